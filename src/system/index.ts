@@ -1,0 +1,10 @@
+/** Every table of the framework. A module named here exports tables and nothing else. */
+import type { Table } from '../database/table.ts'
+import * as access from './access.ts'
+import * as pipelines from './pipelines.ts'
+import * as projects from './projects.ts'
+import * as state from './state.ts'
+
+export const systemTables: readonly Table<any>[] = [projects, pipelines, state, access].flatMap((module) =>
+  Object.values<Table<any>>(module),
+)

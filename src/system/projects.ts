@@ -1,0 +1,92 @@
+/** Projects and the blueprints that say what to collect for them, and when. */
+import {
+  bigint,
+  boolean,
+  bytes,
+  common,
+  defineTable,
+  generated,
+  indexed,
+  json,
+  key,
+  string,
+  text,
+  timestamp,
+  written,
+} from '../database/table.ts'
+
+export const projects = defineTable(
+  'projects',
+  {
+    name: key(string()),
+    description: text(),
+    ...common,
+  },
+  { meaning: 'A project; its name is its key.' },
+)
+
+export const projectMetricSettings = defineTable(
+  'project_metric_settings',
+  {
+    project_name: key(string()),
+    plugin_name: key(string()),
+    plugin_option: json(),
+    enable: boolean(),
+    ...common,
+  },
+  { meaning: 'The metrics switched on for a project, with their options.' },
+)
+
+export const blueprints = defineTable(
+  '_devlake_blueprints',
+  {
+    id: generated(key(bigint())),
+    name: text(),
+    project_name: string(),
+    mode: text(),
+    plan: text(),
+    enable: boolean(),
+    cron_config: text(),
+    is_manual: boolean(),
+    before_plan: bytes(),
+    after_plan: bytes(),
+    priority: bigint(),
+    skip_on_fail: boolean(),
+    time_after: timestamp(),
+    skip_collectors: boolean(),
+    full_sync: boolean(),
+    ...written,
+  },
+  { meaning: 'What to collect, when, and how.' },
+)
+
+export const blueprintConnections = defineTable(
+  '_devlake_blueprint_connections',
+  {
+    blueprint_id: key(bigint()),
+    plugin_name: key(string()),
+    connection_id: key(bigint()),
+  },
+  { meaning: 'The connections a blueprint collects through.' },
+)
+
+export const blueprintScopes = defineTable(
+  '_devlake_blueprint_scopes',
+  {
+    blueprint_id: key(bigint()),
+    plugin_name: key(string()),
+    connection_id: key(bigint()),
+    scope_id: key(string()),
+  },
+  { meaning: 'The scopes a blueprint collects.' },
+)
+
+export const blueprintLabels = defineTable(
+  '_devlake_blueprint_labels',
+  {
+    blueprint_id: key(bigint()),
+    name: key(indexed(string(191))),
+    ...written,
+  },
+  { meaning: 'The labels of a blueprint.' },
+)

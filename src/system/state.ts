@@ -1,0 +1,97 @@
+/** What the machinery remembers between runs. */
+import {
+  bigint,
+  boolean,
+  defineTable,
+  generated,
+  indexed,
+  json,
+  key,
+  now,
+  string,
+  text,
+  timestamp,
+  written,
+} from '../database/table.ts'
+
+export const collectorLatestState = defineTable(
+  '_devlake_collector_latest_state',
+  {
+    raw_data_params: key(indexed(string())),
+    raw_data_table: key(string()),
+    time_after: timestamp(),
+    latest_success_start: timestamp(),
+    ...written,
+  },
+  { meaning: 'When a raw table was last collected in full, for each set of parameters.' },
+)
+
+export const subtaskStates = defineTable(
+  '_devlake_subtask_states',
+  {
+    plugin: key(string()),
+    subtask: key(string()),
+    params: key(indexed(string())),
+    prev_config: text(),
+    time_after: timestamp(),
+    prev_started_at: timestamp(),
+    ...written,
+  },
+  { meaning: 'With which settings a subtask last ran, and when.' },
+)
+
+export const store = defineTable(
+  '_devlake_store',
+  {
+    store_key: key(string()),
+    store_value: json(),
+    ...written,
+  },
+  { meaning: 'Small things that the web page keeps.' },
+)
+
+export const notifications = defineTable(
+  '_devlake_notifications',
+  {
+    id: generated(key(bigint())),
+    type: text(),
+    endpoint: text(),
+    nonce: text(),
+    response_code: bigint(),
+    response: text(),
+    data: text(),
+    ...written,
+  },
+  { meaning: 'Notices sent to other systems, and what they answered.' },
+)
+
+export const migrationHistory = defineTable(
+  '_devlake_migration_history',
+  {
+    script_version: key(bigint()),
+    script_name: key(string()),
+    created_at: now(),
+    comment: text(),
+  },
+  { meaning: 'Which changes of the system tables have been made.' },
+)
+
+export const lockingHistory = defineTable(
+  '_devlake_locking_history',
+  {
+    id: generated(key(bigint())),
+    host_name: text(),
+    version: text(),
+    succeeded: boolean(),
+    ...written,
+  },
+  { meaning: 'Which servers asked for the start-up lock.' },
+)
+
+export const lockingStub = defineTable(
+  '_devlake_locking_stub',
+  {
+    stub: key(string()),
+  },
+  { meaning: 'Nothing: a table to lock.' },
+)
