@@ -1,0 +1,23 @@
+import type { Kysely } from 'kysely'
+import type { UserError } from '../errors.ts'
+import type { Dialect, LiveTable } from './dialects/dialect.ts'
+import type { Cell } from './fit.ts'
+import type { Table } from './table.ts'
+
+/** An open database of either engine. Everything outside this folder sees only this. */
+export interface Database {
+  readonly dialect: Dialect
+  /** For system tables and API queries, and through its `sql` tag for any statement with parameters. */
+  readonly kysely: Kysely<any>
+  /** Sends one batch of rows with distinct keys; use `write` of write.ts, which prepares such batches. */
+  sendRows(table: Table<any>, rows: readonly (readonly Cell[])[], mode: 'insert' | 'upsert'): Promise<void>
+  /** The tables and columns that exist now. */
+  describe(): Promise<ReadonlyMap<string, LiveTable>>
+  /** Runs `body` while no other process holds the lock of that name. */
+  locked<Result>(name: string, body: () => Promise<Result>): Promise<Result>
+  /** A deadlock or a lock that took too long: the statement had no effect and may be sent again. */
+  isRetryable(error: unknown): boolean
+  /** What the user can do about an error of the server, where it is the user's. */
+  explain(error: unknown): UserError | undefined
+  close(): Promise<void>
+}

@@ -1,0 +1,72 @@
+import type { Column, Table } from '../table.ts'
+
+export interface IndexShape {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly unique: boolean
+}
+
+/** How engines name a type in their catalogue, reduced to what a widening needs to know. */
+export interface LiveColumn {
+  readonly type: string
+  readonly size: number | null
+}
+export interface LiveTable {
+  readonly columns: ReadonlyMap<string, LiveColumn>
+  /** Each index as its column names joined by a comma. */
+  readonly indexes: ReadonlySet<string>
+}
+
+/** The complete list of differences between the engines' SQL. */
+export interface Dialect {
+  readonly name: 'postgres' | 'mysql'
+  quote(identifier: string): string
+  columnType(column: Column, table?: Table<any>): string
+  createTable(table: Table<any>): string
+  /** Changes a column of the live table to the wider type of the definition. */
+  widenColumn(table: Table<any>, name: string): string
+  /** Start of the day, ISO week (Monday) or month that `expression` falls in, as a date. */
+  startOf(unit: 'day' | 'week' | 'month', expression: string): string
+  /** Whole and part seconds from `start` to `end`, as a double. */
+  secondsBetween(start: string, end: string): string
+}
+
+/** Kinds in the order of what they can hold; a live column is widened when the definition stands further right. */
+export const WIDENING: readonly (readonly string[])[] = [
+  ['string', 'text'],
+  ['integer', 'bigint'],
+]
+
+/** Identifiers are at most 63 bytes on one engine and 64 on the other. */
+const LONGEST_IDENTIFIER = 63
+
+export function indexesOf(table: Table<any>): IndexShape[] {
+  const shapes = new Map<string, { columns: string[]; unique: boolean }>()
+  for (const name of table.names) {
+    const { index, unique } = table.columns[name] as Column
+    for (const [mark, isUnique] of [
+      [index, false],
+      [unique, true],
+    ] as const) {
+      if (!mark) continue
+      const indexName = shortName(mark === true ? `idx_${table.name}_${name}` : `idx_${table.name}_${mark}`)
+      const shape = shapes.get(indexName) ?? { columns: [], unique: isUnique }
+      shape.columns.push(name)
+      shapes.set(indexName, shape)
+    }
+  }
+  return [...shapes].map(([name, shape]) => ({ name, ...shape }))
+}
+
+function shortName(name: string): string {
+  if (name.length <= LONGEST_IDENTIFIER) return name
+  let hash = 5381
+  for (const character of name) hash = (hash * 33 + character.charCodeAt(0)) >>> 0
+  return `${name.slice(0, LONGEST_IDENTIFIER - 9)}_${hash.toString(16)}`
+}
+
+export const createIndex = (dialect: Dialect, table: Table<any>, index: IndexShape): string =>
+  `create ${index.unique ? 'unique ' : ''}index ${dialect.quote(index.name)} on ${dialect.quote(table.name)} (${index.columns.map((each) => dialect.quote(each)).join(', ')})`
+
+export const quoteAll = (dialect: Dialect, names: readonly string[]): string =>
+  names.map((name) => dialect.quote(name)).join(', ')

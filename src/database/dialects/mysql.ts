@@ -1,0 +1,234 @@
+/** MySQL 8 and MariaDB 10.6+. Statements keep to what both understand: `values(column)` in upserts, no row alias. */
+import { Kysely, MysqlDialect, sql } from 'kysely'
+import mysql2, { type Pool, type PoolConnection } from 'mysql2'
+import { UserError } from '../../errors.ts'
+import type { Database } from '../database.ts'
+import { codeOf, explainWith, type Trouble } from '../explain.ts'
+import type { Cell } from '../fit.ts'
+import type { Column, Table } from '../table.ts'
+import { type Dialect, type LiveTable, quoteAll } from './dialect.ts'
+
+const TYPES: Record<Column['kind'], string> = {
+  string: 'varchar',
+  text: 'longtext',
+  integer: 'int',
+  bigint: 'bigint',
+  double: 'double',
+  boolean: 'tinyint(1)',
+  timestamp: 'datetime(3)',
+  date: 'date',
+  json: 'json',
+  bytes: 'longblob',
+}
+/** Catalogue names back to kinds. MariaDB's json is a longtext. */
+const KINDS: Record<string, string> = {
+  varchar: 'string',
+  longtext: 'text',
+  int: 'integer',
+  tinyint: 'boolean',
+  datetime: 'timestamp',
+  longblob: 'bytes',
+}
+
+/** A row's columns outside text and blob may not exceed 65,535 bytes; a varchar counts four bytes a character. */
+const LONGEST_ROW_BYTES = 65_535
+const isTooWide = (table: Table<any>) =>
+  (Object.values(table.columns) as Column[]).reduce(
+    (sum, { kind, size = 0 }) => sum + (kind === 'string' ? size * 4 + 2 : 12),
+    0,
+  ) > LONGEST_ROW_BYTES
+
+const quote = (identifier: string) => `\`${identifier.replaceAll('`', '``')}\``
+
+export const mysql: Dialect = {
+  name: 'mysql',
+  quote,
+  columnType(column, table) {
+    if (column.kind !== 'string') return TYPES[column.kind]
+    const isBound = column.isKey || column.index || column.unique
+    return table && !isBound && isTooWide(table) ? 'text' : `varchar(${column.size})`
+  },
+  createTable(table) {
+    const columns = table.names.map((name) => {
+      const column = table.columns[name] as Column
+      return `${quote(name)} ${this.columnType(column, table)}${column.isGenerated ? ' auto_increment' : ''}${column.isKey ? ' not null' : ' null'}`
+    })
+    const keys = table.keys.map((position) => quote(table.names[position] as string))
+    if (keys.length > 0) columns.push(`primary key (${keys.join(', ')})`)
+    return `create table if not exists ${quote(table.name)} (${columns.join(', ')}) engine=InnoDB row_format=DYNAMIC character set utf8mb4 collate utf8mb4_bin`
+  },
+  widenColumn(table, name) {
+    const column = table.columns[name] as Column
+    return `alter table ${quote(table.name)} modify column ${quote(name)} ${this.columnType(column, table)}${column.isKey ? ' not null' : ' null'}`
+  },
+  startOf(unit, expression) {
+    if (unit === 'day') return `cast(${expression} as date)`
+    if (unit === 'month') return `cast(date_format(${expression}, '%Y-%m-01') as date)`
+    return `date_sub(cast(${expression} as date), interval weekday(${expression}) day)`
+  },
+  secondsBetween: (start, end) => `(timestampdiff(microsecond, ${start}, ${end}) / 1e6)`,
+}
+
+/** Strings are quoted with a backslash before what the parser would take for its own. */
+const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' }
+function literal(cell: Cell): string {
+  if (cell === null) return 'null'
+  if (typeof cell === 'string') {
+    return /['\\\0]/.test(cell) ? `'${cell.replace(/['\\\0]/g, (each) => ESCAPES[each] as string)}'` : `'${cell}'`
+  }
+  if (cell instanceof Date) return `'${cell.toISOString().replace('T', ' ').slice(0, -1)}'`
+  if (Buffer.isBuffer(cell)) return `x'${cell.toString('hex')}'`
+  return String(cell)
+}
+
+/** Longer statements gain nothing in speed. */
+const LONGEST_STATEMENT = 4 << 20
+
+const SESSION = [
+  `time_zone = '+00:00'`,
+  `sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'`,
+  // A reader that streams a table may pause longer than the default minute while its batch is written.
+  'net_write_timeout = 3600',
+  // Gap locks of the default level make parallel writers of one table wait for each other, or deadlock.
+  `transaction_isolation = 'READ-COMMITTED'`,
+]
+
+function openPool(url: string): Pool {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url)
+  return mysql2.createPool({
+    host: hostname || 'localhost',
+    port: Number(port || 3306),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+    ...(searchParams.has('ssl') ? { ssl: { rejectUnauthorized: searchParams.get('ssl') !== 'insecure' } } : {}),
+    connectionLimit: 20,
+    charset: 'utf8mb4_bin',
+    timezone: 'Z',
+    flags: ['-IGNORE_SPACE'],
+    supportBigNumbers: true,
+    decimalNumbers: true,
+    typeCast(field, next) {
+      if (field.type === 'TINY' && field.length === 1) {
+        const value = field.string()
+        return value === null ? null : value !== '0'
+      }
+      if (field.type === 'LONGLONG') {
+        const value = field.string()
+        return value === null ? null : Number.isSafeInteger(Number(value)) ? Number(value) : BigInt(value)
+      }
+      return next()
+    },
+  })
+}
+
+export async function connectMysql(url: string): Promise<Database> {
+  const pool = openPool(url)
+  pool.on('connection', (connection: PoolConnection) => {
+    for (const setting of SESSION) {
+      connection.query(`set session ${setting}`, (error: unknown) => {
+        // The isolation level has another name on MariaDB before 11.1.
+        const [name, value] = setting.split(' = ')
+        if (error && name === 'transaction_isolation') connection.query(`set session tx_isolation = ${value}`, () => {})
+      })
+    }
+  })
+  const kysely = new Kysely<any>({ dialect: new MysqlDialect({ pool }) })
+  const explain = explainWith(TROUBLES, url, 3306)
+  const { version, packet } = await sql<{ version: string; packet: number }>`
+    select version() as version, @@max_allowed_packet as packet`
+    .execute(kysely)
+    .then(({ rows }) => rows[0] ?? { version: '', packet: 0 })
+    .catch(async (error) => {
+      await kysely.destroy()
+      throw explain(error) ?? error
+    })
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (/mariadb/i.test(version) ? major * 100 + minor < 1006 : major < 8) {
+    await kysely.destroy()
+    throw new UserError(`The database server is version ${version}. Use MySQL 8 or MariaDB 10.6, or newer.`)
+  }
+  const longest = Math.min(LONGEST_STATEMENT, packet - 1024)
+
+  const send = (statement: string) =>
+    new Promise<void>((resolve, reject) => pool.query(statement, (error) => (error ? reject(error) : resolve())))
+  async function sendRows(table: Table<any>, rows: readonly (readonly Cell[])[], mode: 'insert' | 'upsert') {
+    const head = `insert into ${quote(table.name)} (${quoteAll(mysql, table.names)}) values `
+    const tail = mode === 'upsert' ? onDuplicate(table) : ''
+    let statement = ''
+    let size = 0
+    for (const cells of rows) {
+      const values = `(${cells.map(literal).join(',')})`
+      const bytes = Buffer.byteLength(values) + 1
+      if (statement !== '' && size + bytes > longest) {
+        await send(head + statement + tail)
+        statement = ''
+        size = head.length + tail.length
+      }
+      statement += statement === '' ? values : `,${values}`
+      size += bytes
+    }
+    if (statement !== '') await send(head + statement + tail)
+  }
+
+  return {
+    dialect: mysql,
+    kysely,
+    sendRows,
+    describe: () => describe(kysely),
+    locked: (name, body) =>
+      kysely.connection().execute(async (connection) => {
+        // Names are per server, and at most 64 characters.
+        const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
+        await sql`select get_lock(${lock}, 86400)`.execute(connection)
+        try {
+          return await body()
+        } finally {
+          await sql`select release_lock(${lock})`.execute(connection)
+        }
+      }),
+    isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
+    explain,
+    close: () => kysely.destroy(),
+  }
+}
+
+function onDuplicate(table: Table<any>): string {
+  const updates = table.names
+    .filter((_, position) => !table.keys.includes(position) && position !== table.createdAt)
+    .map((name) => `${quote(name)}=values(${quote(name)})`)
+  const first = quote(table.names[0] as string)
+  return ` on duplicate key update ${updates.length === 0 ? `${first}=${first}` : updates.join(',')}`
+}
+
+async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
+  const columns = await sql<{ table_name: string; column_name: string; data_type: string; size: number | null }>`
+    select table_name as table_name, column_name as column_name, data_type as data_type, character_maximum_length as size
+    from information_schema.columns where table_schema = database()`.execute(kysely)
+  const indexes = await sql<{ table_name: string; columns: string }>`
+    select table_name as table_name, group_concat(column_name order by seq_in_index separator ',') as columns
+    from information_schema.statistics where table_schema = database() group by table_name, index_name`.execute(kysely)
+  const tables = new Map<
+    string,
+    { columns: Map<string, { type: string; size: number | null }>; indexes: Set<string> }
+  >()
+  for (const { table_name, column_name, data_type, size } of columns.rows) {
+    const table = tables.get(table_name) ?? { columns: new Map(), indexes: new Set() }
+    table.columns.set(column_name, { type: KINDS[data_type] ?? data_type, size: data_type === 'varchar' ? size : null })
+    tables.set(table_name, table)
+  }
+  for (const { table_name, columns: names } of indexes.rows) tables.get(table_name)?.indexes.add(names)
+  return tables
+}
+
+const TROUBLES: Record<string, Trouble> = {
+  ER_ACCESS_DENIED_ERROR: 'password',
+  ER_DBACCESS_DENIED_ERROR: 'password',
+  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: 'password',
+  ER_BAD_DB_ERROR: 'missing',
+  ER_TABLEACCESS_DENIED_ERROR: 'rights',
+  ER_OPTION_PREVENTS_STATEMENT: 'readOnly',
+  ER_RECORD_FILE_FULL: 'diskFull',
+  ER_DISK_FULL: 'diskFull',
+  ER_CON_COUNT_ERROR: 'noConnection',
+}

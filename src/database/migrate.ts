@@ -1,0 +1,88 @@
+/** Makes the database match the code. Nothing is ever dropped or narrowed; columns that users added stay. */
+import { type Kysely, sql } from 'kysely'
+import { UserError } from '../errors.ts'
+import type { Database } from './database.ts'
+import { createIndex, indexesOf, type LiveTable, WIDENING } from './dialects/dialect.ts'
+import { type Column, defineTable, integer, key, now, type Table } from './table.ts'
+
+/** One step that a definition cannot express, such as moving data between columns of system tables. */
+export type Migration = (kysely: Kysely<any>) => Promise<void>
+/** Append only: a database remembers how many of these it has seen. */
+const MIGRATIONS: readonly Migration[] = []
+
+export const schemaVersions = defineTable(
+  '_weir_schema_versions',
+  { version: key(integer()), created_at: now() },
+  { meaning: 'Versions of the schema that this database has had; the highest is in force.' },
+)
+
+export async function migrate(database: Database, tables: readonly Table<any>[]): Promise<void> {
+  try {
+    await database.locked('migrate', async () => {
+      const live = await database.describe()
+      const codeVersion = MIGRATIONS.length + 1
+      const version = await versionOf(database, live)
+      if (version > codeVersion) {
+        throw new UserError(
+          `This database has schema version ${version}, made by a newer Weir; this one knows ${codeVersion}. ` +
+            'Install the newer Weir again, or restore a backup from before the update.',
+        )
+      }
+      await applyStatements(database, statementsFor(database, [schemaVersions, ...tables], live))
+      for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) await migration(database.kysely)
+      if (version < codeVersion) {
+        await database.kysely
+          .insertInto(schemaVersions.name)
+          .values({ version: codeVersion, created_at: new Date() })
+          .execute()
+      }
+    })
+  } catch (error) {
+    throw database.explain(error) ?? error
+  }
+}
+
+async function versionOf({ kysely }: Database, live: ReadonlyMap<string, LiveTable>): Promise<number> {
+  if (!live.has(schemaVersions.name)) return 0
+  const { rows } = await sql<{
+    version: number | null
+  }>`select max(version) as version from ${sql.id(schemaVersions.name)}`.execute(kysely)
+  return rows[0]?.version ?? 0
+}
+
+/** The statements that take the live schema to the defined one; none when they match. */
+export function statementsFor(
+  { dialect }: Pick<Database, 'dialect'>,
+  tables: readonly Table<any>[],
+  live: ReadonlyMap<string, LiveTable>,
+): string[] {
+  return tables.flatMap((table) => {
+    const existing = live.get(table.name)
+    const indexes = indexesOf(table).filter(({ columns }) => !existing?.indexes.has(columns.join(',')))
+    const newIndexes = indexes.map((index) => createIndex(dialect, table, index))
+    if (!existing) return [dialect.createTable(table), ...newIndexes]
+    const columns = table.names.flatMap((name) => {
+      const column = table.columns[name] as Column
+      const current = existing.columns.get(name)
+      if (!current)
+        return [
+          `alter table ${dialect.quote(table.name)} add column ${dialect.quote(name)} ${dialect.columnType(column, table)}`,
+        ]
+      return isWider(column, current) ? [dialect.widenColumn(table, name)] : []
+    })
+    return [...columns, ...newIndexes]
+  })
+}
+
+function isWider(
+  { kind, size = 0 }: Column,
+  current: { readonly type: string; readonly size: number | null },
+): boolean {
+  if (kind === 'string' && current.type === 'string') return size > (current.size ?? Number.POSITIVE_INFINITY)
+  const ladder = WIDENING.find((kinds) => kinds.includes(kind) && kinds.includes(current.type))
+  return ladder !== undefined && ladder.indexOf(kind) > ladder.indexOf(current.type)
+}
+
+async function applyStatements({ kysely }: Database, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(kysely)
+}

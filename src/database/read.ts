@@ -1,0 +1,130 @@
+/** Streaming reads: typed rows of a table, with the tables joined to it, never a whole table in memory. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from './database.ts'
+import { missingCell } from './fit.ts'
+import type { Column, Row, RowOf, Table } from './table.ts'
+
+/** Equality conditions by column name; a list means any of its values. */
+export type Where = Readonly<Record<string, unknown>>
+
+export interface Join<T extends Table<any> = Table<any>, Optional extends boolean = boolean> {
+  readonly table: T
+  readonly isOptional: Optional
+  /** Column of the joined table → column of the main table, or `alias.column` of a table joined before. */
+  readonly on: Readonly<Record<string, string>>
+  readonly where?: Where
+}
+export type Joins = Readonly<Record<string, Join>>
+export const inner = <T extends Table<any>>(table: T, on: Record<string, string>, where?: Where): Join<T, false> => ({
+  table,
+  isOptional: false,
+  on,
+  ...(where && { where }),
+})
+export const left = <T extends Table<any>>(table: T, on: Record<string, string>, where?: Where): Join<T, true> => ({
+  table,
+  isOptional: true,
+  on,
+  ...(where && { where }),
+})
+export type JoinedRow<T extends Table<any>, J extends Joins> = RowOf<T> & {
+  [Alias in keyof J]: J[Alias] extends Join<infer Other, infer Optional>
+    ? Optional extends true
+      ? RowOf<Other> | null
+      : RowOf<Other>
+    : never
+}
+
+export interface Selection<T extends Table<any>, J extends Joins> {
+  readonly table: T
+  readonly joins?: J
+  readonly where?: Where
+  /** A further condition; columns of the main table are qualified with `t`. */
+  readonly condition?: RawBuilder<unknown>
+}
+
+/** Rows fetched at a time; a compromise between round trips and memory for wide rows. */
+const FETCH = 200
+
+export async function* readRows<T extends Table<any>, J extends Joins = Record<never, never>>(
+  { kysely }: Database,
+  selection: Selection<T, J>,
+): AsyncGenerator<JoinedRow<T, J>> {
+  const decode = decoderOf(selection.table, selection.joins ?? {})
+  const query = kysely.selectFrom(sql`(${selectionSql(selection)})`.as('selected')).selectAll()
+  for await (const row of query.stream(FETCH)) yield decode(row as Record<string, unknown>) as JoinedRow<T, J>
+}
+
+export async function readAll<T extends Table<any>, J extends Joins = Record<never, never>>(
+  { kysely }: Database,
+  selection: Selection<T, J>,
+): Promise<JoinedRow<T, J>[]> {
+  const decode = decoderOf(selection.table, selection.joins ?? {})
+  const { rows } = await sql<Record<string, unknown>>`${selectionSql(selection)}`.execute(kysely)
+  return rows.map((row) => decode(row) as JoinedRow<T, J>)
+}
+
+function selectionSql({ table, joins = {} as any, where = {}, condition }: Selection<any, any>) {
+  const all: [alias: string, table: Table<any>][] = [['t', table]]
+  for (const [alias, join] of Object.entries(joins as Joins)) all.push([alias, join.table])
+  const columns = all.flatMap(([alias, { names }]) =>
+    names.map((name) => sql`${sql.ref(`${alias}.${name}`)} as ${sql.id(alias === 't' ? name : `${alias}.${name}`)}`),
+  )
+  const joined = Object.entries(joins as Joins).map(([alias, join]) => {
+    const on = Object.entries(join.on).map(
+      ([own, other]) => sql`${sql.ref(`${alias}.${own}`)} = ${sql.ref(other.includes('.') ? other : `t.${other}`)}`,
+    )
+    return sql`${sql.raw(join.isOptional ? 'left join' : 'inner join')} ${sql.table(join.table.name)} as ${sql.id(alias)} on ${sql.join([...on, ...conditions(alias, join.where ?? {})], sql` and `)}`
+  })
+  const filters = [...conditions('t', where), ...(condition ? [sql`(${condition})`] : [])]
+  const order = table.keys.map((position: number) => sql.ref(`t.${table.names[position]}`))
+  return sql`select ${sql.join(columns)} from ${sql.table(table.name)} as t ${sql.join(joined, sql` `)}
+    ${filters.length > 0 ? sql`where ${sql.join(filters, sql` and `)}` : sql``} ${order.length > 0 ? sql`order by ${sql.join(order)}` : sql``}`
+}
+
+const conditions = (alias: string, where: Where) =>
+  Object.entries(where).map(([name, value]) => {
+    const reference = sql.ref(`${alias}.${name}`)
+    if (!Array.isArray(value)) return value === null ? sql`${reference} is null` : sql`${reference} = ${value}`
+    return value.length === 0 ? sql`1 = 0` : sql`${reference} in (${sql.join(value)})`
+  })
+
+type Decode = (row: Record<string, unknown>) => Record<string, unknown>
+
+/** Null in a column that has another value for "missing" reads as that value; JSON arrives parsed on both engines. */
+export function decoderOf<T extends Table<any>>(table: T, joins: Joins = {}): Decode {
+  const parts = [
+    ['', table, false] as const,
+    ...Object.entries(joins).map(([alias, join]) => [`${alias}.`, join.table, join.isOptional] as const),
+  ]
+  const decoders = parts.map(([prefix, part, isOptional]) => {
+    const cells = part.names.map((name: string) => {
+      const column = part.columns[name] as Column
+      return {
+        name,
+        from: prefix + name,
+        missing: column.missing === 'now' ? null : missingCell(column),
+        isJson: column.kind === 'json',
+      }
+    })
+    const firstKey = prefix + part.names[part.keys[0] ?? 0]
+    return {
+      alias: prefix.slice(0, -1),
+      decode(row: Record<string, unknown>) {
+        if (isOptional && row[firstKey] === null) return null
+        const decoded: Record<string, unknown> = {}
+        for (const { name, from, missing, isJson } of cells) {
+          const value = row[from] ?? missing
+          decoded[name] = isJson && typeof value === 'string' ? JSON.parse(value) : value
+        }
+        return decoded
+      },
+    }
+  })
+  const [main, ...others] = decoders as [(typeof decoders)[number], ...typeof decoders]
+  return (row) => {
+    const decoded = main.decode(row) as Row<any>
+    for (const other of others) decoded[other.alias] = other.decode(row)
+    return decoded
+  }
+}
