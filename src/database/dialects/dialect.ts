@@ -22,6 +22,8 @@ export interface Dialect {
   readonly name: 'postgres' | 'mysql'
   quote(identifier: string): string
   columnType(column: Column, table?: Table<any>): string
+  /** How many characters of a text column an index takes, where it cannot take the whole. */
+  readonly indexedTextLength?: number
   createTable(table: Table<any>): string
   /** Changes a column of the live table to the wider type of the definition. */
   widenColumn(table: Table<any>, name: string): string
@@ -65,8 +67,14 @@ function shortName(name: string): string {
   return `${name.slice(0, LONGEST_IDENTIFIER - 9)}_${hash.toString(16)}`
 }
 
-export const createIndex = (dialect: Dialect, table: Table<any>, index: IndexShape): string =>
-  `create ${index.unique ? 'unique ' : ''}index ${dialect.quote(index.name)} on ${dialect.quote(table.name)} (${index.columns.map((each) => dialect.quote(each)).join(', ')})`
+export function createIndex(dialect: Dialect, table: Table<any>, { name, columns, unique }: IndexShape): string {
+  const parts = columns.map((each) =>
+    dialect.indexedTextLength && table.columns[each].kind === 'text'
+      ? `${dialect.quote(each)}(${dialect.indexedTextLength})`
+      : dialect.quote(each),
+  )
+  return `create ${unique ? 'unique ' : ''}index ${dialect.quote(name)} on ${dialect.quote(table.name)} (${parts.join(', ')})`
+}
 
 export const quoteAll = (dialect: Dialect, names: readonly string[]): string =>
   names.map((name) => dialect.quote(name)).join(', ')

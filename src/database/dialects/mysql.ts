@@ -48,6 +48,7 @@ export const mysql: Dialect = {
     const isBound = column.isKey || column.index || column.unique
     return table && !isBound && isTooWide(table) ? 'text' : `varchar(${column.size})`
   },
+  indexedTextLength: 255,
   createTable(table) {
     const columns = table.names.map((name) => {
       const column = table.columns[name] as Column
