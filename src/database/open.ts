@@ -2,7 +2,6 @@ import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
 import { connectMysql } from './dialects/mysql.ts'
 import { connectPostgres } from './dialects/postgres.ts'
-import { explainWith } from './explain.ts'
 
 const CONNECT: Record<string, (url: string) => Promise<Database>> = {
   'postgres:': connectPostgres,

@@ -30,8 +30,8 @@ export async function write(database: Database, rows: readonly TableRow[], stamp
   for (const row of rows) {
     const { table, cells } = row
     stampRow(row, stamp)
-    let batch = batches.get(table)
-    if (batch === undefined) batches.set(table, (batch = isAppendOnly(row) ? [] : new Map()))
+    const batch = batches.get(table) ?? (isAppendOnly(row) ? [] : new Map<string, Cell[]>())
+    batches.set(table, batch)
     if (Array.isArray(batch)) batch.push(cells)
     else batch.set(keyOf(table, cells), cells)
   }

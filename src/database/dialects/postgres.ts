@@ -1,14 +1,12 @@
-import { pipeline } from 'node:stream/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { from as copyFrom } from 'pg-copy-streams'
 import Cursor from 'pg-cursor'
 import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
-import type { Cell } from '../fit.ts'
-import type { Column, Table } from '../table.ts'
-import { type Dialect, type LiveTable, quoteAll } from './dialect.ts'
+import type { Column } from '../table.ts'
+import type { Dialect, LiveTable } from './dialect.ts'
+import { copyWriter } from './postgres-copy.ts'
 
 const TYPES: Record<Column['kind'], string> = {
   string: 'varchar',
@@ -64,33 +62,6 @@ const PARSERS: Record<number, (text: string) => unknown> = {
 }
 const exactInteger = (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
 
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-function copyCell(cell: Cell): string {
-  if (cell === null) return '\\N'
-  if (typeof cell === 'string')
-    return /[\\\t\n\r]/.test(cell) ? cell.replace(/[\\\t\n\r]/g, (each) => ESCAPES[each] as string) : cell
-  if (cell instanceof Date) return cell.toISOString()
-  if (Buffer.isBuffer(cell)) return `\\\\x${cell.toString('hex')}`
-  return String(cell)
-}
-
-/** COPY takes any number of bytes; pieces of this size keep memory bounded whatever the rows are. */
-const COPY_CHUNK = 1 << 20
-function* copyText(rows: readonly (readonly Cell[])[], positions: readonly number[]) {
-  let piece = ''
-  for (const cells of rows) {
-    for (let index = 0; index < positions.length; index++) {
-      piece += (index === 0 ? '' : '\t') + copyCell(cells[positions[index] as number] as Cell)
-    }
-    piece += '\n'
-    if (piece.length >= COPY_CHUNK) {
-      yield piece
-      piece = ''
-    }
-  }
-  if (piece !== '') yield piece
-}
-
 export async function connectPostgres(url: string): Promise<Database> {
   const pool = new pg.Pool({
     connectionString: url,
@@ -104,49 +75,11 @@ export async function connectPostgres(url: string): Promise<Database> {
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => void client.query(`set timezone = 'UTC'`).catch(() => {}))
-  const staged = new WeakMap<pg.PoolClient, Set<string>>()
-
-  async function sendRows(table: Table<any>, rows: readonly (readonly Cell[])[], mode: 'insert' | 'upsert') {
-    const positions = table.names
-      .map((_, position) => position)
-      .filter((position) => !isNumberedByDatabase(table, position, rows))
-    const columns = quoteAll(
-      postgres,
-      positions.map((position) => table.names[position] as string),
-    )
-    const client = await pool.connect()
-    let failure: Error | undefined
-    try {
-      const target = mode === 'insert' ? quote(table.name) : quote(`_stage_${table.name}`.slice(0, 63))
-      // Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after.
-      await client.query(`begin; set local synchronous_commit = off`)
-      if (mode === 'upsert' && !staged.get(client)?.has(target)) {
-        await client.query(
-          `create temp table if not exists ${target} on commit delete rows as select ${quoteAll(postgres, table.names)} from ${quote(table.name)} with no data`,
-        )
-        staged.set(client, (staged.get(client) ?? new Set()).add(target))
-      }
-      await pipeline(copyText(rows, positions), client.query(copyFrom(`copy ${target} (${columns}) from stdin`)))
-      if (mode === 'upsert')
-        await client.query(
-          `insert into ${quote(table.name)} (${columns}) select ${columns} from ${target} ${onConflict(table, positions)}`,
-        )
-      await client.query('commit')
-    } catch (error) {
-      failure = error as Error
-      await client.query('rollback').catch(() => {})
-      staged.delete(client)
-      throw error
-    } finally {
-      client.release(failure && !isRetryable(failure))
-    }
-  }
-
   const kysely = new Kysely<any>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
   const database: Database = {
     dialect: postgres,
     kysely,
-    sendRows,
+    sendRows: copyWriter(pool, postgres),
     describe: () => describe(kysely),
     locked: (name, body) =>
       kysely.connection().execute(async (connection) => {
@@ -161,27 +94,17 @@ export async function connectPostgres(url: string): Promise<Database> {
     explain: explainWith(TROUBLES, url, 5432),
     close: () => kysely.destroy(),
   }
-  const { rows } = await sql<{
-    version: number
-  }>`select cast(current_setting('server_version_num') as integer) as version`.execute(kysely)
-  if ((rows[0]?.version ?? 0) < 130000)
-    throw new UserError('This PostgreSQL is older than 13. Use PostgreSQL 13 or newer.')
-  return database
-}
-
-const isNumberedByDatabase = (table: Table<any>, position: number, rows: readonly (readonly Cell[])[]) =>
-  (table.columns[table.names[position] as string] as Column).isGenerated === true && rows[0]?.[position] === null
-
-function onConflict(table: Table<any>, positions: readonly number[]): string {
-  const keys = quoteAll(
-    postgres,
-    table.keys.map((position) => table.names[position] as string),
-  )
-  const updates = positions
-    .filter((position) => !table.keys.includes(position) && position !== table.createdAt)
-    .map((position) => quote(table.names[position] as string))
-    .map((name) => `${name} = excluded.${name}`)
-  return `on conflict (${keys}) do ${updates.length === 0 ? 'nothing' : `update set ${updates.join(', ')}`}`
+  const version = await sql<{ version: number }>`
+    select cast(current_setting('server_version_num') as integer) as version`
+    .execute(kysely)
+    .then(({ rows }) => rows[0]?.version ?? 0)
+    .catch(async (error) => {
+      await database.close()
+      throw database.explain(error) ?? error
+    })
+  if (version >= 130000) return database
+  await database.close()
+  throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
