@@ -1,4 +1,4 @@
-import type { Table, TableRow } from '../database/table.ts'
+import type { TableRow } from '../database/table.ts'
 import { calendarMonths, doraBenchmarks } from './crossdomain.ts'
 
 /** Dashboards compare these texts byte for byte. */
@@ -78,24 +78,8 @@ function monthRow(today: Date, offset: number): TableRow {
   return calendarMonths.row({ month: `${year.slice(2)}/${month}`, month_timestamp: first })
 }
 
-interface Writer {
-  sendRows(table: Table<any>, rows: readonly TableRow['cells'][], mode: 'upsert'): Promise<void>
-}
-
-/** Rows that every database holds. Said again at each start, which also carries the calendar on. */
-export async function seed(database: Writer, today = new Date()): Promise<void> {
-  const benchmarks = BENCHMARKS.map((benchmark, index) =>
-    doraBenchmarks.row({ id: index + 1, ...benchmark, created_at: today, updated_at: today }),
-  )
-  const months = Array.from({ length: MONTHS_BACK + 1 + MONTHS_AHEAD }, (_, index) =>
-    monthRow(today, index - MONTHS_BACK),
-  )
-  for (const rows of [benchmarks, months]) {
-    const [{ table }] = rows as [TableRow]
-    await database.sendRows(
-      table,
-      rows.map((row) => row.cells),
-      'upsert',
-    )
-  }
-}
+/** Rows that every database holds. Written again at each start, they carry the calendar on. */
+export const seedRows = (today: Date): readonly TableRow[] => [
+  ...BENCHMARKS.map((benchmark, index) => doraBenchmarks.row({ id: index + 1, ...benchmark })),
+  ...Array.from({ length: MONTHS_BACK + 1 + MONTHS_AHEAD }, (_, index) => monthRow(today, index - MONTHS_BACK)),
+]

@@ -52,7 +52,7 @@ export const mysql: Dialect = {
   createTable(table) {
     const columns = table.names.map((name) => {
       const column = table.columns[name] as Column
-      return `${quote(name)} ${this.columnType(column, table)}${column.isGenerated ? ' auto_increment' : ''}${column.isKey ? ' not null' : ' null'}`
+      return `${quote(name)} ${this.columnType(column, table)}${column.isGenerated ? ' auto_increment' : ''}${column.isKey || column.isRequired ? ' not null' : ' null'}`
     })
     const keys = table.keys.map((position) => quote(table.names[position] as string))
     if (keys.length > 0) columns.push(`primary key (${keys.join(', ')})`)

@@ -1,0 +1,11 @@
+import type { Database } from './database/database.ts'
+import { migrate } from './database/migrate.ts'
+import { write } from './database/write.ts'
+import { seedRows } from './domain/seeds.ts'
+import { allTables } from './tables.ts'
+
+/** Makes a database fit for this code: tables, then the rows that every database holds. */
+export async function prepareDatabase(database: Database): Promise<void> {
+  await migrate(database, allTables)
+  await write(database, seedRows(new Date()))
+}
