@@ -1,0 +1,332 @@
+import type { z } from 'zod'
+import { ANNOTATION_PREFIX, actionKey, lintAction } from './action.ts'
+import { type Finding, finding } from './finding.ts'
+import { GROUP_NAME, MULTI_CLUSTER } from './ingress.ts'
+import { isKnownAnnotation, KNOWN_ANNOTATIONS } from './known-annotations.ts'
+import {
+  backendsOf,
+  bindingSchema,
+  findPort,
+  hasTargetStickiness,
+  type Ingress,
+  ingressSchema,
+  objectName,
+  type Service,
+  serviceSchema,
+  type TargetGroupBinding,
+} from './manifests.ts'
+import * as names from './names.ts'
+import { pathText, withLine } from './plan.ts'
+import { readYaml } from './yaml.ts'
+
+const SCHEMAS: Record<string, z.ZodType> = {
+  Ingress: ingressSchema,
+  TargetGroupBinding: bindingSchema,
+  Service: serviceSchema,
+}
+const GO_BOOLEANS = ['1', 't', 'T', 'TRUE', 'true', 'True', '0', 'f', 'F', 'FALSE', 'false', 'False']
+
+interface Bundle {
+  readonly ingresses: readonly Ingress[]
+  readonly services: readonly Service[]
+  /** Objects as the cluster has them, to notice changes that must not happen. */
+  readonly live: readonly Ingress[]
+}
+
+/**
+ * Lints Ingresses and bindings, hand-written or rendered. Services in the same files are used to check ports;
+ * `live` manifests to notice a change of the group name.
+ */
+export function lintManifests(text: string, live = ''): readonly Finding[] {
+  const read = (yaml: string) =>
+    readYaml(yaml).flatMap((document) =>
+      'problem' in document ? [] : objectsOf(document.value).map((object) => ({ object, document })),
+    )
+  const objects = read(text)
+  const ofKind = <T>(list: readonly { object: any }[], kind: string) =>
+    list.filter(({ object }) => object?.kind === kind).map(({ object }) => object as T)
+  const bundle: Bundle = {
+    ingresses: ofKind<Ingress>(objects, 'Ingress'),
+    services: ofKind<Service>(objects, 'Service'),
+    live: ofKind<Ingress>(read(live), 'Ingress'),
+  }
+  const broken = readYaml(text).flatMap((document) => ('problem' in document ? [document.problem] : []))
+  if (objects.length === 0 && broken.length === 0) return [finding('TS-Y01', '(file)', 'no Kubernetes object found')]
+  return [
+    ...broken,
+    ...objects.flatMap(({ object, document }) =>
+      lintObject(object, bundle).map((item) => ({
+        ...withLine(item, document.lineOf(item.path)),
+        path: `${objectName(object)} ${item.path}`.trim(),
+      })),
+    ),
+  ]
+}
+
+const objectsOf = (value: any): readonly any[] => (Array.isArray(value?.items) ? value.items : [value])
+
+function lintObject(object: any, bundle: Bundle): readonly Finding[] {
+  if (typeof object?.kind !== 'string' || typeof object.metadata?.name !== 'string') {
+    return [finding('TS-Y02', '', 'not a Kubernetes object: kind or metadata.name is missing')]
+  }
+  const schema = SCHEMAS[object.kind]
+  if (schema === undefined) return []
+  const result = schema.safeParse(object)
+  const shape = result.success ? [] : result.error.issues.flatMap((issue) => shapeFindings(issue, object.kind))
+  // What cannot be typed cannot be walked; annotations can always be read.
+  const walkable = result.success ? object : { ...object, spec: undefined }
+  if (object.kind === 'Ingress') return [...shape, ...lintIngress(walkable, bundle)]
+  if (object.kind === 'TargetGroupBinding' && result.success) return [...shape, ...lintBinding(object, bundle)]
+  return shape
+}
+
+function shapeFindings(issue: z.core.$ZodIssue, kind: string): readonly Finding[] {
+  const code = kind === 'TargetGroupBinding' && issue.path.includes('networking') ? 'TS-B02' : 'TS-Y02'
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) =>
+      finding(code, pathText([...issue.path, key]), `unknown field ${key}${names.didYouMean(key, KNOWN_FIELDS)}`),
+    )
+  }
+  return [finding(code, pathText(issue.path), issue.message)]
+}
+
+const KNOWN_FIELDS = [
+  ...Object.keys(bindingSchema.shape.spec.shape),
+  ...Object.keys(ingressSchema.shape.spec.shape),
+  ...[
+    'securityGroup',
+    'ipBlock',
+    'groupID',
+    'cidr',
+    'protocol',
+    'port',
+    'ports',
+    'from',
+    'ingress',
+    'http',
+    'paths',
+    'path',
+    'pathType',
+    'backend',
+    'service',
+    'name',
+    'number',
+    'host',
+  ],
+]
+
+const annotationPath = (key: string): string => `metadata.annotations["${key}"]`
+
+function lintIngress(ingress: Ingress, bundle: Bundle): readonly Finding[] {
+  const annotations = ingress.metadata.annotations ?? {}
+  return [
+    ...Object.entries(annotations).flatMap(([key, value]) => lintAnnotation(key, value)),
+    ...lintGroup(ingress, bundle.live),
+    ...(ingress.spec === undefined ? [] : lintBackends(ingress)),
+    ...lintActions(ingress, bundle),
+  ]
+}
+
+function lintAnnotation(key: string, value: unknown): readonly Finding[] {
+  const path = annotationPath(key)
+  if (typeof value !== 'string') return [finding('TS-M01', path, `got ${names.shown(value)}, which is not text`)]
+  if (!key.startsWith(ANNOTATION_PREFIX)) return []
+  const name = key.slice(ANNOTATION_PREFIX.length)
+  if (!isKnownAnnotation(name)) {
+    const guess = names.nearest(name, KNOWN_ANNOTATIONS) ?? names.nearest(`${name.split('.')[0]}.`, KNOWN_ANNOTATIONS)
+    return [finding('TS-M02', path, `unknown annotation${guess === undefined ? '' : `; did you mean ${guess}?`}`)]
+  }
+  if (key === MULTI_CLUSTER && !GO_BOOLEANS.includes(value))
+    return [finding('TS-M03', path, `got ${names.shown(value)}`)]
+  if (key === GROUP_NAME && !names.GROUP_NAME.test(value)) return [finding('TS-G01', path, `got ${names.shown(value)}`)]
+  if (name === 'group.order' && !(/^-?\d+$/.test(value) && Math.abs(Number(value)) <= 1000))
+    return [finding('TS-G02', path, `got ${names.shown(value)}`)]
+  if (name === 'target-type' && value !== 'ip' && value !== 'instance')
+    return [finding('TS-T02', path, `got ${names.shown(value)}; expected ip or instance`)]
+  return []
+}
+
+function lintGroup(ingress: Ingress, live: readonly Ingress[]): readonly Finding[] {
+  const same = live.find((other) => objectName(other) === objectName(ingress))
+  return same === undefined ? [] : lintGroupChange(same, ingress.metadata.annotations?.[GROUP_NAME])
+}
+
+/** The group that the controller put the live Ingress in: its finalizer is the surest witness. */
+export function liveGroupName(live: Ingress): string | undefined {
+  const finalizers = (live.metadata.finalizers as readonly string[] | undefined) ?? []
+  const explicit = finalizers.find((name) => name.startsWith('group.ingress.k8s.aws/'))
+  return (
+    explicit?.slice('group.ingress.k8s.aws/'.length) ?? (live.metadata.annotations?.[GROUP_NAME] as string | undefined)
+  )
+}
+
+export function lintGroupChange(live: Ingress, wanted: unknown): readonly Finding[] {
+  const before = liveGroupName(live)
+  if (before === wanted) return []
+  return [
+    finding(
+      'TS-G03',
+      annotationPath(GROUP_NAME),
+      `the live Ingress is in group ${names.shown(before)}, the new one in ${names.shown(wanted)}`,
+    ),
+  ]
+}
+
+function lintBackends(ingress: Ingress): readonly Finding[] {
+  const findings: Finding[] = []
+  for (const { path, backend } of backendsOf(ingress)) {
+    const port = backend.service?.port
+    if (port === undefined) continue
+    const where = pathText([...path, 'service', 'port'])
+    const looksMeant =
+      port.name !== undefined &&
+      port.name !== 'use-annotation' &&
+      names.nearest(port.name, ['use-annotation']) !== undefined
+    const hasAction = actionKey(backend.service!.name) in (ingress.metadata.annotations ?? {})
+    if (port.name !== undefined && port.number !== undefined)
+      findings.push(finding('TS-A02', where, 'name and number exclude each other'))
+    else if (looksMeant) findings.push(finding('TS-A02', where, `${names.shown(port.name)} is not use-annotation`))
+    else if (hasAction && port.name !== 'use-annotation') {
+      findings.push(
+        finding(
+          'TS-A02',
+          where,
+          `the action ${backend.service!.name} is ignored: the port is ${names.shown(port.name ?? port.number)}`,
+        ),
+      )
+    }
+  }
+  return findings
+}
+
+function lintActions(ingress: Ingress, bundle: Bundle): readonly Finding[] {
+  const annotations = ingress.metadata.annotations ?? {}
+  const findings: Finding[] = []
+  const used = new Set<string>()
+  for (const { path, backend } of ingress.spec === undefined ? [] : backendsOf(ingress)) {
+    if (backend.service?.port?.name !== 'use-annotation') continue
+    used.add(backend.service.name)
+    if (!(actionKey(backend.service.name) in annotations)) {
+      const defined = Object.keys(annotations).flatMap((key) => actionNameOf(key) ?? [])
+      const hint = names.didYouMean(backend.service.name, defined)
+      findings.push(
+        finding(
+          'TS-A05',
+          pathText([...path, 'service', 'name']),
+          `no annotation actions.${backend.service.name}${hint}; the path would answer 503`,
+        ),
+      )
+    }
+  }
+  for (const [key, value] of Object.entries(annotations)) {
+    const name = actionNameOf(key)
+    if (name === undefined || typeof value !== 'string') continue
+    const path = annotationPath(key)
+    if (!names.ACTION_NAME.test(name)) findings.push(finding('TS-A01', path, `got ${names.shown(name)}`))
+    if (ingress.spec !== undefined && !used.has(name))
+      findings.push(finding('TS-A06', path, `no backend uses the action ${name}`, 'warning'))
+    if (sameNamespace(bundle.services, ingress).some((service) => service.metadata.name === name)) {
+      findings.push(finding('TS-A03', path, `${name} is also the name of a Service`, 'warning'))
+    }
+    const own = lintAction(value, path)
+    findings.push(...own)
+    if (!own.some(({ code }) => code === 'TS-A07')) findings.push(...lintActionInContext(value, path, ingress, bundle))
+  }
+  return findings
+}
+
+const actionNameOf = (key: string): string | undefined =>
+  key.startsWith(actionKey('')) ? key.slice(actionKey('').length) : undefined
+
+const sameNamespace = (services: readonly Service[], object: { metadata: { namespace?: string | undefined } }) =>
+  services.filter((service) => (service.metadata.namespace ?? 'default') === (object.metadata.namespace ?? 'default'))
+
+function lintActionInContext(text: string, path: string, ingress: Ingress, bundle: Bundle): readonly Finding[] {
+  const config = JSON.parse(text).forwardConfig
+  if (!Array.isArray(config?.targetGroups)) return []
+  const findings: Finding[] = []
+  const isOff = config.targetGroupStickinessConfig?.enabled !== true
+  if (isOff && config.targetGroups.length > 1 && hasTargetStickiness(ingress.metadata.annotations ?? {})) {
+    findings.push(
+      finding(
+        'TS-S04',
+        `${path}.forwardConfig.targetGroupStickinessConfig`,
+        'target-group-attributes enables stickiness, the rule does not',
+      ),
+    )
+  }
+  for (const [index, entry] of config.targetGroups.entries()) {
+    const service = sameNamespace(bundle.services, ingress).find((item) => item.metadata.name === entry?.serviceName)
+    if (service !== undefined && findPort(service, entry.servicePort) === undefined) {
+      findings.push(
+        finding(
+          'TS-P02',
+          `${path}.forwardConfig.targetGroups[${index}].servicePort`,
+          `Service ${entry.serviceName} has no port ${names.shown(entry.servicePort)}`,
+        ),
+      )
+    }
+  }
+  return findings
+}
+
+function lintBinding(binding: TargetGroupBinding, bundle: Bundle): readonly Finding[] {
+  const findings: Finding[] = []
+  const { spec } = binding
+  if (!names.BINDING_NAME.test(binding.metadata.name))
+    findings.push(finding('TS-B01', 'metadata.name', `got ${names.shown(binding.metadata.name)}`))
+  if (spec.targetGroupARN === undefined && spec.targetGroupName === undefined) {
+    findings.push(finding('TS-A04', 'spec', 'expected targetGroupARN or targetGroupName'))
+  }
+  if (spec.targetGroupARN !== undefined && names.parseTargetGroupArn(spec.targetGroupARN) === undefined) {
+    findings.push(
+      finding('TS-T03', 'spec.targetGroupARN', `${names.shown(spec.targetGroupARN)} is not the ARN of a target group`),
+    )
+  }
+  if (spec.vpcID !== undefined && !names.VPC_ID.test(spec.vpcID))
+    findings.push(finding('TS-V01', 'spec.vpcID', `got ${names.shown(spec.vpcID)}`))
+  if (!names.isPort(spec.serviceRef.port))
+    findings.push(finding('TS-P01', 'spec.serviceRef.port', `got ${names.shown(spec.serviceRef.port)}`))
+  const service = sameNamespace(bundle.services, binding).find((item) => item.metadata.name === spec.serviceRef.name)
+  const port = service === undefined ? undefined : findPort(service, spec.serviceRef.port)
+  if (service !== undefined && port === undefined) {
+    findings.push(
+      finding(
+        'TS-P02',
+        'spec.serviceRef.port',
+        `Service ${spec.serviceRef.name} has no port ${names.shown(spec.serviceRef.port)}`,
+      ),
+    )
+  }
+  for (const [index, rule] of (spec.networking?.ingress ?? []).entries()) {
+    const path = `spec.networking.ingress[${index}]`
+    if (rule.from.length === 0 || rule.ports.length === 0)
+      findings.push(finding('TS-B02', path, 'from and ports each need an entry; an empty list opens nothing'))
+    for (const [peer, { securityGroup, ipBlock }] of rule.from.entries()) {
+      if ((securityGroup === undefined) === (ipBlock === undefined))
+        findings.push(finding('TS-B02', `${path}.from[${peer}]`, 'expected exactly one of securityGroup and ipBlock'))
+      if (securityGroup !== undefined && !names.SECURITY_GROUP_ID.test(securityGroup.groupID)) {
+        findings.push(
+          finding('TS-V01', `${path}.from[${peer}].securityGroup.groupID`, `got ${names.shown(securityGroup.groupID)}`),
+        )
+      }
+    }
+    const opened = rule.ports.map((item) => item.port)
+    if (
+      spec.targetType !== 'instance' &&
+      port !== undefined &&
+      opened.every((item) => item !== port.targetPort) &&
+      opened.includes(port.port)
+    ) {
+      findings.push(
+        finding(
+          'TS-B03',
+          `${path}.ports`,
+          `port ${port.port} is the Service's; its containers listen on ${port.targetPort}`,
+          'warning',
+        ),
+      )
+    }
+  }
+  return findings
+}

@@ -1,0 +1,76 @@
+/** What Kubernetes, the AWS Load Balancer Controller and ELBv2 accept as names. */
+export const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+export const SERVICE_NAME = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+/** `actions.<name>` is the name part of an annotation key, at most 63 characters. */
+export const ACTION_NAME = /^[a-z](?:[-a-z0-9]{0,53}[a-z0-9])?$/
+export const DNS_SUBDOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+/** Shorter than Kubernetes allows: the name becomes part of a pod condition type. */
+export const BINDING_NAME = /^(?=.{1,63}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+export const GROUP_NAME = /^(?=.{1,63}$)(?:[a-z0-9][-a-z0-9.]*)?[a-z0-9]$/
+export const PORT_NAME = /^(?=.{1,15}$)(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
+export const TARGET_GROUP_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/
+export const VPC_ID = /^vpc-(?:[0-9a-f]{8}|[0-9a-f]{17}|[0-9a-f]{32})$/
+export const SECURITY_GROUP_ID = /^sg-(?:[0-9a-f]{8}|[0-9a-f]{17})$/
+export const HOST_NAME =
+  /^(?=.{1,253}$)(?:\*\.)?[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)+$/
+export const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d$/
+
+const ARN =
+  /^arn:(aws[a-z-]*):elasticloadbalancing:([a-z0-9-]+):(\d{12}):targetgroup\/([A-Za-z0-9](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?)\/([0-9a-f]{16})$/
+
+export interface TargetGroupArn {
+  readonly partition: string
+  readonly region: string
+  readonly accountId: string
+  readonly name: string
+}
+
+export function parseTargetGroupArn(text: string): TargetGroupArn | undefined {
+  const match = ARN.exec(text)
+  return match === null ? undefined : { partition: match[1]!, region: match[2]!, accountId: match[3]!, name: match[4]! }
+}
+
+export const isPort = (value: unknown): value is number | string =>
+  typeof value === 'number'
+    ? Number.isInteger(value) && value >= 1 && value <= 65535
+    : typeof value === 'string' && (/^\d+$/.test(value) ? isPort(Number(value)) : PORT_NAME.test(value))
+
+/** What a value looks like in a message: text in quotes, so that "90" and 90 can be told apart. */
+export const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
+
+/** The known name that a misspelt one most likely meant. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  let best: { name: string; distance: number } | undefined
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance <= Math.max(2, Math.floor(candidate.length / 4)) && (best === undefined || distance < best.distance)) {
+      best = { name: candidate, distance }
+    }
+  }
+  return best?.name
+}
+
+/** Optimal string alignment: a swap of neighbours, the commonest typo, costs one. */
+function editDistance(left: string, right: string): number {
+  let beforePrevious: number[] = []
+  let previous = Array.from({ length: right.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1]
+      let cost = Math.min(previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + (same ? 0 : 1))
+      if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]) {
+        cost = Math.min(cost, beforePrevious[column - 2]! + 1)
+      }
+      current.push(cost)
+    }
+    beforePrevious = previous
+    previous = current
+  }
+  return previous[right.length]!
+}
+
+export const didYouMean = (name: string, known: Iterable<string>): string => {
+  const guess = nearest(name, known)
+  return guess === undefined ? '' : `; did you mean ${guess}?`
+}

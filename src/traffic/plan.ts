@@ -1,0 +1,239 @@
+import { z } from 'zod'
+import { type Code, type Finding, finding } from './finding.ts'
+import * as names from './names.ts'
+import { readYaml } from './yaml.ts'
+
+/** A rule's message carries its code in front, so that code and rule stand in one place. */
+const coded = (code: Code, expected: string) => (issue: { input?: unknown }) =>
+  `${code} got ${names.shown(issue.input)}; ${expected}`
+
+const matching = (pattern: RegExp, code: Code, expected: string) => {
+  const error = coded(code, expected)
+  return z.string({ error }).regex(pattern, { error })
+}
+
+const whole = (code: Code, expected: string, minimum: number, maximum: number) => {
+  const error = coded(code, expected)
+  return z.number({ error }).int({ error }).min(minimum, { error }).max(maximum, { error })
+}
+
+const label = (what: string) => matching(names.DNS_LABEL, 'TS-N01', `${what} is a DNS label of at most 63 characters`)
+const serviceName = matching(names.SERVICE_NAME, 'TS-N01', 'a Service name is a DNS label that starts with a letter')
+const host = matching(names.HOST_NAME, 'TS-D01', 'expected a full host name such as shop.example.com')
+const vpcId = matching(names.VPC_ID, 'TS-V01', 'expected vpc- and 8 or 17 hexadecimal digits')
+const weightText = 'a weight is a whole number 0..999, without quotes'
+const weight = z
+  .number({ error: coded('TS-W01', weightText) })
+  .int({ error: coded('TS-W01', weightText) })
+  .min(0, { error: coded('TS-W02', weightText) })
+  .max(999, { error: coded('TS-W02', weightText) })
+const portNumber = (code: Code) => whole(code, 'a port is a whole number 1..65535', 1, 65535)
+/** A number or a port name, kept in the form in which it was written: the controller names target groups after it. */
+const port = z.union([z.int().min(1).max(65535), z.string().regex(names.PORT_NAME)], {
+  error: coded('TS-P01', 'expected a number 1..65535 or a port name'),
+})
+
+const serviceSchema = z.strictObject({ name: serviceName, port })
+
+const ingressSchema = z.strictObject({
+  name: label('an Ingress name'),
+  groupName: matching(names.GROUP_NAME, 'TS-G01', 'expected at most 63 of a-z, 0-9, - and .'),
+  className: z.string().default('alb'),
+  host: host.optional(),
+  path: z.string().startsWith('/').default('/'),
+  pathType: z.enum(['Prefix', 'Exact', 'ImplementationSpecific']).default('Prefix'),
+  /** Further annotations of the Ingress: scheme, listen-ports, certificate-arn … */
+  annotations: z.record(z.string(), z.string({ error: coded('TS-M01', 'an annotation value is text') })).default({}),
+})
+
+const sideSchema = z.strictObject({
+  cluster: z.string().min(1),
+  /** Name of a context of the kubeconfig; needed only to apply. */
+  kubeContext: z.string().min(1).optional(),
+  namespace: label('a namespace'),
+  vpcId: vpcId.optional(),
+  service: serviceSchema,
+  ingress: ingressSchema,
+})
+
+const health = (expected: string, minimum: number, maximum: number) => whole('TS-T02', expected, minimum, maximum)
+const healthCheckSchema = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .max(1024)
+    .startsWith('/', { error: coded('TS-T02', 'a health-check path starts with /') })
+    .default('/'),
+  // The controller's own defaults, so that both target groups are judged alike.
+  intervalSeconds: health('expected 5..300', 5, 300).default(15),
+  timeoutSeconds: health('expected 2..120', 2, 120).default(5),
+  healthyThreshold: health('expected 2..10', 2, 10).default(2),
+  unhealthyThreshold: health('expected 2..10', 2, 10).default(2),
+  successCodes: z
+    .string()
+    .regex(/^[2-4]\d\d(?:[,-][2-4]\d\d)*$/, { error: coded('TS-T02', 'expected codes such as 200 or 200-399') })
+    .default('200'),
+})
+
+const choice = <const V extends readonly [string, ...string[]]>(values: V) =>
+  z.enum(values, { error: coded('TS-T02', `expected ${values.join(' or ')}`) })
+
+const targetGroupSchema = z.strictObject({
+  name: matching(names.TARGET_GROUP_NAME, 'TS-T01', 'expected at most 32 letters, digits and hyphens'),
+  protocol: choice(['HTTP', 'HTTPS']).default('HTTP'),
+  protocolVersion: choice(['HTTP1', 'HTTP2', 'GRPC']).default('HTTP1'),
+  port: portNumber('TS-T02'),
+  vpcId,
+  targetType: choice(['ip']).default('ip'),
+  ipAddressType: choice(['ipv4', 'ipv6']).default('ipv4'),
+  healthCheck: healthCheckSchema.prefault({}),
+  /** Healthy targets needed before the target may get traffic. */
+  minHealthy: z.int().min(1).max(1000).default(1),
+  tags: z.record(z.string(), z.string()).default({}),
+  /** Known once the target group exists; `prepare` finds it by name. */
+  arn: z.string().optional(),
+})
+
+const bindingSchema = z.strictObject({
+  name: matching(names.BINDING_NAME, 'TS-B01', 'expected at most 63 of a-z, 0-9, - and .'),
+  /** Default: namespace and service of the target. */
+  namespace: label('a namespace').optional(),
+  serviceRef: serviceSchema.optional(),
+  /** The security group of the current cluster's load balancer. */
+  sourceSecurityGroup: matching(names.SECURITY_GROUP_ID, 'TS-V01', 'expected sg- and 8 or 17 hexadecimal digits'),
+  /** The port the target's containers listen on. */
+  port: portNumber('TS-B02'),
+  multiCluster: z.boolean().default(true),
+})
+
+const rate = z.number().min(0).max(1)
+export const gateSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('incidents'), max: z.int().min(0).default(0) }),
+  z.strictObject({ kind: z.literal('failureRate'), max: rate, minSamples: z.int().min(1).default(1) }),
+  z.strictObject({
+    kind: z.literal('targetsHealthy'),
+    minHealthy: z.int().min(1).default(1),
+    minRatio: rate.default(0),
+  }),
+  z.strictObject({ kind: z.literal('approval') }),
+])
+
+const stepSchema = z.strictObject({
+  weights: z.strictObject({ current: weight, target: weight }),
+  dwellSeconds: z.int().min(0).max(604800).default(0),
+  gates: z.array(gateSchema).default([]),
+  onFail: z.enum(['pause', 'rollback']).default('pause'),
+})
+
+const durationText = 'expected a whole number of seconds, 1..604800'
+const stickinessSchema = z.strictObject({
+  enabled: z.boolean({ error: coded('TS-S01', 'expected true or false without quotes') }).default(false),
+  durationSeconds: whole('TS-S01', durationText, 1, 604800).optional(),
+  /** At 0/100 a sticky rule leaves clients with a cookie on the old cluster. */
+  atFinalStep: z.enum(['disable', 'keep']).default('disable'),
+})
+
+export const planSchema = z.strictObject({
+  apiVersion: z.literal('traffic/v1'),
+  name: label('a plan name'),
+  /** The project whose incidents and deployments are watched, and to which the finished switch is credited. */
+  project: z.string().min(1),
+  environment: z.enum(['PRODUCTION', 'STAGING', 'TESTING']).default('PRODUCTION'),
+  /** `observe` never writes to a cluster or to AWS: it waits for your own tool to apply what `render` printed. */
+  mode: z.enum(['apply', 'observe']).default('apply'),
+  aws: z.strictObject({
+    region: matching(names.REGION, 'TS-T02', 'expected a region such as eu-central-1'),
+    accountId: z
+      .string()
+      .regex(/^\d{12}$/)
+      .optional(),
+  }),
+  current: sideSchema,
+  target: sideSchema,
+  actionName: matching(names.ACTION_NAME, 'TS-A01', 'expected at most 55 of a-z, 0-9 and -, starting with a letter'),
+  targetGroup: targetGroupSchema,
+  binding: bindingSchema,
+  stickiness: stickinessSchema.prefault({}),
+  steps: z.array(stepSchema).min(2),
+  dns: z.strictObject({
+    hostname: host,
+    quietMinutes: z
+      .int()
+      .min(2, { error: coded('TS-D01', 'resolvers need at least 2 minutes') })
+      .default(60),
+    /** Ask these name servers (address or address:port) instead of the system's. */
+    servers: z
+      .array(z.string().regex(/^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[[0-9a-f:]+\](?::\d+)?|[0-9a-f:]+)$/))
+      .default([]),
+  }),
+  cleanup: z
+    .strictObject({ currentIngress: z.enum(['keep-service', 'delete-ingress']).default('keep-service') })
+    .prefault({}),
+  /** The commit that the target runs, if the switch releases one. */
+  commit: z.strictObject({ sha: z.string().regex(/^[0-9a-f]{7,64}$/), repoUrl: z.url() }).optional(),
+  verifyTimeoutSeconds: z.int().min(1).max(3600).default(180),
+})
+
+export type Plan = z.infer<typeof planSchema>
+export type Side = z.infer<typeof sideSchema>
+export type Step = Plan['steps'][number]
+export type Gate = z.infer<typeof gateSchema>
+export type Port = z.infer<typeof port>
+
+export const bindingNamespace = (plan: Plan): string => plan.binding.namespace ?? plan.target.namespace
+export const bindingService = (plan: Plan): { name: string; port: Port } =>
+  plan.binding.serviceRef ?? plan.target.service
+
+/** `['steps', 1, 'weights']` as people write it: `steps[1].weights`. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) =>
+      typeof part === 'number'
+        ? `[${part}]`
+        : /^[\w-]+$/.test(String(part))
+          ? `.${String(part)}`
+          : `["${String(part)}"]`,
+    )
+    .join('')
+    .replace(/^\./, '')
+
+const KNOWN_KEYS = [...new Set(JSON.stringify(z.toJSONSchema(planSchema, { io: 'input' })).match(/(?<=")\w+(?=":)/g))]
+
+export interface Parsed {
+  /** Missing when the text does not have the shape of a plan. */
+  readonly plan?: Plan
+  readonly findings: readonly Finding[]
+}
+
+export function parsePlan(text: string): Parsed {
+  const documents = readYaml(text)
+  const first = documents[0]
+  if (first === undefined) return { findings: [finding('TS-Y01', '(plan)', 'the file is empty')] }
+  if (documents.length > 1) return { findings: [finding('TS-Y01', '(plan)', 'expected one YAML document')] }
+  if ('problem' in first) return { findings: [first.problem] }
+  const parsed = readPlan(first.value)
+  return {
+    ...parsed,
+    findings: parsed.findings.map((item) => withLine(item, first.lineOf(item.path))),
+  }
+}
+
+export function readPlan(value: unknown): Parsed {
+  const result = planSchema.safeParse(value)
+  if (result.success) return { plan: result.data, findings: [] }
+  return { findings: result.error.issues.flatMap(findingsOf) }
+}
+
+export const withLine = (item: Finding, line: number | undefined): Finding =>
+  line === undefined ? item : { ...item, line }
+
+function findingsOf(issue: z.core.$ZodIssue): readonly Finding[] {
+  const path = pathText(issue.path) || '(plan)'
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) =>
+      finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${names.didYouMean(key, KNOWN_KEYS)}`),
+    )
+  }
+  const own = /^(TS-[A-Z]\d\d) (.*)$/s.exec(issue.message)
+  return [own === null ? finding('TS-Y02', path, issue.message) : finding(own[1] as Code, path, own[2]!)]
+}
