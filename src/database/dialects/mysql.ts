@@ -118,6 +118,11 @@ function openPool(url: string): Pool {
         const value = field.string()
         return value === null ? null : Number.isSafeInteger(Number(value)) ? Number(value) : BigInt(value)
       }
+      // The driver's own parser takes year 1 for 2001.
+      if (field.type === 'DATETIME' || field.type === 'DATE') {
+        const value = field.string()
+        return value === null ? null : new Date(`${value.slice(0, 10)}T${value.slice(11) || '00:00:00'}Z`)
+      }
       return next()
     },
   })
