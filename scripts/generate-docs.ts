@@ -61,7 +61,10 @@ function tableSection({ name, meaning, columns, names }: Table<any>): string {
 
 const capitalized = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1)
 const areaSection = (area: string, tables: readonly Table<any>[]) =>
-  [`## ${capitalized(area)}\n`, ...tables.map(tableSection)].join('\n')
+  [
+    `## ${capitalized(area)}\n`,
+    ...tables.toSorted((one, other) => (one.name < other.name ? -1 : 1)).map(tableSection),
+  ].join('\n')
 
 export function renderDataModel(): string {
   const commonSection = `## Common columns
