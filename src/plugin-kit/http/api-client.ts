@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { UserError } from '../../errors.ts'
+import { type Budget, createBudget, DEFAULT_CONCURRENCY, type RateLimits } from './budget.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type Credential, createCredentialPool } from './credential-pool.ts'
+import type { HttpEvent } from './http-event.ts'
+import type { HttpRequest, HttpResponse } from './http-message.ts'
+import { type Page, type PagesOptions, readPages } from './pages.ts'
+import type { Paging } from './paging.ts'
+import { createSender } from './sender.ts'
+import type { SharedConnection, SharedConnections } from './shared-connections.ts'
+import { createTransport, type Timeouts } from './transport.ts'
+import { createUsage, type Usage } from './usage.ts'
+
+export interface ApiClientOptions {
+  /** The connection's name, for messages. */
+  readonly connection: string
+  readonly endpoint: string
+  readonly credentials?: readonly Credential[]
+  /** The headers that carry a credential; not called for a connection without any. */
+  readonly sign?: (credential: string) => Readonly<Record<string, string>>
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly limits?: RateLimits
+  /** http://, https:// or socks5://, with user and password if the proxy asks for them. */
+  readonly proxy?: string | undefined
+  /** PEM certificates trusted instead of the system's, for a server of one's own. */
+  readonly certificates?: string | undefined
+  /** `totalMs` is API_TIMEOUT. */
+  readonly timeouts?: Partial<Timeouts>
+  /** Further attempts after the first (API_RETRY). */
+  readonly retries?: number
+  readonly maxResponseBytes?: number
+  /** Share pacing and quota with the other clients of the same connection. */
+  readonly share?: { readonly connections: SharedConnections; readonly key: string }
+  /** Takes the place of the pacing within this process: one that other processes share. */
+  readonly budget?: Budget
+  readonly onEvent?: (event: HttpEvent) => void
+  readonly clock?: Clock
+}
+
+export interface ApiClient {
+  /** The answer, if it is a success, a 304 or an accepted status; anything else is thrown as what happens next. */
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>
+  /** Page after page, in order. Store `page.state` with a page's records: `options.from` goes on from there. */
+  pages(request: HttpRequest, paging: Paging, signal: AbortSignal, options?: PagesOptions): AsyncGenerator<Page, void>
+  readonly usage: Usage
+  close(): Promise<void>
+}
+
+const TIMEOUTS: Timeouts = { connectMs: 10_000, stallMs: 60_000, totalMs: 120_000 }
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+const RETRIES = 3
+
+export function createApiClient(options: ApiClientOptions): ApiClient {
+  const { connection, endpoint, limits = {}, retries = RETRIES, clock = systemClock, sign, headers = {} } = options
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
+    throw new UserError(`Connection "${connection}": the endpoint must be a URL that starts with https:// or http://`)
+  }
+  const transport = createTransport({
+    proxy: options.proxy,
+    certificates: options.certificates,
+    timeouts: { ...TIMEOUTS, ...options.timeouts },
+    maxResponseBytes: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
+  })
+  const { shared, leave } = join(options, clock)
+  const { usage, count } = createUsage()
+  const redact = createRedactor(() => [...shared.pool.secrets(), ...passwordsIn(options.proxy)])
+  const tell = (event: HttpEvent) =>
+    options.onEvent?.({ ...event, message: redact(`Connection "${connection}": ${event.message}`) })
+  const send = createSender({
+    ...shared,
+    ...{ connection, endpoint, headers, sign, retries, clock, transport, count, redact, tell },
+    quota: limits.quota,
+  })
+  return {
+    usage,
+    send,
+    pages: (request, paging, signal, pagesOptions) =>
+      readPages(
+        request,
+        paging,
+        signal,
+        { lookAhead: limits.concurrency ?? DEFAULT_CONCURRENCY, ...pagesOptions },
+        send,
+        tell,
+      ),
+    async close() {
+      leave()
+      await transport.close()
+    },
+  }
+}
+
+function join(options: ApiClientOptions, clock: Clock): { shared: SharedConnection; leave(): void } {
+  const { credentials = [], limits = {}, share } = options
+  const create = () => ({
+    budget: options.budget ?? createBudget(limits, clock),
+    pool: createCredentialPool(credentials, clock),
+  })
+  if (!share) return { shared: create(), leave: () => undefined }
+  const secrets = credentials.map((one) => (typeof one === 'string' ? one : one.name))
+  const settings = createHash('sha256')
+    .update(JSON.stringify([options.endpoint, secrets, limits]))
+    .digest('hex')
+  return share.connections.join(share.key, settings, create)
+}
+
+function createRedactor(secrets: () => readonly string[]): (text: string) => string {
+  return (text) => secrets().reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
+}
+
+function passwordsIn(proxy: string | undefined): readonly string[] {
+  const password = proxy && new URL(proxy).password
+  return password ? [password, decodeURIComponent(password)] : []
+}

@@ -1,0 +1,92 @@
+import { FatalError } from '../../errors.ts'
+
+export type QueryValue = string | number | boolean | readonly (string | number)[] | undefined
+export type Query = Readonly<Record<string, QueryValue>>
+
+/** Every request of the kit only reads, whatever its method, and may therefore be sent again. */
+export interface HttpRequest {
+  readonly method?: string
+  /** Relative to the connection's endpoint, or absolute on the same origin. */
+  readonly path: string
+  /** Undefined values are left out, lists repeat their name. */
+  readonly query?: Query
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Endpoint class for pacing and quota, named after the vendor's own: core, search, graphql. */
+  readonly class?: string
+  /** An ETag seen before: the answer may then be a 304, which most vendors do not count. */
+  readonly ifNoneMatch?: string
+  /** The credential that saw the ETag (`HttpResponse.credential`): vendors compute ETags per credential. */
+  readonly preferCredential?: string
+  /** Statuses that are an answer and not a failure, such as 404 for "nothing here". */
+  readonly accept?: readonly number[]
+  /** For a caller that can ask for less instead: attempts at an answer that proves too heavy for the server. */
+  readonly heavyAttempts?: number
+  /** 'bytes' skips reading the body as JSON. */
+  readonly as?: 'json' | 'bytes'
+  /** For vendors that answer 200 and put the failure in the body. */
+  readonly check?: (response: HttpResponse) => Verdict | undefined
+}
+
+export interface HttpResponse {
+  readonly status: number
+  /** Names in lower case; repeated headers joined by a comma. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The parsed JSON; undefined when the body is empty or was asked for as bytes. */
+  readonly body: any
+  readonly bytes: Uint8Array
+  /** After redirects. */
+  readonly url: string
+  /** Which credential of the pool was used: a name, never the secret. */
+  readonly credential: string
+}
+
+/** What an answer means for the request. */
+export type Verdict =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'redirect'; readonly location: string }
+  /** `heavy`: asking for less at once may help. */
+  | { readonly kind: 'retry'; readonly reason: string; readonly heavy: boolean; readonly retryAfterMs?: number }
+  /** The credential may not ask again before `until`: for anything, or with `ofClass` only for this class. */
+  | { readonly kind: 'limited'; readonly reason: string; readonly until?: Date; readonly ofClass: boolean }
+  | { readonly kind: 'unauthorized'; readonly reason: string }
+  | { readonly kind: 'forbidden'; readonly reason: string }
+  | { readonly kind: 'too-large'; readonly reason: string }
+  /** The user's to fix, in the settings of the connection. */
+  | { readonly kind: 'misconfigured'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+export const DEFAULT_CLASS = 'core'
+
+/** The absolute URL of a request. Refuses another origin, which would be sent the connection's credentials. */
+export function urlOf(endpoint: string, request: HttpRequest): URL {
+  const base = new URL(endpoint)
+  const url = /^[a-z][a-z0-9+.-]*:/i.test(request.path)
+    ? new URL(request.path)
+    : new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}/${request.path.replace(/^\//, '')}`)
+  if (url.origin !== base.origin) {
+    throw new FatalError(`${safeUrl(url)} is outside of the connection's endpoint ${safeUrl(base)}`)
+  }
+  for (const [name, value] of Object.entries(request.query ?? {})) {
+    url.searchParams.delete(name)
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined) url.searchParams.append(name, String(one))
+    }
+  }
+  return url
+}
+
+const SECRET_PARAMETER = /token|secret|passw|auth|signature|credential|api.?key|^(key|sig|code|jwt)$/i
+
+/** A URL as it may appear in a message: no user, no password, no secret parameter. */
+export function safeUrl(address: URL | string): string {
+  const url = URL.parse(String(address))
+  if (!url) return '(not a URL)'
+  url.username = ''
+  url.password = ''
+  for (const name of new Set(url.searchParams.keys())) {
+    if (SECRET_PARAMETER.test(name)) url.searchParams.set(name, '***')
+  }
+  return url.href
+}

@@ -1,0 +1,26 @@
+export { type ApiClient, type ApiClientOptions, createApiClient } from './api-client.ts'
+export { type Batch, inBatches } from './batches.ts'
+export type { Budget, ClassLimits, RateLimits } from './budget.ts'
+export { createBudget } from './budget.ts'
+export type { Clock } from './clock.ts'
+export type { Credential, RefreshedCredential, RefreshingCredential } from './credential-pool.ts'
+export { HttpFatalError, HttpRetryableError, isHeavy } from './failure.ts'
+export { graphql, graphqlRequest, quotaFromGraphql } from './graphql.ts'
+export type { HttpEvent } from './http-event.ts'
+export { type HttpRequest, type HttpResponse, type Query, safeUrl, type Verdict } from './http-message.ts'
+export type { Page, PagesOptions } from './pages.ts'
+export {
+  cursor,
+  linkHeader,
+  linksIn,
+  nextUrl,
+  offset,
+  type PageState,
+  type Paging,
+  pageNumber,
+  singlePage,
+} from './paging.ts'
+export { type Quota, type QuotaReader, quotaFromHeaders } from './quota.ts'
+export { createSharedConnections, type SharedConnections } from './shared-connections.ts'
+export { type DateWindow, splitByDate } from './split-by-date.ts'
+export type { Usage } from './usage.ts'

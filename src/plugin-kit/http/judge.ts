@@ -1,0 +1,68 @@
+import type { HttpRequest, HttpResponse, Verdict } from './http-message.ts'
+import type { Quota } from './quota.ts'
+
+const RETRYABLE = new Set([408, 425, 429])
+const REDIRECTS = new Set([301, 302, 307, 308])
+const HEAVY = new Set([500, 502, 504])
+const SAYS_RATE_LIMIT = /rate.?limit|too many requests|abuse detection/i
+
+/** What an answer means. A pure function: the client acts on it. */
+export function judge(request: HttpRequest, response: HttpResponse, quota: Quota | undefined, now: number): Verdict {
+  const { status, headers } = response
+  const limited = status === 403 || status === 429 ? limitOf(response, quota, now) : undefined
+  if (limited) return limited
+  if (request.accept?.includes(status)) return { kind: 'ok' }
+  if (status === 304 || (status >= 200 && status < 300)) return request.check?.(response) ?? { kind: 'ok' }
+  const reason = reasonOf(response)
+  if (RETRYABLE.has(status) || status >= 500) {
+    const retryAfterMs = retryAfter(headers['retry-after'], now)
+    return { kind: 'retry', reason, heavy: HEAVY.has(status), ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  }
+  if (status === 401) return { kind: 'unauthorized', reason }
+  if (status === 403) return { kind: 'forbidden', reason: reason + permissionsOf(headers) }
+  if (REDIRECTS.has(status) && headers.location && isRead(request)) {
+    return { kind: 'redirect', location: headers.location }
+  }
+  return { kind: 'failed', reason }
+}
+
+const isRead = (request: HttpRequest) => /^(GET|HEAD)$/i.test(request.method ?? 'GET')
+
+/** A refusal that passes with time. Without a word on when, a 429 counts as an ordinary failure. */
+function limitOf(response: HttpResponse, quota: Quota | undefined, now: number): Verdict | undefined {
+  const reason = reasonOf(response)
+  const wait = retryAfter(response.headers['retry-after'], now)
+  if (wait !== undefined) return { kind: 'limited', reason, until: new Date(now + wait), ofClass: false }
+  if (quota && quota.remaining <= 0) return { kind: 'limited', reason, until: quota.resetsAt, ofClass: true }
+  return SAYS_RATE_LIMIT.test(messageIn(response)) ? { kind: 'limited', reason, ofClass: false } : undefined
+}
+
+/** Milliseconds from a Retry-After header: seconds or an HTTP date. */
+export function retryAfter(value: string | undefined, now: number): number | undefined {
+  if (!value) return undefined
+  const seconds = Number(value)
+  const wait = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait)
+}
+
+const LONGEST_EXCERPT = 200
+
+function messageIn({ body, bytes }: HttpResponse): string {
+  const said = body?.message ?? body?.error_description ?? body?.error ?? body?.errorMessages ?? body?.errors
+  if (said !== undefined) return typeof said === 'string' ? said : JSON.stringify(said)
+  const text = Buffer.from(bytes.subarray(0, LONGEST_EXCERPT)).toString()
+  return /^\s*</.test(text) ? '' : text
+}
+
+export function reasonOf(response: HttpResponse): string {
+  const message = messageIn(response).replace(/\s+/g, ' ').trim().slice(0, LONGEST_EXCERPT)
+  return message ? `${response.status} ${message}` : String(response.status)
+}
+
+/** GitHub names what a call needs in X-Accepted-GitHub-Permissions and X-Accepted-OAuth-Scopes; others do alike. */
+function permissionsOf(headers: Readonly<Record<string, string>>): string {
+  const needed = Object.entries(headers).filter(
+    ([name, value]) => /^x-accepted-.*(permissions|scopes)$/.test(name) && value,
+  )
+  return needed.length > 0 ? `; it needs ${needed.map(([, value]) => value).join('; ')}` : ''
+}

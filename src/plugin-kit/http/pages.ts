@@ -1,0 +1,171 @@
+import { FatalError, messageOf } from '../../errors.ts'
+import { isHeavy } from './failure.ts'
+import type { HttpEvent } from './http-event.ts'
+import { type HttpRequest, type HttpResponse, safeUrl } from './http-message.ts'
+import type { PageState, Paging } from './paging.ts'
+
+export interface Page {
+  /** With status 304 there is one page, without records. */
+  readonly response: HttpResponse
+  readonly records: readonly any[]
+  /** What the server says exists in all, if it does. */
+  readonly total: number | undefined
+  /** Where this page started. */
+  readonly at: PageState
+  /** Where the next one starts: a checkpoint, to be stored together with these records. Undefined after the last. */
+  readonly state: PageState | undefined
+}
+
+export interface PagesOptions {
+  /** Go on from a checkpoint. */
+  readonly from?: PageState | undefined
+  /** The records of a page; overrides the paging's own. */
+  readonly records?: (body: any) => readonly any[]
+  /** Pages fetched before they are asked for, where their places are known; 0 for a reader that may stop early. */
+  readonly lookAhead?: number
+}
+
+/** Attempts at a page that can still be made smaller. */
+const HEAVY_ATTEMPTS = 2
+/** Pages in a row that must succeed before a shrunk page grows again; doubled each time that it has to shrink. */
+const FIRST_PATIENCE = 2
+const MOST_PATIENCE = 64
+
+/** Reads page after page: shrinks those that are too heavy, fetches ahead where it can, and refuses to run in circles. */
+export async function* readPages(
+  request: HttpRequest,
+  paging: Paging,
+  signal: AbortSignal,
+  { from, records: recordsOf, lookAhead = 0 }: PagesOptions,
+  send: (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>,
+  tell: (event: HttpEvent) => void,
+): AsyncGenerator<Page, void> {
+  const stop = new AbortController()
+  const stopped = AbortSignal.any([signal, stop.signal])
+  const { ifNoneMatch: _, ...unconditional } = request
+  const fetched = new Map<string, Promise<HttpResponse>>()
+  const seen = new Set<string>()
+  const sizing = createSizing(paging)
+  let previous: HttpResponse | undefined
+  let state: PageState | undefined = from ?? paging.first()
+
+  function fetch(at: PageState): Promise<HttpResponse> {
+    const page = paging.at(from || previous ? unconditional : request, at)
+    return send(sizing.smaller(at) ? { ...page, heavyAttempts: HEAVY_ATTEMPTS } : page, stopped)
+  }
+
+  function fetchAhead(places: Iterable<PageState>) {
+    for (const place of places) {
+      if (fetched.size >= lookAhead) return
+      const key = keyOf(place)
+      if (fetched.has(key) || seen.has(key)) continue
+      const response = fetch(place)
+      // Its failure is told when its turn comes.
+      response.catch(() => undefined)
+      fetched.set(key, response)
+    }
+  }
+
+  try {
+    while (state) {
+      const at: PageState = state
+      const key = keyOf(at)
+      let response: HttpResponse
+      try {
+        response = await (fetched.get(key) ?? fetch(at))
+      } catch (error) {
+        const smaller = isHeavy(error) ? sizing.shrink(at) : undefined
+        if (!smaller) throw error
+        const message = `${messageOf(error)}; asking for ${smaller.size} records instead of ${at.size}`
+        tell({ kind: 'page-resized', from: at.size, to: smaller.size, message })
+        state = smaller
+        continue
+      } finally {
+        fetched.delete(key)
+      }
+      if (response.status === 304) {
+        yield { response, records: [], total: undefined, at, state: undefined }
+        return
+      }
+      const records = recordsOf?.(response.body) ?? paging.records?.(response) ?? listIn(response.body)
+      const page = { response, records }
+      seen.add(key)
+      const isRepeated = previous && records.length > 1 && at.size === paging.size && sameBytes(previous, response)
+      const following = paging.next(at, page)
+      if (isRepeated || (following && seen.has(keyOf(following)))) throw circles(request, response, following)
+      state = following && sizing.grow(at, following, (place) => fetched.has(keyOf(place)))
+      previous = response
+      if (state && at.size >= sizing.full()) fetchAhead(paging.ahead?.(at, page) ?? [])
+      yield { response, records, total: paging.total?.(response), at, state }
+    }
+  } finally {
+    stop.abort(new Error('no more pages are wanted'))
+  }
+}
+
+/** Page sizes: each a divisor of the one before, so that a smaller page starts wherever a larger one did. */
+function createSizing(paging: Paging) {
+  let full = paging.size
+  let successes = 0
+  let patience = FIRST_PATIENCE / 2
+
+  function smaller(at: PageState): PageState | undefined {
+    return at.size > 1 ? paging.resize?.(at, at.size / smallestFactor(at.size)) : undefined
+  }
+
+  function larger(at: PageState): PageState | undefined {
+    let size = full
+    while (size / smallestFactor(size) > at.size) size /= smallestFactor(size)
+    return paging.resize?.(at, size)
+  }
+
+  return {
+    full: () => full,
+    smaller,
+    shrink(at: PageState): PageState | undefined {
+      successes = 0
+      patience = Math.min(patience * 2, MOST_PATIENCE)
+      return smaller(at)
+    },
+    /** The place to go on from after a success: with full pages again if that one is there already, or after enough successes. */
+    grow(at: PageState, following: PageState, isFetched: (place: PageState) => boolean): PageState {
+      // The strategy itself went down: the server allows no more.
+      if (following.size < at.size) full = following.size
+      if (following.size >= full) return following
+      successes++
+      const whole = paging.resize?.(following, full)
+      if (whole && isFetched(whole)) return whole
+      const grown = successes >= patience ? larger(following) : undefined
+      if (grown) successes = 0
+      return grown ?? following
+    },
+  }
+}
+
+function smallestFactor(size: number): number {
+  for (let factor = 2; factor * factor <= size; factor++) if (size % factor === 0) return factor
+  return size
+}
+
+/** Equal for two addresses of the same page, in whatever order a server writes their parameters. */
+function keyOf({ size, offset, cursor, url }: PageState): string {
+  const address = url === undefined ? undefined : new URL(url)
+  address?.searchParams.sort()
+  return JSON.stringify([size, offset, cursor, address?.href])
+}
+
+/** The body itself, or the only list in it. */
+function listIn(body: any): readonly any[] {
+  if (Array.isArray(body)) return body
+  const lists = Object.values(body ?? {}).filter(Array.isArray)
+  return lists.length === 1 ? lists[0]! : []
+}
+
+const sameBytes = (a: HttpResponse, b: HttpResponse) => Buffer.compare(a.bytes, b.bytes) === 0
+
+function circles(request: HttpRequest, response: HttpResponse, following: PageState | undefined): FatalError {
+  const place = following?.cursor ?? following?.offset ?? (following?.url ? safeUrl(following.url) : 'the end')
+  return new FatalError(
+    `${request.method ?? 'GET'} ${safeUrl(response.url)}: the server pages in circles (the same page came twice, next would be ${place}); stopped`,
+  )
+}

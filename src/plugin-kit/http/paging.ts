@@ -1,0 +1,199 @@
+import type { HttpRequest, HttpResponse } from './http-message.ts'
+
+/** Where a page starts. Plain JSON: a checkpoint stores it, and `pages` goes on from it. */
+export interface PageState {
+  /** Records asked for at once. */
+  readonly size: number
+  /** Records before this page. */
+  readonly offset?: number
+  readonly cursor?: string
+  readonly url?: string
+}
+
+export interface ReceivedPage {
+  readonly response: HttpResponse
+  readonly records: readonly any[]
+}
+
+/** A vendor's way of paging, as a value. */
+export interface Paging {
+  readonly size: number
+  first(): PageState
+  /** The request for the page that starts there. */
+  at(request: HttpRequest, state: PageState): HttpRequest
+  /** Where the next page starts; undefined after the last. */
+  next(state: PageState, page: ReceivedPage): PageState | undefined
+  /** The pages known to follow, when the server said how many there are; they may be fetched side by side. */
+  ahead?(state: PageState, page: ReceivedPage): Iterable<PageState>
+  /** The same place with another page size; undefined where no page of that size starts. */
+  resize?(state: PageState, size: number): PageState | undefined
+  /** What the server says exists in all. */
+  total?(response: HttpResponse): number | undefined
+  /** The records of a page; the body itself, or the only list in it, unless told. */
+  records?(response: HttpResponse): readonly any[]
+}
+
+/** One request, one page. */
+export const singlePage: Paging = {
+  size: 1,
+  first: () => ({ size: 1 }),
+  at: (request) => request,
+  next: () => undefined,
+}
+
+export interface CountedPagingOptions {
+  readonly size: number
+  readonly sizeParam?: string
+  /** Records in all, from the body or a header. */
+  readonly total?: (response: HttpResponse) => number | undefined
+  /** Without a total: whether a page with fewer records than asked for is the last, or only one with none. */
+  readonly endsOn?: 'short' | 'empty'
+}
+
+export function pageNumber(options: CountedPagingOptions & { pageParam?: string; firstPage?: number }): Paging {
+  const { pageParam = 'page', sizeParam = 'per_page', firstPage = 1 } = options
+  return counted(
+    options,
+    ({ offset = 0, size }) => ({ [pageParam]: offset / size + firstPage, [sizeParam]: size }),
+    ({ offset = 0 }, size) => offset % size === 0,
+  )
+}
+
+export function offset(options: CountedPagingOptions & { offsetParam?: string }): Paging {
+  const { offsetParam = 'offset', sizeParam = 'limit' } = options
+  return counted(
+    options,
+    ({ offset = 0, size }) => ({ [offsetParam]: offset, [sizeParam]: size }),
+    () => true,
+  )
+}
+
+function counted(
+  { size, total, endsOn = 'short' }: CountedPagingOptions,
+  query: (state: PageState) => Record<string, number>,
+  fits: (state: PageState, size: number) => boolean,
+): Paging {
+  return {
+    size,
+    first: () => ({ size, offset: 0 }),
+    at: (request, state) => ({ ...request, query: { ...request.query, ...query(state) } }),
+    next({ size, offset = 0 }, { response, records }) {
+      const count = records.length
+      if (count === 0) return undefined
+      const all = total?.(response)
+      if (all === undefined ? count < size && endsOn === 'short' : offset + count >= all) return undefined
+      // A first page that is short although more exists: the server allows no larger pages than this.
+      if (all !== undefined && offset === 0 && count < size) return { size: count, offset: count }
+      return { size, offset: offset + size }
+    },
+    *ahead({ size, offset = 0 }, { response }) {
+      const all = total?.(response) ?? 0
+      for (let at = offset + size; at < all; at += size) yield { size, offset: at }
+    },
+    resize: (state, size) => (fits(state, size) ? { ...state, size } : undefined),
+    ...(total && { total }),
+  }
+}
+
+export interface UrlPagingOptions {
+  readonly size: number
+  readonly sizeParam?: string
+  readonly pageParam?: string
+  readonly next: (response: HttpResponse) => string | null | undefined
+  readonly last?: (response: HttpResponse) => string | null | undefined
+  readonly total?: (response: HttpResponse) => number | undefined
+}
+
+/** The server gives the address of the next page, and perhaps that of the last. */
+export function nextUrl(options: UrlPagingOptions): Paging {
+  const { size, sizeParam = 'per_page', pageParam = 'page', next, last, total } = options
+  const withParams = (address: string, params: Record<string, number>) => {
+    const url = new URL(address)
+    for (const [name, value] of Object.entries(params)) url.searchParams.set(name, String(value))
+    return url.href
+  }
+  const pageOf = (address: string | undefined) => {
+    const page = Number(address && new URL(address).searchParams.get(pageParam))
+    return Number.isInteger(page) && page > 0 ? page : undefined
+  }
+  return {
+    size,
+    first: () => ({ size }),
+    at(request, { size, url }) {
+      if (!url) return { ...request, query: { ...request.query, [sizeParam]: size } }
+      const { query: _, ...rest } = request
+      return { ...rest, path: url }
+    },
+    next({ size }, { response }) {
+      const url = own(next(response), response)
+      return url ? { size: Number(new URL(url).searchParams.get(sizeParam)) || size, url } : undefined
+    },
+    *ahead(state, page) {
+      const following = this.next(state, page)
+      const to = pageOf(own(last?.(page.response), page.response))
+      const from = pageOf(following?.url)
+      if (!following?.url || !from || !to) return
+      for (let number = from; number <= to; number++) {
+        yield { size: following.size, url: withParams(following.url, { [pageParam]: number }) }
+      }
+    },
+    resize(state, size) {
+      if (!state.url) return { size }
+      const page = pageOf(state.url)
+      if (!page) return { size, url: withParams(state.url, { [sizeParam]: size }) }
+      const before = (page - 1) * state.size
+      if (before % size !== 0) return undefined
+      return { size, url: withParams(state.url, { [sizeParam]: size, [pageParam]: before / size + 1 }) }
+    },
+    ...(total && { total }),
+  }
+}
+
+/** A server behind a reverse proxy may give an address under another host name: only path and query are believed. */
+function own(address: string | null | undefined, response: HttpResponse): string | undefined {
+  if (!address) return undefined
+  const { pathname, search } = new URL(address, response.url)
+  return new URL(pathname + search, response.url).href
+}
+
+/** RFC 8288 links: `next`, and `last` where the server knows it. */
+export function linkHeader(size: number, options: Omit<UrlPagingOptions, 'size' | 'next' | 'last'> = {}): Paging {
+  const link = (relation: string) => (response: HttpResponse) => linksIn(response.headers.link)[relation]
+  return nextUrl({ ...options, size, next: link('next'), last: link('last') })
+}
+
+export function linksIn(header: string | undefined): Readonly<Record<string, string>> {
+  const links = [...(header ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^,;=]+=(?:"[^"]*"|[^,;]*))*)/g)]
+  return Object.fromEntries(
+    links.flatMap(([, address = '', parameters = '']) => {
+      const relations = /;\s*rel="?([^";]*)"?/i.exec(parameters)?.[1] ?? ''
+      return relations.split(/\s+/).map((relation) => [relation.toLowerCase(), address] as const)
+    }),
+  )
+}
+
+export interface CursorOptions {
+  readonly size: number
+  readonly sizeParam?: string
+  readonly param: string
+  /** The cursor of the next page; empty, null or undefined after the last. */
+  readonly next: (body: any, response: HttpResponse) => string | number | null | undefined
+  readonly total?: (response: HttpResponse) => number | undefined
+}
+
+export function cursor({ size, sizeParam, param, next, total }: CursorOptions): Paging {
+  return {
+    size,
+    first: () => ({ size }),
+    at: (request, { size, cursor }) => ({
+      ...request,
+      query: { ...request.query, ...(sizeParam && { [sizeParam]: size }), ...(cursor && { [param]: cursor }) },
+    }),
+    next({ size }, { response }) {
+      const value = next(response.body, response)
+      return value === null || value === undefined || value === '' ? undefined : { size, cursor: String(value) }
+    },
+    ...(sizeParam && { resize: (state: PageState, size: number) => ({ ...state, size }) }),
+    ...(total && { total }),
+  }
+}

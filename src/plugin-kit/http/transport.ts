@@ -1,0 +1,150 @@
+import { promisify } from 'node:util'
+import { type BrotliOptions, brotliDecompress, unzip, type ZlibOptions } from 'node:zlib'
+import { Agent, type Dispatcher, ProxyAgent } from 'undici'
+import { messageOf, UserError } from '../../errors.ts'
+import { safeUrl } from './http-message.ts'
+
+export interface Timeouts {
+  readonly connectMs: number
+  /** Without a byte for so long, an attempt is given up. */
+  readonly stallMs: number
+  /** An attempt as a whole: connect, send, wait, receive. */
+  readonly totalMs: number
+}
+
+export interface TransportOptions {
+  /** http://, https:// or socks5://, with user and password if the proxy asks for them. */
+  readonly proxy?: string | undefined
+  /** PEM certificates trusted besides the system's. */
+  readonly certificates?: string | undefined
+  readonly timeouts: Timeouts
+  readonly maxResponseBytes: number
+}
+
+export interface Exchange {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly bytes: Uint8Array
+}
+
+/** One request out, one whole answer in. No retry, no redirect, no opinion about the status. */
+export interface Transport {
+  exchange(
+    method: string,
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Exchange>
+  close(): Promise<void>
+}
+
+/** No whole answer came, though another attempt may bring one. */
+export class ExchangeFailed extends Error {
+  readonly heavy: boolean
+  constructor(reason: string, options: { heavy: boolean; cause?: unknown }) {
+    super(reason, { cause: options.cause })
+    this.heavy = options.heavy
+  }
+}
+
+export class ResponseTooLarge extends Error {}
+
+export function createTransport(options: TransportOptions): Transport {
+  const { timeouts, maxResponseBytes } = options
+  const dispatcher = createDispatcher(options)
+
+  async function receive(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of body) {
+      size += chunk.length
+      if (size > maxResponseBytes) throw tooLarge(maxResponseBytes)
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks, size)
+  }
+
+  return {
+    async exchange(method, url, headers, body, signal) {
+      const total = AbortSignal.timeout(timeouts.totalMs)
+      try {
+        const answer = await dispatcher.request({
+          method: method as Dispatcher.HttpMethod,
+          origin: url.origin,
+          path: url.pathname + url.search,
+          headers: { 'accept-encoding': 'gzip, deflate, br', ...headers },
+          ...(body !== undefined && { body }),
+          headersTimeout: timeouts.stallMs,
+          bodyTimeout: timeouts.stallMs,
+          signal: AbortSignal.any([signal, total]),
+        })
+        const received = await receive(answer.body)
+        const plain = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
+        return {
+          status: answer.statusCode,
+          headers: plain,
+          bytes: await decompress(received, plain['content-encoding'], maxResponseBytes),
+        }
+      } catch (error) {
+        if (signal.aborted) throw signal.reason
+        throw total.aborted
+          ? new ExchangeFailed(`no whole answer within ${timeouts.totalMs / 1000} s`, { heavy: true, cause: error })
+          : explain(error, url, timeouts)
+      }
+    },
+    close: () => dispatcher.destroy(),
+  }
+}
+
+function createDispatcher({ proxy, certificates, timeouts }: TransportOptions): Dispatcher {
+  const tls = { timeout: timeouts.connectMs, ...(certificates && { ca: certificates }) }
+  // HTTP/1.1 only: servers cancel single HTTP/2 streams of large answers, which then look like an idle connection.
+  if (!proxy) return new Agent({ allowH2: false, connect: tls })
+  if (!URL.canParse(proxy) || !/^(https?|socks5):$/.test(new URL(proxy).protocol)) {
+    throw new UserError('The proxy must be a URL that starts with http://, https:// or socks5://')
+  }
+  return new ProxyAgent({ uri: proxy, allowH2: false, requestTls: tls, proxyTls: tls })
+}
+
+const tooLarge = (limit: number) => new ResponseTooLarge(`the answer is larger than ${limit} bytes`)
+
+const unpack: (bytes: Buffer, options: ZlibOptions) => Promise<Buffer> = promisify(unzip)
+const unpackBrotli: (bytes: Buffer, options: BrotliOptions) => Promise<Buffer> = promisify(brotliDecompress)
+
+async function decompress(bytes: Buffer, encoding: string | undefined, limit: number): Promise<Uint8Array> {
+  if (!encoding || encoding === 'identity' || bytes.length === 0) return bytes
+  try {
+    return await (encoding === 'br' ? unpackBrotli : unpack)(bytes, { maxOutputLength: limit })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit)
+    throw new ExchangeFailed(`the ${encoding} body is damaged: ${messageOf(error)}`, { heavy: true, cause: error })
+  }
+}
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/
+const ANSWER_LOST = /UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT|RES_CONTENT_LENGTH_MISMATCH|ABORTED)|ECONNRESET/
+
+/** Turns a network error into what to tell: who can do something about it, and whether asking for less would. */
+function explain(error: unknown, url: URL, { stallMs }: Timeouts): Error {
+  if (error instanceof ResponseTooLarge || error instanceof ExchangeFailed) return error
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const message = messageOf(error)
+  if (CERTIFICATE.test(code)) {
+    return new UserError(
+      `The certificate of ${safeUrl(url.origin)} is not trusted (${code}). Check the endpoint's host name, or make its issuer known with NODE_EXTRA_CA_CERTS`,
+      { cause: error },
+    )
+  }
+  if (/\b407\b/.test(message)) {
+    return new UserError('The proxy asks for a user and password (407): put them into the proxy setting', {
+      cause: error,
+    })
+  }
+  const reason =
+    code.endsWith('_TIMEOUT') && code !== 'UND_ERR_CONNECT_TIMEOUT' ? `not a byte for ${stallMs / 1000} s` : message
+  return new ExchangeFailed(code && !message.includes(code) ? `${reason} (${code})` : reason, {
+    heavy: ANSWER_LOST.test(code),
+    cause: error,
+  })
+}
