@@ -1,0 +1,72 @@
+import type { Change } from './world/changes.ts'
+import { dice } from './world/dice.ts'
+
+export const FAULT_KINDS = [
+  'too-many-requests', // 429 with Retry-After
+  'bad-gateway', // 502 with an HTML body, as GitHub's front servers send
+  'secondary-limit', // 403 with Retry-After
+  'slow',
+  'cut-off', // the connection is closed in the middle of the body
+  'malformed-json',
+  'gone', // 410
+  'changed-totals', // records come and go right after this page was served
+  'revoked-token', // the request's token stops working, now and later
+  'graphql-timeout',
+  'too-many-nodes',
+] as const
+export type FaultKind = (typeof FAULT_KINDS)[number]
+
+export interface FaultDetails {
+  /** Only requests whose path and query contain this text. */
+  readonly path?: string
+  readonly times?: number
+  /** `Retry-After` of limits. */
+  readonly retryAfterSeconds?: number
+  /** Of `slow`. */
+  readonly delayMilliseconds?: number
+  /** Of `changed-totals`; default: a new record of the kind that the page lists. */
+  readonly changes?: readonly Change[]
+}
+export interface Fault extends FaultDetails {
+  readonly kind: FaultKind
+}
+export interface FaultPlan extends FaultDetails {
+  /** One request out of this many fails, in a way chosen by the world's seed. */
+  readonly every: number
+  readonly kinds: readonly FaultKind[]
+}
+
+export interface Faults {
+  failNext(kind: FaultKind, details?: FaultDetails): void
+  /** The fault that befalls this request, if any. */
+  strike(path: string, isGraphql: boolean): Fault | undefined
+}
+
+const GRAPHQL_ONLY: readonly FaultKind[] = ['graphql-timeout', 'too-many-nodes']
+
+export function faults(plan: FaultPlan | undefined, seed: number): Faults {
+  const luck = dice(seed)
+  const queue: { fault: Fault; left: number }[] = []
+  let requests = 0
+  const applies = (fault: FaultDetails & { kind?: FaultKind }, path: string, isGraphql: boolean): boolean =>
+    (fault.path === undefined || path.includes(fault.path)) &&
+    (isGraphql || fault.kind === undefined || !GRAPHQL_ONLY.includes(fault.kind))
+  return {
+    failNext(kind, details = {}) {
+      queue.push({ fault: { kind, ...details }, left: details.times ?? 1 })
+    },
+    strike(path, isGraphql) {
+      const scripted = queue.find(({ fault }) => applies(fault, path, isGraphql))
+      if (scripted !== undefined) {
+        scripted.left--
+        if (scripted.left <= 0) queue.splice(queue.indexOf(scripted), 1)
+        return scripted.fault
+      }
+      if (plan === undefined || !applies(plan, path, isGraphql)) return undefined
+      requests++
+      if (requests % plan.every !== 0) return undefined
+      const kinds = plan.kinds.filter((kind) => isGraphql || !GRAPHQL_ONLY.includes(kind))
+      return kinds.length === 0 ? undefined : { ...plan, kind: luck.pick('fault', kinds, requests) }
+    },
+  }
+}

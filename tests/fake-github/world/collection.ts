@@ -1,0 +1,167 @@
+import { CHILD_SPAN } from './ids.ts'
+import type { Item } from './records.ts'
+
+/** Where a collection's records come from: indexes are enumerated, records built when asked for and never kept. */
+export interface Source<T extends Item> {
+  readonly parents: () => Iterable<number>
+  readonly indexes: (parent: number) => Iterable<number>
+  /** Whether `indexes` gives this one; known without walking through them. */
+  readonly holds: (index: number) => boolean
+  readonly parentOf: (index: number) => number
+  /** The index of a record added later. */
+  readonly next: (parent: number) => number
+  readonly build: (index: number) => T
+}
+
+/** Counts changes in a repository, so that cached selections know when they are stale. */
+export interface Revision {
+  value: number
+}
+
+export interface Selection<T extends Item> {
+  readonly key: (item: T) => string
+  readonly direction: 'asc' | 'desc'
+  readonly where?: ((item: T) => boolean) | undefined
+  /** Names the above three; selections of the same name are computed once until something changes. */
+  readonly name: string
+}
+/** Sorted by key, then index: places in a list that stay comparable when records come and go. */
+export interface Place {
+  readonly key: string
+  readonly index: number
+}
+
+export interface Collection<T extends Item> extends Iterable<T> {
+  readonly size: number
+  has(index: number): boolean
+  indexes(): Iterable<number>
+  get(index: number): T | undefined
+  childrenOf(parent: number): T[]
+  select(selection: Selection<T>): readonly Place[]
+  add(parent: number, values: Partial<T>): T
+  edit(index: number, values: Partial<T>): T
+  remove(index: number): void
+}
+
+const SELECTIONS_KEPT = 64
+
+export function collection<T extends Item>(source: Source<T>, revision: Revision): Collection<T> {
+  const edits = new Map<number, Partial<T>>()
+  const added = new Map<number, number[]>()
+  const addedIndexes = new Set<number>()
+  const removed = new Set<number>()
+  const selections = new Map<string, readonly Place[]>()
+  let selectionsOf = revision.value
+
+  const exists = (index: number): boolean =>
+    !removed.has(index) && (addedIndexes.has(index) || source.holds(index))
+  const build = (index: number): T => {
+    const changes = edits.get(index)
+    return changes === undefined ? source.build(index) : { ...source.build(index), ...changes }
+  }
+  function* indexesOf(parent: number): Generator<number> {
+    for (const index of source.indexes(parent)) if (!removed.has(index)) yield index
+    for (const index of added.get(parent) ?? []) if (!removed.has(index)) yield index
+  }
+  function* indexes(): Generator<number> {
+    for (const parent of source.parents()) yield* indexesOf(parent)
+  }
+  const requireExisting = (index: number): void => {
+    if (!exists(index)) throw new Error(`there is nothing at index ${index} to change`)
+  }
+
+  return {
+    get size() {
+      let count = 0
+      for (const _ of indexes()) count++
+      return count
+    },
+    has: exists,
+    indexes,
+    get: (index) => (exists(index) ? build(index) : undefined),
+    childrenOf: (parent) => Array.from(indexesOf(parent), build),
+    *[Symbol.iterator]() {
+      for (const index of indexes()) yield build(index)
+    },
+    select({ key, direction, where, name }) {
+      if (selectionsOf !== revision.value || selections.size >= SELECTIONS_KEPT) selections.clear()
+      selectionsOf = revision.value
+      const known = selections.get(name)
+      if (known !== undefined) return known
+      const places: Place[] = []
+      for (const index of indexes()) {
+        const item = build(index)
+        if (where === undefined || where(item)) places.push({ key: key(item), index })
+      }
+      places.sort(comparePlaces)
+      if (direction === 'desc') places.reverse()
+      selections.set(name, places)
+      return places
+    },
+    add(parent, values) {
+      const index = source.next(parent)
+      added.set(parent, [...(added.get(parent) ?? []), index])
+      addedIndexes.add(index)
+      edits.set(index, values)
+      revision.value++
+      return build(index)
+    },
+    edit(index, values) {
+      requireExisting(index)
+      edits.set(index, { ...edits.get(index), ...values } as Partial<T>)
+      revision.value++
+      return build(index)
+    },
+    remove(index) {
+      requireExisting(index)
+      removed.add(index)
+      revision.value++
+    },
+  }
+}
+
+export const comparePlaces = (a: Place, b: Place): number =>
+  a.key < b.key ? -1 : a.key > b.key ? 1 : a.index - b.index
+
+/** A source without parents: records 1 to `count`. */
+export function listSource<T extends Item>(count: number, build: (index: number) => T): Source<T> {
+  let last = count
+  return {
+    parents: () => [0],
+    indexes: function* () {
+      for (let index = 1; index <= count; index++) yield index
+    },
+    holds: (index) => Number.isInteger(index) && index >= 1 && index <= count,
+    parentOf: () => 0,
+    next: () => ++last,
+    build,
+  }
+}
+
+/** A source whose records belong to those of other collections, `count(parent)` to each. */
+export function childSource<T extends Item>(
+  parents: readonly Collection<Item>[],
+  count: (parent: number) => number,
+  build: (index: number, parent: number, ordinal: number) => T,
+): Source<T> {
+  const addedTo = new Map<number, number>()
+  return {
+    parents: function* () {
+      for (const collection of parents) yield* collection.indexes()
+    },
+    indexes: function* (parent) {
+      for (let ordinal = 0; ordinal < count(parent); ordinal++) yield parent * CHILD_SPAN + ordinal
+    },
+    holds: (index) => {
+      const parent = Math.floor(index / CHILD_SPAN)
+      return index % CHILD_SPAN < count(parent) && parents.some((collection) => collection.has(parent))
+    },
+    parentOf: (index) => Math.floor(index / CHILD_SPAN),
+    next: (parent) => {
+      const extra = addedTo.get(parent) ?? 0
+      addedTo.set(parent, extra + 1)
+      return parent * CHILD_SPAN + count(parent) + extra
+    },
+    build: (index) => build(index, Math.floor(index / CHILD_SPAN), index % CHILD_SPAN),
+  }
+}
