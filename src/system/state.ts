@@ -73,7 +73,7 @@ export const migrationHistory = defineTable(
     created_at: now(),
     comment: text(),
   },
-  { meaning: 'Which changes of the system tables have been made.' },
+  { meaning: 'Stays empty: Weir notes its schema in `_weir_schema_versions`.' },
 )
 
 export const lockingHistory = defineTable(
@@ -85,7 +85,7 @@ export const lockingHistory = defineTable(
     succeeded: boolean(),
     ...written,
   },
-  { meaning: 'Which servers asked for the start-up lock.' },
+  { meaning: 'Stays empty: servers that start at once wait for a lock of the database server.' },
 )
 
 export const lockingStub = defineTable(
@@ -93,5 +93,5 @@ export const lockingStub = defineTable(
   {
     stub: key(string()),
   },
-  { meaning: 'Nothing: a table to lock.' },
+  { meaning: 'Stays empty, as it does in the reference, which locks it.' },
 )
