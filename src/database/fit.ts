@@ -4,7 +4,7 @@ import type { Column } from './table.ts'
 import { parseTime } from './time.ts'
 
 export type Cell = string | number | bigint | boolean | Date | Buffer | null
-type Fitter = (value: unknown) => Cell
+export type Fitter = (value: unknown) => Cell
 
 /** Longer text is cut; the raw record keeps the whole. Keeps a row well within the smallest usual packet limit. */
 export const LONGEST_TEXT = 1_000_000
@@ -123,18 +123,24 @@ const CONVERT: Record<Column['kind'], (column: Column) => Fitter> = {
 }
 
 export function missingCell(column: Column): Cell {
+  if (column.isGenerated) return null
   if (column.missing === 'empty') return EMPTY[column.kind] ?? null
   return column.missing === 'zero-time' ? ZERO_TIME : null
 }
 
-export function fitterOf(column: Column): Fitter {
+/** `label` names the column in the error of a value that cannot be stored. */
+export function fitterOf(column: Column, label: string): Fitter {
   const convert = CONVERT[column.kind](column)
   const missing = missingCell(column)
   const isNeeded = (column.isKey || column.isRequired) && !column.isGenerated
   return (value) => {
-    const cell = value === undefined || value === null ? null : convert(value)
-    if (cell !== null) return cell
-    if (isNeeded) throw new RecordError('missing')
+    try {
+      const cell = value === undefined || value === null ? null : convert(value)
+      if (cell !== null) return cell
+    } catch (error) {
+      throw error instanceof RecordError ? new RecordError(`${label}: ${error.message}`) : error
+    }
+    if (isNeeded) throw new RecordError(`${label}: missing`)
     return missing
   }
 }

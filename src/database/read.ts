@@ -41,6 +41,8 @@ export interface Selection<T extends Table<any>, J extends Joins> {
   readonly where?: Where
   /** A further condition; columns of the main table are qualified with `t`. */
   readonly condition?: RawBuilder<unknown>
+  /** Leave null as it is stored, instead of reading it as the column's value for "missing". */
+  readonly isLiteral?: boolean
 }
 
 /** Rows fetched at a time; a compromise between round trips and memory for wide rows. */
@@ -50,7 +52,7 @@ export async function* readRows<T extends Table<any>, J extends Joins = Record<n
   { kysely }: Database,
   selection: Selection<T, J>,
 ): AsyncGenerator<JoinedRow<T, J>> {
-  const decode = decoderOf(selection.table, selection.joins ?? {})
+  const decode = decoderOf(selection)
   const query = kysely.selectFrom(sql`(${selectionSql(selection)})`.as('selected')).selectAll()
   for await (const row of query.stream(FETCH)) yield decode(row as Record<string, unknown>) as JoinedRow<T, J>
 }
@@ -59,7 +61,7 @@ export async function readAll<T extends Table<any>, J extends Joins = Record<nev
   { kysely }: Database,
   selection: Selection<T, J>,
 ): Promise<JoinedRow<T, J>[]> {
-  const decode = decoderOf(selection.table, selection.joins ?? {})
+  const decode = decoderOf(selection)
   const { rows } = await sql<Record<string, unknown>>`${selectionSql(selection)}`.execute(kysely)
   return rows.map((row) => decode(row) as JoinedRow<T, J>)
 }
@@ -92,10 +94,10 @@ const conditions = (alias: string, where: Where) =>
 type Decode = (row: Record<string, unknown>) => Record<string, unknown>
 
 /** Null in a column that has another value for "missing" reads as that value; JSON arrives parsed on both engines. */
-export function decoderOf<T extends Table<any>>(table: T, joins: Joins = {}): Decode {
+function decoderOf({ table, joins = {}, isLiteral = false }: Selection<any, any>): Decode {
   const parts = [
     ['', table, false] as const,
-    ...Object.entries(joins).map(([alias, join]) => [`${alias}.`, join.table, join.isOptional] as const),
+    ...Object.entries(joins as Joins).map(([alias, join]) => [`${alias}.`, join.table, join.isOptional] as const),
   ]
   const decoders = parts.map(([prefix, part, isOptional]) => {
     const cells = part.names.map((name: string) => {
@@ -103,7 +105,7 @@ export function decoderOf<T extends Table<any>>(table: T, joins: Joins = {}): De
       return {
         name,
         from: prefix + name,
-        missing: column.missing === 'now' ? null : missingCell(column),
+        missing: isLiteral || column.missing === 'now' ? null : missingCell(column),
         isJson: column.kind === 'json',
       }
     })

@@ -5,8 +5,7 @@
  * fitted    checked and cut so that both engines store it alike; a value that cannot be stored is a RecordError
  * origin    the four columns that name the raw record a row was made from
  */
-import { RecordError } from '../errors.ts'
-import { type Cell, fitterOf } from './fit.ts'
+import { type Cell, type Fitter, fitterOf } from './fit.ts'
 
 export type Kind =
   | 'string'
@@ -78,6 +77,8 @@ export interface Table<C extends Columns = Columns> {
   readonly createdAt: number
   readonly updatedAt: number
   readonly origin: number
+  /** Checks and fits a value, by position of its column. */
+  readonly fitters: readonly Fitter[]
   /** Builds a row; a missing or misnamed column is a compile error, a value that does not fit a RecordError. */
   row(values: NewRow<C>): TableRow
 }
@@ -154,7 +155,6 @@ export function defineTable<const C extends Columns>(name: string, columns: C, o
   const keyNames = options.keyOrder ?? names.filter((each) => columns[each]?.isKey)
   const total = keyNames.reduce((sum, each) => sum + keyBytes(columns[each] as Column), 0)
   if (total > LONGEST_KEY_BYTES) throw new Error(`${name}: a key of ${total} bytes is wider than ${LONGEST_KEY_BYTES}`)
-  const fitters = names.map((each) => fitterOf(columns[each] as Column))
   const table: Table<C> = {
     name,
     columns,
@@ -165,17 +165,10 @@ export function defineTable<const C extends Columns>(name: string, columns: C, o
     createdAt: names.indexOf('created_at'),
     updatedAt: names.indexOf('updated_at'),
     origin: names.indexOf('_raw_data_params'),
+    fitters: names.map((each) => fitterOf(columns[each] as Column, `${name}.${each}`)),
     row(values) {
-      const cells: Cell[] = new Array(names.length)
-      for (let position = 0; position < names.length; position++) {
-        const each = names[position] as string
-        try {
-          cells[position] = (fitters[position] as (value: unknown) => Cell)((values as Record<string, unknown>)[each])
-        } catch (error) {
-          throw error instanceof RecordError ? new RecordError(`${name}.${each}: ${error.message}`) : error
-        }
-      }
-      return { table, cells }
+      const given = values as Record<string, unknown>
+      return { table, cells: names.map((each, position) => (table.fitters[position] as Fitter)(given[each])) }
     },
   }
   return table

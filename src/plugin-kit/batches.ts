@@ -1,0 +1,41 @@
+/** Groups a stream into lists of at most `size`, cutting earlier when their weight passes `most`. */
+export async function* inBatches<Item>(
+  source: AsyncIterable<Item>,
+  size: number,
+  weigh: (item: Item) => number = () => 0,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Item[]> {
+  let batch: Item[] = []
+  let weight = 0
+  for await (const item of source) {
+    batch.push(item)
+    weight += weigh(item)
+    if (batch.length < size && weight < most) continue
+    yield batch
+    batch = []
+    weight = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+/**
+ * Prepares the next batch while the last one is written: reading and parsing here, storing in the database server.
+ * At most one write is under way, so batches land in order.
+ */
+export async function eachWhileWriting<Item>(
+  batches: AsyncIterable<Item[]>,
+  prepare: (batch: Item[]) => Promise<() => Promise<void>>,
+): Promise<void> {
+  let writing: Promise<void> = Promise.resolve()
+  try {
+    for await (const batch of batches) {
+      const write = await prepare(batch)
+      await writing
+      writing = write()
+      // Awaited one batch later; a rejection must not count as unhandled until then.
+      writing.catch(() => {})
+    }
+  } finally {
+    await writing
+  }
+}

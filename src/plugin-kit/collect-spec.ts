@@ -1,0 +1,46 @@
+import type { Where } from '../database/read.ts'
+import type { Table } from '../database/table.ts'
+import type { HttpRequest, Paging, Query } from './http/index.ts'
+
+/** What a request may be made from. */
+export interface CollectContext<Scope, Config> {
+  readonly connectionId: number
+  readonly scope: Scope
+  readonly scopeConfig: Config
+  /** What `forEach` made of the row that this request is about. */
+  readonly input: any
+}
+
+/** One round of requests for each row of a tool table. */
+export interface ForEach<Scope> {
+  readonly table: Table<any>
+  readonly where?: (scope: Scope) => Where
+  /** The part of the row that the request and the extraction need; stored with every record. */
+  readonly input: (row: any) => Record<string, unknown>
+  /** Column with the vendor's time of change: later runs ask only for rows changed since. */
+  readonly changedBy?: string
+}
+
+/** How to ask only for what is new. */
+export type Incremental =
+  /** The API can filter by time of change. */
+  | { readonly filterBy: (since: Date) => Query }
+  /** The API can only sort: stop at the first record made before; `refetch` asks again for those not final by then. */
+  | { readonly newestFirstBy: string; readonly refetch?: Refetch }
+
+export interface Refetch {
+  readonly where: Where
+  readonly request: (row: any) => HttpRequest
+}
+
+export interface CollectSpec<Scope, Config> {
+  readonly forEach?: ForEach<Scope>
+  readonly request: (context: CollectContext<Scope, Config>) => HttpRequest
+  /** One page when absent. */
+  readonly paging?: Paging
+  /** The records of a page's body; default: the body itself, or the only list in it. */
+  readonly records?: (body: any) => readonly unknown[]
+  readonly incremental?: Incremental
+  /** Statuses that mean "nothing here", not "broken". */
+  readonly emptyOn?: readonly number[]
+}

@@ -1,0 +1,76 @@
+/** Tool rows → domain rows, with the origin of the row they were made from. */
+import { sql } from 'kysely'
+import { readRows } from '../database/read.ts'
+import type { ConvertSpec, Entity } from './entity.ts'
+import { finderOf } from './lookups.ts'
+import { runPass } from './pass.ts'
+import { type Place, quarantinedIds } from './quarantine.ts'
+import { rawTable } from './raw.ts'
+import type { SourceTask } from './source-task.ts'
+import { nextStamp, openWindow } from './state.ts'
+import type { SubtaskResult } from './subtask.ts'
+
+export async function convert(
+  entity: Entity,
+  task: SourceTask,
+  place: Place,
+  rawIds?: readonly number[],
+): Promise<SubtaskResult> {
+  const { database, context } = task
+  const spec = entity.spec.convert as ConvertSpec<any, any, any, any, any>
+  const stamp = nextStamp()
+  const config = JSON.stringify((spec.dependsOn ?? []).map((field) => task.settings[field]))
+  const window = await openWindow(database, place, { fullSync: task.fullSync, config, startedAt: stamp })
+  const since = spec.isIncremental ? window.since : null
+  const condition = rawIds
+    ? sql`t._raw_data_id in (${sql.join(rawIds)})`
+    : since
+      ? sql`t.updated_at >= ${since}`
+      : undefined
+  const where = spec.where ? spec.where(context.scope, context) : entity.scopeWhere(entity.table, context.scope)
+  const items = readRows(database, {
+    table: entity.table,
+    joins: spec.joins,
+    where: { connection_id: context.connectionId, ...where },
+    ...(condition && { condition }),
+  })
+  const find = finderOf({ database, connectionId: context.connectionId, scope: context.scope }, spec.lookups ?? {})
+  const result = await runPass<any>(task, {
+    place,
+    stamp,
+    items,
+    allowed: new Set(spec.to),
+    originOf: (row) => ({
+      params: row._raw_data_params,
+      table: row._raw_data_table,
+      id: row._raw_data_id,
+      remark: row._raw_data_remark,
+    }),
+    describe: (row) => ({
+      raw_table: row._raw_data_table,
+      raw_id: row._raw_data_id,
+      record_key: entity.table.keys
+        .map((position) => row[entity.table.names[position] as string])
+        .join(':')
+        .slice(0, 255),
+      entity: entity.table.name,
+      reason: '',
+    }),
+    prepare: async (batch) => {
+      const full = { ...context, lookups: await find(batch) }
+      return (row) => spec.rows(row, full)
+    },
+    ...(since || rawIds ? {} : { replaces: rawTablesOf(entity) }),
+    ...(rawIds && { redriven: rawIds }),
+  })
+  if (!rawIds) await window.succeeded()
+  return result
+}
+
+const rawTablesOf = ({ spec }: Entity): string[] =>
+  (spec.convert?.replaces ?? (spec.raw ? [spec.raw] : [])).map((name) => rawTable(name).name)
+
+export async function redriveConvert(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
+  const ids = await quarantinedIds(task.database, place)
+  return ids.length === 0 ? { records: 0, rows: 0, quarantined: 0 } : convert(entity, task, place, ids)
+}

@@ -1,0 +1,80 @@
+import { FatalError } from '../errors.ts'
+import { convert, redriveConvert } from './convert.ts'
+import type { Entity, Step } from './entity.ts'
+import { extract, redriveExtract } from './extract.ts'
+import { inTableOrder } from './order.ts'
+import type { PluginSpec, Spelling } from './plugin.ts'
+import { rawTable } from './raw.ts'
+import { settingsTables } from './settings-tables.ts'
+import { prepareSourceTask } from './source-task.ts'
+import type { Plugin, Subtask } from './subtask.ts'
+
+const ENGINES = {
+  extract: { run: extract, redrive: redriveExtract },
+  convert: { run: convert, redrive: redriveConvert },
+}
+
+/** A plugin for a data source: three subtasks an entity, ordered by the tables they read and write. */
+export function definePlugin(spec: PluginSpec): Plugin {
+  const nodes = spec.entities.flatMap((entity) => stepsOf(entity).map((step) => subtaskOf(spec, entity, step)))
+  const names = nodes.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice) throw new FatalError(`${spec.name}: two subtasks are called ${twice}`)
+  const { connections, scopeConfigs } = settingsTables(spec)
+  const tables = new Set([connections, scopeConfigs, spec.scope.table])
+  for (const { table, spec: each } of spec.entities) {
+    for (const own of [
+      table,
+      ...(each.extract?.writes ?? []),
+      ...(each.extract?.owns ?? []).map((owned) => owned.table),
+    ])
+      tables.add(own)
+    if (each.raw) tables.add(rawTable(each.raw))
+  }
+  return { name: spec.name, title: spec.title, tables: [...tables], subtasks: inTableOrder(nodes) }
+}
+
+const stepsOf = ({ spec }: Entity): (keyof typeof ENGINES)[] => [
+  ...(spec.raw ? (['extract'] as const) : []),
+  ...(spec.convert ? (['convert'] as const) : []),
+]
+
+function nameOf(spelling: Spelling, step: Step, { spec }: Entity): string {
+  const title = `${step[0]?.toUpperCase()}${step.slice(1)} ${spec.label}`
+  return spec.names?.[step] ?? (spelling === 'title' ? title : step + spec.label.replaceAll(' ', ''))
+}
+
+function subtaskOf(spec: PluginSpec, entity: Entity, step: keyof typeof ENGINES): Subtask & { entity: Entity } {
+  const name = nameOf(spec.spelling, step, entity)
+  const drive =
+    (engine: (typeof ENGINES)['extract']['redrive']): Subtask['run'] =>
+    async (run) => {
+      const task = await prepareSourceTask(spec, run)
+      return engine(entity, task, { plugin: spec.name, subtask: name, params: task.params })
+    }
+  return {
+    name,
+    step,
+    entity,
+    ...tablesOf(entity, step),
+    domainTypes: entity.spec.domainTypes,
+    isDefault: !entity.spec.off?.includes(step),
+    run: drive(ENGINES[step].run),
+    redrive: drive(ENGINES[step].redrive),
+  }
+}
+
+function tablesOf({ table, spec }: Entity, step: keyof typeof ENGINES): { reads: string[]; writes: string[] } {
+  const { extract: extracting, convert: converting } = spec
+  const tableNames = (tables: Iterable<{ name: string }>) => [...tables].map(({ name }) => name)
+  const lookedUp = (lookups: Record<string, { table: { name: string } }> = {}) =>
+    Object.values(lookups).map((each) => each.table.name)
+  if (step === 'extract') {
+    const written = [table, ...(extracting?.writes ?? []), ...(extracting?.owns ?? []).map((owned) => owned.table)]
+    return { reads: [rawTable(spec.raw as string).name, ...lookedUp(extracting?.lookups)], writes: tableNames(written) }
+  }
+  return {
+    reads: [table.name, ...lookedUp(converting?.joins as any), ...lookedUp(converting?.lookups)],
+    writes: tableNames(converting?.to ?? []),
+  }
+}

@@ -1,0 +1,68 @@
+/** Rows of other tables that an entity needs by key: small tables once a run, large ones a batch at a time. */
+import type { Database } from '../database/database.ts'
+import { readAll, type Where } from '../database/read.ts'
+import type { RowOf, Table } from '../database/table.ts'
+
+export interface Lookup<T extends Table<any> = Table<any>> {
+  readonly table: T
+  /** Column that is looked up by. */
+  readonly by: string
+  /** The keys one record needs; absent for a small table that is read whole, once a run. */
+  readonly of?: (record: any) => unknown
+  /** Further conditions besides the connection. */
+  readonly where?: (scope: any) => Where
+}
+export type Lookups = Readonly<Record<string, Lookup>>
+export type Found<L extends Lookups> = {
+  readonly [Name in keyof L]: L[Name] extends Lookup<infer T> ? ReadonlyMap<unknown, RowOf<T>> : never
+}
+
+/** A small table, read once a run: statuses, types, fields. */
+export const wholeTable = <T extends Table<any>>(table: T, by: string, where?: (scope: any) => Where): Lookup<T> => ({
+  table,
+  by,
+  ...(where && { where }),
+})
+/** A large table; `of` names the key (or list of keys) that one record needs. */
+export const byKey = <T extends Table<any>>(
+  table: T,
+  by: string,
+  of: (record: any) => unknown,
+  where?: (scope: any) => Where,
+): Lookup<T> => ({ table, by, of, ...(where && { where }) })
+
+interface Task {
+  readonly database: Database
+  readonly connectionId: number
+  readonly scope: unknown
+}
+
+/** Gives what a batch of records needs. */
+export function finderOf<L extends Lookups>({ database, connectionId, scope }: Task, lookups: L) {
+  const read = async ({ table, by, where }: Lookup, keys?: readonly unknown[]) => {
+    const conditions = {
+      ...('connection_id' in table.columns ? { connection_id: connectionId } : {}),
+      ...where?.(scope),
+      ...(keys ? { [by]: keys } : {}),
+    }
+    const rows = keys?.length === 0 ? [] : await readAll(database, { table, where: conditions })
+    return new Map(rows.map((row) => [row[by], row] as const))
+  }
+  const whole = new Map<string, Promise<ReadonlyMap<unknown, any>>>()
+  return async (records: readonly unknown[]): Promise<Found<L>> => {
+    const found: Record<string, ReadonlyMap<unknown, unknown>> = {}
+    for (const [name, lookup] of Object.entries(lookups)) {
+      if (lookup.of) {
+        const keys = new Set(records.flatMap((record) => lookup.of?.(record)))
+        found[name] = await read(
+          lookup,
+          [...keys].filter((each) => each !== null && each !== undefined && each !== ''),
+        )
+      } else {
+        whole.set(name, whole.get(name) ?? read(lookup))
+        found[name] = await (whole.get(name) as Promise<ReadonlyMap<unknown, any>>)
+      }
+    }
+    return found as Found<L>
+  }
+}

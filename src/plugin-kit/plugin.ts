@@ -1,0 +1,46 @@
+/** A plugin is data: REST routes, forms, docs and subtasks are derived from it, and written once for all plugins. */
+import type { Row, Table, TableRow } from '../database/table.ts'
+import type { Entity } from './entity.ts'
+import type { IdOf } from './id-of.ts'
+
+/** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
+export interface Field {
+  readonly kind: 'string' | 'secret' | 'url' | 'integer' | 'boolean' | 'regex' | 'choice' | 'strings' | 'json'
+  readonly label: string
+  readonly help?: string
+  readonly default?: unknown
+  readonly isOptional?: boolean
+  readonly choices?: readonly string[]
+  /** Longest value; unlimited text when absent. */
+  readonly size?: number
+}
+export type Fields = Readonly<Record<string, Field>>
+export type Settings = Readonly<Record<string, any>>
+
+/** How the subtasks of a plugin are spelt: `collectPullRequests` or `Collect Pull Requests`. */
+export type Spelling = 'camel' | 'title'
+
+export interface ScopeSpec {
+  readonly table: Table<any>
+  readonly title: string
+  /** Task option → column of the scope table that it is looked up by. */
+  readonly options: Readonly<Record<string, string>>
+  /** What marks raw rows of a scope; field order and letter case are part of the format. */
+  readonly params: (connectionId: number, scope: any) => Record<string, unknown>
+  /** The scope's own rows in the domain model: a repository is a repos row and a boards row. */
+  readonly convert?: (scope: Row<any>, idOf: IdOf) => readonly TableRow[]
+}
+
+export interface PluginSpec {
+  readonly name: string
+  readonly title: string
+  readonly spelling: Spelling
+  readonly connection: { readonly fields: Fields; readonly endpoint: string }
+  readonly scope: ScopeSpec
+  readonly scopeConfig: {
+    readonly fields: Fields
+    /** Turns stored settings into what entities use, such as compiled patterns; refuses wrong ones by a UserError. */
+    readonly prepare: (settings: Settings) => unknown
+  }
+  readonly entities: readonly Entity[]
+}

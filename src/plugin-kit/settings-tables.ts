@@ -1,0 +1,75 @@
+/** Connections and scope configs of a plugin are stored in tables made from its field descriptions. */
+import {
+  bigint,
+  boolean,
+  type Column,
+  type Columns,
+  defineTable,
+  generated,
+  indexed,
+  json,
+  key,
+  string,
+  type Table,
+  text,
+  unique,
+  written,
+} from '../database/table.ts'
+import type { Field, Fields, PluginSpec, Settings } from './plugin.ts'
+
+const COLUMN: Record<Field['kind'], (field: Field) => Column<any>> = {
+  string: ({ size }) => (size === undefined ? text() : string(size)),
+  secret: () => text(),
+  url: () => text(),
+  integer: () => bigint(),
+  boolean: () => boolean(),
+  regex: ({ size }) => (size === undefined ? text() : string(size)),
+  choice: ({ size }) => string(size ?? 100),
+  strings: () => json(),
+  json: () => json(),
+}
+
+/** `deploymentPattern` → `deployment_pattern`; runs of capitals stay together. */
+export const columnName = (field: string): string => field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
+
+const columnsOf = (fields: Fields): Columns =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [columnName(name), COLUMN[field.kind](field)]))
+
+const made = new WeakMap<PluginSpec, SettingsTables>()
+export interface SettingsTables {
+  readonly connections: Table<any>
+  readonly scopeConfigs: Table<any>
+  /** Fields of a stored row under their public names. */
+  settingsOf(table: Table<any>, row: Record<string, unknown>): Settings
+}
+
+export function settingsTables(plugin: PluginSpec): SettingsTables {
+  const existing = made.get(plugin)
+  if (existing) return existing
+  const prefix = `_tool_${plugin.name}`
+  const tables: SettingsTables = {
+    connections: defineTable(
+      `${prefix}_connections`,
+      { id: key(generated(bigint())), name: unique(string(100)), ...written, ...columnsOf(plugin.connection.fields) },
+      { meaning: `Connections to ${plugin.title}; secrets are encrypted.` },
+    ),
+    scopeConfigs: defineTable(
+      `${prefix}_scope_configs`,
+      {
+        id: key(generated(bigint())),
+        connection_id: indexed(bigint()),
+        name: unique(string(255)),
+        entities: json(),
+        ...written,
+        ...columnsOf(plugin.scopeConfig.fields),
+      },
+      { meaning: `Transformation rules for scopes of ${plugin.title}.` },
+    ),
+    settingsOf: (table, row) => {
+      const fields = table === tables.connections ? plugin.connection.fields : plugin.scopeConfig.fields
+      return Object.fromEntries(Object.keys(fields).map((name) => [name, row[columnName(name)]]))
+    },
+  }
+  made.set(plugin, tables)
+  return tables
+}

@@ -1,0 +1,54 @@
+/**
+ * task      one plugin run on one scope (or, for metrics, one project), with its options
+ * subtask   one step of it, known by a public name; the same function serves pipelines and the conformance run
+ */
+import type { Database } from '../database/database.ts'
+import type { Table } from '../database/table.ts'
+import type { DomainType, Step } from './entity.ts'
+
+export interface Progress {
+  readonly done: number
+  readonly expected?: number
+}
+
+/** What whoever runs a task provides. */
+export interface TaskRun {
+  readonly database: Database
+  /** Public task options, e.g. connectionId and fullName. */
+  readonly options: Readonly<Record<string, any>>
+  /** Forget what earlier runs remembered. */
+  readonly fullSync: boolean
+  readonly signal: AbortSignal
+  readonly progress: (progress: Progress) => void
+}
+
+export interface SubtaskResult {
+  /** Records read. */
+  readonly records: number
+  /** Rows written. */
+  readonly rows: number
+  /** Records that went to quarantine. */
+  readonly quarantined: number
+}
+
+export interface Subtask {
+  readonly name: string
+  readonly step: Step | 'calculate'
+  /** Tables read and written, by name: they decide the order. */
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+  readonly domainTypes: readonly DomainType[]
+  /** Runs unless a task names its subtasks. */
+  readonly isDefault: boolean
+  run(run: TaskRun): Promise<SubtaskResult>
+  /** Drives again only what waits in quarantine. */
+  redrive?(run: TaskRun): Promise<SubtaskResult>
+}
+
+export interface Plugin {
+  readonly name: string
+  readonly title: string
+  readonly tables: readonly Table<any>[]
+  /** In the order in which they run. */
+  readonly subtasks: readonly Subtask[]
+}

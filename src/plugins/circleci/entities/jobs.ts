@@ -1,0 +1,72 @@
+import { bigint, double, key, string, text, timestamp } from '../../../database/table.ts'
+import { classify } from '../../../domain/classify.ts'
+import { cicdTasks } from '../../../domain/devops.ts'
+import { queuedSeconds } from '../../../domain/queued-seconds.ts'
+import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table } from '../kit.ts'
+import { workflows } from './workflows.ts'
+
+export const jobs = table('jobs', 'CircleciJob', {
+  workflow_id: key(string(100, (_job: unknown, { input }: any) => input.id)),
+  id: key(string(100)),
+  project_slug: slug(),
+  canceled_by: string(100),
+  dependencies: text((job) => JSON.stringify(job.dependencies ?? null)),
+  job_number: bigint(),
+  created_date: timestamp('created_at'),
+  queued_at: timestamp(),
+  started_at: timestamp(),
+  name: string(),
+  approved_by: string(100),
+  status: string(100),
+  type: string(100),
+  approval_request_id: string(100),
+  stopped_at: timestamp(),
+  duration_sec: double((job) => secondsFrom(job.started_at, job.stopped_at)),
+  pipeline_id: string(100, (_job: unknown, { input }: any) => input.pipeline_id),
+  duration: bigint(),
+})
+
+const JOB_STATUS = { DONE: [...STATUS.DONE, 'infrastructure_fail', 'timedout', 'terminated-unknown'] }
+
+export default entity(jobs, {
+  label: 'Jobs',
+  domainTypes: ['CICD'],
+  raw: 'circleci_api_jobs',
+  collect: {
+    forEach: { table: workflows, input: ({ id, pipeline_id }) => ({ id, pipeline_id }), changedBy: 'created_date' },
+    request: ({ input }) => ({ path: `/v2/workflow/${input.id}/job` }),
+    paging: pageToken,
+    records: items,
+    incremental: {
+      newestFirstBy: 'started_at',
+      refetch: {
+        where: { status: ['running', 'not_running', 'queued', 'on_hold'] },
+        request: ({ workflow_id }) => ({ path: `/v2/workflow/${workflow_id}/job` }),
+      },
+    },
+    emptyOn: [404], // CircleCI deletes old workflows
+  },
+  convert: {
+    to: [cicdTasks],
+    rows: (job, { idOf, scope, scopeConfig }) => [
+      cicdTasks.row({
+        id: idOf(jobs, job.workflow_id, job.id),
+        pipeline_id: idOf(workflows, job.workflow_id),
+        name: job.name,
+        result: classify(job.status, RESULT, ''),
+        status: classify(job.status, JOB_STATUS, 'OTHER'),
+        original_status: job.status,
+        type: scopeConfig.typeOf(job.name),
+        environment: scopeConfig.environmentOf(job.name),
+        duration_sec: job.duration_sec,
+        // A job that never started has no date of its own; the reference dates it "now", so that its runs differ.
+        created_date: job.started_at ?? job.created_date ?? job.queued_at,
+        queued_date: job.queued_at,
+        queued_duration_sec: queuedSeconds(job.queued_at, job.started_at),
+        started_date: job.started_at,
+        finished_date: job.stopped_at,
+        cicd_scope_id: idOf(projects, scope.id), // the reference's: pipelines carry the slug instead
+      }),
+    ],
+  },
+})

@@ -1,0 +1,36 @@
+import { bigint, key, type RowOf, string } from '../../database/table.ts'
+import { pluginKit } from '../../plugin-kit/entity.ts'
+import { cursor } from '../../plugin-kit/http/index.ts'
+import type { deliveryRules } from '../../plugin-kit/patterns.ts'
+
+const kit = pluginKit('circleci')
+export const { table } = kit
+
+export const projects = table('projects', 'CircleciProject', {
+  id: key(string(100)),
+  scope_config_id: bigint(() => 0),
+  slug: string((_project: unknown, { scope }: any) => scope.slug),
+  name: string(),
+  organization_id: string(100, () => ''), // never filled by the reference, although the API sends it
+})
+export type Project = RowOf<typeof projects>
+
+export const entity = kit.entityMaker<Project, ReturnType<typeof deliveryRules>>((table, scope) =>
+  'project_slug' in table.columns ? { project_slug: scope.slug } : {},
+)
+
+/** Records carry the short form of the slug (gh/…), scopes the form that the user chose. */
+export const slug = () => string((_record: unknown, { scope }: any) => scope.slug)
+
+// CircleCI's page size is fixed at 20.
+export const pageToken = cursor({ param: 'page-token', next: (body) => body.next_page_token, size: 20 })
+export const items = (body: any) => body.items
+
+// https://circleci.com/docs/api/v2/index.html#operation/getWorkflowById
+export const RESULT = { SUCCESS: ['success'], FAILURE: ['failed', 'failing', 'error'] }
+export const STATUS = { DONE: ['canceled', 'failed', 'failing', 'success', 'not_run', 'error'] }
+
+export const secondsFrom = (start: string, end: string): number => {
+  const seconds = (Date.parse(end) - Date.parse(start)) / 1000
+  return Number.isNaN(seconds) ? 0 : seconds
+}

@@ -1,0 +1,37 @@
+import { definePlugin } from '../../plugin-kit/define-plugin.ts'
+import { deliveryRules } from '../../plugin-kit/patterns.ts'
+import accounts from './entities/accounts.ts'
+import jobs from './entities/jobs.ts'
+import pipelineEntity from './entities/pipelines.ts'
+import projectEntity from './entities/projects.ts'
+import workflows from './entities/workflows.ts'
+import { projects } from './kit.ts'
+
+export const circleci = definePlugin({
+  name: 'circleci',
+  title: 'CircleCI',
+  spelling: 'camel',
+  connection: {
+    endpoint: 'https://circleci.com/api/',
+    fields: {
+      endpoint: { kind: 'url', label: 'Endpoint', default: 'https://circleci.com/api/' },
+      token: { kind: 'secret', label: 'Personal API token', help: 'User Settings, Personal API Tokens.' },
+      proxy: { kind: 'url', label: 'Proxy', isOptional: true },
+      rateLimitPerHour: { kind: 'integer', label: 'Requests per hour', isOptional: true },
+    },
+  },
+  scope: {
+    table: projects,
+    title: 'Project',
+    options: { projectSlug: 'slug' },
+    params: (connectionId, { slug }) => ({ ConnectionId: connectionId, ProjectSlug: slug }),
+  },
+  scopeConfig: {
+    fields: {
+      deploymentPattern: { kind: 'regex', label: 'Jobs that deploy', size: 255, isOptional: true },
+      productionPattern: { kind: 'regex', label: 'Of these, to production', size: 255, isOptional: true },
+    },
+    prepare: deliveryRules,
+  },
+  entities: [accounts, projectEntity, pipelineEntity, workflows, jobs],
+})
