@@ -30,7 +30,6 @@ export const items = (body: any) => body.items
 export const RESULT = { SUCCESS: ['success'], FAILURE: ['failed', 'failing', 'error'] }
 export const STATUS = { DONE: ['canceled', 'failed', 'failing', 'success', 'not_run', 'error'] }
 
-export const secondsFrom = (start: string, end: string): number => {
-  const seconds = (Date.parse(end) - Date.parse(start)) / 1000
-  return Number.isNaN(seconds) ? 0 : seconds
-}
+/** Whole time in seconds; 0 when an end is missing or the clocks ran backwards. */
+export const secondsFrom = (start: string, end: string): number =>
+  Math.max(0, (Date.parse(end) - Date.parse(start)) / 1000) || 0
