@@ -5,7 +5,7 @@ import { seedRows } from './domain/seeds.ts'
 import { allTables } from './tables.ts'
 
 /** Makes a database fit for this code: tables, then the rows that every database holds. */
-export async function prepareDatabase(database: Database): Promise<void> {
+export async function prepareDatabase(database: Database, today = new Date()): Promise<void> {
   await migrate(database, allTables)
-  await write(database, seedRows(new Date()))
+  await write(database, seedRows(today))
 }
