@@ -1,0 +1,27 @@
+import type { TestProject } from 'vitest/node'
+import { type Engine, missing, start, type TestServer } from './servers.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Administrators' addresses of the servers of this run; an engine that is missing here has none. */
+    databaseServers: Partial<Record<Engine, string>>
+  }
+}
+
+/** One private server of each engine for the whole run. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const servers: Partial<Record<Engine, TestServer>> = {}
+  for (const engine of ['postgres', 'mysql'] as const) {
+    const reason = missing[engine]()
+    if (!reason) servers[engine] = await start[engine]()
+    else if (process.env.CI === 'true') throw new Error(`${reason}, and with CI=true no engine may be left out.`)
+    else console.warn(`${reason}: its tests are skipped.`)
+  }
+  project.provide('databaseServers', {
+    ...(servers.postgres && { postgres: servers.postgres.url }),
+    ...(servers.mysql && { mysql: servers.mysql.url }),
+  })
+  return async () => {
+    await Promise.all(Object.values(servers).map((server) => server.stop()))
+  }
+}

@@ -1,0 +1,187 @@
+/** Private database servers for tests and benchmarks: own folder, own port, gone when the process that asked is gone. */
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import mysql from 'mysql2/promise'
+import pg from 'pg'
+import { startEmbedded } from '../../src/database/embedded.ts'
+import { serverAccount } from '../../src/database/embedded-account.ts'
+
+export interface TestServer {
+  /** An administrator's address of a database that tests leave alone. */
+  readonly url: string
+  /** The address of a new, empty database. */
+  createDatabase(name?: string): Promise<string>
+  dropDatabase(url: string): Promise<void>
+  stop(): Promise<void>
+}
+
+export type Engine = 'postgres' | 'mysql'
+
+/** Why the engine cannot be started on this machine; undefined: it can. */
+export const missing: Record<Engine, () => string | undefined> = {
+  postgres: () => undefined,
+  mysql: () => (find('mariadbd') && find('mariadb-install-db') ? undefined : 'MariaDB is not installed'),
+}
+
+export const start: Record<Engine, () => Promise<TestServer>> = {
+  postgres: startTestPostgres,
+  mysql: startTestMariadb,
+}
+
+export async function startTestPostgres(): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-test-postgres-'))
+  const reaper = reap(folder, 'postgres/data/postmaster.pid')
+  try {
+    const { url, stop } = await startEmbedded(folder, {
+      settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+    })
+    return { ...databasesOf('postgres', url), stop: () => stop().then(reaper.finish) }
+  } catch (error) {
+    reaper.finish()
+    throw error
+  }
+}
+
+export async function startTestMariadb(): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-test-mariadb-'))
+  const data = join(folder, 'data')
+  const pidFile = join(folder, 'pid')
+  const reaper = reap(folder, 'pid')
+  const account = serverAccount(data)
+  if (account) chownSync(folder, account.uid, account.gid)
+  const port = await freePort()
+  const options = ['--no-defaults', `--datadir=${data}`]
+  try {
+    const made = spawnSync(
+      find('mariadb-install-db') ?? 'mariadb-install-db',
+      [...options, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
+      { encoding: 'utf8', cwd: folder, ...account },
+    )
+    if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.error?.message ?? made.stderr + made.stdout}`)
+    const server = spawn(
+      find('mariadbd') ?? 'mariadbd',
+      [
+        ...options,
+        `--pid-file=${pidFile}`,
+        `--log-error=${join(folder, 'log')}`,
+        `--socket=${join(folder, 'socket')}`,
+        '--bind-address=127.0.0.1',
+        `--port=${port}`,
+        '--skip-log-bin',
+        '--skip-name-resolve',
+        '--max-connections=300',
+        '--innodb-flush-log-at-trx-commit=0',
+        '--innodb-doublewrite=0',
+        '--innodb-buffer-pool-size=64M',
+        '--innodb-log-file-size=64M',
+        '--key-buffer-size=1M',
+        '--aria-pagecache-buffer-size=8M',
+        '--performance-schema=OFF',
+      ],
+      { stdio: 'ignore', cwd: folder, ...account },
+    )
+    const ended = new Promise<void>((done) => server.once('exit', () => done()))
+    const url = `mysql://root@127.0.0.1:${port}/mysql`
+    await untilAnswers(
+      () => runOnMysql(url, 'select 1'),
+      () => server.exitCode === null,
+      join(folder, 'log'),
+    )
+    const stop = async () => {
+      server.kill('SIGTERM')
+      await ended
+      reaper.finish()
+    }
+    return { ...databasesOf('mysql', url), stop }
+  } catch (error) {
+    reaper.finish()
+    throw error
+  }
+}
+
+/** A shell that outlives us: when our end of the pipe closes, however we ended, it stops the server and tidies up. */
+function reap(folder: string, pidFile: string): { finish: () => void } {
+  const script = `cat >/dev/null; kill -9 $(head -n 1 "$1/$2") 2>/dev/null; sleep 1; rm -rf "$1"`
+  const shell = spawn('sh', ['-c', script, 'sh', folder, pidFile], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  shell.unref()
+  // A pipe is a socket here; only its handle keeps the process alive.
+  ;(shell.stdin as unknown as { unref(): void }).unref()
+  const finish = () => {
+    shell.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { finish }
+}
+
+type Run = (url: string, statement: string) => Promise<unknown>
+
+/** Makes and drops databases on a server that runs. */
+export function databasesOf(engine: Engine, url: string): Omit<TestServer, 'stop'> {
+  const run = runStatement[engine]
+  return {
+    url,
+    createDatabase: async (name = `test_${randomBytes(6).toString('hex')}`) => {
+      await run(url, `create database ${name}`)
+      const created = new URL(url)
+      created.pathname = `/${name}`
+      return created.href
+    },
+    dropDatabase: async (created) => {
+      const name = new URL(created).pathname.slice(1)
+      await run(url, `drop database if exists ${name}${engine === 'postgres' ? ' with (force)' : ''}`)
+    },
+  }
+}
+
+async function runOnPostgres(url: string, statement: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return client.query(statement).finally(() => client.end())
+}
+
+async function runOnMysql(url: string, statement: string): Promise<unknown> {
+  const connection = await mysql.createConnection(url)
+  return connection.query(statement).finally(() => connection.end())
+}
+
+/** One statement on the server behind the address, with the driver itself: for what tests set up around our own code. */
+export const runStatement: Record<Engine, Run> = { postgres: runOnPostgres, mysql: runOnMysql }
+
+async function untilAnswers(ask: () => Promise<unknown>, isRunning: () => boolean, log: string): Promise<void> {
+  while (isRunning()) {
+    const answered = await ask().then(
+      () => true,
+      (error) => {
+        if (error.code === 'ECONNREFUSED') return false
+        throw error
+      },
+    )
+    if (answered) return
+    await sleep(50)
+  }
+  throw new Error(`the server ended: ${existsSync(log) ? readFileSync(log, 'utf8').slice(-2000) : 'without a word'}`)
+}
+
+/** Debian keeps servers in sbin, which is not on a normal user's PATH. */
+const find = (program: string): string | undefined =>
+  [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin']
+    .map((folder) => join(folder, program))
+    .find((path) => existsSync(path))
+
+export const freePort = (): Promise<number> =>
+  new Promise((done, fail) => {
+    const probe = createServer()
+    probe.once('error', fail)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => done(port))
+    })
+  })

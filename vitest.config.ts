@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+    globalSetup: ['tests/support/global-setup.ts'],
+    env: { TZ: 'UTC' },
+    // Real servers on a loaded machine: a limit is there to end what hangs, never to judge speed.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+})
