@@ -106,8 +106,12 @@ function join(options: ApiClientOptions, clock: Clock): { shared: SharedConnecti
   return share.connections.join(share.key, settings, create)
 }
 
+/** Anything shorter is no secret, and hiding it would garble the message. */
+const SHORTEST_SECRET = 4
+
 function createRedactor(secrets: () => readonly string[]): (text: string) => string {
-  return (text) => secrets().reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
+  const worth = () => secrets().filter(({ length }) => length >= SHORTEST_SECRET)
+  return (text) => worth().reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
 }
 
 function passwordsIn(proxy: string | undefined): readonly string[] {
