@@ -1,0 +1,5 @@
+import type { Command } from 'commander'
+import { up } from './up.ts'
+
+/** Every subcommand, in the order of `weir --help`. */
+export const commands: readonly Command[] = [up]

@@ -1,0 +1,69 @@
+import { type Config, readConfig } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { startEmbedded } from '../database/embedded.ts'
+import { openDatabase } from '../database/open.ts'
+import { createLog, keepSecret, type Logger } from '../log.ts'
+import { prepareDatabase } from '../prepare-database.ts'
+
+/** What a subcommand works with. */
+export interface Runtime {
+  readonly config: Config
+  readonly log: Logger
+  /** Aborted by Ctrl-C, SIGTERM, the end of the process that started us, or `fail`. */
+  readonly signal: AbortSignal
+  /** Ends the command with this error as soon as it listens to its signal. */
+  fail(error: Error): void
+}
+
+/** Longer than any clean stop takes; docker and systemd are less patient. */
+const STOP_DEADLINE_MS = 90_000
+
+export function createRuntime(): Runtime {
+  const config = readConfig(process.env)
+  for (const secret of [config.encryptionSecret, config.notificationSecret, config.sessionSecret])
+    keepSecret(secret ?? '')
+  for (const provider of config.oidc) keepSecret(provider.clientSecret ?? '')
+
+  const stop = new AbortController()
+  const abort = (reason?: Error) => {
+    if (stop.signal.aborted) return
+    stop.abort(reason)
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref()
+  }
+  // A launcher passes on what it receives, so one Ctrl-C may arrive twice: further signals change nothing.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort())
+  process.on('disconnect', () => abort())
+  process.channel?.unref()
+
+  return { config, log: createLog(config.logLevel), signal: stop.signal, fail: abort }
+}
+
+/** Runs `body` on the database of DB_URL, or else on the embedded one, with all tables in place. */
+export async function withDatabase<Result>(
+  runtime: Runtime,
+  body: (database: Database) => Promise<Result>,
+  onProgress: (line: string) => void = (line) => runtime.log.info(line),
+): Promise<Result> {
+  const { config, fail } = runtime
+  const embedded = config.databaseUrl ? undefined : await startEmbedded(config.dataFolder, { onProgress, onLost: fail })
+  try {
+    const database = await openDatabase(embedded?.url ?? config.databaseUrl ?? '')
+    try {
+      onProgress('preparing the tables')
+      await prepareDatabase(database)
+      return await body(database)
+    } catch (error) {
+      throw database.explain(error) ?? error
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await embedded?.stop()
+  }
+}
+
+/** Waits for the signal; throws when it was a failure rather than a wish. */
+export async function untilStopped({ signal }: Runtime): Promise<void> {
+  if (!signal.aborted) await new Promise((done) => signal.addEventListener('abort', done, { once: true }))
+  if (signal.reason?.name !== 'AbortError') throw signal.reason
+}

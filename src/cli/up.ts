@@ -1,0 +1,63 @@
+import { createServer as createProbe } from 'node:net'
+import { Command } from 'commander'
+import { createServer } from '../api/server.ts'
+import type { Config } from '../config.ts'
+import { UserError } from '../errors.ts'
+import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
+
+export const up = new Command('up')
+  .description('start the server, with an embedded database unless DB_URL names one')
+  .action(async () => {
+    const runtime = createRuntime()
+    const { config, log, signal } = runtime
+    requireAccessRule(config)
+    await requireFreePort(config)
+    await withDatabase(
+      runtime,
+      async (database) => {
+        if (signal.aborted) return untilStopped(runtime)
+        const server = createServer({ database, log })
+        try {
+          const address = await server
+            .listen({ host: config.host, port: config.port })
+            .catch((error) => Promise.reject(explainListen(error, config)))
+          say(`ready at ${address}`)
+          await untilStopped(runtime)
+        } finally {
+          say('stopping')
+          await server.close()
+        }
+      },
+      say,
+    )
+    say('stopped')
+  })
+
+const say = (line: string) => console.log(`weir: ${line}`)
+
+function requireAccessRule({ host, auth, authEnabled }: Config): void {
+  const isLoopback = host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
+  if (isLoopback || auth || authEnabled) return
+  throw new UserError(
+    `HOST=${host} lets other machines in: set AUTH to token or oidc, or to none if everyone there may use Weir.`,
+  )
+}
+
+/** Asked before the database is touched, so that a taken port leaves nothing behind. */
+function requireFreePort(config: Config): Promise<void> {
+  return new Promise((done, fail) => {
+    const probe = createProbe()
+    probe.once('error', (error) => fail(explainListen(error, config)))
+    probe.listen({ host: config.host, port: config.port }, () => probe.close(() => done()))
+  })
+}
+
+function explainListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+  const sentence = {
+    EADDRINUSE: `Port ${port} is in use: stop the program that uses it, or set PORT to another number.`,
+    EACCES: `Port ${port} is not open to this user: set PORT to a number from 1024 on.`,
+    EADDRNOTAVAIL: `HOST=${host} is not an address of this machine: set HOST to one that is.`,
+    ENOTFOUND: `HOST=${host} is not known: set HOST to an address of this machine.`,
+  }[error.code ?? '']
+  return sentence ? new UserError(sentence, { cause: error }) : error
+}

@@ -1,0 +1,102 @@
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { UserError } from './errors.ts'
+
+const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
+const whole = (least: number, most = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(least).max(most)
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ''),
+)
+
+/** "120s", "2m", "1h30m", or a plain number of seconds. */
+const duration = z
+  .string()
+  .regex(/^(\d+|(\d+(\.\d+)?(ms|h|m|s))+)$/, 'must be a duration such as 120s or 2m')
+  .transform((text) => {
+    if (/^\d+$/.test(text)) return Number(text) * 1000
+    const unit: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+    const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)
+    return [...parts].reduce((sum, [, amount, name]) => sum + Number(amount) * (unit[name!] ?? 0), 0)
+  })
+
+/** Every environment variable that Weir reads, under the name that the code uses. */
+const variables = {
+  databaseUrl: ['DB_URL', z.string().optional()],
+  dataFolder: ['DATA_FOLDER', z.string().default(join(packageFolder, '.weir'))],
+  host: ['HOST', z.string().default('127.0.0.1')],
+  port: ['PORT', whole(0, 65_535).default(8080)],
+  logLevel: ['LOGGING_LEVEL', z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info')],
+  encryptionSecret: ['ENCRYPTION_SECRET', z.string().min(16, 'must have at least 16 characters').optional()],
+  queueUrl: ['QUEUE_URL', z.url({ protocol: /^rediss?$/, error: 'must look like redis://host:6379' }).optional()],
+  pipelineMaxParallel: ['PIPELINE_MAX_PARALLEL', whole(1).default(1)],
+  resumePipelines: ['RESUME_PIPELINES', flag.default(true)],
+  consumePipelines: ['CONSUME_PIPELINES', flag.default(true)],
+  apiTimeoutMs: ['API_TIMEOUT', duration.default(120_000)],
+  apiRetry: ['API_RETRY', whole(0).default(3)],
+  apiRequestsPerHour: ['API_REQUESTS_PER_HOUR', whole(1).default(10_000)],
+  pushApiAllowedTables: ['PUSH_API_ALLOWED_TABLES', list.default([])],
+  notificationEndpoint: ['NOTIFICATION_ENDPOINT', z.url().optional()],
+  notificationSecret: ['NOTIFICATION_SECRET', z.string().optional()],
+  auth: ['AUTH', z.enum(['none', 'token', 'oidc']).optional()],
+  authEnabled: ['AUTH_ENABLED', flag.default(false)],
+  sessionSecret: ['SESSION_SECRET', z.string().min(32, 'must have at least 32 characters').optional()],
+  sessionTtlMs: ['SESSION_TTL', duration.default(8 * 3_600_000)],
+  cookieSecure: ['COOKIE_SECURE', flag.default(true)],
+  cookieDomain: ['COOKIE_DOMAIN', z.string().optional()],
+  oidcEnabled: ['OIDC_ENABLED', flag.default(false)],
+  oidcProviders: ['OIDC_PROVIDERS', list.default([])],
+  oidcLogoutRedirect: ['OIDC_LOGOUT_REDIRECT', flag.default(false)],
+} satisfies Record<string, readonly [string, z.ZodType]>
+
+const oidcProviderVariables = {
+  issuerUrl: ['ISSUER_URL', z.url()],
+  clientId: ['CLIENT_ID', z.string()],
+  clientSecret: ['CLIENT_SECRET', z.string().optional()],
+  redirectUrl: ['REDIRECT_URL', z.url()],
+  scopes: ['SCOPES', list.default(['openid', 'profile', 'email'])],
+  displayName: ['DISPLAY_NAME', z.string().optional()],
+} satisfies Record<string, readonly [string, z.ZodType]>
+
+type Variables = Record<string, readonly [string, z.ZodType]>
+type Parsed<V extends Variables> = { readonly [K in keyof V]: z.output<V[K][1]> }
+
+export type OidcProvider = Parsed<typeof oidcProviderVariables> & { readonly name: string }
+export type Config = Parsed<typeof variables> & { readonly oidc: readonly OidcProvider[] }
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads the environment once; the result never changes. */
+export function readConfig(environment: Environment): Config {
+  const values = parse(variables, environment)
+  const oidc = values.oidcProviders.map((name) => ({
+    name,
+    ...parse(oidcProviderVariables, environment, `OIDC_${name.toUpperCase().replaceAll('-', '_')}_`),
+  }))
+  return deepFreeze({ ...values, dataFolder: resolve(values.dataFolder), oidc })
+}
+
+function parse<V extends Variables>(wanted: V, environment: Environment, prefix = ''): Parsed<V> {
+  const entries = Object.entries(wanted).map(([key, [suffix, schema]]) => {
+    const name = prefix + suffix
+    // Compose files and .env templates leave variables empty to mean "not set".
+    const result = schema.safeParse(environment[name]?.trim() || undefined)
+    // The value itself may be a secret: the message names the variable only.
+    if (!result.success) throw new UserError(`${name} is wrong: ${result.error.issues[0]?.message}.`)
+    return [key, result.data]
+  })
+  return Object.fromEntries(entries)
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) {
+    Object.values(value).forEach(deepFreeze)
+    Object.freeze(value)
+  }
+  return value
+}

@@ -1,0 +1,21 @@
+import { Command } from 'commander'
+import packageFile from '../package.json' with { type: 'json' }
+import { commands } from './cli/index.ts'
+import { messageOf, UserError } from './errors.ts'
+import { redact } from './log.ts'
+
+// One driver reads timestamps without a zone as local time.
+process.env.TZ = 'UTC'
+if (new Date().getTimezoneOffset() !== 0) throw new Error('the process does not run in UTC')
+
+const program = new Command('weir').description(packageFile.description).version(packageFile.version)
+for (const command of commands) program.addCommand(command)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  const line = messageOf(error).replace(/\s*\n\s*/g, ' ')
+  const isOurs = !(error instanceof UserError) && error instanceof Error
+  console.error(redact(isOurs ? `weir: unexpected error: ${error.stack ?? line}` : `weir: ${line}`))
+  process.exitCode = 1
+}
