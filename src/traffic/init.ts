@@ -1,0 +1,92 @@
+import { TrafficError } from './finding.ts'
+import { didYouMean } from './names.ts'
+
+/** Ways to split the move, named as other tools name them; each starts at 100/0. */
+export const PRESETS = {
+  instant: [[0, 100]],
+  canary: [
+    [90, 10],
+    [0, 100],
+  ],
+  standard: [
+    [90, 10],
+    [50, 50],
+    [0, 100],
+  ],
+  careful: [
+    [99, 1],
+    [95, 5],
+    [75, 25],
+    [50, 50],
+    [0, 100],
+  ],
+} as const satisfies Record<string, readonly (readonly [number, number])[]>
+
+/** A plan to start from: every field that needs a decision, with comments that say which. */
+export function initialPlan(name: string, preset: string): string {
+  const steps = PRESETS[preset as keyof typeof PRESETS]
+  if (steps === undefined) {
+    throw new TrafficError(
+      'invalid',
+      `Unknown preset ${preset}${didYouMean(preset, Object.keys(PRESETS))} Use one of ${Object.keys(PRESETS).join(', ')}.`,
+    )
+  }
+  const rendered = [[100, 0], ...steps].map(([current, target]) => {
+    const isGated = target! > 0
+    const gates = isGated
+      ? '\n    gates:\n      - { kind: incidents, max: 0 }\n      - { kind: targetsHealthy, minHealthy: 1 }'
+      : ''
+    return `  - weights: { current: ${current}, target: ${target} }\n    dwellSeconds: ${isGated ? 600 : 0}${gates}`
+  })
+  return `apiVersion: traffic/v1
+name: ${name}
+project: ${name} # whose incidents and deployments the gates watch
+environment: PRODUCTION
+aws:
+  region: eu-central-1
+current:
+  cluster: blue
+  kubeContext: blue # context of your kubeconfig; only needed to apply
+  namespace: ${name}
+  service: { name: web, port: 80 } # port in the form that the Ingress uses today: number or name
+  ingress:
+    name: web
+    groupName: ${name}-current # must be the live group name
+    host: ${name}.example.com
+    annotations:
+      alb.ingress.kubernetes.io/scheme: internet-facing
+target:
+  cluster: green
+  kubeContext: green
+  namespace: ${name}
+  service: { name: web, port: 80 }
+  ingress:
+    name: web
+    groupName: ${name}-target
+    host: ${name}.example.com
+    annotations:
+      alb.ingress.kubernetes.io/scheme: internet-facing
+actionName: web-switch
+targetGroup:
+  name: ${name.slice(0, 25)}-target
+  protocol: HTTP
+  port: 8080 # where the target's containers listen
+  vpcId: vpc-0123456789abcdef0
+  targetType: ip
+  ipAddressType: ipv4
+  healthCheck: { path: /healthz }
+binding:
+  name: web-switch
+  sourceSecurityGroup: sg-0123456789abcdef0 # of the current load balancer
+  port: 8080
+stickiness:
+  enabled: false
+steps:
+${rendered.join('\n')}
+dns:
+  hostname: ${name}.example.com
+  quietMinutes: 60
+cleanup:
+  currentIngress: keep-service
+`
+}

@@ -1,0 +1,254 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Database } from '../database/database.ts'
+import type { RowOf } from '../database/table.ts'
+import { TrafficError } from './finding.ts'
+import { isGone, LEASE_MS, newHolder } from './lease.ts'
+import { type Plan, planSchema } from './plan.ts'
+import { actionsFrom, type State } from './state.ts'
+import { trafficClaims, trafficJournal, trafficSwitches } from './tables.ts'
+
+export type SwitchRow = Omit<RowOf<typeof trafficSwitches>, 'state'> & { state: State }
+export type JournalRow = RowOf<typeof trafficJournal>
+export type SwitchChanges = Partial<Omit<SwitchRow, 'id' | 'version' | 'created_at'>>
+export type JournalKind = 'state' | 'intent' | 'result' | 'failure' | 'gate' | 'note'
+
+export const hashOf = (plan: Plan): string => createHash('sha256').update(JSON.stringify(plan)).digest('hex')
+
+/** The stored plan; edited behind our back it is refused, because what was checked is not what would be applied. */
+export function planOf(row: SwitchRow): Plan {
+  const plan = planSchema.parse(JSON.parse(row.plan))
+  if (hashOf(plan) !== row.plan_hash) {
+    throw new TrafficError(
+      'conflict',
+      `The stored plan of ${row.id} was changed by hand; nothing was applied. Restore it, or roll back and start a new switch.`,
+    )
+  }
+  return plan
+}
+
+export const createSwitch = (database: Database, plan: Plan, actor: string): Promise<SwitchRow> =>
+  database.kysely.transaction().execute(async (transaction) => {
+    const now = new Date()
+    const id = `${plan.name}-${randomUUID().slice(0, 8)}`
+    const row = {
+      ...{ id, name: plan.name, project: plan.project, state: 'draft', step: 0, version: 1 },
+      ...{ plan: JSON.stringify(plan), plan_hash: hashOf(plan), target_group_arn: plan.targetGroup.arn ?? null },
+      ...{ created_at: now, updated_at: now },
+    }
+    await transaction.insertInto(trafficSwitches.name).values(row).execute()
+    const entry = {
+      switch_id: id,
+      sequence: 1,
+      at: now,
+      actor,
+      action: 'create',
+      kind: 'state',
+      effect: 'draft',
+      detail: '',
+    }
+    await transaction.insertInto(trafficJournal.name).values(entry).execute()
+    return (await transaction
+      .selectFrom(trafficSwitches.name)
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()) as SwitchRow
+  })
+
+export const listSwitches = async ({ kysely }: Database): Promise<readonly SwitchRow[]> =>
+  (await kysely
+    .selectFrom(trafficSwitches.name)
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()) as SwitchRow[]
+
+/** By id, or by the name of its plan: then the newest that is not finished, else the newest. */
+export async function findSwitch({ kysely }: Database, idOrName: string): Promise<SwitchRow | undefined> {
+  const rows = (await kysely
+    .selectFrom(trafficSwitches.name)
+    .selectAll()
+    .where((where) => where.or([where('id', '=', idOrName), where('name', '=', idOrName)]))
+    .orderBy('created_at', 'desc')
+    .execute()) as SwitchRow[]
+  return rows.find(({ id }) => id === idOrName) ?? rows.find(({ state }) => state !== 'cleaned-up') ?? rows[0]
+}
+
+export async function getSwitch(database: Database, idOrName: string): Promise<SwitchRow> {
+  const row = await findSwitch(database, idOrName)
+  if (row === undefined) throw new TrafficError('invalid', `There is no traffic switch ${idOrName}.`, { status: 404 })
+  return row
+}
+
+export const journalOf = async ({ kysely }: Database, id: string, after = 0): Promise<readonly JournalRow[]> =>
+  (await kysely
+    .selectFrom(trafficJournal.name)
+    .selectAll()
+    .where('switch_id', '=', id)
+    .where('sequence', '>', after)
+    .orderBy('sequence')
+    .execute()) as JournalRow[]
+
+/** One process at work on one switch. Every entry renews the lease and fails when another process took over. */
+export interface Run {
+  row: SwitchRow
+  write(kind: JournalKind, effect: string, detail?: unknown, changes?: SwitchChanges): Promise<void>
+  /** Whether an earlier run announced this effect and never told how it ended. */
+  isAnnounced(effect: string): boolean
+  renew(): Promise<void>
+  end(): Promise<void>
+}
+
+export async function startRun(
+  database: Database,
+  id: string,
+  action: string,
+  actor: string,
+  expectedVersion?: number,
+): Promise<Run> {
+  const { kysely } = database
+  const holder = newHolder()
+  const row = await takeLease(database, id, holder)
+  if (expectedVersion !== undefined && row.version !== expectedVersion) {
+    await release(database, id, holder)
+    throw new TrafficError(
+      'conflict',
+      `Switch ${id} is at version ${row.version}, not ${expectedVersion}: somebody acted in between. Look at it again.`,
+      { status: 412 },
+    )
+  }
+  const entries = await journalOf(database, id)
+  let sequence = entries.at(-1)?.sequence ?? 0
+  const open = new Set<string>()
+  for (const { kind, effect, action: of } of entries) {
+    if (of !== action) open.clear()
+    else if (kind === 'intent') open.add(effect)
+    else if (kind === 'result' || kind === 'failure') open.delete(effect)
+    else if (kind === 'state') open.clear()
+  }
+  const touch = async (transaction: typeof kysely, changes: SwitchChanges): Promise<void> => {
+    const result = await transaction
+      .updateTable(trafficSwitches.name)
+      .set({ ...changes, lease_until: new Date(Date.now() + LEASE_MS), updated_at: new Date() })
+      .where('id', '=', id)
+      .where('lease_holder', '=', holder)
+      .executeTakeFirst()
+    if (Number(result.numUpdatedRows) !== 1)
+      throw new TrafficError('conflict', `Another process took over switch ${id}.`)
+  }
+  const run: Run = {
+    row,
+    isAnnounced: (effect) => open.has(effect),
+    async write(kind, effect, detail = '', changes = {}) {
+      const version = run.row.version + 1
+      await kysely.transaction().execute(async (transaction) => {
+        await touch(transaction, { ...changes, version } as SwitchChanges)
+        const text = typeof detail === 'string' ? detail : JSON.stringify(detail)
+        const entry = {
+          switch_id: id,
+          sequence: sequence + 1,
+          at: new Date(),
+          actor,
+          action,
+          kind,
+          effect,
+          detail: text,
+        }
+        await transaction.insertInto(trafficJournal.name).values(entry).execute()
+      })
+      sequence++
+      run.row = { ...run.row, ...changes, version }
+    },
+    renew: () => touch(kysely, {}),
+    end: () => release(database, id, holder),
+  }
+  return run
+}
+
+async function takeLease(database: Database, id: string, holder: string): Promise<SwitchRow> {
+  const { kysely } = database
+  const row = (await kysely.selectFrom(trafficSwitches.name).selectAll().where('id', '=', id).executeTakeFirst()) as
+    | SwitchRow
+    | undefined
+  if (row === undefined) throw new TrafficError('invalid', `There is no traffic switch ${id}.`, { status: 404 })
+  const isFree =
+    row.lease_holder === null ||
+    row.lease_until === null ||
+    row.lease_until.getTime() < Date.now() ||
+    isGone(row.lease_holder)
+  const result = isFree
+    ? await kysely
+        .updateTable(trafficSwitches.name)
+        .set({ lease_holder: holder, lease_until: new Date(Date.now() + LEASE_MS) })
+        .where('id', '=', id)
+        .where('version', '=', row.version)
+        .where('lease_holder', row.lease_holder === null ? 'is' : '=', row.lease_holder)
+        .executeTakeFirst()
+    : undefined
+  if (Number(result?.numUpdatedRows ?? 0) !== 1) {
+    throw new TrafficError('conflict', `Another process is working on switch ${id}. Try again when it is done.`)
+  }
+  return row
+}
+
+const release = async ({ kysely }: Database, id: string, holder: string): Promise<void> => {
+  await kysely
+    .updateTable(trafficSwitches.name)
+    .set({ lease_holder: null, lease_until: null })
+    .where('id', '=', id)
+    .where('lease_holder', '=', holder)
+    .execute()
+}
+
+const subjectOf = ({ current, actionName }: Plan): string =>
+  createHash('sha256')
+    .update([current.cluster, current.namespace, current.ingress.name, actionName].join('\n'))
+    .digest('hex')
+
+/** At most one switch per cluster, namespace, Ingress and action: the key of the table sees to it. */
+export async function claimAction({ kysely }: Database, plan: Plan, id: string): Promise<void> {
+  const subject = subjectOf(plan)
+  const owner = () =>
+    kysely.selectFrom(trafficClaims.name).selectAll().where('subject', '=', subject).executeTakeFirst()
+  const now = new Date()
+  let claimed = await owner()
+  if (claimed === undefined) {
+    try {
+      await kysely
+        .insertInto(trafficClaims.name)
+        .values({ subject, switch_id: id, created_at: now, updated_at: now })
+        .execute()
+      return
+    } catch (error) {
+      claimed = await owner()
+      if (claimed === undefined) throw error
+    }
+  }
+  if (claimed.switch_id !== id) {
+    throw new TrafficError(
+      'conflict',
+      `Switch ${claimed.switch_id} already works on action ${plan.actionName} of Ingress ${plan.current.ingress.name}. Finish it first.`,
+    )
+  }
+}
+
+export const releaseAction = async ({ kysely }: Database, id: string): Promise<void> => {
+  await kysely.deleteFrom(trafficClaims.name).where('switch_id', '=', id).execute()
+}
+
+/** What people and programs get to see of a switch. */
+export const describeSwitch = (row: SwitchRow) => ({
+  id: row.id,
+  name: row.name,
+  project: row.project,
+  state: row.state,
+  step: row.step,
+  version: row.version,
+  plan: JSON.parse(row.plan) as Plan,
+  targetGroupArn: row.target_group_arn,
+  verifiedAt: row.verified_at?.toISOString() ?? null,
+  dnsConfirmedAt: row.dns_confirmed_at?.toISOString() ?? null,
+  problem: row.problem,
+  actions: actionsFrom(row.state),
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+})
