@@ -54,11 +54,10 @@ const RETRIES = 3
 
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { connection, endpoint, limits = {}, retries = RETRIES, clock = systemClock, sign, headers = {} } = options
-  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
-    throw new UserError(`Connection "${connection}": the endpoint must be a URL that starts with https:// or http://`)
-  }
+  requireUrl(connection, 'endpoint', endpoint, ['https:', 'http:'])
+  if (options.proxy) requireUrl(connection, 'proxy', options.proxy, ['http:', 'https:', 'socks5:'])
   const transport = createTransport({
-    proxy: options.proxy,
+    proxy: options.proxy || undefined,
     certificates: options.certificates,
     timeouts: { ...TIMEOUTS, ...options.timeouts },
     maxResponseBytes: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
@@ -90,6 +89,13 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       await transport.close()
     },
   }
+}
+
+function requireUrl(connection: string, what: string, value: string, protocols: readonly string[]) {
+  if (protocols.includes(URL.parse(value)?.protocol ?? '')) return
+  const starts = protocols.map((protocol) => `${protocol}//`)
+  const choice = `${starts.slice(0, -1).join(', ')} or ${starts.at(-1)}`
+  throw new UserError(`Connection "${connection}": the ${what} must be a URL that starts with ${choice}`)
 }
 
 function join(options: ApiClientOptions, clock: Clock): { shared: SharedConnection; leave(): void } {

@@ -101,9 +101,6 @@ function createDispatcher({ proxy, certificates, timeouts }: TransportOptions): 
   const tls = { timeout: timeouts.connectMs, ...(certificates && { ca: certificates }) }
   // HTTP/1.1 only: servers cancel single HTTP/2 streams of large answers, which then look like an idle connection.
   if (!proxy) return new Agent({ allowH2: false, connect: tls })
-  if (!URL.canParse(proxy) || !/^(https?|socks5):$/.test(new URL(proxy).protocol)) {
-    throw new UserError('The proxy must be a URL that starts with http://, https:// or socks5://')
-  }
   return new ProxyAgent({ uri: proxy, allowH2: false, requestTls: tls, proxyTls: tls })
 }
 
