@@ -170,8 +170,7 @@ async function launch(server: Server): Promise<pg.Client> {
       ended = messageOf(error)
     })
     child.once('exit', (code, signal) => {
-      ended =
-        failureIn(readFileSync(logOf(home), 'utf8').slice(log.start)) ?? `it ended with ${signal ?? `code ${code}`}`
+      ended = `it ended with ${signal ?? `code ${code}`}`
     })
 
     const client = await untilReady(url, () => ended === undefined)
@@ -180,8 +179,9 @@ async function launch(server: Server): Promise<pg.Client> {
       return client
     }
     // The port went between our look and its; or backends of a killed server are still on their way out.
-    const passing = /Address already in use|could not create any TCP|shared memory block|lock file/.test(ended ?? '')
-    if (!passing || attempt === 20) throw new Error(ended)
+    const reason = failureIn(readFileSync(logOf(home), 'utf8').slice(log.start)) ?? ended
+    const passing = /Address already in use|could not create any TCP|shared memory block|lock file/.test(reason ?? '')
+    if (!passing || attempt === 20) throw new Error(reason)
     await sleep(250)
     const other = await connectToRunning(home)
     if (other) return other

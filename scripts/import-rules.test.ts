@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { findViolations } from './import-rules.ts'
+
+const check = (path: string, text: string) => findViolations([{ path, text }])
+
+describe('import rules', () => {
+  it.each([
+    ['src/database/write.ts', "import { issues } from '../domain/ticket.ts'", 'may not import src/domain/ticket'],
+    ['src/domain/ticket.ts', "import { write } from '../database/write.ts'", 'may not import src/database/write'],
+    ['src/domain/ticket.ts', "import type { Write } from '../database/write.ts'", 'may not import src/database/write'],
+    [
+      'src/plugin-kit/entity.ts',
+      "import jira from '../plugins/jira/plugin.ts'",
+      'may not import src/plugins/jira/plugin',
+    ],
+    [
+      'src/plugins/jira/plugin.ts',
+      "import { repos } from '../github/plugin.ts'",
+      'may not import src/plugins/github/plugin',
+    ],
+    ['src/plugins/jira/entities/a.ts', "export * from '../../index.ts'", 'may not import src/plugins/index'],
+    [
+      'src/plugins/jira/plugin.ts',
+      "import { write } from '../../database/write.ts'",
+      'may not import src/database/write',
+    ],
+    [
+      'src/metrics/lead-time.ts',
+      "import {\n  entity,\n} from '../plugin-kit/entity.ts'",
+      'may not import src/plugin-kit/entity',
+    ],
+    ['src/dashboards/dora.ts', "import { open } from '../database/open.ts'", 'may not import src/database/open'],
+    [
+      'src/traffic/apply.ts',
+      "import { projects } from '../pipelines/projects.ts'",
+      'may not import src/pipelines/projects',
+    ],
+    ['src/traffic/apply.ts', "const a = await import('../api/server.ts')", 'may not import src/api/server'],
+    ['src/config.ts', "import { log } from './log.ts'", 'may not import src/log'],
+    ['src/api/server.ts', "import { App } from '../../web/app.tsx'", 'may not import web/app'],
+    [
+      'src/api/server.ts',
+      "import { start } from '../../tests/support/servers.ts'",
+      'may not import tests/support/servers',
+    ],
+    ['web/app.tsx', "import { createServer } from '../src/api/server.ts'", 'may not import src/api/server'],
+    ['web/app.tsx', "import { Contract } from '../src/api/contract.ts'", 'as types only'],
+    ['src/api/server.ts', "import pg from 'pg'", 'pg belongs to src/database'],
+    ['src/metrics/keys.ts', "import mysql from 'mysql2/promise'", 'mysql2 belongs to src/database'],
+    ['src/plugins/jira/plugin.ts', "import { request } from 'undici'", 'undici belongs to src/plugin-kit/http'],
+    ['src/traffic/apply.ts', '\nconst answer = await fetch(url)', 'src/traffic/apply.ts:2: fetch belongs to'],
+    ['src/metrics/keys.ts', "if (dialect.name === 'postgres') run()", 'src/metrics/keys.ts:1: engines are named'],
+    ['src/main.ts', '// MySQL needs this', 'src/main.ts:1: engines are named'],
+  ])('refuse %s: %s', (path, text, reason) => {
+    expect(check(path, text).join('\n')).toContain(reason)
+  })
+
+  it.each([
+    ['src/database/open.ts', "import pg from 'pg'\nimport { UserError } from '../errors.ts'"],
+    ['src/domain/ticket.ts', "import { string } from '../database/table.ts'"],
+    [
+      'src/plugins/github/entities/a.ts',
+      "import { kit } from '../kit.ts'\nimport { ids } from '../../../domain/ids.ts'",
+    ],
+    ['src/plugins/index.ts', "import jira from './jira/plugin.ts'"],
+    ['src/plugin-kit/http/client.ts', "import { request } from 'undici'"],
+    ['src/api/server.ts', "import { runPipeline } from '../pipelines/run.ts'\nawait api.fetch(url)"],
+    ['src/metrics/keys.test.ts', "import { start } from '../../tests/support/servers.ts' // postgres"],
+    ['web/app.tsx', "import type { Contract } from '../src/api/contract.ts'\nawait fetch('/ping')"],
+  ])('allow %s: %s', (path, text) => {
+    expect(check(path, text)).toEqual([])
+  })
+})

@@ -1,0 +1,117 @@
+/** Runs on the machine's own Node (20 or later) and on nothing else: it is what installs everything else. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** The Node that the project brings along. */
+export const node = join(root, 'node_modules/node/bin/node')
+
+export const say = (line) => console.log(`weir: ${line}`)
+
+/** Installs what package-lock.json asks for, unless it is there; `development` adds the tools of the tests. */
+export async function ensureInstalled({ development }) {
+  if (isInstalled(development)) return
+  await oneAtATime(async () => {
+    if (isInstalled(development)) return
+    const isFresh = !existsSync(join(root, 'node_modules'))
+    // `ci` empties node_modules first, from which a server may be running: only for the very first time.
+    const command = isFresh ? ['ci'] : ['install', '--no-save']
+    const kinds = development ? ['--include=dev'] : ['--omit=dev']
+    const options = ['--include=optional', '--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts=false']
+    await step('installing packages', () => npm([...command, ...kinds, ...options]))
+    if (!isInstalled(development)) {
+      throw new Error(
+        'packages are still missing after the install: remove the folder node_modules and run this command again.',
+      )
+    }
+  })
+}
+
+/** npm keeps a lock file of what is really there; an install that was interrupted leaves none. */
+function isInstalled(development) {
+  if (!existsSync(node)) return false
+  try {
+    const packagesOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages
+    const present = packagesOf('node_modules/.package-lock.json')
+    return Object.entries(packagesOf('package-lock.json')).every(
+      ([path, wanted]) =>
+        path === '' ||
+        (wanted.dev && !development) ||
+        wanted.optional ||
+        wanted.devOptional ||
+        present[path]?.version === wanted.version,
+    )
+  } catch {
+    return false
+  }
+}
+
+async function npm(parameters) {
+  // npm names itself to the scripts that it runs.
+  const self = process.env.npm_execpath
+  const [command, first] = self ? [process.execPath, [self]] : ['npm', []]
+  const code = await run(command, [...first, ...parameters])
+  if (code !== 0) throw new Error(`npm ${parameters[0]} ended with code ${code}; its messages are above.`)
+}
+
+/** Says what is going on when it takes long. */
+export async function step(name, body) {
+  const start = Date.now()
+  const seconds = () => `${Math.round((Date.now() - start) / 1000)} s`
+  say(`${name} …`)
+  const heartbeat = setInterval(() => say(`${name} … ${seconds()}`), 15_000)
+  try {
+    await body()
+    say(`${name}: done in ${seconds()}`)
+  } finally {
+    clearInterval(heartbeat)
+  }
+}
+
+export function run(command, parameters, environment = process.env) {
+  return new Promise((done, fail) => {
+    const child = spawn(command, parameters, { cwd: root, env: environment, stdio: ['ignore', 'inherit', 'inherit'] })
+    const pass = () => child.kill('SIGTERM')
+    process.on('SIGTERM', pass)
+    child.once('error', fail)
+    child.once('exit', (code, signal) => {
+      process.off('SIGTERM', pass)
+      done(signal ? 1 : code)
+    })
+  })
+}
+
+/** `npm start` and `npm test` may be typed at the same moment. */
+async function oneAtATime(body) {
+  const lock = join(root, '.weir-install.lock')
+  for (let waited = false; !take(lock); waited = true) {
+    if (!waited) say('waiting for another install to end')
+    await sleep(500)
+  }
+  try {
+    await body()
+  } finally {
+    rmSync(lock, { recursive: true, force: true })
+  }
+}
+
+function take(lock) {
+  try {
+    mkdirSync(lock)
+    writeFileSync(join(lock, 'pid'), String(process.pid))
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+  try {
+    process.kill(Number(readFileSync(join(lock, 'pid'), 'utf8')), 0)
+  } catch (error) {
+    // Its owner was killed. Without a pid it is a moment old.
+    if (error.code === 'ESRCH') rmSync(lock, { recursive: true, force: true })
+  }
+  return false
+}
