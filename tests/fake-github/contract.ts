@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { findPackageJSON } from 'node:module'
+import { join } from 'node:path'
 
 /** One operation of GitHub's REST description, reduced to what a request can be checked against. */
 export interface Operation {
@@ -33,8 +34,8 @@ interface Branch {
 let routes: Branch | undefined
 
 export function githubDescription(): any {
-  const folder = createRequire(import.meta.url).resolve('@octokit/openapi/package.json')
-  return JSON.parse(readFileSync(new URL('generated/api.github.com.json', `file://${folder}`), 'utf8'))
+  const manifest = findPackageJSON('@octokit/openapi', import.meta.url)!
+  return JSON.parse(readFileSync(join(manifest, '../generated/api.github.com.json'), 'utf8'))
 }
 
 /** The operation of GitHub's description that a method and path belong to; undefined: GitHub has no such thing. */
@@ -54,7 +55,10 @@ function walk(branch: Branch, segments: readonly string[], depth: number, method
   if (depth === segments.length) return branch.operations.get(method)
   const literal = branch.literals.get(segments[depth]!)
   const found = literal && walk(literal, segments, depth + 1, method)
-  return found ?? (branch.parameter && segments[depth] !== '' ? walk(branch.parameter, segments, depth + 1, method) : undefined)
+  return (
+    found ??
+    (branch.parameter && segments[depth] !== '' ? walk(branch.parameter, segments, depth + 1, method) : undefined)
+  )
 }
 
 /** Everything about the parameters of a request that GitHub's description does not allow. */
@@ -107,7 +111,10 @@ function loadRoutes(): Branch {
   const resolve = (value: any): any =>
     value.$ref === undefined
       ? value
-      : value.$ref.slice(2).split('/').reduce((part: any, key: string) => part[key], description)
+      : value.$ref
+          .slice(2)
+          .split('/')
+          .reduce((part: any, key: string) => part[key], description)
   const root = newBranch()
   for (const [template, item] of Object.entries<any>(description.paths)) {
     for (const method of ['get', 'post', 'put', 'patch', 'delete']) {

@@ -22,6 +22,8 @@ export interface FaultDetails {
   readonly times?: number
   /** `Retry-After` of limits. */
   readonly retryAfterSeconds?: number
+  /** Of `bad-gateway` (any 5xx) and `graphql-timeout` (GitHub sends 502, at times 200). Default 502. */
+  readonly status?: number
   /** Of `slow`. */
   readonly delayMilliseconds?: number
   /** Of `changed-totals`; default: a new record of the kind that the page lists. */

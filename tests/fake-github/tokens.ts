@@ -119,8 +119,10 @@ function jwtProblem(
   const { iss, iat, exp } = claims
   const seconds = now / 1000
   if (String(iss) !== String(app.id)) return "'Issuer' claim ('iss') must be the app's ID"
-  if (typeof exp !== 'number' || exp <= seconds) return "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires"
+  if (typeof exp !== 'number' || exp <= seconds)
+    return "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires"
   if (exp > seconds + LONGEST_LIFE + CLOCK_DRIFT) return "'Expiration time' claim ('exp') is too far in the future"
-  if (typeof iat !== 'number' || iat > seconds + CLOCK_DRIFT) return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
+  if (typeof iat !== 'number' || iat > seconds + CLOCK_DRIFT)
+    return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
   return undefined
 }

@@ -1,3 +1,4 @@
+import type { Organisation, User } from '../world/records.ts'
 import type { Repository } from '../world/repository.ts'
 import { type Answer, notFound, ok, page, type RestRequest, type Routes, refusal } from './exchange.ts'
 import { fullOrganisation, fullUser, organisation, organisationsOf } from './shape-people.ts'
@@ -11,7 +12,8 @@ export const accountRoutes: Routes = {
   'GET /user/orgs': { answer: ownOrganisations },
   'GET /user/repos': {
     honours: ['visibility', 'affiliation', 'type', 'sort', 'direction'],
-    answer: (request) => withUser(request, (user) => repositories(request, ownedOrShared(request, user.login), 'full_name')),
+    answer: (request) =>
+      withUser(request, (user) => repositories(request, ownedOrShared(request, user.login), 'full_name')),
   },
   'GET /installation/repositories': { answer: installationRepositories },
   'GET /orgs/{org}': {
@@ -44,7 +46,7 @@ export function canSee({ bearer }: Pick<RestRequest, 'bearer'>, repository: Repo
   return bearer !== undefined && (bearer.kind !== 'classic' || bearer.scopes.includes('repo'))
 }
 
-function withUser(request: RestRequest, answer: (user: import('../world/records.ts').User) => Answer): Answer {
+function withUser(request: RestRequest, answer: (user: User) => Answer): Answer {
   const { bearer, world } = request
   if (bearer === undefined) return refusal(401, 'Requires authentication')
   if (bearer.kind === 'installation') return refusal(403, 'Resource not accessible by integration')
@@ -53,10 +55,7 @@ function withUser(request: RestRequest, answer: (user: import('../world/records.
   return answer(user)
 }
 
-function withOrganisation(
-  request: RestRequest,
-  answer: (found: import('../world/records.ts').Organisation) => Answer,
-): Answer {
+function withOrganisation(request: RestRequest, answer: (found: Organisation) => Answer): Answer {
   const found = request.world.people.organisation(request.parameters.org!)
   return found === undefined ? notFound() : answer(found)
 }
@@ -64,9 +63,9 @@ function withOrganisation(
 function ownOrganisations(request: RestRequest): Answer {
   return withUser(request, () => {
     const { bearer, world } = request
-    const isAllowed = bearer!.kind !== 'classic' || ['read:org', 'admin:org', 'user'].some((scope) => bearer!.scopes.includes(scope))
-    if (!isAllowed)
-      return refusal(403, 'You need at least read:org scope or user scope to list your organizations.')
+    const isAllowed =
+      bearer!.kind !== 'classic' || ['read:org', 'admin:org', 'user'].some((scope) => bearer!.scopes.includes(scope))
+    if (!isAllowed) return refusal(403, 'You need at least read:org scope or user scope to list your organizations.')
     return page(request, world.people.organisations, (list) => list.map((each) => organisation(request, each)))
   })
 }
@@ -78,11 +77,7 @@ const ownedOrShared = ({ query, world }: RestRequest, login: string) => {
     (wanted.includes('organization_member') && world.people.organisation(repository.owner) !== undefined)
 }
 
-function repositories(
-  request: RestRequest,
-  where: (repository: Repository) => boolean,
-  defaultSort: string,
-): Answer {
+function repositories(request: RestRequest, where: (repository: Repository) => boolean, defaultSort: string): Answer {
   const { query, world } = request
   const sort = query.get('sort') ?? defaultSort
   const kind = query.get('visibility') ?? query.get('type') ?? 'all'
@@ -100,7 +95,11 @@ function repositories(
 }
 
 function installationRepositories(request: RestRequest): Answer {
-  if (request.bearer?.kind !== 'installation') return refusal(403, 'You must authenticate with an installation access token in order to list repositories for an installation.')
+  if (request.bearer?.kind !== 'installation')
+    return refusal(
+      403,
+      'You must authenticate with an installation access token in order to list repositories for an installation.',
+    )
   return page(request, request.world.repositories, (list, total) => ({
     total_count: total,
     repository_selection: 'all',
@@ -110,7 +109,9 @@ function installationRepositories(request: RestRequest): Answer {
 
 function search(request: RestRequest): Answer {
   const terms = request.query.get('q')!.trim().split(/\s+/)
-  const qualifiers = terms.flatMap((term) => (/^(org|user|in|fork|archived):/.test(term) ? [term.split(':') as [string, string]] : []))
+  const qualifiers = terms.flatMap((term) =>
+    /^(org|user|in|fork|archived):/.test(term) ? [term.split(':') as [string, string]] : [],
+  )
   const words = terms.filter((term) => !term.includes(':')).map((word) => word.toLowerCase())
   const owners = qualifiers.flatMap(([name, value]) => (name === 'org' || name === 'user' ? [value.toLowerCase()] : []))
   const withForks = qualifiers.some(([name, value]) => name === 'fork' && value !== 'false')

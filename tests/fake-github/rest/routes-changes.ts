@@ -1,5 +1,15 @@
 import type { PullRequest } from '../world/records.ts'
-import { type Answer, notFound, ok, page, pageOf, type RepositoryRequest, type Routes, refusal, timeOf } from './exchange.ts'
+import {
+  type Answer,
+  notFound,
+  ok,
+  page,
+  pageOf,
+  type RepositoryRequest,
+  type Routes,
+  refusal,
+  timeOf,
+} from './exchange.ts'
 import { commentSelection, directionOf } from './routes-tickets.ts'
 import { commit, fullCommit, fullPullRequest, pullRequest, review, reviewComment } from './shape-changes.ts'
 import { persons } from './shape-people.ts'
@@ -12,7 +22,8 @@ const PULL_COMMITS_CAP = 250
 export const changeRoutes: Routes<RepositoryRequest> = {
   'GET /pulls': { honours: ['state', 'sort', 'direction', 'base'], answer: pulls },
   'GET /pulls/{pull_number}': {
-    answer: (request) => withPull(request, (pull) => ok(fullPullRequest(request, request.repository, pull), pull.updatedAt)),
+    answer: (request) =>
+      withPull(request, (pull) => ok(fullPullRequest(request, request.repository, pull), pull.updatedAt)),
   },
   'GET /pulls/{pull_number}/commits': {
     answer: (request) =>

@@ -76,7 +76,9 @@ function withRun(request: RepositoryRequest, answer: (found: WorkflowRun) => Ans
 function runs(request: RepositoryRequest): Answer {
   const { repository, query } = request
   const created = createdFilter(query.get('created'))
-  const [status, branch, event, actor, sha] = ['status', 'branch', 'event', 'actor', 'head_sha'].map((name) => query.get(name))
+  const [status, branch, event, actor, sha] = ['status', 'branch', 'event', 'actor', 'head_sha'].map((name) =>
+    query.get(name),
+  )
   const places = repository.runs.select({
     name: RUN_FILTERS.map((name) => query.get(name)).join(' '),
     key: (each) => each.createdAt,

@@ -43,7 +43,9 @@ export const ticketRoutes: Routes<RepositoryRequest> = {
   },
   'GET /labels': {
     answer: (request) =>
-      page(request, [...request.repository.labels], (list) => list.map((each) => label(request, request.repository, each))),
+      page(request, [...request.repository.labels], (list) =>
+        list.map((each) => label(request, request.repository, each)),
+      ),
   },
   'GET /assignees': {
     answer: (request) =>

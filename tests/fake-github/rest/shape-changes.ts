@@ -18,7 +18,9 @@ export function pullRequest(on: Shaping, repository: Repository, pull: PullReque
     comments: `${issueUrl}/comments`,
     statuses: `${root}/statuses/${pull.headSha}`,
   }
-  const href = Object.fromEntries(Object.entries({ ...urls, self: url, html: htmlUrl, issue: issueUrl }).map(([name, to]) => [name, { href: to }]))
+  const href = Object.fromEntries(
+    Object.entries({ ...urls, self: url, html: htmlUrl, issue: issueUrl }).map(([name, to]) => [name, { href: to }]),
+  )
   return {
     url,
     id: pull.id,

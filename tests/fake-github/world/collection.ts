@@ -53,8 +53,7 @@ export function collection<T extends Item>(source: Source<T>, revision: Revision
   const selections = new Map<string, readonly Place[]>()
   let selectionsOf = revision.value
 
-  const exists = (index: number): boolean =>
-    !removed.has(index) && (addedIndexes.has(index) || source.holds(index))
+  const exists = (index: number): boolean => !removed.has(index) && (addedIndexes.has(index) || source.holds(index))
   const build = (index: number): T => {
     const changes = edits.get(index)
     return changes === undefined ? source.build(index) : { ...source.build(index), ...changes }

@@ -28,7 +28,9 @@ export function dice(seed: number): Dice {
     hex: (salt, length, ...keys) => {
       let digits = ''
       for (let part = 0; digits.length < length; part++)
-        digits += roll(salt, [...keys, part]).toString(16).padStart(8, '0')
+        digits += roll(salt, [...keys, part])
+          .toString(16)
+          .padStart(8, '0')
       return digits.slice(0, length)
     },
   }

@@ -36,7 +36,13 @@ export function generatePullRequest(on: Ground, number: number, ordinal: number,
 export const repositoryId = (ordinal: number): number => 700_000_000 + ordinal
 
 /** `author` null with a name and an address: the address belongs to no account. */
-export function generateCommit(on: Ground, kind: CommitKind, index: number, authoredAt: string, parents: string[]): Commit {
+export function generateCommit(
+  on: Ground,
+  kind: CommitKind,
+  index: number,
+  authoredAt: string,
+  parents: string[],
+): Commit {
   const name = sha(on.luck, kind, on.ordinal, index)
   const login = on.person('commit author', index)
   const author = on.people.find(login)!

@@ -3,7 +3,17 @@ import { sha } from './ids.ts'
 import type { Deployment, DeploymentStatus, Job, Release, WorkflowRun } from './records.ts'
 
 const WORKFLOWS = ['build', 'deploy to production', 'nightly', 'lint']
-const CONCLUSIONS = ['success', 'success', 'success', 'success', 'failure', 'cancelled', 'timed_out', 'skipped', 'startup_failure']
+const CONCLUSIONS = [
+  'success',
+  'success',
+  'success',
+  'success',
+  'failure',
+  'cancelled',
+  'timed_out',
+  'skipped',
+  'startup_failure',
+]
 
 const commitAt = (on: Ground, salt: string, index: number): string =>
   sha(on.luck, 'branch', on.ordinal, on.luck.integer(salt, 1, Math.max(1, on.settings.commits), index))

@@ -55,19 +55,33 @@ export function generateTicket(on: Ground, kind: 'issue' | 'pull', number: numbe
   const updatedAt = on.later(createdAt, luck.integer('updated', 3600, 60 * DAY, number))
   const isClosed = luck.chance('closed', 0.75, number)
   const closedAt = isClosed
-    ? on.later(createdAt, Math.floor(secondsBetween(createdAt, updatedAt) * luck.integer('closing', 30, 100, number) * 0.01))
+    ? on.later(
+        createdAt,
+        Math.floor(secondsBetween(createdAt, updatedAt) * luck.integer('closing', 30, 100, number) * 0.01),
+      )
     : null
-  const labels = luck.some('labels', Array.from({ length: settings.labels }, (_, k) => k + 1), number % 4, number)
+  const labels = luck.some(
+    'labels',
+    Array.from({ length: settings.labels }, (_, k) => k + 1),
+    number % 4,
+    number,
+  )
   return {
     ...on.identify(kind, number),
     number,
     title: `${kind === 'pull' ? 'Change' : 'Report'} ${number}: ${luck.pick('title', ['login', 'search', '"quoted"', 'Größe', '搜索'], number)}`,
     body: ordinal === 7 ? LONG_BODY : ordinal % 11 === 2 ? null : bodyOf(on, kind, number),
     state: isClosed ? 'closed' : 'open',
-    author: ordinal % 23 === 3 ? null : ordinal % 10 === 9 ? luck.pick('bot', on.people.bots, number) : on.person('author', number),
+    author:
+      ordinal % 23 === 3
+        ? null
+        : ordinal % 10 === 9
+          ? luck.pick('bot', on.people.bots, number)
+          : on.person('author', number),
     assignees: luck.some('assignees', on.people.logins, luck.integer('assignee count', 0, 2, number), number),
     labels: labels.map((index) => generateLabel(on, index).name),
-    milestone: settings.milestones > 0 && number % 3 === 0 ? luck.integer('milestone', 1, settings.milestones, number) : null,
+    milestone:
+      settings.milestones > 0 && number % 3 === 0 ? luck.integer('milestone', 1, settings.milestones, number) : null,
     createdAt,
     updatedAt,
     closedAt,

@@ -165,7 +165,10 @@ function ticketNumbers({ issues, pullRequests }: RepositorySettings) {
   const pullsUpTo = (number: number): number => Math.floor((number * pullRequests) / Math.max(1, total))
   const isPull = (number: number): boolean => pullsUpTo(number) > pullsUpTo(number - 1)
   return {
-    source: <T extends records.Item>(kind: 'issue' | 'pull', build: (number: number, ordinal: number) => T): Source<T> => ({
+    source: <T extends records.Item>(
+      kind: 'issue' | 'pull',
+      build: (number: number, ordinal: number) => T,
+    ): Source<T> => ({
       parents: () => [0],
       indexes: function* () {
         for (let number = 1; number <= total; number++) if (isPull(number) === (kind === 'pull')) yield number

@@ -1,0 +1,64 @@
+import type { Fault } from './faults.ts'
+import { type Answer, refusal } from './rest/exchange.ts'
+import type { Change } from './world/changes.ts'
+import type { Collections } from './world/repository.ts'
+
+export const SECONDARY_LIMIT =
+  'You have exceeded a secondary rate limit. Please wait a few minutes before you try again. If you reach out to GitHub Support for help, please include the request ID.'
+const TIMEOUT =
+  'Something went wrong while executing your query. This may be the result of a timeout, or it could be a GitHub bug. Please include `FAKE:1234:5678` when reporting this issue.'
+
+export const secondaryLimit = (status: number, seconds: number): Answer =>
+  refusal(status, SECONDARY_LIMIT, { 'retry-after': String(seconds) })
+
+export const graphqlTimeout = (status = 502): Answer => ({
+  status,
+  body: { data: null, errors: [{ message: TIMEOUT }] },
+})
+
+/** The answer that takes the place of the real one; undefined when the fault leaves or only spoils the real one. */
+export function answerInstead(fault: Fault): Answer | undefined {
+  const seconds = fault.retryAfterSeconds ?? 1
+  switch (fault.kind) {
+    case 'too-many-requests':
+      return secondaryLimit(429, seconds)
+    case 'secondary-limit':
+      return secondaryLimit(403, seconds)
+    case 'bad-gateway':
+      return { status: fault.status ?? 502, body: '<html><body><h1>Bad Gateway</h1></body></html>' }
+    case 'gone':
+      return refusal(410, 'Gone')
+    case 'graphql-timeout':
+      return graphqlTimeout(fault.status)
+    case 'too-many-nodes':
+      return {
+        status: 200,
+        body: {
+          errors: [
+            {
+              type: 'MAX_NODE_LIMIT_EXCEEDED',
+              message: 'This query requests up to 1,010,100 possible nodes which exceeds the maximum limit of 500,000.',
+            },
+          ],
+        },
+      }
+    default:
+      return undefined
+  }
+}
+
+const LISTED: readonly (readonly [RegExp, keyof Collections])[] = [
+  [/^\/repos\/[^/]+\/[^/]+\/issues$/, 'issues'],
+  [/^\/repos\/[^/]+\/[^/]+\/pulls$/, 'pullRequests'],
+  [/^\/repos\/[^/]+\/[^/]+\/actions\/runs$/, 'runs'],
+  [/^\/repos\/[^/]+\/[^/]+\/deployments$/, 'deployments'],
+  [/^\/repos\/[^/]+\/[^/]+\/releases$/, 'releases'],
+]
+
+/** What happens between two pages of a list: somebody adds to it. */
+export function changesBehind(fault: Fault, path: string): readonly Change[] {
+  if (fault.changes !== undefined) return fault.changes
+  const kind = LISTED.find(([pattern]) => pattern.test(path))?.[1]
+  if (kind === undefined) throw new Error(`changed-totals needs "changes" for ${path}`)
+  return [{ repository: path.split('/').slice(2, 4).join('/'), add: kind }]
+}
