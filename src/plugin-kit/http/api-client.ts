@@ -24,7 +24,7 @@ export interface ApiClientOptions {
   readonly limits?: RateLimits
   /** http://, https:// or socks5://, with user and password if the proxy asks for them. */
   readonly proxy?: string | undefined
-  /** PEM certificates trusted instead of the system's, for a server of one's own. */
+  /** PEM certificates trusted besides the system's. */
   readonly certificates?: string | undefined
   /** `totalMs` is API_TIMEOUT. */
   readonly timeouts?: Partial<Timeouts>

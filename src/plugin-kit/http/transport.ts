@@ -1,6 +1,7 @@
+import { getCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
 import { type BrotliOptions, brotliDecompress, unzip, type ZlibOptions } from 'node:zlib'
-import { Agent, type Dispatcher, ProxyAgent } from 'undici'
+import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import { messageOf, UserError } from '../../errors.ts'
 import { safeUrl } from './http-message.ts'
 
@@ -98,9 +99,13 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 function createDispatcher({ proxy, certificates, timeouts }: TransportOptions): Dispatcher {
-  const tls = { timeout: timeouts.connectMs, ...(certificates && { ca: certificates }) }
+  const timeout = timeouts.connectMs
+  const tls = { timeout, ...(certificates && { ca: [...getCACertificates('default'), certificates] }) }
   // HTTP/1.1 only: servers cancel single HTTP/2 streams of large answers, which then look like an idle connection.
   if (!proxy) return new Agent({ allowH2: false, connect: tls })
+  // Given proxyTls, undici would speak TLS to a SOCKS proxy; the timeout of its handshake is missing from its types.
+  if (proxy.startsWith('socks5:'))
+    return new Socks5ProxyAgent(proxy, { requestTls: tls, ...{ connectTimeout: timeout } })
   return new ProxyAgent({ uri: proxy, allowH2: false, requestTls: tls, proxyTls: tls })
 }
 
