@@ -166,6 +166,24 @@ describe('secondary limits', () => {
   })
 })
 
+test('a secondary limit on many tokens at once is waited for like one', async () => {
+  const tokens = Array.from({ length: 15 }, (_, index) => `token-${index}`)
+  const server = await startServer(({ index }) =>
+    index < 15 ? { status: 429, headers: { 'retry-after': '30' } } : { body: {} },
+  )
+  const client = createTestClient(server.endpoint, { credentials: tokens })
+  await client.send({ path: '/' }, never)
+  expect(client.clock.sleeps).toEqual([30_000])
+})
+
+test('a reset may be given in seconds from now', () => {
+  const read = quotaFromHeaders({ remaining: 'ratelimit-remaining', reset: 'ratelimit-reset', resetIs: 'seconds' })
+  const headers = { 'ratelimit-remaining': '4', 'ratelimit-reset': '30' }
+  const response = { status: 200, headers, body: {}, bytes: new Uint8Array(), url: '', credential: '' }
+  expect(read(response, 1000)).toEqual({ remaining: 4, resetsAt: new Date(31_000) })
+  expect(read({ ...response, headers: {} }, 1000)).toBeUndefined()
+})
+
 describe('401', () => {
   test('takes a revoked token out of the pool and the others go on', async () => {
     const server = await startServer((request) => {

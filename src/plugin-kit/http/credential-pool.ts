@@ -40,6 +40,7 @@ export interface TakeOptions {
 }
 
 export interface CredentialPool {
+  readonly size: number
   /** The credential with most quota left; waits for the earliest reset when all are spent. Undefined when none is left to try. */
   take(className: string, signal: AbortSignal, options: TakeOptions): Promise<Lease | undefined>
   /** Every secret value in use, for redaction. */
@@ -184,6 +185,7 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
   }
 
   return {
+    size: slots.length,
     async take(className, signal, { except, prefer, onWait, onLost }) {
       for (;;) {
         signal.throwIfAborted()

@@ -212,6 +212,28 @@ describe('ends and beginnings', () => {
     expect(ids(await read(createTestClient(server.endpoint), '/', paging))).toEqual(allIds)
   })
 
+  test.each<readonly [string, Paging]>([
+    ['offset', offset({ size: 10, endsOn: 'empty' })],
+    ['page number', pageNumber({ size: 10, endsOn: 'empty' })],
+    ['link', linkHeader(10)],
+  ])('a server that cuts pages short without a word, and fails once: %s loses nothing', async (_name, paging) => {
+    const failures = new Set<string>()
+    const server = await startServer((request) => {
+      const page = numberIn(request, 'page') || 1
+      const start = request.url.searchParams.has('offset') ? numberIn(request, 'offset') : (page - 1) * 4
+      if (start >= 8 && failures.size < 2) {
+        failures.add(`${failures.size}`)
+        return { status: 502 }
+      }
+      const next = new URL(request.url)
+      next.searchParams.set('page', String(page + 1))
+      const headers: Record<string, string> = start + 4 < COUNT ? { link: `<${next.href}>; rel="next"` } : {}
+      return { body: ALL.slice(start, start + 4), headers }
+    })
+    const pages = await read(createTestClient(server.endpoint), '/', paging)
+    expect(ids(pages)).toEqual(allIds)
+  })
+
   test('endsOn empty reads past short pages', async () => {
     const server = await startServer((request) => ({
       body: [[{ id: 1 }], [{ id: 2 }], []][numberIn(request, 'page') - 1],

@@ -8,6 +8,8 @@ export interface PageState {
   readonly offset?: number
   readonly cursor?: string
   readonly url?: string
+  /** The page before was short although not the last: what a page number means is then unknown, except to the server. */
+  readonly fixed?: true
 }
 
 export interface ReceivedPage {
@@ -52,45 +54,50 @@ export interface CountedPagingOptions {
 
 export function pageNumber(options: CountedPagingOptions & { pageParam?: string; firstPage?: number }): Paging {
   const { pageParam = 'page', sizeParam = 'per_page', firstPage = 1 } = options
-  return counted(
-    options,
-    ({ offset = 0, size }) => ({ [pageParam]: offset / size + firstPage, [sizeParam]: size }),
-    ({ offset = 0 }, size) => offset % size === 0,
-  )
+  return counted(options, {
+    query: ({ offset = 0, size }) => ({ [pageParam]: offset / size + firstPage, [sizeParam]: size }),
+    after: ({ offset = 0, size }, count) => ({ size, offset: offset + size, ...(count < size && { fixed: true }) }),
+    fits: ({ offset = 0, fixed }, size) => !fixed && offset % size === 0,
+  })
 }
 
 export function offset(options: CountedPagingOptions & { offsetParam?: string }): Paging {
   const { offsetParam = 'offset', sizeParam = 'limit' } = options
-  return counted(
-    options,
-    ({ offset = 0, size }) => ({ [offsetParam]: offset, [sizeParam]: size }),
-    () => true,
-  )
+  return counted(options, {
+    query: ({ offset = 0, size }) => ({ [offsetParam]: offset, [sizeParam]: size }),
+    after: ({ offset = 0, size }, count) => ({ size, offset: offset + count }),
+    fits: () => true,
+  })
 }
 
-function counted(
-  { size, total, endsOn = 'short' }: CountedPagingOptions,
-  query: (state: PageState) => Record<string, number>,
-  fits: (state: PageState, size: number) => boolean,
-): Paging {
+interface Counting {
+  query(state: PageState): Record<string, number>
+  /** The place after a page with so many records. */
+  after(state: PageState, count: number): PageState
+  /** Whether a page of this size starts there. */
+  fits(state: PageState, size: number): boolean
+}
+
+function counted({ size, total, endsOn = 'short' }: CountedPagingOptions, counting: Counting): Paging {
   return {
     size,
     first: () => ({ size, offset: 0 }),
-    at: (request, state) => ({ ...request, query: { ...request.query, ...query(state) } }),
-    next({ size, offset = 0 }, { response, records }) {
+    at: (request, state) => ({ ...request, query: { ...request.query, ...counting.query(state) } }),
+    next(state, { response, records }) {
+      const { size, offset = 0 } = state
       const count = records.length
       if (count === 0) return undefined
       const all = total?.(response)
       if (all === undefined ? count < size && endsOn === 'short' : offset + count >= all) return undefined
       // A first page that is short although more exists: the server allows no larger pages than this.
       if (all !== undefined && offset === 0 && count < size) return { size: count, offset: count }
-      return { size, offset: offset + size }
+      return counting.after(state, count)
     },
     *ahead({ size, offset = 0 }, { response }) {
       const all = total?.(response) ?? 0
       for (let at = offset + size; at < all; at += size) yield { size, offset: at }
     },
-    resize: (state, size) => (fits(state, size) ? { ...state, size } : undefined),
+    resize: (state, size) => (counting.fits(state, size) ? { ...state, size } : undefined),
     ...(total && { total }),
   }
 }
@@ -124,15 +131,17 @@ export function nextUrl(options: UrlPagingOptions): Paging {
       const { query: _, ...rest } = request
       return { ...rest, path: url }
     },
-    next({ size }, { response }) {
+    next({ size }, { response, records }) {
       const url = own(next(response), response)
-      return url ? { size: Number(new URL(url).searchParams.get(sizeParam)) || size, url } : undefined
+      if (!url) return undefined
+      const asked = Number(new URL(url).searchParams.get(sizeParam)) || size
+      return { size: asked, url, ...(records.length < size && { fixed: true }) }
     },
     *ahead(state, page) {
       const following = this.next(state, page)
       const to = pageOf(own(last?.(page.response), page.response))
       const from = pageOf(following?.url)
-      if (!following?.url || !from || !to) return
+      if (!following?.url || following.fixed || !from || !to) return
       for (let number = from; number <= to; number++) {
         yield { size: following.size, url: withParams(following.url, { [pageParam]: number }) }
       }
@@ -142,7 +151,7 @@ export function nextUrl(options: UrlPagingOptions): Paging {
       const page = pageOf(state.url)
       if (!page) return { size, url: withParams(state.url, { [sizeParam]: size }) }
       const before = (page - 1) * state.size
-      if (before % size !== 0) return undefined
+      if (state.fixed || before % size !== 0) return undefined
       return { size, url: withParams(state.url, { [sizeParam]: size, [pageParam]: before / size + 1 }) }
     },
     ...(total && { total }),

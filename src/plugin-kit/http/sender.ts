@@ -35,7 +35,7 @@ interface Outcome {
 }
 
 const MOST_REDIRECTS = 5
-/** Answers "come back later" to one request, each waited for, before it is given up. */
+/** Answers "come back later" to one request, per credential, before it is given up. */
 const MOST_LIMITED = 10
 const LONGEST_BACKOFF = 60_000
 /** GitHub asks for at least a minute after a secondary limit that does not say when it ends. */
@@ -172,9 +172,10 @@ export function createSender(
         refused.add(lease.name)
       }
       if (verdict.kind === 'limited') {
-        const said = verdict.until?.getTime() ?? clock.now() + UNKNOWN_LIMIT * 2 ** limited
+        const round = Math.floor(limited++ / pool.size)
+        const said = verdict.until?.getTime() ?? clock.now() + UNKNOWN_LIMIT * 2 ** round
         // A reset that has passed by our clock may not have by theirs.
-        const until = Math.max(said, clock.now() + Math.min(LONGEST_BACKOFF, 1000 * 2 ** limited))
+        const until = Math.max(said, clock.now() + Math.min(LONGEST_BACKOFF, 1000 * 2 ** round))
         lease.pause(until, verdict.ofClass ? className : undefined)
       }
     }
@@ -208,7 +209,7 @@ export function createSender(
         case 'forbidden':
           break
         case 'limited':
-          if (++limited < MOST_LIMITED) break
+          if (limited < MOST_LIMITED * pool.size) break
           throw new HttpRetryableError(say(`${where()} was put off ${limited} times, last with: ${verdict.reason}`), {
             status,
           })

@@ -68,7 +68,12 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     async exchange(method, url, headers, body, signal) {
-      const total = AbortSignal.timeout(timeouts.totalMs)
+      signal.throwIfAborted()
+      // By hand: AbortSignal.timeout would keep a timer for every request until it is up.
+      const stop = new AbortController()
+      const abort = () => stop.abort()
+      const timer = setTimeout(abort, timeouts.totalMs)
+      signal.addEventListener('abort', abort, { once: true })
       try {
         const answer = await dispatcher.request({
           method: method as Dispatcher.HttpMethod,
@@ -78,7 +83,7 @@ export function createTransport(options: TransportOptions): Transport {
           ...(body !== undefined && { body }),
           headersTimeout: timeouts.stallMs,
           bodyTimeout: timeouts.stallMs,
-          signal: AbortSignal.any([signal, total]),
+          signal: stop.signal,
         })
         const received = await receive(answer.body)
         const plain = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
@@ -89,9 +94,12 @@ export function createTransport(options: TransportOptions): Transport {
         }
       } catch (error) {
         if (signal.aborted) throw signal.reason
-        throw total.aborted
+        throw stop.signal.aborted
           ? new ExchangeFailed(`no whole answer within ${timeouts.totalMs / 1000} s`, { heavy: true, cause: error })
           : explain(error, url, timeouts)
+      } finally {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', abort)
       }
     },
     close: () => dispatcher.destroy(),
