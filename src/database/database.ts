@@ -11,6 +11,11 @@ export interface Database {
   readonly kysely: Kysely<any>
   /** Sends one batch of rows with distinct keys; use `write` of write.ts, which prepares such batches. */
   sendRows(table: Table<any>, rows: readonly (readonly Cell[])[], mode: 'insert' | 'upsert'): Promise<void>
+  /**
+   * Runs `body` on one connection: all that it writes becomes visible at once, or nothing when it throws. Inside, a
+   * stream must be read to its end before the next statement; a transaction within it is part of it.
+   */
+  transaction<Result>(body: (database: Database) => Promise<Result>): Promise<Result>
   /** The tables and columns that exist now. */
   describe(): Promise<ReadonlyMap<string, LiveTable>>
   /** Runs `body` while no other process holds the lock of that name. */

@@ -9,7 +9,8 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { messageOf } from '../../src/errors.ts'
 import { allTables } from '../../src/tables.ts'
-import { startTestPostgres } from '../support/databases.ts'
+
+import { startTestPostgres } from '../support/servers.ts'
 import { emptyTables, type Step, stepRunner } from './steps.ts'
 
 interface Case {

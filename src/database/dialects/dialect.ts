@@ -31,7 +31,29 @@ export interface Dialect {
   startOf(unit: 'day' | 'week' | 'month', expression: string): string
   /** Whole and part seconds from `start` to `end`, as a double. */
   secondsBetween(start: string, end: string): string
+  /** The moment so many seconds (an expression) before another. */
+  secondsBefore(moment: string, seconds: string): string
+  /** As a double; the engines round averages of whole numbers differently. */
+  double(expression: string): string
+  /** The first part of a text that matches a POSIX pattern, or null (on one engine an empty text). */
+  firstMatch(expression: string, pattern: string): string
+  /** `update table as target … set column = value` from rows of `source` (a subquery named `source`). */
+  updateFrom(update: JoinedUpdate): string
+  /** What follows an `insert … select` whose keys may exist already. */
+  onExistingKey(table: Table<any>, names: readonly string[]): string
 }
+
+export interface JoinedUpdate {
+  readonly table: string
+  readonly source: string
+  readonly on: string
+  readonly column: string
+  readonly value: string
+}
+
+/** Columns that an upsert sets: all that it brings, but for the key and the time of the first writing. */
+export const updatedNames = (table: Table<any>, names: readonly string[]): string[] =>
+  names.filter((name) => !table.columns[name].isKey && name !== 'created_at')
 
 /** Kinds in the order of what they can hold; a live column is widened when the definition stands further right. */
 export const WIDENING: readonly (readonly string[])[] = [

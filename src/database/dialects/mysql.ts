@@ -6,7 +6,7 @@ import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Cell } from '../fit.ts'
 import type { Column, Table } from '../table.ts'
-import { type Dialect, type LiveTable, quoteAll } from './dialect.ts'
+import { type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
 
 const TYPES: Record<Column['kind'], string> = {
   string: 'varchar',
@@ -68,6 +68,16 @@ export const mysql: Dialect = {
     return `date_sub(cast(${expression} as date), interval weekday(${expression}) day)`
   },
   secondsBetween: (start, end) => `(timestampdiff(microsecond, ${start}, ${end}) / 1e6)`,
+  secondsBefore: (moment, seconds) => `date_sub(${moment}, interval ${seconds} second)`,
+  double: (expression) => `(${expression} + 0e0)`,
+  firstMatch: (expression, pattern) => `regexp_substr(${expression}, '${pattern}')`,
+  updateFrom: ({ table, source, on, column, value }) =>
+    `update ${quote(table)} as target inner join (${source}) as source on ${on} set target.${quote(column)} = ${value}`,
+  onExistingKey(table, names) {
+    const updates = updatedNames(table, names).map((name) => `${quote(name)}=values(${quote(name)})`)
+    const first = quote(table.names[0] as string)
+    return `on duplicate key update ${updates.length === 0 ? `${first}=${first}` : updates.join(',')}`
+  },
 }
 
 /** Strings are quoted with a backslash before what the parser would take for its own. */
@@ -156,11 +166,47 @@ export async function connectMysql(url: string): Promise<Database> {
   }
   const longest = Math.min(LONGEST_STATEMENT, packet - 1024)
 
+  return databaseOn(pool, { url, longest })
+}
+
+type Pooled = Pick<Pool, 'query' | 'getConnection' | 'end'>
+interface Settings {
+  readonly url: string
+  /** Most bytes of a statement. */
+  readonly longest: number
+}
+
+function databaseOn(pool: Pooled, settings: Settings): Database {
+  const kysely = new Kysely<any>({ dialect: new MysqlDialect({ pool: pool as Pool }) })
+  return {
+    dialect: mysql,
+    kysely,
+    sendRows: rowSender(pool, settings.longest),
+    transaction: (body) => inTransaction(pool, (nested) => body(databaseOn(nested, settings))),
+    describe: () => describe(kysely),
+    locked: (name, body) =>
+      kysely.connection().execute(async (connection) => {
+        // Names are per server, and at most 64 characters.
+        const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
+        await sql`select get_lock(${lock}, 86400)`.execute(connection)
+        try {
+          return await body()
+        } finally {
+          await sql`select release_lock(${lock})`.execute(connection)
+        }
+      }),
+    isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
+    explain: explainWith(TROUBLES, settings.url, 3306),
+    close: () => kysely.destroy(),
+  }
+}
+
+function rowSender(pool: Pick<Pool, 'query'>, longest: number): Database['sendRows'] {
   const send = (statement: string) =>
     new Promise<void>((resolve, reject) => pool.query(statement, (error) => (error ? reject(error) : resolve())))
-  async function sendRows(table: Table<any>, rows: readonly (readonly Cell[])[], mode: 'insert' | 'upsert') {
+  return async (table, rows, mode) => {
     const head = `insert into ${quote(table.name)} (${quoteAll(mysql, table.names)}) values `
-    const tail = mode === 'upsert' ? onDuplicate(table) : ''
+    const tail = mode === 'upsert' ? ` ${mysql.onExistingKey(table, table.names)}` : ''
     let statement = ''
     let size = 0
     for (const cells of rows) {
@@ -176,35 +222,35 @@ export async function connectMysql(url: string): Promise<Database> {
     }
     if (statement !== '') await send(head + statement + tail)
   }
-
-  return {
-    dialect: mysql,
-    kysely,
-    sendRows,
-    describe: () => describe(kysely),
-    locked: (name, body) =>
-      kysely.connection().execute(async (connection) => {
-        // Names are per server, and at most 64 characters.
-        const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
-        await sql`select get_lock(${lock}, 86400)`.execute(connection)
-        try {
-          return await body()
-        } finally {
-          await sql`select release_lock(${lock})`.execute(connection)
-        }
-      }),
-    isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
-    explain,
-    close: () => kysely.destroy(),
-  }
 }
 
-function onDuplicate(table: Table<any>): string {
-  const updates = table.names
-    .filter((_, position) => !table.keys.includes(position) && position !== table.createdAt)
-    .map((name) => `${quote(name)}=values(${quote(name)})`)
-  const first = quote(table.names[0] as string)
-  return ` on duplicate key update ${updates.length === 0 ? `${first}=${first}` : updates.join(',')}`
+/** Gives `body` a pool of the one connection that the transaction runs on; a nested transaction is part of it. */
+async function inTransaction<Result>(pool: Pooled, body: (pool: Pooled) => Promise<Result>): Promise<Result> {
+  const connection = await new Promise<PoolConnection>((resolve, reject) =>
+    pool.getConnection((error, made) => (error ? reject(error) : resolve(made))),
+  )
+  const query = connection.query.bind(connection)
+  const run = (statement: string) =>
+    new Promise<void>((resolve, reject) => query(statement, (error) => (error ? reject(error) : resolve())))
+  const borrowed = { query, release() {}, destroy() {} } as unknown as PoolConnection
+  const nested = {
+    query,
+    getConnection: (callback: (error: null, connection: PoolConnection) => void) => callback(null, borrowed),
+    end: (callback?: () => void) => callback?.(),
+  } as unknown as Pooled
+  try {
+    await run('start transaction')
+    const result = await body({ ...nested })
+    await run('commit')
+    connection.release()
+    return result
+  } catch (error) {
+    await run('rollback').then(
+      () => connection.release(),
+      () => connection.destroy(),
+    )
+    throw error
+  }
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {

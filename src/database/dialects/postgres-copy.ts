@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '../database.ts'
+import { codeOf } from '../explain.ts'
 import type { Cell } from '../fit.ts'
 import type { Column, Table } from '../table.ts'
 import { type Dialect, quoteAll } from './dialect.ts'
@@ -34,9 +35,46 @@ function* copyText(rows: readonly (readonly Cell[])[], positions: readonly numbe
   if (piece !== '') yield piece
 }
 
+/** After a batch met an existing key, this many batches of its table go through the staging table at once. */
+const PESSIMISTIC_BATCHES = 50
+const UNIQUE_VIOLATION = '23505'
+
 export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'] {
-  // Staging tables live as long as their connection.
+  /** Staging tables that a connection has; they live as long as it does. */
   const staged = new WeakMap<pg.PoolClient, Set<string>>()
+  const pessimistic = new Map<string, number>()
+
+  async function inTransaction(body: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+    const client = await pool.connect()
+    let failure: Error | undefined
+    try {
+      // Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after.
+      await client.query('begin; set local synchronous_commit = off')
+      await body(client)
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback').catch((rollbackError) => {
+        failure = rollbackError
+      })
+      throw error
+    } finally {
+      client.release(failure)
+    }
+  }
+
+  async function stage(client: pg.PoolClient, table: Table<any>): Promise<string> {
+    const name = dialect.quote(`_stage_${table.name}`.slice(0, 63))
+    const own = staged.get(client) ?? new Set()
+    if (own.has(name)) await client.query(`truncate ${name}`)
+    else {
+      const columns = quoteAll(dialect, table.names)
+      await client.query(
+        `create temp table if not exists ${name} as select ${columns} from ${dialect.quote(table.name)} with no data`,
+      )
+      staged.set(client, own.add(name))
+    }
+    return name
+  }
 
   return async (table, rows, mode) => {
     const positions = table.names
@@ -46,31 +84,27 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
       dialect,
       positions.map((position) => table.names[position] as string),
     )
-    const client = await pool.connect()
-    let failure: Error | undefined
-    try {
-      const target = mode === 'insert' ? dialect.quote(table.name) : dialect.quote(`_stage_${table.name}`.slice(0, 63))
-      // Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after.
-      await client.query(`begin; set local synchronous_commit = off`)
-      if (mode === 'upsert' && !staged.get(client)?.has(target)) {
-        await client.query(
-          `create temp table if not exists ${target} on commit delete rows as select ${quoteAll(dialect, table.names)} from ${dialect.quote(table.name)} with no data`,
-        )
-        staged.set(client, (staged.get(client) ?? new Set()).add(target))
+    const copy = (client: pg.PoolClient, target: string) =>
+      pipeline(copyText(rows, positions), client.query(copyFrom(`copy ${target} (${columns}) from stdin`)))
+
+    const target = dialect.quote(table.name)
+    const pause = pessimistic.get(table.name) ?? 0
+    if (mode === 'insert' || pause === 0) {
+      // A first load meets no existing key, and straight into the table is twice as fast.
+      try {
+        return await inTransaction((client) => copy(client, target))
+      } catch (error) {
+        if (mode === 'insert' || codeOf(error) !== UNIQUE_VIOLATION) throw error
       }
-      await pipeline(copyText(rows, positions), client.query(copyFrom(`copy ${target} (${columns}) from stdin`)))
-      if (mode === 'upsert')
-        await client.query(
-          `insert into ${dialect.quote(table.name)} (${columns}) select ${columns} from ${target} ${onConflict(dialect, table, positions)}`,
-        )
-      await client.query('commit')
-    } catch (error) {
-      failure = error as Error
-      await client.query('rollback').catch(() => {})
-      throw error
-    } finally {
-      client.release(failure)
     }
+    pessimistic.set(table.name, pause === 0 ? PESSIMISTIC_BATCHES : pause - 1)
+    await inTransaction(async (client) => {
+      const staging = await stage(client, table)
+      await copy(client, staging)
+      await client.query(
+        `insert into ${target} (${columns}) select ${columns} from ${staging} ${onConflict(dialect, table, positions)}`,
+      )
+    })
   }
 }
 

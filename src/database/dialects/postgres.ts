@@ -5,8 +5,9 @@ import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Column } from '../table.ts'
-import type { Dialect, LiveTable } from './dialect.ts'
+import { type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
 import { copyWriter } from './postgres-copy.ts'
+import { inTransaction } from './postgres-transaction.ts'
 
 const TYPES: Record<Column['kind'], string> = {
   string: 'varchar',
@@ -50,6 +51,16 @@ export const postgres: Dialect = {
   },
   startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression}) as date)`,
   secondsBetween: (start, end) => `cast(extract(epoch from (${end} - ${start})) as double precision)`,
+  secondsBefore: (moment, seconds) => `(${moment} - make_interval(secs => ${seconds}))`,
+  double: (expression) => `cast(${expression} as double precision)`,
+  firstMatch: (expression, pattern) => `substring(${expression} from '${pattern}')`,
+  updateFrom: ({ table, source, on, column, value }) =>
+    `update ${quote(table)} as target set ${quote(column)} = ${value} from (${source}) as source where ${on}`,
+  onExistingKey(table, names) {
+    const keys = table.keys.map((position) => table.names[position] as string)
+    const updates = updatedNames(table, names).map((name) => `${quote(name)} = excluded.${quote(name)}`)
+    return `on conflict (${quoteAll(this, keys)}) do ${updates.length === 0 ? 'nothing' : `update set ${updates.join(', ')}`}`
+  },
 }
 
 /** Sessions run in UTC, so the text always ends in +00; the driver's own parser is several times slower. */
@@ -75,11 +86,27 @@ export async function connectPostgres(url: string): Promise<Database> {
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => void client.query(`set timezone = 'UTC'`).catch(() => {}))
+  const database = databaseOn(pool, url)
+  const version = await sql<{ version: number }>`
+    select cast(current_setting('server_version_num') as integer) as version`
+    .execute(database.kysely)
+    .then(({ rows }) => rows[0]?.version ?? 0)
+    .catch(async (error) => {
+      await database.close()
+      throw database.explain(error) ?? error
+    })
+  if (version >= 130000) return database
+  await database.close()
+  throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
+}
+
+function databaseOn(pool: pg.Pool, url: string): Database {
   const kysely = new Kysely<any>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
-  const database: Database = {
+  return {
     dialect: postgres,
     kysely,
     sendRows: copyWriter(pool, postgres),
+    transaction: (body) => inTransaction(pool, (nested) => body(databaseOn(nested, url))),
     describe: () => describe(kysely),
     locked: (name, body) =>
       kysely.connection().execute(async (connection) => {
@@ -94,17 +121,6 @@ export async function connectPostgres(url: string): Promise<Database> {
     explain: explainWith(TROUBLES, url, 5432),
     close: () => kysely.destroy(),
   }
-  const version = await sql<{ version: number }>`
-    select cast(current_setting('server_version_num') as integer) as version`
-    .execute(kysely)
-    .then(({ rows }) => rows[0]?.version ?? 0)
-    .catch(async (error) => {
-      await database.close()
-      throw database.explain(error) ?? error
-    })
-  if (version >= 130000) return database
-  await database.close()
-  throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {

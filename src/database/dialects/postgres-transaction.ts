@@ -1,0 +1,40 @@
+import type pg from 'pg'
+
+/** Gives `body` a pool of the one connection that the transaction runs on. */
+export async function inTransaction<Result>(pool: pg.Pool, body: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect()
+  let failure: Error | undefined
+  try {
+    await client.query('begin')
+    const result = await body(poolOf(client))
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError) => {
+      failure = rollbackError
+    })
+    throw error
+  } finally {
+    client.release(failure)
+  }
+}
+
+/** What would begin or end a transaction of its own marks a part of the one under way. */
+const SAVEPOINTS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/^begin\b/, 'savepoint part'],
+  [/^commit$/, 'release savepoint part'],
+  [/^rollback$/, 'rollback to savepoint part; release savepoint part'],
+]
+
+function asPart(statement: unknown): unknown {
+  if (typeof statement !== 'string') return statement
+  const savepoint = SAVEPOINTS.find(([pattern]) => pattern.test(statement))
+  return savepoint ? statement.replace(...savepoint) : statement
+}
+
+/** As much of a pool as this folder uses. */
+function poolOf(client: pg.PoolClient): pg.Pool {
+  const query = client.query.bind(client) as (...rest: unknown[]) => unknown
+  const borrowed = { query: (statement: unknown, ...rest: unknown[]) => query(asPart(statement), ...rest), release() {} }
+  return { connect: async () => borrowed, end: async () => {} } as unknown as pg.Pool
+}
