@@ -17,12 +17,18 @@ export async function ensureInstalled({ development }) {
   if (isInstalled(development)) return
   await oneAtATime(async () => {
     if (isInstalled(development)) return
-    const isFresh = !existsSync(join(root, 'node_modules'))
-    // `ci` empties node_modules first, from which a server may be running: only for the very first time.
-    const command = isFresh ? ['ci'] : ['install', '--no-save']
+    // Not `npm ci`: it empties node_modules, from which a server may be running, and it refuses a lock file that lacks
+    // the optional binaries of platforms that a mirror does not carry. Versions are those of the lock file all the same.
     const kinds = development ? ['--include=dev'] : ['--omit=dev']
-    const options = ['--include=optional', '--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts=false']
-    await step('installing packages', () => npm([...command, ...kinds, ...options]))
+    const options = [
+      '--no-save',
+      '--include=optional',
+      '--ignore-scripts=false',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ]
+    await step('installing packages', () => npm(['install', ...kinds, ...options]))
     if (!isInstalled(development)) {
       throw new Error(
         'packages are still missing after the install: remove the folder node_modules and run this command again.',
