@@ -89,7 +89,7 @@ describe('retries', () => {
     const clock = { ...createTestClient(server.endpoint).clock, random: () => 0.5 }
     const client = createTestClient(server.endpoint, { clock, retries: 4 })
     const error = await failure(client.send({ path: '/x?access_token=hush' }, never))
-    expect(clock.sleeps).toEqual([500, 1000, 2000, 4000])
+    expect(clock.sleeps).toEqual([250, 500, 1000, 2000])
     expect(error).toBeInstanceOf(HttpRetryableError)
     expect(error.message).toBe(
       `Connection "acme": GET ${server.endpoint}/x?access_token=*** failed 5 times, last with: 503`,

@@ -75,12 +75,13 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   return {
     usage,
     send,
+    // Twice the concurrency: while one page is tried again, the others go on.
     pages: (request, paging, signal, pagesOptions) =>
       readPages(
         request,
         paging,
         signal,
-        { lookAhead: limits.concurrency ?? DEFAULT_CONCURRENCY, ...pagesOptions },
+        { lookAhead: 2 * (limits.concurrency ?? DEFAULT_CONCURRENCY), ...pagesOptions },
         send,
         tell,
       ),

@@ -37,6 +37,7 @@ interface Outcome {
 const MOST_REDIRECTS = 5
 /** Answers "come back later" to one request, per credential, before it is given up. */
 const MOST_LIMITED = 10
+const FIRST_BACKOFF = 500
 const LONGEST_BACKOFF = 60_000
 /** GitHub asks for at least a minute after a secondary limit that does not say when it ends. */
 const UNKNOWN_LIMIT = 60_000
@@ -156,7 +157,7 @@ export function createSender(
         const details = { status: last?.response?.status, heavy, ...(retryAfterMs > 0 && { retryAfterMs }) }
         throw new HttpRetryableError(say(`${where()} failed ${times}, last with: ${reason}`), details)
       }
-      const delayMs = retryAfterMs + clock.random() * Math.min(LONGEST_BACKOFF, 1000 * 2 ** (attempts - 1))
+      const delayMs = retryAfterMs + clock.random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (attempts - 1))
       count(className, { retries: 1 })
       const message = `${where()}: ${reason}; attempt ${attempts + 1} of ${most} in ${(delayMs / 1000).toFixed(1)} s`
       tell({ kind: 'retrying', attempt: attempts + 1, delayMs, message })
@@ -174,8 +175,9 @@ export function createSender(
       if (verdict.kind === 'limited') {
         const round = Math.floor(limited++ / pool.size)
         const said = verdict.until?.getTime() ?? clock.now() + UNKNOWN_LIMIT * 2 ** round
-        // A reset that has passed by our clock may not have by theirs.
-        const until = Math.max(said, clock.now() + Math.min(LONGEST_BACKOFF, 1000 * 2 ** round))
+        // A reset that has passed by our clock may not have by theirs, and one "now" is not believed twice.
+        const least = verdict.ofClass || round > 0 ? Math.min(LONGEST_BACKOFF, 1000 * 2 ** round) : 0
+        const until = Math.max(said, clock.now() + least)
         lease.pause(until, verdict.ofClass ? className : undefined)
       }
     }
