@@ -1,0 +1,184 @@
+/** Everything that the API and the command line can do with configuration and runs, whatever the plugin. */
+import type { Database } from '../database/database.ts'
+import type { Logger } from '../log.ts'
+import type { Plugin } from '../plugin-kit/subtask.ts'
+import type { Secrets } from '../secrets.ts'
+import type { PlanPreview } from './plan/preview.ts'
+import type {
+  Blueprint,
+  BlueprintChanges,
+  Connection,
+  Metric,
+  NewBlueprint,
+  NewPipeline,
+  Pipeline,
+  PipelineSubtasks,
+  Plan,
+  Project,
+  Scope,
+  ScopeConfig,
+  ScopeView,
+  Settings,
+  SyncPolicy,
+  Task,
+} from './records.ts'
+import type { TaskStatus } from './states.ts'
+
+/** What services work with. */
+export interface ServiceContext {
+  readonly database: Database
+  readonly plugins: readonly Plugin[]
+  readonly secrets: Secrets
+  /** Task logs are kept here. */
+  readonly dataFolder: string
+  readonly log: Logger
+  /** Tells whoever waits in this process that pipelines or blueprints changed; other processes see it when they poll. */
+  readonly changed: (what: 'pipelines' | 'schedule' | 'progress') => void
+}
+
+export interface Paged {
+  /** From 1. */
+  readonly page?: number
+  readonly pageSize?: number
+}
+export interface Listed<Item> {
+  readonly count: number
+  readonly items: readonly Item[]
+}
+
+export interface ProjectService {
+  /** Newest first, with the last pipeline of each. */
+  list(filter?: Paged & { readonly keyword?: string }): Promise<Listed<Project>>
+  /** With its blueprint: the given one, or daily at midnight UTC and six months back. */
+  create(project: {
+    readonly name: string
+    readonly description?: string
+    readonly metrics?: readonly Metric[]
+    readonly blueprint?: Partial<NewBlueprint>
+  }): Promise<Project>
+  get(name: string): Promise<Project>
+  exists(name: string): Promise<boolean>
+  /** An absent description is cleared; metrics replace all when there are any. */
+  update(
+    name: string,
+    changes: { readonly name?: string; readonly description?: string; readonly metrics?: readonly Metric[] },
+  ): Promise<Project>
+  /** Refused while a pipeline of its blueprint is unfinished (409). */
+  remove(name: string): Promise<void>
+}
+
+export interface BlueprintService {
+  list(
+    filter?: Paged & {
+      readonly enable?: boolean
+      readonly isManual?: boolean
+      readonly label?: string
+      readonly type?: 'ALL' | 'MANUAL' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'CUSTOM'
+    },
+  ): Promise<Listed<Blueprint>>
+  create(blueprint: NewBlueprint): Promise<Blueprint>
+  get(id: number): Promise<Blueprint>
+  update(id: number, changes: BlueprintChanges): Promise<Blueprint>
+  remove(id: number): Promise<void>
+  trigger(id: number, flags?: Partial<Pick<SyncPolicy, 'skipCollectors' | 'fullSync'>>): Promise<Pipeline>
+  /** What a trigger would run now, with the requests and time that each scope should take. */
+  preview(id: number, flags?: Partial<Pick<SyncPolicy, 'skipCollectors' | 'fullSync'>>): Promise<PlanPreview>
+  /** The same for a blueprint that is not saved. */
+  previewOf(blueprint: NewBlueprint): Promise<PlanPreview>
+}
+
+export interface PipelineFilter extends Paged {
+  readonly status?: TaskStatus
+  /** Only unfinished ones. */
+  readonly pending?: boolean
+  readonly blueprintId?: number
+  readonly label?: string
+}
+export interface PipelineEvent {
+  readonly pipeline: Pipeline
+  readonly tasks: readonly Task[]
+}
+export interface PipelineService {
+  list(filter?: PipelineFilter): Promise<Listed<Pipeline>>
+  create(pipeline: NewPipeline): Promise<Pipeline>
+  get(id: number): Promise<Pipeline>
+  /** Newest attempt of each place in the plan, newest id first. */
+  tasks(id: number): Promise<readonly Task[]>
+  subtasks(id: number): Promise<PipelineSubtasks>
+  /** Does nothing to a finished one. Running work ends within a second. */
+  cancel(id: number): Promise<void>
+  /** Runs again what did not complete; gives the new tasks. */
+  rerun(id: number): Promise<readonly Task[]>
+  rerunTask(taskId: number): Promise<Task>
+  /** A snapshot now and at every change, until the pipeline is finished or the signal is given. */
+  watch(id: number, signal: AbortSignal): AsyncIterable<PipelineEvent>
+  /** pipeline.log and one file a task, as tar.gz; 404 when nothing is stored here. */
+  logArchive(id: number): Promise<AsyncIterable<Uint8Array>>
+  /** The log of a task from its beginning, going on while the task runs. */
+  followLog(taskId: number, signal: AbortSignal): AsyncIterable<string>
+}
+
+export interface ConnectionService {
+  list(plugin: string): Promise<readonly Connection[]>
+  create(plugin: string, values: Settings): Promise<Connection>
+  get(plugin: string, id: number): Promise<Connection>
+  /** Absent keys keep their value, null resets, an empty or masked secret keeps the stored one. */
+  update(plugin: string, id: number, values: Settings): Promise<Connection>
+  /** Refused (409) while used by a blueprint, while it has scopes, or while a pipeline runs. */
+  remove(plugin: string, id: number): Promise<Connection>
+  /** With its secrets in clear, for a connection test or a request; `overrides` go over the stored values. */
+  reveal(plugin: string, id: number, overrides?: Settings): Promise<Connection>
+  /** Values of an unsaved connection, checked and with defaults. */
+  check(plugin: string, values: Settings): Settings
+  /** The same values with secrets masked, for echoes. */
+  mask(plugin: string, values: Settings): Settings
+}
+
+export interface ScopeService {
+  /** Writes all columns of each; a scope without scopeConfigId loses its scope config. */
+  put(plugin: string, connectionId: number, scopes: readonly Settings[]): Promise<readonly Scope[]>
+  list(
+    plugin: string,
+    connectionId: number,
+    filter?: Paged & { readonly searchTerm?: string; readonly blueprints?: boolean },
+  ): Promise<Listed<ScopeView>>
+  get(plugin: string, connectionId: number, scopeId: string, options?: { blueprints?: boolean }): Promise<ScopeView>
+  update(plugin: string, connectionId: number, scopeId: string, changes: Settings): Promise<Scope>
+  /** With everything that was collected for it, or only that. */
+  remove(plugin: string, connectionId: number, scopeId: string, options?: { dataOnly?: boolean }): Promise<Scope>
+  latestSyncState(
+    plugin: string,
+    connectionId: number,
+    scopeId: string,
+  ): Promise<readonly { raw_data_table: string; raw_data_params: string; latest_success_start: Date | null }[]>
+}
+
+export interface ScopeConfigService {
+  list(plugin: string, connectionId: number): Promise<readonly ScopeConfig[]>
+  create(plugin: string, connectionId: number, values: Settings): Promise<ScopeConfig>
+  get(plugin: string, connectionId: number, id: number): Promise<ScopeConfig>
+  update(plugin: string, connectionId: number, id: number, values: Settings): Promise<ScopeConfig>
+  /** Refused (409) while a scope uses it or a pipeline runs. */
+  remove(plugin: string, connectionId: number, id: number): Promise<ScopeConfig>
+  projects(
+    plugin: string,
+    id: number,
+  ): Promise<
+    readonly {
+      name: string
+      blueprintId: number
+      scopes: readonly { scopeId: string; scopeName: string }[]
+    }[]
+  >
+}
+
+export interface Services {
+  readonly projects: ProjectService
+  readonly blueprints: BlueprintService
+  readonly pipelines: PipelineService
+  readonly connections: ConnectionService
+  readonly scopes: ScopeService
+  readonly scopeConfigs: ScopeConfigService
+  /** Checks a plan given as JSON: `plugin` or `Plugin`, known plugins and subtasks. */
+  parsePlan(plan: unknown): Plan
+}

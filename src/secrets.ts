@@ -1,0 +1,145 @@
+/** Secrets at rest (AES-256-GCM) and in answers (masked). */
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FatalError, UserError } from './errors.ts'
+
+export interface Secrets {
+  /** A fresh nonce each time: equal values do not look equal. */
+  encrypt(plain: string): string
+  /** Text that was never encrypted comes back as it is. */
+  decrypt(stored: string): string
+  /** Keyed digest, for API keys that are only ever compared. */
+  digest(value: string): string
+  /** What another thread or process of this installation needs to read the same secrets. */
+  readonly key: string
+}
+
+const PREFIX = 'weir1:'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+export function createSecrets(key: string): Secrets {
+  // ENCRYPTION_SECRET is a passphrase of any length; purposes get keys of their own.
+  const keyFor = (purpose: string) => Buffer.from(hkdfSync('sha256', key, 'weir', purpose, 32))
+  const cipherKey = keyFor('encryption')
+  const digestKey = keyFor('digest')
+  return {
+    key,
+    encrypt(plain) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', cipherKey, nonce)
+      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
+    },
+    decrypt(stored) {
+      if (!stored.startsWith(PREFIX)) return stored
+      const bytes = Buffer.from(stored.slice(PREFIX.length), 'base64')
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', cipherKey, bytes.subarray(0, NONCE_BYTES))
+        decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+        return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString()
+      } catch (error) {
+        throw new UserError(
+          'A stored secret cannot be read with this key: set ENCRYPTION_SECRET to the value it was stored with, or enter the secret again.',
+          { cause: error, status: 500 },
+        )
+      }
+    },
+    digest: (value) => createHmac('sha256', digestKey).update(value).digest('hex'),
+  }
+}
+
+/** From ENCRYPTION_SECRET, or else from a file that only this user can read, made at first start. */
+export function openSecrets(dataFolder: string, encryptionSecret?: string): Secrets {
+  if (encryptionSecret) return createSecrets(encryptionSecret)
+  const file = join(dataFolder, 'encryption-key')
+  const key = readKey(file) ?? makeKey(dataFolder, file)
+  if (key.length < 16) {
+    throw new FatalError(`${file} holds no key: restore it from a backup, or set ENCRYPTION_SECRET.`)
+  }
+  return createSecrets(key)
+}
+
+function readKey(file: string): string | undefined {
+  try {
+    const key = readFileSync(file, 'utf8').trim()
+    chmodSync(file, 0o600)
+    return key
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Complete before it has its name, and the first of two servers that start at once wins. */
+function makeKey(dataFolder: string, file: string): string {
+  mkdirSync(dataFolder, { recursive: true })
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft)
+  }
+  return readKey(file) ?? ''
+}
+
+/** Recognisable, not usable: `ab****yz`. Lists (`token,token`) part by part. */
+export function maskSecret(value: string): string {
+  if (value.includes('-----BEGIN ')) return maskPem(value)
+  return value.split(',').map(maskPart).join(',')
+}
+
+const stars = (text: string) => '*'.repeat(text.length)
+const keepEnds = (text: string, start: number, end: number) =>
+  text.slice(0, start) + stars(text.slice(start, text.length - end)) + text.slice(text.length - end)
+
+/** GitHub's tokens say by their beginning what they are; as much is left visible as GitHub's own pages show. */
+const SHOWN: readonly [RegExp, number, number][] = [
+  [/^gh[pousr]_.{32,}$/, 12, 8],
+  [/^github_pat_.{70,}$/, 19, 8],
+  [/^.{6,}$/s, 2, 2],
+  [/^.{3,5}$/s, 1, 1],
+]
+function maskPart(part: string): string {
+  const shown = SHOWN.find(([form]) => form.test(part))
+  return shown ? keepEnds(part, shown[1], shown[2]) : stars(part)
+}
+
+function maskPem(value: string): string {
+  return value.replace(
+    /(-----BEGIN [^-]+-----)(.*?)(-----END [^-]+-----|$)/gs,
+    (_all, begin, body, end) => begin + body.replace(/\S/g, '*') + end,
+  )
+}
+
+/** What to store for a secret that was sent: masked parts stand for what is stored, nothing sent keeps it all. */
+export function unmaskSecret(sent: string, stored: string): string {
+  if (sent === '' || sent === maskSecret(stored)) return stored
+  if (sent.includes('-----BEGIN ')) return sent
+  const known = new Map(stored.split(',').map((part) => [maskPart(part), part]))
+  return sent
+    .split(',')
+    .map((part) => (part.includes('*') ? (known.get(part) ?? part) : part))
+    .join(',')
+}
+
+const PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*:)([^\s@]+)(?=@)/i
+export const hasPassword = (url: string): boolean => PASSWORD.test(url)
+export const maskUrl = (url: string): string =>
+  url.replace(PASSWORD, (_all, start, password) => start + stars(password))
+
+/** The same JSON with the passwords of addresses in it starred. */
+export function maskUrls<Value>(value: Value): Value {
+  if (typeof value === 'string') return maskUrl(value) as Value
+  if (Array.isArray(value)) return value.map(maskUrls) as Value
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, maskUrls(each)])) as Value
+}
+
+/** Equal options give equal marks, and a mark tells nothing about the options. */
+export const fingerprint = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 40)
