@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
 import { missingCell } from './fit.ts'
 import type { Column, Row, RowOf, Table } from './table.ts'
 
-/** Equality conditions by column name; a list means any of its values. */
+/** Equality conditions by column name, or `alias.column` of a joined table; a list means any of its values. */
 export type Where = Readonly<Record<string, unknown>>
 
 export interface Join<T extends Table<any> = Table<any>, Optional extends boolean = boolean> {
@@ -86,7 +86,7 @@ function selectionSql({ table, joins = {} as any, where = {}, condition }: Selec
 
 const conditions = (alias: string, where: Where) =>
   Object.entries(where).map(([name, value]) => {
-    const reference = sql.ref(`${alias}.${name}`)
+    const reference = sql.ref(name.includes('.') ? name : `${alias}.${name}`)
     if (!Array.isArray(value)) return value === null ? sql`${reference} is null` : sql`${reference} = ${value}`
     return value.length === 0 ? sql`1 = 0` : sql`${reference} in (${sql.join(value)})`
   })

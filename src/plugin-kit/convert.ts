@@ -1,8 +1,10 @@
 /** Tool rows → domain rows, with the origin of the row they were made from. */
 import { sql } from 'kysely'
 import { readRows } from '../database/read.ts'
+import type { Table } from '../database/table.ts'
 import type { ConvertSpec, Entity } from './entity.ts'
 import { finderOf } from './lookups.ts'
+import { replaceOwned } from './owned.ts'
 import { runPass } from './pass.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
@@ -60,7 +62,9 @@ export async function convert(
       const full = { ...context, lookups: await find(batch) }
       return (row) => spec.rows(row, full)
     },
-    ...(since || rawIds ? {} : { replaces: rawTablesOf(entity) }),
+    ...(since || rawIds
+      ? { wrote: (rows) => replaceOwned(database, spec.to[0] as Table<any>, spec.owns ?? [], rows, stamp) }
+      : { replaces: rawTablesOf(entity) }),
     ...(rawIds && { redriven: rawIds }),
   })
   if (!rawIds) await window.succeeded()

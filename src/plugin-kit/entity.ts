@@ -65,6 +65,8 @@ export interface ExtractSpec<Scope, Config, L extends Lookups> {
 export interface ConvertSpec<T extends Table<any>, J extends Joins, L extends Lookups, Scope, Config> {
   /** Domain tables; writing any other is an error. */
   readonly to: readonly Table<any>[]
+  /** Replaced together with their row of the first table of `to`, such as assignees of an issue. */
+  readonly owns?: readonly Owned[]
   readonly joins?: J
   /** Which rows belong to the scope; default: those whose scope columns say so (see `scopeWhere` of the kit). */
   readonly where?: (scope: Scope, context: EntityContext<Scope, Config>) => Where

@@ -3,10 +3,10 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Cell } from '../database/fit.ts'
 import type { Column, Source, Table, TableRow } from '../database/table.ts'
-import { retrying } from '../database/write.ts'
 import { RecordError } from '../errors.ts'
-import { type Entity, type ExtractContext, type ExtractSpec, type Owned, valueAt } from './entity.ts'
+import { type Entity, type ExtractContext, type ExtractSpec, valueAt } from './entity.ts'
 import { finderOf } from './lookups.ts'
+import { replaceOwned } from './owned.ts'
 import { runPass } from './pass.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
@@ -133,24 +133,4 @@ function finderFor(name: string, { source }: { source?: Source }): Finder {
   if (typeof source === 'function') return source
   if (source === undefined) return FILLED.has(name) ? () => undefined : (record) => record?.[name]
   return (record) => valueAt(record, source)
-}
-
-async function replaceOwned(
-  database: Database,
-  owner: Table<any>,
-  owned: readonly Owned[],
-  rows: readonly TableRow[],
-  stamp: Date,
-) {
-  const owners = rows.filter(({ table }) => table === owner)
-  if (owners.length === 0) return
-  for (const { table, by } of owned) {
-    const columns = Object.keys(by)
-    const positions = Object.values(by).map((name) => owner.names.indexOf(name))
-    const keys = owners.map(({ cells }) => sql`(${sql.join(positions.map((position) => cells[position]))})`)
-    await retrying(database, () =>
-      sql`delete from ${sql.table(table.name)} where (${sql.join(columns.map((name) => sql.ref(name)))}) in (${sql.join(keys)})
-          and updated_at <> ${stamp}`.execute(database.kysely),
-    )
-  }
 }

@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { Table, TableRow } from '../database/table.ts'
+import { retrying } from '../database/write.ts'
+import type { Owned } from './entity.ts'
+
+/** A pass over everything sweeps at its end; a partial one removes what its owners no longer have. */
+export async function replaceOwned(
+  database: Database,
+  owner: Table<any>,
+  owned: readonly Owned[],
+  rows: readonly TableRow[],
+  stamp: Date,
+) {
+  const owners = rows.filter(({ table }) => table === owner)
+  if (owners.length === 0) return
+  for (const { table, by } of owned) {
+    const columns = Object.keys(by)
+    const positions = Object.values(by).map((name) => owner.names.indexOf(name))
+    const keys = owners.map(({ cells }) => sql`(${sql.join(positions.map((position) => cells[position]))})`)
+    await retrying(database, () =>
+      sql`delete from ${sql.table(table.name)} where (${sql.join(columns.map((name) => sql.ref(name)))}) in (${sql.join(keys)})
+          and updated_at <> ${stamp}`.execute(database.kysely),
+    )
+  }
+}
