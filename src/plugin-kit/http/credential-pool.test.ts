@@ -53,7 +53,7 @@ describe('quota', () => {
     expect(clock.sleeps).toEqual([3_601_000])
     expect(client.events).toMatchObject([{ kind: 'waiting', until: new Date('2026-01-01T01:00:01Z') }])
     expect(client.events[0]?.message).toBe(
-      'Connection "acme": the core quota of every credential is spent; waiting until 2026-01-01T01:00:01.000Z',
+      'Connection "acme": every credential has reached its limit for core requests; waiting until 2026-01-01T01:00:01.000Z',
     )
     expect(client.usage).toMatchObject({ requests: 31, waits: 1 })
   })
@@ -244,6 +244,7 @@ describe('403', () => {
     )
     expect(server.received.length).toBe(2)
     expect((await client.send({ path: '/runs', accept: [403] }, never)).status).toBe(403)
+    expect(server.received.length).toBe(4)
   })
 })
 

@@ -11,15 +11,16 @@ export function judge(request: HttpRequest, response: HttpResponse, quota: Quota
   const { status, headers } = response
   const limited = status === 403 || status === 429 ? limitOf(response, quota, now) : undefined
   if (limited) return limited
-  if (request.accept?.includes(status)) return { kind: 'ok' }
-  if (status === 304 || (status >= 200 && status < 300)) return request.check?.(response) ?? { kind: 'ok' }
   const reason = reasonOf(response)
+  // Even where these are accepted as an answer, another credential may have a better one.
+  if (status === 401) return { kind: 'unauthorized', reason }
+  if (status === 403) return { kind: 'forbidden', reason: reason + permissionsOf(headers) }
+  if (status === 304 || request.accept?.includes(status)) return { kind: 'ok' }
+  if (status >= 200 && status < 300) return request.check?.(response) ?? { kind: 'ok' }
   if (RETRYABLE.has(status) || status >= 500) {
     const retryAfterMs = retryAfter(headers['retry-after'], now)
     return { kind: 'retry', reason, heavy: HEAVY.has(status), ...(retryAfterMs !== undefined && { retryAfterMs }) }
   }
-  if (status === 401) return { kind: 'unauthorized', reason }
-  if (status === 403) return { kind: 'forbidden', reason: reason + permissionsOf(headers) }
   if (REDIRECTS.has(status) && headers.location && isRead(request)) {
     return { kind: 'redirect', location: headers.location }
   }

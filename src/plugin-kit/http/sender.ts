@@ -75,13 +75,14 @@ export function createSender(
       const lease = await pool.take(className, signal, {
         except,
         prefer,
-        onWait: (until) => tellWait(className, until, `the ${className} quota of every credential is spent`),
+        onWait: (until) =>
+          tellWait(className, until, `every credential has reached its limit for ${className} requests`),
         onLost: tellLost,
       })
       if (!lease) return undefined
       try {
         const end = await budget.enter(className, signal, (until) =>
-          tellWait(className, until, `the rate limit for ${className} requests is reached`),
+          tellWait(className, until, `the rate set for ${className} requests is reached`),
         )
         if (lease.isUsable()) return { lease, end }
         end()
@@ -188,7 +189,7 @@ export function createSender(
         place = await enter(className, request.preferCredential, except, signal)
       } catch (error) {
         if (signal.aborted) throw error
-        await pause(`the credential could not be refreshed: ${messageOf(error)}`, false)
+        await pause(`not sent: ${messageOf(error)}`, false)
         continue
       }
       if (!place) {
