@@ -13,7 +13,7 @@ export function githubSchema(): GraphQLSchema {
     'utf8',
   )
   // GitHub sends databaseId beyond 32 bits, though GraphQL's Int ends there.
-  const widened = text.replaceAll(/\bdatabaseId: Int$/gm, 'databaseId: WideInt')
+  const widened = text.replaceAll(/\bdatabaseId: Int\b(?!!)/g, 'databaseId: WideInt')
   schema = buildSchema(`${widened}\nscalar WideInt`, { assumeValidSDL: true })
   return schema
 }

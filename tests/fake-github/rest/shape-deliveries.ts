@@ -138,8 +138,6 @@ export function deploymentStatus(on: Shaping, repository: Repository, each: Depl
     updated_at: each.updatedAt,
     deployment_url: deploymentUrl,
     repository_url: root,
-    environment_url: '',
-    log_url: '',
     performed_via_github_app: null,
   }
 }

@@ -32,7 +32,7 @@ const links = (table: Readonly<Record<string, string>>, base: string): Record<st
   Object.fromEntries(Object.entries(table).map(([name, suffix]) => [name, `${base}/${suffix}`]))
 
 function account(api: string, login: string, id: number, nodeId: string, type: string) {
-  const url = `${api}/users/${login}`
+  const url = `${api}/users/${encodeURIComponent(login)}`
   return {
     login,
     id,
@@ -40,7 +40,7 @@ function account(api: string, login: string, id: number, nodeId: string, type: s
     avatar_url: `https://avatars.githubusercontent.com/u/${id}?v=4`,
     gravatar_id: '',
     url,
-    html_url: `https://github.com/${login}`,
+    html_url: type === 'Bot' ? `https://github.com/apps/${login.replace('[bot]', '')}` : `https://github.com/${login}`,
     ...links(USER_LINKS, url),
     type,
     user_view_type: 'public',

@@ -25,7 +25,7 @@ export function generateLabel(on: Ground, index: number): Label {
     ...on.identify('label', index),
     name: LABEL_NAMES[index - 1] ?? `label-${index}`,
     color: on.luck.hex('color', 6, index),
-    description: index % 3 === 0 ? null : `Label number ${index}`,
+    description: index % 3 === 0 ? '' : `Label number ${index}`,
     createdAt: on.moment(1, 10),
     updatedAt: on.moment(1, 10),
   }

@@ -34,7 +34,8 @@ export interface Organisation {
 export interface Label extends Item {
   readonly name: string
   readonly color: string
-  readonly description: string | null
+  /** GitHub also sends null, but its own description denies that. */
+  readonly description: string
 }
 
 export interface Milestone extends Item {
