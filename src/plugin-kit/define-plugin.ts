@@ -31,7 +31,7 @@ export function definePlugin(spec: PluginSpec): Plugin {
       tables.add(own)
     if (each.raw) tables.add(rawTable(each.raw))
   }
-  return { name: spec.name, title: spec.title, tables: [...tables], subtasks: inTableOrder(nodes) }
+  return { name: spec.name, title: spec.title, tables: [...tables], subtasks: inTableOrder(nodes), source: spec }
 }
 
 const stepsOf = ({ spec }: Entity): (keyof typeof ENGINES)[] => [

@@ -43,4 +43,11 @@ export interface PluginSpec {
     readonly prepare: (settings: Settings) => unknown
   }
   readonly entities: readonly Entity[]
+  /** How a scope becomes tasks, beyond the one task of its own. */
+  readonly plan?: {
+    /** The plugin that does the work, where another can stand in: GraphQL for REST. */
+    readonly plugin?: (connection: Settings) => string
+    /** Where the repository of a scope is cloned from, without credentials: its git history is collected beside it. */
+    readonly cloneUrl?: (scope: any) => string
+  }
 }

@@ -5,10 +5,17 @@
 import type { Database } from '../database/database.ts'
 import type { Table } from '../database/table.ts'
 import type { DomainType, Step } from './entity.ts'
+import type { PluginSpec } from './plugin.ts'
 
 export interface Progress {
   readonly done: number
   readonly expected?: number
+  /** Requests sent by this subtask so far. */
+  readonly requests?: number
+  /** What the source still allows before its next reset, when it says so. */
+  readonly requestsLeft?: number
+  /** The source asked to wait until then. */
+  readonly waitingUntil?: Date
 }
 
 /** What whoever runs a task provides. */
@@ -18,8 +25,14 @@ export interface TaskRun {
   readonly options: Readonly<Record<string, any>>
   /** Forget what earlier runs remembered. */
   readonly fullSync: boolean
+  /** Collect what was changed after this moment; absent or null: everything. */
+  readonly timeAfter?: Date | null
   readonly signal: AbortSignal
   readonly progress: (progress: Progress) => void
+  /** One line for the task's log; secrets are redacted there. */
+  readonly log?: (line: string) => void
+  /** Reads what is stored encrypted, such as a connection's token. */
+  readonly decrypt?: (stored: string) => string
 }
 
 export interface SubtaskResult {
@@ -51,4 +64,6 @@ export interface Plugin {
   readonly tables: readonly Table<any>[]
   /** In the order in which they run. */
   readonly subtasks: readonly Subtask[]
+  /** Of a data source: what its connections, scopes and scope configs are made of. */
+  readonly source?: PluginSpec
 }
