@@ -3,6 +3,7 @@ import {
   execute,
   GraphQLError,
   type GraphQLFieldResolver,
+  getVariableValues,
   Kind,
   type OperationDefinitionNode,
 } from 'graphql'
@@ -68,12 +69,14 @@ export type Prepared =
 
 export function prepareGraphql({ query, variables, operationName }: GraphqlBody): Prepared {
   const document = checkedDocument(query)
-  if (!('kind' in document)) return { refused: document.map((error) => formatted(error)) }
+  if (!('kind' in document)) return { refused: document.map(formatted) }
   const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
   const operation: OperationDefinitionNode | undefined =
     operationName == null ? operations[0] : operations.find((each) => each.name?.value === operationName)
   if (operation === undefined) return { refused: [{ message: `No operation named "${operationName}"` }] }
-  const cost = costOf(document, operation, variables ?? {})
+  const { coerced, errors } = getVariableValues(githubSchema(), operation.variableDefinitions ?? [], variables ?? {})
+  if (errors !== undefined) return { refused: errors.map(formatted) }
+  const cost = costOf(document, operation, coerced)
   if (cost.problems.length > 0) return { refused: cost.problems }
   return {
     cost,
@@ -93,9 +96,9 @@ export function prepareGraphql({ query, variables, operationName }: GraphqlBody)
 
 const resolveField: GraphQLFieldResolver<any, Context> = (source, args, context, { parentType, fieldName }) => {
   const resolver = RESOLVERS[parentType.name]?.[fieldName]
-  if (resolver !== undefined) return resolver(source, args, context)
-  const value =
-    source?.record !== undefined && fieldName in source.record ? source.record[fieldName] : source?.[fieldName]
+  const isRecord = parentType.name === 'Query' || source.record !== undefined
+  if (resolver !== undefined && isRecord) return resolver(source, args, context)
+  const value = (source.record ?? source)[fieldName]
   if (value === undefined) throw new GraphQLError(`The fake GitHub does not serve ${parentType.name}.${fieldName}`)
   return typeof value === 'function' ? value() : value
 }

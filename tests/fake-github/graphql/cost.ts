@@ -27,6 +27,7 @@ const NODE_LIMIT = 500_000
 const PAGE_LIMIT = 100
 
 // https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
+/** `variables` with defaults filled in. */
 export function costOf(
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -43,7 +44,7 @@ export function costOf(
 
   const argumentOf = (field: FieldNode, name: string): unknown => {
     const value = field.arguments?.find((each) => each.name.value === name)?.value
-    if (value?.kind === Kind.VARIABLE) return variables[value.name.value] ?? defaultOf(operation, value.name.value)
+    if (value?.kind === Kind.VARIABLE) return variables[value.name.value]
     if (value?.kind === Kind.LIST) return value.values
     return value?.kind === Kind.INT ? Number(value.value) : undefined
   }
@@ -121,9 +122,4 @@ function sizeProblems(field: FieldNode, size: number, argument: string): CostPro
       { type: 'EXCESSIVE_PAGINATION', message: `\`${argument}\` on the ${connection} must be between 1 and 100.` },
     ]
   return []
-}
-
-function defaultOf(operation: OperationDefinitionNode, name: string): unknown {
-  const value = operation.variableDefinitions?.find((each) => each.variable.name.value === name)?.defaultValue
-  return value?.kind === Kind.INT ? Number(value.value) : undefined
 }
