@@ -1,4 +1,4 @@
-import type { Where } from '../database/read.ts'
+import type { Joins, Where } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
 import type { HttpRequest, Paging, Query } from './http/index.ts'
 
@@ -7,6 +7,8 @@ export interface CollectContext<Scope, Config> {
   readonly connectionId: number
   readonly scope: Scope
   readonly scopeConfig: Config
+  /** What the plugin's probe learned of the server. */
+  readonly server: any
   /** What `forEach` made of the row that this request is about. */
   readonly input: any
 }
@@ -14,9 +16,14 @@ export interface CollectContext<Scope, Config> {
 /** One round of requests for each row of a tool table. */
 export interface ForEach<Scope> {
   readonly table: Table<any>
+  readonly joins?: Joins
   readonly where?: (scope: Scope) => Where
+  /** What `where` cannot say. */
+  readonly only?: (row: any) => boolean
   /** The part of the row that the request and the extraction need; stored with every record. */
   readonly input: (row: any) => Record<string, unknown>
+  /** One request for so many different inputs at most; the request is then given their list. */
+  readonly atOnce?: (server: any) => number
   /** Column with the vendor's time of change: later runs ask only for rows changed since. */
   readonly changedBy?: string
 }
@@ -24,7 +31,7 @@ export interface ForEach<Scope> {
 /** How to ask only for what is new. */
 export type Incremental =
   /** The API can filter by time of change. */
-  | { readonly filterBy: (since: Date) => Query }
+  | { readonly filterBy: (since: Date, context: CollectContext<any, any>) => Query }
   /** The API can only sort: stop at the first record made before; `refetch` asks again for those not final by then. */
   | { readonly newestFirstBy: string; readonly refetch?: Refetch }
 
@@ -34,10 +41,12 @@ export interface Refetch {
 }
 
 export interface CollectSpec<Scope, Config> {
+  /** Nothing is asked for when this says no. */
+  readonly when?: (context: Omit<CollectContext<Scope, Config>, 'input'>) => boolean
   readonly forEach?: ForEach<Scope>
   readonly request: (context: CollectContext<Scope, Config>) => HttpRequest
   /** One page when absent. */
-  readonly paging?: Paging
+  readonly paging?: Paging | ((server: any) => Paging)
   /** The records of a page's body; default: the body itself, or the only list in it. */
   readonly records?: (body: any) => readonly unknown[]
   readonly incremental?: Incremental

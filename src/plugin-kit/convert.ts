@@ -24,6 +24,7 @@ export async function convert(
   const config = JSON.stringify((spec.dependsOn ?? []).map((field) => task.settings[field]))
   const window = await openWindow(database, place, { fullSync: task.fullSync, config, startedAt: stamp })
   const since = spec.isIncremental ? window.since : null
+  if (!since && !rawIds) await window.forget()
   const condition = rawIds
     ? sql`t._raw_data_id in (${sql.join(rawIds)})`
     : since

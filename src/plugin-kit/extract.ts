@@ -37,6 +37,7 @@ export async function extract(
   const records = await describeRaw(database, raw, params, window.since)
   // A collector that starts over leaves only new records; then nothing old may stay either.
   const since = entity.spec.collect?.incremental && records.hasOlder ? window.since : null
+  if (!since && !rawIds) await window.forget()
 
   let query = database.kysely.selectFrom(raw).select(['id', 'data', 'input']).where('params', '=', params).orderBy('id')
   if (rawIds) query = query.where('id', 'in', rawIds)

@@ -11,10 +11,14 @@ export interface Lookup<T extends Table<any> = Table<any>> {
   readonly of?: (record: any) => unknown
   /** Further conditions besides the connection. */
   readonly where?: (scope: any) => Where
+  /** Several rows may share a key: all are given, in key order. */
+  readonly isMany?: boolean
 }
 export type Lookups = Readonly<Record<string, Lookup>>
 export type Found<L extends Lookups> = {
-  readonly [Name in keyof L]: L[Name] extends Lookup<infer T> ? ReadonlyMap<unknown, RowOf<T>> : never
+  readonly [Name in keyof L]: L[Name] extends Lookup<infer T>
+    ? ReadonlyMap<unknown, L[Name] extends { isMany: true } ? readonly RowOf<T>[] : RowOf<T>>
+    : never
 }
 
 /** A small table, read once a run: statuses, types, fields. */
@@ -30,6 +34,12 @@ export const byKey = <T extends Table<any>>(
   of: (record: any) => unknown,
   where?: (scope: any) => Where,
 ): Lookup<T> => ({ table, by, of, ...(where && { where }) })
+/** Like `byKey`, for a table in which several rows share the key. */
+export const manyByKey = <T extends Table<any>>(
+  table: T,
+  by: string,
+  of: (record: any) => unknown,
+): Lookup<T> & { readonly isMany: true } => ({ ...byKey(table, by, of), isMany: true })
 
 interface Task {
   readonly database: Database
@@ -39,14 +49,17 @@ interface Task {
 
 /** Gives what a batch of records needs. */
 export function finderOf<L extends Lookups>({ database, connectionId, scope }: Task, lookups: L) {
-  const read = async ({ table, by, where }: Lookup, keys?: readonly unknown[]) => {
+  const read = async (
+    { table, by, where, isMany }: Lookup,
+    keys?: readonly unknown[],
+  ): Promise<ReadonlyMap<unknown, unknown>> => {
     const conditions = {
       ...('connection_id' in table.columns ? { connection_id: connectionId } : {}),
       ...where?.(scope),
       ...(keys ? { [by]: keys } : {}),
     }
     const rows = keys?.length === 0 ? [] : await readAll(database, { table, where: conditions })
-    return new Map(rows.map((row) => [row[by], row] as const))
+    return isMany ? Map.groupBy(rows, (row) => row[by]) : new Map(rows.map((row) => [row[by], row]))
   }
   const whole = new Map<string, Promise<ReadonlyMap<unknown, any>>>()
   return async (records: readonly unknown[]): Promise<Found<L>> => {

@@ -35,7 +35,12 @@ export interface PluginSpec {
   readonly name: string
   readonly title: string
   readonly spelling: Spelling
-  readonly connection: { readonly fields: Fields; readonly endpoint: string }
+  readonly connection: {
+    readonly fields: Fields
+    readonly endpoint: string
+    /** What collectors need to know of the server, such as its version; asked once a task. */
+    readonly probe?: (get: (path: string) => Promise<any>) => Promise<unknown>
+  }
   readonly scope: ScopeSpec
   readonly scopeConfig: {
     readonly fields: Fields

@@ -7,6 +7,8 @@ import type { Place } from './quarantine.ts'
 export interface Window {
   /** Look at what was written from then on; null: at everything. */
   readonly since: Date | null
+  /** Before a pass over everything: forget the latest success. */
+  forget(): Promise<void>
   /** Remember this run as the latest success. */
   succeeded(): Promise<void>
 }
@@ -17,16 +19,15 @@ export async function openWindow(
   { plugin, subtask, params }: Place,
   { fullSync, config, startedAt }: { fullSync: boolean; config: string; startedAt: Date },
 ): Promise<Window> {
-  const state = await database.kysely
-    .selectFrom(subtaskStates.name)
-    .selectAll()
-    .where('plugin', '=', plugin)
-    .where('subtask', '=', subtask)
-    .where('params', '=', params)
-    .executeTakeFirst()
-  const isUsable = !fullSync && state !== undefined && state.prev_config === config
+  const stateOf = <Query extends { where(column: string, operator: '=', value: string): Query }>(query: Query) =>
+    query.where('plugin', '=', plugin).where('subtask', '=', subtask).where('params', '=', params)
+  const state = await stateOf(database.kysely.selectFrom(subtaskStates.name).selectAll()).executeTakeFirst()
   return {
-    since: isUsable ? state.prev_started_at : null,
+    since: !fullSync && state?.prev_config === config ? (state?.prev_started_at ?? null) : null,
+    // A pass over everything that is cut off has undone part of the last success: only another one can mend it.
+    forget: async () => {
+      if (state) await stateOf(database.kysely.deleteFrom(subtaskStates.name)).execute()
+    },
     succeeded: () =>
       write(database, [
         subtaskStates.row({ plugin, subtask, params, prev_config: config, prev_started_at: startedAt }),

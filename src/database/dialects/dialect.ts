@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely'
 import type { Column, Table } from '../table.ts'
 
 export interface IndexShape {
@@ -37,15 +38,15 @@ export interface Dialect {
   double(expression: string): string
   /** The first part of a text that matches a POSIX pattern, or null (on one engine an empty text). */
   firstMatch(expression: string, pattern: string): string
-  /** `update table as target … set column = value` from rows of `source` (a subquery named `source`). */
-  updateFrom(update: JoinedUpdate): string
+  /** Sets a column of the rows of a table (`target`) that meet a row of a subquery (`source`). */
+  updateFrom(update: JoinedUpdate): RawBuilder<unknown>
   /** What follows an `insert … select` whose keys may exist already. */
   onExistingKey(table: Table<any>, names: readonly string[]): string
 }
 
 export interface JoinedUpdate {
   readonly table: string
-  readonly source: string
+  readonly source: RawBuilder<unknown>
   readonly on: string
   readonly column: string
   readonly value: string

@@ -1,4 +1,5 @@
 /** MySQL 8 and MariaDB 10.6+. Statements keep to what both understand: `values(column)` in upserts, no row alias. */
+import { isUtf8 } from 'node:buffer'
 import { Kysely, MysqlDialect, sql } from 'kysely'
 import mysql2, { type Pool, type PoolConnection } from 'mysql2'
 import { UserError } from '../../errors.ts'
@@ -72,7 +73,7 @@ export const mysql: Dialect = {
   double: (expression) => `(${expression} + 0e0)`,
   firstMatch: (expression, pattern) => `regexp_substr(${expression}, '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>
-    `update ${quote(table)} as target inner join (${source}) as source on ${on} set target.${quote(column)} = ${value}`,
+    sql`update ${sql.table(table)} as target inner join (${source}) as source on ${sql.raw(on)} set target.${sql.id(column)} = ${sql.raw(value)}`,
   onExistingKey(table, names) {
     const updates = updatedNames(table, names).map((name) => `${quote(name)}=values(${quote(name)})`)
     const first = quote(table.names[0] as string)
@@ -82,13 +83,14 @@ export const mysql: Dialect = {
 
 /** Strings are quoted with a backslash before what the parser would take for its own. */
 const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' }
+const quoted = (text: string) =>
+  /['\\\0]/.test(text) ? `'${text.replace(/['\\\0]/g, (each) => ESCAPES[each] as string)}'` : `'${text}'`
 function literal(cell: Cell): string {
   if (cell === null) return 'null'
-  if (typeof cell === 'string') {
-    return /['\\\0]/.test(cell) ? `'${cell.replace(/['\\\0]/g, (each) => ESCAPES[each] as string)}'` : `'${cell}'`
-  }
+  if (typeof cell === 'string') return quoted(cell)
   if (cell instanceof Date) return `'${cell.toISOString().replace('T', ' ').slice(0, -1)}'`
-  if (Buffer.isBuffer(cell)) return `x'${cell.toString('hex')}'`
+  // Hexadecimal is twice as long, and a statement may not pass the server's packet size.
+  if (Buffer.isBuffer(cell)) return isUtf8(cell) ? `_binary${quoted(cell.toString())}` : `x'${cell.toString('hex')}'`
   return String(cell)
 }
 
@@ -149,8 +151,7 @@ export async function connectMysql(url: string): Promise<Database> {
       })
     }
   })
-  const kysely = new Kysely<any>({ dialect: new MysqlDialect({ pool }) })
-  const explain = explainWith(TROUBLES, url, 3306)
+  const { kysely, explain } = databaseOn(pool, { url, longest: LONGEST_STATEMENT })
   const { version, packet } = await sql<{ version: string; packet: number }>`
     select version() as version, @@max_allowed_packet as packet`
     .execute(kysely)
@@ -164,9 +165,7 @@ export async function connectMysql(url: string): Promise<Database> {
     await kysely.destroy()
     throw new UserError(`The database server is version ${version}. Use MySQL 8 or MariaDB 10.6, or newer.`)
   }
-  const longest = Math.min(LONGEST_STATEMENT, packet - 1024)
-
-  return databaseOn(pool, { url, longest })
+  return databaseOn(pool, { url, longest: Math.min(LONGEST_STATEMENT, packet - 1024) })
 }
 
 type Pooled = Pick<Pool, 'query' | 'getConnection' | 'end'>
@@ -182,7 +181,11 @@ function databaseOn(pool: Pooled, settings: Settings): Database {
     dialect: mysql,
     kysely,
     sendRows: rowSender(pool, settings.longest),
-    transaction: (body) => inTransaction(pool, (nested) => body(databaseOn(nested, settings))),
+    transaction: (body) =>
+      inTransaction(pool, (own) => {
+        const nested: Database = { ...databaseOn(own, settings), transaction: (part) => part(nested) }
+        return body(nested)
+      }),
     describe: () => describe(kysely),
     locked: (name, body) =>
       kysely.connection().execute(async (connection) => {
@@ -224,7 +227,7 @@ function rowSender(pool: Pick<Pool, 'query'>, longest: number): Database['sendRo
   }
 }
 
-/** Gives `body` a pool of the one connection that the transaction runs on; a nested transaction is part of it. */
+/** Gives `body` a pool of the one connection that the transaction runs on. */
 async function inTransaction<Result>(pool: Pooled, body: (pool: Pooled) => Promise<Result>): Promise<Result> {
   const connection = await new Promise<PoolConnection>((resolve, reject) =>
     pool.getConnection((error, made) => (error ? reject(error) : resolve(made))),
@@ -240,7 +243,7 @@ async function inTransaction<Result>(pool: Pooled, body: (pool: Pooled) => Promi
   } as unknown as Pooled
   try {
     await run('start transaction')
-    const result = await body({ ...nested })
+    const result = await body(nested)
     await run('commit')
     connection.release()
     return result

@@ -35,6 +35,9 @@ function asPart(statement: unknown): unknown {
 /** As much of a pool as this folder uses. */
 function poolOf(client: pg.PoolClient): pg.Pool {
   const query = client.query.bind(client) as (...rest: unknown[]) => unknown
-  const borrowed = { query: (statement: unknown, ...rest: unknown[]) => query(asPart(statement), ...rest), release() {} }
+  const borrowed = {
+    query: (statement: unknown, ...rest: unknown[]) => query(asPart(statement), ...rest),
+    release() {},
+  }
   return { connect: async () => borrowed, end: async () => {} } as unknown as pg.Pool
 }

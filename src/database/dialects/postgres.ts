@@ -55,7 +55,7 @@ export const postgres: Dialect = {
   double: (expression) => `cast(${expression} as double precision)`,
   firstMatch: (expression, pattern) => `substring(${expression} from '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>
-    `update ${quote(table)} as target set ${quote(column)} = ${value} from (${source}) as source where ${on}`,
+    sql`update ${sql.table(table)} as target set ${sql.id(column)} = ${sql.raw(value)} from (${source}) as source where ${sql.raw(on)}`,
   onExistingKey(table, names) {
     const keys = table.keys.map((position) => table.names[position] as string)
     const updates = updatedNames(table, names).map((name) => `${quote(name)} = excluded.${quote(name)}`)

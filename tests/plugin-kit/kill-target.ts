@@ -1,0 +1,20 @@
+/** Runs the sample plugin's subtasks and says how far it is, for a test that kills it somewhere on the way. */
+import { openDatabase } from '../../src/database/open.ts'
+import { runSubtask } from '../support/run-subtask.ts'
+import { sample } from '../support/sample-plugin.ts'
+
+const [url = '', fullSync] = process.argv.slice(2)
+const database = await openDatabase(url)
+for (const { name } of sample.subtasks) {
+  await runSubtask(
+    database,
+    sample,
+    name,
+    { connectionId: 1, boardId: 7 },
+    {
+      fullSync: fullSync === 'full',
+      progress: ({ done }) => console.log(`${name} ${done}`),
+    },
+  )
+}
+await database.close()

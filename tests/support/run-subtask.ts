@@ -1,0 +1,23 @@
+import type { Database } from '../../src/database/database.ts'
+import type { Plugin, SubtaskResult } from '../../src/plugin-kit/subtask.ts'
+
+interface Options {
+  readonly fullSync?: boolean
+  readonly signal?: AbortSignal
+  readonly redrive?: boolean
+  readonly progress?: (progress: { done: number }) => void
+}
+
+/** Runs one subtask as a pipeline would. */
+export function runSubtask(
+  database: Database,
+  plugin: Plugin,
+  name: string,
+  options: Record<string, unknown>,
+  { fullSync = false, signal = new AbortController().signal, redrive = false, progress = () => {} }: Options = {},
+): Promise<SubtaskResult> {
+  const subtask = plugin.subtasks.find((each) => each.name === name)
+  const run = redrive ? subtask?.redrive : subtask?.run
+  if (!run) throw new Error(`${plugin.name} cannot run ${name}`)
+  return run({ database, options, fullSync, signal, progress })
+}
