@@ -65,8 +65,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const { shared, leave } = join(options, clock)
   const { usage, count } = createUsage()
   const redact = createRedactor(() => [...shared.pool.secrets(), ...passwordsIn(options.proxy)])
-  const tell = (event: HttpEvent) =>
-    options.onEvent?.({ ...event, message: redact(`Connection "${connection}": ${event.message}`) })
+  const tell = (event: HttpEvent) => options.onEvent?.({ ...event, message: redact(event.message) })
   const send = createSender({
     ...shared,
     ...{ connection, endpoint, headers, sign, retries, clock, transport, count, redact, tell },

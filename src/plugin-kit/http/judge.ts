@@ -50,7 +50,8 @@ const LONGEST_EXCERPT = 200
 
 function messageIn({ body, bytes }: HttpResponse): string {
   const said = body?.message ?? body?.error_description ?? body?.error ?? body?.errorMessages ?? body?.errors
-  if (said !== undefined) return typeof said === 'string' ? said : JSON.stringify(said)
+  const texts = (Array.isArray(said) ? said : [said]).map((one) => one?.message ?? one)
+  if (said !== undefined) return texts.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('; ')
   const text = Buffer.from(bytes.subarray(0, LONGEST_EXCERPT)).toString()
   return /^\s*</.test(text) ? '' : text
 }

@@ -109,6 +109,9 @@ describe.each(strategiesOf(4))('%s', (path, paging) => {
       { from: 4, to: 2 },
       { from: 2, to: 1 },
     ])
+    expect(resized[0]?.message).toMatch(
+      /^Connection "acme": GET [^ ]+ failed 2 times, last with: 502; asking for 2 records instead of 4$/,
+    )
     expect(pages.map(({ at }) => at.size)).toContain(1)
     // Full pages come back once the heavy record has passed.
     expect(pages.at(-1)?.at.size).toBeGreaterThan(1)

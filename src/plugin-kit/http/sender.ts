@@ -48,7 +48,8 @@ const WAIT_WORTH_TELLING = 5_000
 export function createSender(
   context: SenderContext,
 ): (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse> {
-  const { connection, endpoint, retries, clock, transport, budget, pool, count, redact, tell } = context
+  const { connection, endpoint, retries, clock, transport, budget, pool, count, tell } = context
+  const say = (text: string) => context.redact(`Connection "${connection}": ${text}`)
   let toldUntil = 0
 
   function tellWait(className: string, until: Date, why: string) {
@@ -57,11 +58,11 @@ export function createSender(
     const isNews = Math.abs(until.getTime() - toldUntil) > 1000
     if (!isNews || until.getTime() - clock.now() < WAIT_WORTH_TELLING) return
     toldUntil = until.getTime()
-    tell({ kind: 'waiting', until, message: `${why}; waiting until ${until.toISOString()}` })
+    tell({ kind: 'waiting', until, message: say(`${why}; waiting until ${until.toISOString()}`) })
   }
 
   function tellLost(credential: string, reason: string) {
-    tell({ kind: 'credential-lost', credential, message: `${credential} is no longer used: ${reason}` })
+    tell({ kind: 'credential-lost', credential, message: say(`${credential} is no longer used: ${reason}`) })
   }
 
   /** A credential and a place to send with it, both free at the same moment. Undefined when no credential is left to try. */
@@ -144,7 +145,6 @@ export function createSender(
     let redirects = 0
 
     const where = () => `${request.method ?? 'GET'} ${safeUrl(url)}`
-    const say = (text: string) => redact(`Connection "${connection}": ${text}`)
 
     /** After a failed attempt: a pause before the next, or the end. */
     async function pause(reason: string, heavy: boolean, retryAfterMs = 0) {
@@ -160,8 +160,8 @@ export function createSender(
       }
       const delayMs = retryAfterMs + clock.random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (attempts - 1))
       count(className, { retries: 1 })
-      const message = `${where()}: ${reason}; attempt ${attempts + 1} of ${most} in ${(delayMs / 1000).toFixed(1)} s`
-      tell({ kind: 'retrying', attempt: attempts + 1, delayMs, message })
+      const next = `attempt ${attempts + 1} of ${most} in ${(delayMs / 1000).toFixed(1)} s`
+      tell({ kind: 'retrying', attempt: attempts + 1, delayMs, message: say(`${where()}: ${reason}; ${next}`) })
       await clock.sleep(delayMs, signal)
     }
 
