@@ -1,10 +1,11 @@
 import type { Joins, Where } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
-import type { HttpRequest, Paging, Query } from './http/index.ts'
+import type { DateWindow, HttpRequest, HttpResponse, Paging, Query } from './http/index.ts'
 
 /** What a request may be made from. */
 export interface CollectContext<Scope, Config> {
   readonly connectionId: number
+  readonly connection: { readonly endpoint: string }
   readonly scope: Scope
   readonly scopeConfig: Config
   /** What the plugin's probe learned of the server. */
@@ -34,10 +35,36 @@ export type Incremental =
   | { readonly filterBy: (since: Date, context: CollectContext<any, any>) => Query }
   /** The API can only sort: stop at the first record made before; `refetch` asks again for those not final by then. */
   | { readonly newestFirstBy: string; readonly refetch?: Refetch }
+  /** `forEach` says what is new; besides that only what was not final is asked for again. */
+  | { readonly refetch: Refetch }
 
+/** Rows of the entity's own table that may still change, and how to ask for one of them. */
 export interface Refetch {
   readonly where: Where
-  readonly request: (row: any) => HttpRequest
+  readonly request: (row: any, context: CollectContext<any, any>) => HttpRequest
+  /** What is stored as the input of its records; null unless told. */
+  readonly input?: (row: any) => Record<string, unknown>
+}
+
+/** For vendors that hand out only so many results of one query: the time range is cut until each part fits. */
+export interface Windows {
+  readonly cap: number
+  /** Where the range starts when nothing is known. */
+  readonly earliest: Date
+  readonly query: (window: DateWindow) => Query
+  readonly total: (response: HttpResponse) => number
+}
+
+/** A list inside a record that may go on past what the query asked for; its further nodes are put into the record. */
+export interface Completion {
+  readonly list: (record: any) => GraphqlList | null | undefined
+  readonly request: (record: any, context: CollectContext<any, any>) => HttpRequest
+  /** Started at the list's `endCursor`. */
+  readonly paging: Paging
+}
+export interface GraphqlList {
+  readonly nodes: unknown[]
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null }
 }
 
 export interface CollectSpec<Scope, Config> {
@@ -50,6 +77,8 @@ export interface CollectSpec<Scope, Config> {
   /** The records of a page's body; default: the body itself, or the only list in it. */
   readonly records?: (body: any) => readonly unknown[]
   readonly incremental?: Incremental
+  readonly windows?: Windows
+  readonly completes?: readonly Completion[]
   /** Statuses that mean "nothing here", not "broken". */
   readonly emptyOn?: readonly number[]
 }
