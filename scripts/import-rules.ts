@@ -32,7 +32,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   'src/system': { mayImport: ['database/table', 'errors'] },
   'src/plugin-kit': { mayImport: ['database', 'domain', 'system', ...BASICS] },
   'src/plugins': { mayImport: ['plugins', 'plugin-kit'] },
-  'src/plugins/*': { mayImport: ['plugin-kit', 'domain', 'database/table', 'errors'] },
+  'src/plugins/*': { mayImport: ['plugin-kit', 'domain', 'database/table', 'metrics/calculate', 'errors'] },
   'src/metrics': { mayImport: ['domain', 'database', ...BASICS] },
   'src/dashboards': { mayImport: ['metrics', 'database/dialects', 'errors'] },
   'src/traffic': { mayImport: ['database', ...BASICS] },

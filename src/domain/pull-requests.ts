@@ -34,7 +34,7 @@ export const pullRequests = defineTable(
     closed_date: timestamp(),
     type: string(100),
     component: string(100),
-    merge_commit_sha: string(40),
+    merge_commit_sha: indexed(string(40)),
     head_ref: string(),
     base_ref: string(),
     base_commit_sha: string(40),

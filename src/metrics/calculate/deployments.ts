@@ -1,0 +1,92 @@
+/** Deployments, and the commits that they put out, from pipelines that deployed or that hold a job which did. */
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { cicdDeploymentCommits, cicdDeployments } from '../../domain/devops.ts'
+import { type Calculation, copied, fill, originOf, raw, type Sql, scopesOf, swap, word, words } from './calculation.ts'
+
+const FINISHED = sql`('SUCCESS', 'FAILURE')`
+
+/** The pipelines of the scopes that count as deployments, each with its environment. */
+const deployingPipelines = (scopes: Sql) => sql`with jobs as (
+    select t.pipeline_id as pipeline_id,
+      max(case when t.type = 'DEPLOYMENT' then 1 else 0 end) as deploys,
+      max(case when t.environment = 'PRODUCTION' then 1 else 0 end) as in_production,
+      max(case when t.environment = 'STAGING' then 1 else 0 end) as in_staging,
+      max(case when t.environment = 'TESTING' then 1 else 0 end) as in_testing
+    from cicd_pipelines p inner join cicd_tasks t on t.pipeline_id = p.id
+    where p.cicd_scope_id in (${scopes}) and p.result in ${FINISHED} and t.result in ${FINISHED}
+    group by t.pipeline_id
+  ), deploying as (
+    select p.*, case
+        when coalesce(p.environment, '') <> '' then p.environment
+        when jobs.in_production = 1 then 'PRODUCTION'
+        when jobs.in_staging = 1 then 'STAGING'
+        when jobs.in_testing = 1 then 'TESTING'
+        else '' end as deployed_to
+    from cicd_pipelines p left join jobs on jobs.pipeline_id = p.id
+    where p.cicd_scope_id in (${scopes}) and p.result in ${FINISHED} and (p.type = 'DEPLOYMENT' or jobs.deploys = 1)
+  )`
+
+const clear = (database: Database, table: string, subtask: string, scopes: Sql) =>
+  sql`delete from ${sql.table(table)} where subtask_name = ${subtask} and cicd_scope_id in (${scopes})`.execute(
+    database.kysely,
+  )
+
+const SHARED = ['result', 'status', 'original_status', 'original_result'] as const
+
+export const generateDeployments: Calculation = ({ database, options }) => {
+  const scopes = scopesOf(options)
+  const subtask = 'dora.generateDeployments'
+  return swap(database, async (inside) => {
+    await clear(inside, cicdDeployments.name, subtask, scopes)
+    return fill(inside, {
+      table: cicdDeployments,
+      with: deployingPipelines(scopes),
+      columns: {
+        ...words('d', 'id', 'cicd_scope_id', 'name', 'display_title', 'url', ...SHARED),
+        environment: sql`d.deployed_to`,
+        original_environment: sql`''`,
+        ...copied('d', 'created_date', 'queued_date', 'started_date', 'finished_date', 'queued_duration_sec'),
+        duration_sec: sql`coalesce(d.duration_sec, 0)`,
+        subtask_name: sql`${subtask}`,
+        ...originOf('d'),
+      },
+      from: sql`from deploying d where 1 = 1`,
+    })
+  })
+}
+
+export const generateDeploymentCommits: Calculation = ({ database, options }) => {
+  const scopes = scopesOf(options)
+  const subtask = 'dora.generateDeploymentCommits'
+  const begun = raw(database.dialect.secondsBefore('d.finished_date', 'floor(d.duration_sec)'))
+  return swap(database, async (inside) => {
+    await clear(inside, cicdDeploymentCommits.name, subtask, scopes)
+    return fill(inside, {
+      table: cicdDeploymentCommits,
+      with: deployingPipelines(scopes),
+      columns: {
+        id: sql`concat(c.pipeline_id, ':', ${word('c.repo_url')})`,
+        cicd_deployment_id: sql`c.pipeline_id`,
+        ...words('d', 'cicd_scope_id', ...SHARED),
+        // The column is shorter than the pipeline's.
+        name: sql`left(${word('d.name')}, 255)`,
+        display_title: sql`coalesce(nullif(c.display_title, ''), d.display_title, '')`,
+        url: sql`coalesce(nullif(c.url, ''), d.url, '')`,
+        environment: sql`d.deployed_to`,
+        original_environment: sql`''`,
+        ...copied('d', 'created_date', 'finished_date', 'queued_duration_sec'),
+        queued_date: sql`null`,
+        started_date: sql`case when d.started_date is not null then d.started_date
+          when d.finished_date is not null and d.duration_sec is not null then ${begun} end`,
+        duration_sec: sql`coalesce(d.duration_sec, 0)`,
+        ...words('c', 'commit_sha', 'commit_msg', 'repo_id', 'repo_url'),
+        ref_name: word('c.branch'),
+        prev_success_deployment_commit_id: sql`''`,
+        subtask_name: sql`${subtask}`,
+        ...originOf('c'),
+      },
+      from: sql`from deploying d inner join cicd_pipeline_commits c on c.pipeline_id = d.id where 1 = 1`,
+    })
+  })
+}

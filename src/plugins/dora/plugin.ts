@@ -1,0 +1,76 @@
+import { generateDeploymentCommits, generateDeployments } from '../../metrics/calculate/deployments.ts'
+import { connectIncidentToDeployment, convertIssuesToIncidents } from '../../metrics/calculate/incidents.ts'
+import { calculateChangeLeadTime } from '../../metrics/calculate/lead-times.ts'
+import { enrichPrevSuccessDeploymentCommits } from '../../metrics/calculate/previous-deployments.ts'
+import { calculation } from '../../plugin-kit/calculation.ts'
+import type { Plugin } from '../../plugin-kit/subtask.ts'
+
+const PIPELINES = ['project_mapping', 'cicd_pipelines', 'cicd_tasks']
+
+export const dora: Plugin = {
+  name: 'dora',
+  title: 'DORA',
+  tables: [],
+  subtasks: [
+    calculation(
+      { name: 'generateDeployments', reads: PIPELINES, writes: ['cicd_deployments'], domainTypes: ['CICD'] },
+      generateDeployments,
+    ),
+    calculation(
+      {
+        name: 'generateDeploymentCommits',
+        reads: [...PIPELINES, 'cicd_pipeline_commits'],
+        writes: ['cicd_deployment_commits'],
+        domainTypes: ['CICD'],
+        isOff: true,
+      },
+      generateDeploymentCommits,
+    ),
+    calculation(
+      {
+        name: 'enrichPrevSuccessDeploymentCommits',
+        reads: ['project_mapping', 'cicd_deployment_commits'],
+        writes: ['cicd_deployment_commits'],
+        domainTypes: ['CICD'],
+        isOff: true,
+      },
+      enrichPrevSuccessDeploymentCommits,
+    ),
+    // Stored plans may name it; it has long been empty.
+    calculation({ name: 'EnrichTaskEnv', reads: [], writes: [], domainTypes: ['CICD'], isOff: true }, async () => 0),
+    calculation(
+      {
+        name: 'calculateChangeLeadTime',
+        reads: [
+          'project_mapping',
+          'pull_requests',
+          'pull_request_commits',
+          'pull_request_comments',
+          'cicd_deployment_commits',
+          'commits_diffs',
+        ],
+        writes: ['project_pr_metrics'],
+        domainTypes: ['CICD', 'CODE'],
+      },
+      calculateChangeLeadTime,
+    ),
+    calculation(
+      {
+        name: 'ConvertIssuesToIncidents',
+        reads: ['project_mapping', 'board_issues', 'issues', 'issue_assignees'],
+        writes: ['incidents', 'incident_assignees'],
+        domainTypes: ['TICKET'],
+      },
+      convertIssuesToIncidents,
+    ),
+    calculation(
+      {
+        name: 'ConnectIncidentToDeployment',
+        reads: ['project_mapping', 'incidents', 'cicd_deployment_commits'],
+        writes: ['project_incident_deployment_relationships'],
+        domainTypes: ['CICD', 'TICKET'],
+      },
+      connectIncidentToDeployment,
+    ),
+  ],
+}

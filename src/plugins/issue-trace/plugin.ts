@@ -1,0 +1,21 @@
+import { convertIssueAssigneeHistory, convertIssueStatusHistory } from '../../metrics/calculate/issue-history.ts'
+import { calculation } from '../../plugin-kit/calculation.ts'
+import type { Plugin } from '../../plugin-kit/subtask.ts'
+
+const reads = ['project_mapping', 'board_issues', 'issues', 'issue_changelogs']
+
+export const issueTrace: Plugin = {
+  name: 'issue_trace',
+  title: 'Issue trace',
+  tables: [],
+  subtasks: [
+    calculation(
+      { name: 'ConvertIssueStatusHistory', reads, writes: ['issue_status_history'], domainTypes: ['TICKET'] },
+      convertIssueStatusHistory,
+    ),
+    calculation(
+      { name: 'ConvertIssueAssigneeHistory', reads, writes: ['issue_assignee_history'], domainTypes: ['TICKET'] },
+      convertIssueAssigneeHistory,
+    ),
+  ],
+}

@@ -1,0 +1,20 @@
+import { linkPrToIssue } from '../../metrics/calculate/pull-request-issues.ts'
+import { calculation } from '../../plugin-kit/calculation.ts'
+import type { Plugin } from '../../plugin-kit/subtask.ts'
+
+export const linker: Plugin = {
+  name: 'linker',
+  title: 'Linker',
+  tables: [],
+  subtasks: [
+    calculation(
+      {
+        name: 'LinkPrToIssue',
+        reads: ['project_mapping', 'pull_requests', 'board_issues', 'issues'],
+        writes: ['pull_request_issues'],
+        domainTypes: ['CROSS'],
+      },
+      linkPrToIssue,
+    ),
+  ],
+}

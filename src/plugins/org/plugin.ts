@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setProjectMapping } from '../../metrics/calculate/project-mapping.ts'
+import { connectUserAccountsExact } from '../../metrics/calculate/user-accounts.ts'
+import { calculation } from '../../plugin-kit/calculation.ts'
+import type { Plugin } from '../../plugin-kit/subtask.ts'
+
+export const org: Plugin = {
+  name: 'org',
+  title: 'Organisation',
+  tables: [],
+  subtasks: [
+    calculation(
+      {
+        name: 'connectUserAccountsExact',
+        reads: ['users', 'accounts'],
+        writes: ['user_accounts'],
+        domainTypes: ['CROSS'],
+      },
+      connectUserAccountsExact,
+    ),
+    calculation(
+      { name: 'setProjectMapping', reads: [], writes: ['project_mapping'], domainTypes: ['CROSS'] },
+      setProjectMapping,
+    ),
+    calculation({ name: 'sleep', reads: [], writes: [], isOff: true }, async ({ options, signal }) => {
+      await sleep(1000 * (Number(options.sleepSeconds ?? options.seconds) || 0), undefined, { signal })
+      return 0
+    }),
+  ],
+}

@@ -1,0 +1,51 @@
+import { calculateDeploymentCommitsDiff, finishedCommitsDiffs } from '../../metrics/calculate/commit-ranges.ts'
+import { calculateCommitsDiff, calculateIssuesDiff, calculatePrCherryPick } from '../../metrics/calculate/ref-ranges.ts'
+import { calculation } from '../../plugin-kit/calculation.ts'
+import type { Plugin } from '../../plugin-kit/subtask.ts'
+
+const GRAPH = ['repo_commits', 'commit_parents']
+const RANGES = ['commits_diffs', finishedCommitsDiffs.name]
+
+export const refdiff: Plugin = {
+  name: 'refdiff',
+  title: 'Commits between refs and deployments',
+  tables: [finishedCommitsDiffs],
+  subtasks: [
+    calculation(
+      {
+        name: 'calculateCommitsDiff',
+        reads: ['refs', ...GRAPH],
+        writes: [...RANGES, 'ref_commits'],
+        domainTypes: ['CODE'],
+      },
+      calculateCommitsDiff,
+    ),
+    calculation(
+      {
+        name: 'calculateIssuesDiff',
+        reads: ['refs', 'commits_diffs', 'pull_requests', 'pull_request_commits', 'pull_request_issues'],
+        writes: ['refs_issues_diffs'],
+        domainTypes: ['CROSS'],
+      },
+      calculateIssuesDiff,
+    ),
+    calculation(
+      {
+        name: 'calculatePrCherryPick',
+        reads: ['pull_requests', 'repos'],
+        writes: ['pull_requests', 'refs_pr_cherrypicks'],
+        domainTypes: ['CODEREVIEW'],
+      },
+      calculatePrCherryPick,
+    ),
+    calculation(
+      {
+        name: 'calculateDeploymentCommitsDiff',
+        reads: ['project_mapping', 'cicd_deployment_commits', ...GRAPH],
+        writes: RANGES,
+        domainTypes: ['CODE'],
+      },
+      calculateDeploymentCommitsDiff,
+    ),
+  ],
+}
