@@ -1,0 +1,56 @@
+import { key, string, type TableRow } from '../../../database/table.ts'
+import { accounts as domainAccounts } from '../../../domain/people.ts'
+import type { ExtractContext } from '../../../plugin-kit/entity.ts'
+import { entity, ISSUE_SOURCES, paramsOf, type Server, table } from '../kit.ts'
+
+/** Cloud knows people by account id, servers by key. */
+export const accountIdOf = (person: any): string => person?.accountId || person?.key || person?.emailAddress || ''
+
+export const accounts = table('accounts', 'JiraAccount', {
+  account_id: key(string(100, accountIdOf)),
+  account_type: string(100, 'accountType'),
+  name: string('displayName'),
+  email: string('emailAddress'),
+  avatar_url: string('avatarUrls.48x48'),
+  timezone: string('timeZone'),
+})
+
+/** People whom a record names; the collector asks for the rest of what is known of them. */
+export function* accountRows(
+  { read }: Pick<ExtractContext<any, any, any>, 'read'>,
+  people: readonly unknown[],
+): Iterable<TableRow> {
+  for (const person of people) if (accountIdOf(person)) yield read(accounts, person)
+}
+
+export default entity(accounts, {
+  label: 'Accounts',
+  domainTypes: ['CROSS'],
+  raw: 'jira_api_users',
+  collect: {
+    forEach: {
+      table: accounts,
+      where: (board) => ({ _raw_data_params: JSON.stringify(paramsOf(board.connection_id, board)) }),
+      input: ({ account_id }) => ({ account_id }),
+    },
+    request: ({ input, server }) => ({
+      path: 'api/2/user',
+      query: { [(server as Server).isCloud ? 'accountId' : 'key']: input.account_id },
+    }),
+    records: (account) => [account],
+    emptyOn: [404], // gone, or hidden from this user
+  },
+  convert: {
+    to: [domainAccounts],
+    replaces: [
+      'jira_api_users',
+      'jira_api_issue_changelogs',
+      'jira_api_worklogs',
+      'jira_api_issue_comments',
+      ...ISSUE_SOURCES,
+    ],
+    rows: ({ account_id, email, name, avatar_url }, { idOf }) => [
+      domainAccounts.row({ id: idOf(accounts, account_id), email, full_name: name, user_name: name, avatar_url }),
+    ],
+  },
+})

@@ -1,0 +1,59 @@
+import { bigint, key, type RowOf, string, type TableRow, text, timestamp, zeroTime } from '../../../database/table.ts'
+import { issueComments } from '../../../domain/ticket.ts'
+import type { ExtractContext } from '../../../plugin-kit/entity.ts'
+import { eachIssue, issueOfInput, issues, updateOfInput } from '../issue.ts'
+import { entity, ISSUE_SOURCES, onBoard, startAt, table } from '../kit.ts'
+import { plainText } from '../plain-text.ts'
+import { accountIdOf, accountRows, accounts } from './accounts.ts'
+
+export const comments = table('issue_comments', 'JiraIssueComment', {
+  issue_id: key(bigint(issueOfInput)),
+  coment_id: key(string(191, 'id')),
+  self: string(),
+  body: text((comment) => plainText(comment.body)),
+  creator_account_id: string((comment) => accountIdOf(comment.author)),
+  creator_display_name: string('author.displayName'),
+  created: zeroTime(timestamp()),
+  updated: zeroTime(timestamp()),
+  issue_updated: timestamp(updateOfInput),
+})
+
+export function* commentRows(
+  comment: any,
+  context: Pick<ExtractContext<any, any, any>, 'read'>,
+  ofIssue?: Partial<RowOf<typeof comments>>,
+): Iterable<TableRow> {
+  yield* accountRows(context, [comment.author])
+  yield context.read(comments, comment, ofIssue)
+}
+
+export default entity(comments, {
+  label: 'Issue Comments',
+  names: { convert: 'ConvertIssueComments' },
+  domainTypes: ['TICKET'],
+  off: ['collect', 'extract', 'convert'],
+  raw: 'jira_api_issue_comments',
+  collect: {
+    forEach: eachIssue(({ comment_total }) => comment_total > 100), // an issue brings its first 100 with it
+    request: ({ input }) => ({ path: `api/3/issue/${input.issue_id}/comment` }),
+    paging: startAt(100),
+    records: (body) => body.comments,
+  },
+  extract: { writes: [accounts], rows: commentRows },
+  convert: {
+    ...onBoard,
+    to: [issueComments],
+    replaces: ['jira_api_issue_comments', ...ISSUE_SOURCES],
+    rows: (comment, { idOf }) => [
+      issueComments.row({
+        // The reference takes the issue's id, so that one comment an issue survives.
+        id: idOf(comments, comment.issue_id, comment.coment_id),
+        issue_id: idOf(issues, comment.issue_id),
+        body: comment.body,
+        account_id: idOf(accounts, comment.creator_account_id || null),
+        created_date: comment.created,
+        updated_date: comment.updated,
+      }),
+    ],
+  },
+})

@@ -1,0 +1,40 @@
+import { cursor } from '../../../plugin-kit/http/index.ts'
+import { type Issue, issues } from '../issue.ts'
+import { entity, onBoard, type Server, startAt } from '../kit.ts'
+import { extractIssue } from './issues.ts'
+
+const byToken = cursor({
+  param: 'nextPageToken',
+  next: (body) => body.nextPageToken,
+  size: 100,
+  sizeParam: 'maxResults',
+})
+
+/** Epics of the board's issues, which the board itself need not show. All of them every time: their number is small. */
+export default entity(issues, {
+  label: 'Epics',
+  domainTypes: ['TICKET', 'CROSS'],
+  raw: 'jira_api_epics',
+  collect: {
+    forEach: {
+      table: issues,
+      ...onBoard,
+      only: ({ epic_key }: Issue) => epic_key !== '',
+      input: ({ epic_key }: Issue) => ({ epic_key }),
+      // Older servers refuse the whole request for one epic that is gone.
+      atOnce: ({ isCloud, majorVersion }: Server) => (isCloud || majorVersion > 8 ? 100 : 1),
+    },
+    request: ({ input, server }) => ({
+      path: (server as Server).isCloud ? 'api/3/search/jql' : 'api/2/search',
+      query: {
+        jql: `issue in (${input.map(({ epic_key }: Issue) => epic_key).join()}) ORDER BY created ASC`,
+        fields: '*all',
+        expand: 'changelog',
+      },
+    }),
+    paging: ({ isCloud }: Server) => (isCloud ? byToken : startAt(100)),
+    records: (body) => body.issues,
+    emptyOn: [400],
+  },
+  extract: extractIssue,
+})

@@ -1,0 +1,29 @@
+import { issueRepoCommits } from '../../../domain/crossdomain.ts'
+import { issues } from '../issue.ts'
+import { entity, onBoard } from '../kit.ts'
+import { COMMIT_SOURCES, issueCommits } from './issue-commits.ts'
+
+export default entity(issueCommits, {
+  label: 'Issue Repo Commits',
+  domainTypes: ['CROSS'],
+  convert: {
+    ...onBoard,
+    to: [issueRepoCommits],
+    replaces: COMMIT_SOURCES,
+    dependsOn: ['remotelinkRepoPattern'],
+    rows({ issue_id, commit_sha, commit_url, repo_url }, { idOf, scopeConfig }) {
+      const repo = repoOf(commit_url, scopeConfig.repoCommitIn(commit_url)) ?? {
+        repo_url: repo_url || /(.*)-\/commit/.exec(commit_url)?.[1],
+      }
+      if (!repo.repo_url) return []
+      return [issueRepoCommits.row({ issue_id: idOf(issues, issue_id), commit_sha, ...repo, repo_url: repo.repo_url })]
+    },
+  },
+})
+
+function repoOf(commitUrl: string, found: { namespace: string; repoName: string } | undefined) {
+  const url = URL.parse(commitUrl)
+  if (!url || !found) return undefined
+  const { namespace, repoName } = found
+  return { repo_url: `${url.origin}/${namespace}/${repoName}.git`, host: url.host, namespace, repo_name: repoName }
+}

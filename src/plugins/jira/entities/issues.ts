@@ -1,0 +1,134 @@
+import type { TableRow } from '../../../database/table.ts'
+import { boardIssues as domainBoardIssues, issues as domainIssues, issueAssignees } from '../../../domain/ticket.ts'
+import type { ExtractContext } from '../../../plugin-kit/entity.ts'
+import { wholeTable } from '../../../plugin-kit/lookups.ts'
+import { issues } from '../issue.ts'
+import { type Board, boardIssues, boards, entity, ISSUE_SOURCES, onBoard, type Server, startAt } from '../kit.ts'
+import type { Rules } from '../rules.ts'
+import { accountRows, accounts } from './accounts.ts'
+import { changelogItems, changelogRows, changelogs } from './changelogs.ts'
+import { commentRows, comments } from './comments.ts'
+import { fieldLookup } from './issue-fields.ts'
+import { issueTypes } from './issue-types.ts'
+import { labels } from './labels.ts'
+import { relationships } from './relationships.ts'
+import { sprintIssues } from './sprint-issues.ts'
+import { worklogRows, worklogs } from './worklogs.ts'
+
+const lookups = { types: wholeTable(issueTypes, 'id'), ...fieldLookup }
+const ofIssue = { connection_id: 'connection_id', issue_id: 'issue_id' }
+
+/** An issue brings the first of its comments, worklogs and changes with it. Epics are extracted alike. */
+export const extractIssue = {
+  lookups,
+  writes: [boardIssues, comments, worklogs, changelogs, changelogItems, accounts],
+  owns: [labels, relationships, sprintIssues].map((table) => ({ table, by: ofIssue })),
+  dependsOn: ['typeMappings', 'storyPointField', 'dueDateField'],
+  *rows(issue: any, context: ExtractContext<Board, Rules, typeof lookups>): Iterable<TableRow> {
+    const { fields = {}, changelog } = issue
+    if (!fields.created) return
+    const { read } = context
+    yield read(issues, issue)
+    yield read(boardIssues, issue)
+    for (const { id } of [fields.sprint, ...(fields.closedSprints ?? [])].filter(Boolean)) {
+      yield read(sprintIssues, issue, { sprint_id: id })
+    }
+    for (const label_name of fields.labels ?? []) yield read(labels, issue, { label_name })
+    for (const link of fields.issuelinks ?? []) {
+      yield read(relationships, link, { issue_id: issue.id, issue_key: issue.key })
+    }
+    // Null when more is to be collected: the rest then carries the time.
+    const updated = (list: readonly unknown[] = [], total = 0) => ({
+      issue_id: issue.id,
+      issue_updated: total > list.length ? null : fields.updated,
+    })
+    const { comment, worklog } = fields
+    for (const each of comment?.comments ?? [])
+      yield* commentRows(each, context, updated(comment.comments, comment.total))
+    for (const each of worklog?.worklogs ?? [])
+      yield* worklogRows(each, context, updated(worklog.worklogs, worklog.total))
+    for (const each of changelog?.histories ?? []) {
+      yield* changelogRows(each, context, updated(changelog.histories, changelog.total))
+    }
+    yield* accountRows(context, [fields.creator, fields.reporter, fields.assignee])
+  },
+}
+
+const OLDEST_FIRST = 'ORDER BY created ASC'
+const DAY = 24 * 60 * 60 * 1000
+/** JQL knows minutes, in the time zone of the user; without that zone a day earlier is early enough anywhere. */
+function jqlMinute(since: Date, timeZone: string | undefined): string {
+  const moment = timeZone ? since : new Date(since.getTime() - DAY)
+  const local = moment.toLocaleString('sv-SE', { timeZone: timeZone ?? 'UTC', dateStyle: 'short', timeStyle: 'short' })
+  return local.replaceAll('-', '/')
+}
+
+export default entity(issues, {
+  label: 'Issues',
+  domainTypes: ['TICKET', 'CROSS'],
+  raw: 'jira_api_issues',
+  collect: {
+    request: ({ scope }) => ({
+      path: `agile/1.0/board/${scope.board_id}/issue`,
+      query: { expand: 'changelog', jql: OLDEST_FIRST },
+    }),
+    paging: startAt(100),
+    records: (body) => body.issues,
+    incremental: {
+      filterBy: (since, { server }) => ({
+        jql: `updated >= '${jqlMinute(since, (server as Server).timeZone)}' ${OLDEST_FIRST}`,
+      }),
+    },
+  },
+  extract: extractIssue,
+  convert: {
+    ...onBoard,
+    to: [domainIssues, domainBoardIssues, issueAssignees],
+    owns: [{ table: issueAssignees, by: { issue_id: 'id' } }],
+    replaces: ISSUE_SOURCES,
+    isIncremental: true,
+    dependsOn: ['typeMappings'],
+    *rows(issue, { idOf, scope, scopeConfig }) {
+      const id = idOf(issues, issue.issue_id)
+      const assignee_id = idOf(accounts, issue.assignee_account_id || null)
+      yield domainIssues.row({
+        id,
+        url: browseUrl(issue.self, issue.issue_key),
+        icon_url: issue.icon_url,
+        issue_key: issue.issue_key,
+        title: issue.summary,
+        description: issue.description,
+        epic_key: issue.epic_key,
+        type: issue.subtask && !scopeConfig.isMapped(issue.type) ? 'SUBTASK' : issue.std_type,
+        original_type: issue.type,
+        status: issue.std_status,
+        original_status: issue.status_name,
+        story_point: issue.story_point,
+        resolution_date: issue.resolution_date,
+        created_date: issue.created,
+        updated_date: issue.updated,
+        lead_time_minutes: issue.lead_time_minutes,
+        original_estimate_minutes: issue.original_estimate_minutes,
+        time_spent_minutes: issue.spent_minutes,
+        time_remaining_minutes: issue.remaining_estimate_minutes,
+        creator_id: idOf(accounts, issue.creator_account_id || null),
+        creator_name: issue.creator_display_name,
+        assignee_id,
+        assignee_name: issue.assignee_display_name,
+        parent_issue_id: idOf(issues, issue.parent_id || null),
+        priority: issue.priority_name,
+        component: issue.components,
+        original_project: issue.project_name,
+        is_subtask: issue.subtask,
+        due_date: issue.due_date,
+        fix_versions: issue.fix_versions,
+      })
+      yield domainBoardIssues.row({ board_id: idOf(boards, scope.board_id), issue_id: id })
+      if (assignee_id)
+        yield issueAssignees.row({ issue_id: id, assignee_id, assignee_name: issue.assignee_display_name })
+    },
+  },
+})
+
+/** Where people see the issue: the server may live below a path. */
+const browseUrl = (self: string, key: string): string => `${self.split('/rest/', 1)[0]}/browse/${key}`

@@ -1,0 +1,16 @@
+import { key, string, text } from '../../../database/table.ts'
+import { entity, table } from '../kit.ts'
+
+export const statuses = table('statuses', 'JiraStatus', {
+  id: key(string(191)),
+  name: text(),
+  self: text(),
+  status_category: text('statusCategory.key'),
+})
+
+export default entity(statuses, {
+  label: 'Status',
+  domainTypes: ['TICKET'],
+  raw: 'jira_api_status',
+  collect: { request: () => ({ path: 'api/2/status' }) },
+})

@@ -1,0 +1,111 @@
+/** The table of issues; apart from its entity, since most other entities refer to it. */
+import {
+  bigint,
+  boolean,
+  double,
+  indexed,
+  key,
+  optional,
+  type RowOf,
+  string,
+  text,
+  timestamp,
+  zeroTime,
+} from '../../database/table.ts'
+import { valueAt } from '../../plugin-kit/entity.ts'
+import { accountIdOf } from './entities/accounts.ts'
+import { onBoard, table } from './kit.ts'
+import { plainText } from './plain-text.ts'
+
+const minutes = (path: string) =>
+  bigint((issue) => {
+    const seconds = valueAt(issue, path)
+    return typeof seconds === 'number' ? Math.trunc(seconds / 60) : undefined
+  })
+const names = (path: string) =>
+  text((issue) => ((valueAt(issue, path) ?? []) as { name: string }[]).map(({ name }) => name).join())
+
+/** The table of types is in the connection's language; an issue carries the same name. */
+const typeOf = ({ fields }: any, { lookups }: any): string =>
+  lookups.types.get(fields.issuetype?.id)?.name ?? fields.issuetype?.name ?? ''
+const categoryOf = ({ fields }: any): string => fields.status?.statusCategory?.key ?? ''
+
+function leadTimeMinutes({ fields }: any): number | undefined {
+  const [start, end] = [fields.created, fields.resolutiondate].map((time) => Math.floor(Date.parse(time) / 1000)) as [
+    number,
+    number,
+  ]
+  return end >= start ? Math.floor((end - start) / 60) : undefined
+}
+
+function storyPoints({ fields }: any, { scopeConfig }: any): number {
+  const points = fields[scopeConfig.storyPointField]
+  return typeof points === 'number' ? points : typeof points === 'string' ? Number(points) || 0 : 0
+}
+
+const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i
+/** A day begins where the issue was created. */
+function dueDate({ fields }: any, { scopeConfig }: any): Date | undefined {
+  const due = fields[scopeConfig.dueDateField]
+  if (typeof due !== 'string') return undefined
+  const time = due.includes('T') ? due : `${due}T00:00:00`
+  const moment = Date.parse(OFFSET.test(time) ? time : `${time}${OFFSET.exec(fields.created)?.[0] ?? 'Z'}`)
+  return Number.isNaN(moment) ? undefined : new Date(moment)
+}
+
+export const issues = table('issues', 'JiraIssue', {
+  issue_id: key(bigint('id')),
+  project_id: bigint('fields.project.id'),
+  project_name: string('fields.project.name'),
+  self: string(),
+  icon_url: string('fields.issuetype.iconUrl'),
+  issue_key: string('key'),
+  summary: text('fields.summary'),
+  description: text((issue) => plainText(issue.fields.description)),
+  type: string(typeOf),
+  epic_key: string('fields.epic.key'),
+  status_name: string('fields.status.name'),
+  status_key: string(categoryOf),
+  story_point: optional(double(storyPoints)),
+  original_estimate_minutes: optional(minutes('fields.timeoriginalestimate')),
+  aggregate_estimate_minutes: minutes('fields.aggregatetimeestimate'),
+  remaining_estimate_minutes: minutes('fields.timeestimate'),
+  creator_account_id: string((issue) => accountIdOf(issue.fields.creator)),
+  creator_account_type: string(() => ''), // never filled by the reference, as the assignee's
+  creator_display_name: string('fields.creator.displayName'),
+  assignee_account_id: string((issue) => accountIdOf(issue.fields.assignee)),
+  assignee_account_type: string(() => ''),
+  assignee_display_name: string('fields.assignee.displayName'),
+  priority_id: bigint('fields.priority.id'),
+  priority_name: string('fields.priority.name'),
+  parent_id: bigint('fields.parent.id'),
+  parent_key: string('fields.parent.key'),
+  sprint_id: bigint('fields.sprint.id'),
+  sprint_name: string('fields.sprint.name'),
+  resolution_date: timestamp('fields.resolutiondate'),
+  created: zeroTime(timestamp('fields.created')),
+  updated: indexed(zeroTime(timestamp('fields.updated'))),
+  spent_minutes: optional(minutes('fields.timespent')),
+  comment_total: bigint('fields.comment.total'),
+  lead_time_minutes: optional(bigint(leadTimeMinutes)),
+  std_type: string((issue, context) => context.scopeConfig.standardType(typeOf(issue, context))),
+  std_status: string((issue, context) => context.scopeConfig.standardStatus(typeOf(issue, context), categoryOf(issue))),
+  components: names('fields.components'),
+  subtask: boolean('fields.issuetype.subtask'),
+  changelog_total: bigint('changelog.total'),
+  worklog_total: bigint('fields.worklog.total'),
+  due_date: timestamp(dueDate),
+  fix_versions: names('fields.fixVersions'),
+})
+export type Issue = RowOf<typeof issues>
+
+/** For collectors: the board's issues, of later runs those changed since. */
+export const eachIssue = (only?: (issue: Issue) => boolean) => ({
+  table: issues,
+  ...onBoard,
+  ...(only && { only }),
+  input: ({ issue_id, updated }: Issue) => ({ issue_id, update_time: updated }),
+  changedBy: 'updated',
+})
+export const issueOfInput = (_record: unknown, { input }: any) => input?.issue_id
+export const updateOfInput = (_record: unknown, { input }: any) => input?.update_time

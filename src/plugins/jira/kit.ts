@@ -1,0 +1,61 @@
+import { inner } from '../../database/read.ts'
+import { bigint, key, type RowOf, string, text } from '../../database/table.ts'
+import { pluginKit } from '../../plugin-kit/entity.ts'
+import { offset } from '../../plugin-kit/http/index.ts'
+import type { Rules } from './rules.ts'
+
+const kit = pluginKit('jira')
+export const { table } = kit
+
+export const boards = table('boards', 'JiraBoard', {
+  board_id: key(bigint('id')),
+  scope_config_id: bigint(() => 0),
+  project_id: bigint('location.projectId'),
+  name: string(),
+  self: string(),
+  type: string(100),
+  jql: text(() => ''), // of the board's filter, which a later run compares
+})
+export type Board = RowOf<typeof boards>
+export const paramsOf = (connectionId: number, { board_id }: Pick<Board, 'board_id'>) => ({
+  ConnectionId: connectionId,
+  BoardId: Number(board_id),
+})
+
+export const ofBoard = () => key(bigint((_record: unknown, { scope }: any) => scope.board_id))
+export const boardIssues = table('board_issues', 'JiraBoardIssue', { board_id: ofBoard(), issue_id: key(bigint('id')) })
+/** Rows whose issue is on the board. */
+export const onBoard = {
+  joins: { board: inner(boardIssues, { connection_id: 'connection_id', issue_id: 'issue_id' }) },
+  where: ({ board_id }: Board) => ({ 'board.board_id': board_id }),
+}
+
+export const entity = kit.entityMaker<Board, Rules>((table, { board_id }) =>
+  'board_id' in table.columns ? { board_id } : {},
+)
+
+/** Raw tables with whole issues. Most tables get rows from them, and some more from a raw table of their own. */
+export const ISSUE_SOURCES = ['jira_api_issues', 'jira_api_epics']
+
+export interface Server {
+  readonly isCloud: boolean
+  readonly majorVersion: number
+  /** Of the user that the connection logs in as: JQL reads times in it. */
+  readonly timeZone: string | undefined
+}
+export async function probe(get: (path: string) => Promise<any>): Promise<Server> {
+  const { deploymentType, versionNumbers } = await get('api/2/serverInfo')
+  const { timeZone } = await get('api/2/myself')
+  return { isCloud: deploymentType === 'Cloud', majorVersion: versionNumbers?.[0] ?? 0, timeZone }
+}
+
+export const startAt = (size: number) =>
+  offset({ size, offsetParam: 'startAt', sizeParam: 'maxResults', total: ({ body }) => body?.total })
+
+/** `38, 40` or, of a field with several people, `[5e97, 5ecf]`. */
+export const idsIn = (list: string | null | undefined): string[] =>
+  (list ?? '')
+    .replace(/^\[|\]$/g, '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean)
