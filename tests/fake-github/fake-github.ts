@@ -75,8 +75,8 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
   }
   const serveWithFault = (fault: Fault | undefined, received: Received): Served => {
     if (fault?.kind === 'revoked-token') {
-      const token = /\S+$/.exec(header(received, 'authorization') ?? '')?.[0]
-      if (token !== undefined) fake.revoke(token)
+      const holder = service.tokens.bearer(header(received, 'authorization') ?? '')
+      if (holder !== undefined) fake.revoke(holder.token)
     }
     const instead =
       underWay > settings.maximumConcurrency
@@ -95,10 +95,10 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
     peak = Math.max(peak, underWay)
     handle(incoming, outgoing)
       .catch((error: Error) => {
-        service.violations.push({
-          request: `${incoming.method} ${incoming.url}`,
-          problem: `the fake failed: ${error.stack}`,
-        })
+        // The client hung up, as a killed one does.
+        if (incoming.errored !== null) return
+        const request = `${incoming.method} ${incoming.url}`
+        service.violations.push({ request, problem: `the fake failed: ${error.stack}` })
         if (!outgoing.headersSent) return send(outgoing, refusal(500, error.message), {})
         outgoing.destroy()
       })
@@ -159,7 +159,7 @@ function conditional({ settings }: Service, received: Received, served: Served):
   if (answer.status !== 200 || received.method !== 'GET') return served
   const content = JSON.stringify(answer.body)
   const owner = settings.etagPerToken ? (bearer?.token ?? '') : ''
-  const etag = `W/"${createHash('sha256').update(owner).update(content).digest('hex')}"`
+  const etag = `W/"${createHash('sha1').update(owner).update(content).digest('hex')}"`
   const modified = answer.lastModified === undefined ? undefined : new Date(answer.lastModified)
   const headers = {
     ...answer.headers,

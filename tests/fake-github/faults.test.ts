@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGithub, type FakeGithubOptions, startFakeGithub } from './fake-github.ts'
 import { FAULT_KINDS } from './faults.ts'
@@ -101,4 +103,18 @@ test('one fault in so many requests, chosen by the seed', async () => {
   expect(new Set(once).size).toBeGreaterThan(2)
   expect(await statuses()).toEqual(once)
   expect(FAULT_KINDS).toHaveLength(11)
+})
+
+test('clients that hang up, before or after their request is complete, leave no trace', async () => {
+  await start({ latencyMilliseconds: 50 })
+  const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\nuser-agent: x\r\ncontent-length: 20\r\n\r\n'
+  for (const sent of [`${head}{"query"`, `${head}{"query":"{ viewer"}}`]) {
+    const socket = connect(Number(new URL(fake.url).port), '127.0.0.1')
+    await once(socket, 'connect')
+    await new Promise((resolve) => socket.write(sent, resolve))
+    socket.resetAndDestroy()
+  }
+  await expect.poll(() => get(fake, '/user').then(({ status }) => status)).toBe(200)
+  expect(fake.violations).toEqual([])
+  expect(fake.requests.counts().requests).toBe(1)
 })

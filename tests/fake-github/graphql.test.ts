@@ -232,6 +232,15 @@ describe('REST and GraphQL show the same world', () => {
   })
 })
 
+test('a search for repositories', async () => {
+  const text =
+    '{ search(first: 5, type: REPOSITORY, query: "web org:acme") { repositoryCount nodes { ... on Repository { databaseId } } } }'
+  const { items, total_count } = (await get(fake, '/search/repositories?q=web+org:acme')).body
+  const { search } = (await query(fake, text)).body.data
+  expect(search).toEqual({ repositoryCount: total_count, nodes: items.map((each: any) => ({ databaseId: each.id })) })
+  expect(total_count).toBe(1)
+})
+
 describe('costs', () => {
   test('points and nodes follow GitHub’s published example', async () => {
     const text = `{ rateLimit { cost nodeCount remaining } repository(owner: "acme", name: "web") {

@@ -85,6 +85,7 @@ export function prepareGraphql({ query, variables, operationName }: GraphqlBody)
       execute({
         schema: githubSchema(),
         document,
+        rootValue: {},
         contextValue: { ...context, cost },
         variableValues: variables,
         operationName,

@@ -26,8 +26,10 @@ export interface CostProblem {
 const NODE_LIMIT = 500_000
 const PAGE_LIMIT = 100
 
-// https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
-/** `variables` with defaults filled in. */
+/**
+ * `variables` have their defaults filled in.
+ * https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
+ */
 export function costOf(
   document: DocumentNode,
   operation: OperationDefinitionNode,

@@ -1,4 +1,4 @@
-import { canSee } from '../rest/routes-accounts.ts'
+import { canSee, searchRepositories } from '../rest/routes-accounts.ts'
 import { organisationsOf } from '../rest/shape-people.ts'
 import { parseNodeId } from '../world/ids.ts'
 import type { Organisation, User } from '../world/records.ts'
@@ -68,6 +68,11 @@ export const queryResolvers: Resolvers = {
     return { type: 'Organization', record: found }
   },
   viewer: (_, __, { world, bearer }) => ({ type: 'User', record: world.people.find(bearer.login) }),
+  search: (_, { query, type, ...page }, context) => {
+    if (type !== 'REPOSITORY') throw new Error(`the fake GitHub does not search for ${type}`)
+    const found = searchRepositories(context, query)
+    return { ...plainConnection(page, found, repositoryNode), repositoryCount: found.length }
+  },
   rateLimit: (_, __, { quota, cost }) => ({
     limit: quota.limit,
     remaining: quota.remaining,

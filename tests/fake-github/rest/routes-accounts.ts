@@ -107,24 +107,30 @@ function installationRepositories(request: RestRequest): Answer {
   }))
 }
 
-function search(request: RestRequest): Answer {
-  const terms = request.query.get('q')!.trim().split(/\s+/)
-  const qualifiers = terms.flatMap((term) =>
-    /^(org|user|in|fork|archived):/.test(term) ? [term.split(':') as [string, string]] : [],
-  )
-  const words = terms.filter((term) => !term.includes(':')).map((word) => word.toLowerCase())
-  const owners = qualifiers.flatMap(([name, value]) => (name === 'org' || name === 'user' ? [value.toLowerCase()] : []))
-  const withForks = qualifiers.some(([name, value]) => name === 'fork' && value !== 'false')
-  const found = request.world.repositories.filter(
+/** Repositories that a search text finds: words in the name, and the qualifiers org, user and fork. */
+export function searchRepositories(
+  { world, bearer }: Pick<RestRequest, 'world' | 'bearer'>,
+  text: string,
+): Repository[] {
+  const terms = text.trim().toLowerCase().split(/\s+/)
+  const valuesOf = (...names: string[]): string[] =>
+    terms.flatMap((term) => (names.includes(term.split(':')[0]!) ? [term.slice(term.indexOf(':') + 1)] : []))
+  const words = terms.filter((term) => !term.includes(':'))
+  const owners = valuesOf('org', 'user')
+  const withForks = valuesOf('fork').some((value) => value !== 'false')
+  return world.repositories.filter(
     (each) =>
-      canSee(request, each) &&
+      canSee({ bearer }, each) &&
       (withForks || each.settings.parent === null) &&
       (owners.length === 0 || owners.includes(each.owner.toLowerCase())) &&
       words.every((word) => fullName(each).toLowerCase().includes(word)),
   )
+}
+
+function search(request: RestRequest): Answer {
   return page(
     request,
-    found,
+    searchRepositories(request, request.query.get('q')!),
     (list, total) => ({
       total_count: total,
       incomplete_results: false,

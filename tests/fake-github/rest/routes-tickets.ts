@@ -94,7 +94,7 @@ function issues(request: RepositoryRequest): Answer {
   const labels = query.get('labels')?.split(',') ?? []
   const creator = query.get('creator')
   const assignee = query.get('assignee')
-  const count = (each: Issue) => String(repository.comments.childrenOf(each.number).length).padStart(6, '0')
+  const count = (each: Issue) => String(repository.comments.countOf(each.number)).padStart(6, '0')
   const selection: Selection<Issue> = {
     name: JSON.stringify([since, state, sort, direction, labels, creator, assignee]),
     key: (each) => (sort === 'created' ? each.createdAt : sort === 'updated' ? each.updatedAt : count(each)),

@@ -31,7 +31,19 @@ const ORGANISATION_LINKS = {
 const links = (table: Readonly<Record<string, string>>, base: string): Record<string, string> =>
   Object.fromEntries(Object.entries(table).map(([name, suffix]) => [name, `${base}/${suffix}`]))
 
+/** Pages repeat few accounts often. */
+const accounts = new Map<string, ReturnType<typeof newAccount>>()
+const ACCOUNTS_KEPT = 2000
+
 function account(api: string, login: string, id: number, nodeId: string, type: string) {
+  const key = `${api} ${login}`
+  const known = accounts.get(key) ?? newAccount(api, login, id, nodeId, type)
+  if (accounts.size >= ACCOUNTS_KEPT) accounts.clear()
+  accounts.set(key, known)
+  return known
+}
+
+function newAccount(api: string, login: string, id: number, nodeId: string, type: string) {
   const url = `${api}/users/${encodeURIComponent(login)}`
   return {
     login,

@@ -52,6 +52,17 @@ export const repositoryUrl = (on: Shaping, repository: RepositoryName): string =
   `${on.api}/repos/${fullName(repository)}`
 export const pageUrl = (repository: RepositoryName): string => `https://github.com/${fullName(repository)}`
 
+/** Every pull request shows its repositories; composing 36 links each time would take most of the fake's time. */
+const links = new Map<string, Record<string, string>>()
+const REPOSITORIES_KEPT = 500
+function linksOf(url: string): Record<string, string> {
+  const known =
+    links.get(url) ?? Object.fromEntries(Object.entries(LINKS).map(([name, suffix]) => [name, `${url}/${suffix}`]))
+  if (links.size >= REPOSITORIES_KEPT) links.clear()
+  links.set(url, known)
+  return known
+}
+
 /** GitHub's `minimal-repository`. */
 export function minimalRepository(on: Shaping, repository: RepositoryName, isPrivate: boolean, isFork: boolean) {
   const url = repositoryUrl(on, repository)
@@ -66,7 +77,7 @@ export function minimalRepository(on: Shaping, repository: RepositoryName, isPri
     description: `The repository ${fullName(repository)}`,
     fork: isFork,
     url,
-    ...Object.fromEntries(Object.entries(LINKS).map(([name, suffix]) => [name, `${url}/${suffix}`])),
+    ...linksOf(url),
   }
 }
 

@@ -74,7 +74,7 @@ export function issue(on: Shaping, repository: Repository, ticket: Issue) {
     assignee: person(on, ticket.assignees[0] ?? null),
     assignees: persons(on, ticket.assignees),
     milestone: milestoneOf(on, repository, ticket),
-    comments: repository.comments.childrenOf(ticket.number).length,
+    comments: repository.comments.countOf(ticket.number),
     created_at: ticket.createdAt,
     updated_at: ticket.updatedAt,
     closed_at: ticket.closedAt,

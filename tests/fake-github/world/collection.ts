@@ -1,7 +1,7 @@
 import { CHILD_SPAN } from './ids.ts'
 import type { Item } from './records.ts'
 
-/** Where a collection's records come from: indexes are enumerated, records built when asked for and never kept. */
+/** Where a collection's records come from: indexes are enumerated, records built when asked for; only some are kept. */
 export interface Source<T extends Item> {
   readonly parents: () => Iterable<number>
   readonly indexes: (parent: number) => Iterable<number>
@@ -37,6 +37,7 @@ export interface Collection<T extends Item> extends Iterable<T> {
   indexes(): Iterable<number>
   get(index: number): T | undefined
   childrenOf(parent: number): T[]
+  countOf(parent: number): number
   select(selection: Selection<T>): readonly Place[]
   add(parent: number, values: Partial<T>): T
   edit(index: number, values: Partial<T>): T
@@ -44,6 +45,8 @@ export interface Collection<T extends Item> extends Iterable<T> {
 }
 
 const SELECTIONS_KEPT = 64
+/** Children ask for their parent again and again. */
+const RECORDS_KEPT = 1000
 
 export function collection<T extends Item>(source: Source<T>, revision: Revision): Collection<T> {
   const edits = new Map<number, Partial<T>>()
@@ -51,12 +54,20 @@ export function collection<T extends Item>(source: Source<T>, revision: Revision
   const addedIndexes = new Set<number>()
   const removed = new Set<number>()
   const selections = new Map<string, readonly Place[]>()
+  const records = new Map<number, T>()
   let selectionsOf = revision.value
+  let recordsOf = revision.value
 
   const exists = (index: number): boolean => !removed.has(index) && (addedIndexes.has(index) || source.holds(index))
   const build = (index: number): T => {
+    if (recordsOf !== revision.value || records.size >= RECORDS_KEPT) records.clear()
+    recordsOf = revision.value
+    const known = records.get(index)
+    if (known !== undefined) return known
     const changes = edits.get(index)
-    return changes === undefined ? source.build(index) : { ...source.build(index), ...changes }
+    const record = changes === undefined ? source.build(index) : { ...source.build(index), ...changes }
+    records.set(index, record)
+    return record
   }
   function* indexesOf(parent: number): Generator<number> {
     for (const index of source.indexes(parent)) if (!removed.has(index)) yield index
@@ -71,14 +82,13 @@ export function collection<T extends Item>(source: Source<T>, revision: Revision
 
   return {
     get size() {
-      let count = 0
-      for (const _ of indexes()) count++
-      return count
+      return length(indexes())
     },
     has: exists,
     indexes,
     get: (index) => (exists(index) ? build(index) : undefined),
     childrenOf: (parent) => Array.from(indexesOf(parent), build),
+    countOf: (parent) => length(indexesOf(parent)),
     *[Symbol.iterator]() {
       for (const index of indexes()) yield build(index)
     },
@@ -117,6 +127,12 @@ export function collection<T extends Item>(source: Source<T>, revision: Revision
       revision.value++
     },
   }
+}
+
+function length(items: Iterable<unknown>): number {
+  let count = 0
+  for (const _ of items) count++
+  return count
 }
 
 export const comparePlaces = (a: Place, b: Place): number =>
