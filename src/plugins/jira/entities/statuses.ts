@@ -13,4 +13,9 @@ export default entity(statuses, {
   domainTypes: ['TICKET'],
   raw: 'jira_api_status',
   collect: { request: () => ({ path: 'api/2/status' }) },
+  extract: {
+    // Team-managed projects have statuses of their own; those of other projects than the board's are left out.
+    rows: (status, { read, scope }) =>
+      !status.scope || Number(status.scope.project?.id) === scope.project_id ? [read(statuses, status)] : [],
+  },
 })
