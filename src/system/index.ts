@@ -3,8 +3,9 @@ import type { Table } from '../database/table.ts'
 import * as access from './access.ts'
 import * as pipelines from './pipelines.ts'
 import * as projects from './projects.ts'
+import * as runs from './runs.ts'
 import * as state from './state.ts'
 
-export const systemTables: readonly Table<any>[] = [projects, pipelines, state, access].flatMap((module) =>
+export const systemTables: readonly Table<any>[] = [projects, pipelines, runs, state, access].flatMap((module) =>
   Object.values<Table<any>>(module),
 )

@@ -1,4 +1,8 @@
-import type { Plan } from '../records.ts'
+import type { Database } from '../../database/database.ts'
+import { fingerprint } from '../../secrets.ts'
+import { tasks } from '../../system/pipelines.ts'
+import { taskProgress } from '../../system/runs.ts'
+import type { Plan, PlanTask } from '../records.ts'
 
 export interface TaskEstimate {
   /** Place in the plan, both from 1. */
@@ -15,7 +19,93 @@ export interface TaskEstimate {
 export interface PlanPreview {
   readonly plan: Plan
   readonly tasks: readonly TaskEstimate[]
-  /** Of the whole plan, stages added up and the slowest task of each; null when any part is unknown. */
+  /** Of the whole plan: requests added up, stages added up with the slowest task of each; null when a part is unknown. */
   readonly requests: number | null
   readonly seconds: number | null
 }
+
+/** Equal for tasks that do the same on the same scope. */
+export const scopeMark = ({ plugin, options, subtasks }: PlanTask): string =>
+  fingerprint([plugin, options, subtasks ?? []])
+
+/** Other scopes whose average stands in for a scope that never ran. */
+const SIMILAR = 20
+
+interface PastRun {
+  readonly id: number
+  readonly requests: number
+  readonly spent_seconds: number
+}
+
+/** The newest completed runs of one scope, or of any scope of a plugin. */
+export async function pastRuns(
+  { kysely }: Database,
+  where: { readonly scope_mark: string } | { readonly plugin: string },
+  limit: number,
+): Promise<PastRun[]> {
+  const [column, value] = Object.entries(where)[0] as [string, string]
+  const rows = await kysely
+    .selectFrom(taskProgress.name)
+    .innerJoin(tasks.name, `${tasks.name}.id`, `${taskProgress.name}.task_id`)
+    .select([
+      `${tasks.name}.id as id`,
+      `${taskProgress.name}.requests as requests`,
+      `${tasks.name}.spent_seconds as spent_seconds`,
+    ])
+    .where(`${taskProgress.name}.${column}`, '=', value)
+    .where(`${tasks.name}.status`, '=', 'TASK_COMPLETED')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows as PastRun[]
+}
+
+const mean = (values: readonly number[]): number =>
+  Math.round(values.reduce((sum, each) => sum + each, 0) / values.length)
+const sum = (values: readonly (number | null)[]): number | null =>
+  values.some((value) => value === null) ? null : values.reduce<number>((total, value) => total + (value ?? 0), 0)
+const most = (values: readonly (number | null)[]): number | null =>
+  values.some((value) => value === null) ? null : Math.max(0, ...values.map((value) => value ?? 0))
+
+export async function previewPlan(database: Database, plan: Plan): Promise<PlanPreview> {
+  const stages: TaskEstimate[][] = []
+  for (const [row, stage] of plan.entries()) {
+    const estimates: TaskEstimate[] = []
+    for (const [index, task] of stage.entries()) {
+      estimates.push({
+        stage: row + 1,
+        column: index + 1,
+        plugin: task.plugin,
+        title: titleOf(task),
+        ...(await estimate(database, task)),
+      })
+    }
+    stages.push(estimates)
+  }
+  const all = stages.flat()
+  return {
+    plan,
+    tasks: all,
+    requests: sum(all.map(({ requests }) => requests)),
+    seconds: sum(stages.map((stage) => most(stage.map(({ seconds }) => seconds)))),
+  }
+}
+
+async function estimate(
+  database: Database,
+  task: PlanTask,
+): Promise<Pick<TaskEstimate, 'requests' | 'seconds' | 'basis'>> {
+  const [last] = await pastRuns(database, { scope_mark: scopeMark(task) }, 1)
+  if (last) return { requests: last.requests, seconds: last.spent_seconds, basis: 'last run' }
+  const similar = await pastRuns(database, { plugin: task.plugin }, SIMILAR)
+  if (similar.length === 0) return { requests: null, seconds: null, basis: 'unknown' }
+  return {
+    requests: mean(similar.map(({ requests }) => requests)),
+    seconds: mean(similar.map(({ spent_seconds }) => spent_seconds)),
+    basis: 'similar scopes',
+  }
+}
+
+/** The first option that is a name rather than a number. */
+const titleOf = ({ options, plugin }: PlanTask): string =>
+  options.fullName ?? options.projectName ?? Object.values(options).find((value) => typeof value === 'string') ?? plugin

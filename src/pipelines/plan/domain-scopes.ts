@@ -1,0 +1,54 @@
+/** The rows of the domain model that a scope stands for: a repository is a repos row and a boards row. */
+import type { TableRow } from '../../database/table.ts'
+import type { DomainType } from '../../plugin-kit/entity.ts'
+import { idMaker } from '../../plugin-kit/id-of.ts'
+import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+
+export interface DomainScope {
+  readonly table: string
+  readonly rowId: string
+}
+
+const TABLE_OF: Record<DomainType, string> = {
+  CODE: 'repos',
+  CODEREVIEW: 'repos',
+  CROSS: 'repos',
+  CICD: 'cicd_scopes',
+  TICKET: 'boards',
+  CODEQUALITY: 'cq_projects',
+}
+export const ALL_ENTITIES = Object.keys(TABLE_OF) as DomainType[]
+
+/** Words that are no domain types are ignored; none at all means all. */
+export function entitiesOf(words: readonly string[] | null | undefined): ReadonlySet<DomainType> {
+  const known = ALL_ENTITIES.filter((entity) => words?.includes(entity))
+  return new Set(known.length > 0 ? known : ALL_ENTITIES)
+}
+
+export function domainScopesOf(
+  source: PluginSpec,
+  connectionId: number,
+  scope: any,
+  entities: ReadonlySet<DomainType>,
+): DomainScope[] {
+  const wanted = new Set([...entities].map((entity) => TABLE_OF[entity]))
+  return rowsOf(source, connectionId, scope)
+    .filter(({ table }) => wanted.has(table.name))
+    .map(({ table, cells }) => ({ table: table.name, rowId: String(cells[table.names.indexOf('id')]) }))
+}
+
+/** The conversion of the scope itself says which rows it becomes, so that ids are made in one place. */
+function rowsOf(source: PluginSpec, connectionId: number, scope: any): readonly TableRow[] {
+  const idOf = idMaker(connectionId)
+  if (source.scope.convert) return source.scope.convert(scope, idOf)
+  const entity = source.entities.find(({ table, spec }) => table === source.scope.table && spec.convert)
+  const context = {
+    connectionId,
+    connection: { endpoint: source.connection.endpoint },
+    scope,
+    scopeConfig: source.scopeConfig.prepare({}),
+    idOf,
+    lookups: {},
+  }
+  return [...(entity?.spec.convert?.rows(scope, context as any) ?? [])]
+}

@@ -1,0 +1,102 @@
+import { UserError } from '../errors.ts'
+import { settingsTables } from '../plugin-kit/settings-tables.ts'
+import { blueprintScopes, blueprints } from '../system/projects.ts'
+import { checkName } from './connections.ts'
+import { ConflictError, requireNothingRuns } from './guards.ts'
+import type { ScopeConfig, Settings } from './records.ts'
+import type { ScopeConfigService, ServiceContext } from './services.ts'
+import { checkSettings, pickNames, sealSettings } from './settings.ts'
+import { publicScope, publicScopeConfig, scopeKey, scopeTitle, sourceNamed } from './sources.ts'
+import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
+
+const LONGEST_NAME = 255
+
+export function scopeConfigService({ database, plugins, secrets }: ServiceContext): ScopeConfigService {
+  const { kysely } = database
+  const sourceOf = (plugin: string) => {
+    const source = sourceNamed(plugins, plugin)
+    return { source, table: settingsTables(source).scopeConfigs }
+  }
+
+  async function stored(plugin: string, connectionId: number, id: number): Promise<ScopeConfig> {
+    const { source, table } = sourceOf(plugin)
+    const row = await findRow(kysely, table, { id, connection_id: connectionId })
+    if (!row) throw new UserError(`Connection ${connectionId} has no scope config ${id}.`, { status: 404 })
+    return publicScopeConfig(source, row, secrets)
+  }
+
+  async function save(plugin: string, connectionId: number, sent: Settings, before?: ScopeConfig) {
+    const { source, table } = sourceOf(plugin)
+    if (!before && !(await findRow(kysely, settingsTables(source).connections, { id: connectionId }))) {
+      throw new UserError(`There is no ${plugin} connection ${connectionId}.`, { status: 404 })
+    }
+    const { name: sentName, entities = before?.entities } = pickNames(['name', 'entities'], sent)
+    const name = checkName(sentName ?? before?.name, LONGEST_NAME)
+    if (entities && !(Array.isArray(entities) && entities.every((each) => typeof each === 'string'))) {
+      throw new UserError('entities must be a list of words such as CODE or TICKET.')
+    }
+    const values = checkSettings(source.scopeConfig.fields, sent, before)
+    source.scopeConfig.prepare(values)
+    const namesake = await findRow(kysely, table, { name })
+    if (namesake && namesake.id !== before?.id) {
+      throw new UserError(`A ${plugin} scope config is already called ${name}: choose another name.`)
+    }
+    const sealed = sealSettings(source.scopeConfig.fields, values, secrets)
+    const row = { name, connection_id: connectionId, entities: entities ?? [], ...sealed }
+    const id = before?.id ?? (await insertRow(kysely, table, row))
+    if (before) await updateRows(kysely, table, { id }, row)
+    return stored(plugin, connectionId, id)
+  }
+
+  return {
+    async list(plugin, connectionId) {
+      const { source, table } = sourceOf(plugin)
+      const rows = await selectRows(kysely, table, (query) =>
+        query.where('connection_id', '=', connectionId).orderBy('id', 'desc'),
+      )
+      return rows.map((row) => publicScopeConfig(source, row, secrets))
+    },
+    create: (plugin, connectionId, values) => save(plugin, connectionId, values),
+    get: stored,
+    update: async (plugin, connectionId, id, values) =>
+      save(plugin, connectionId, values, await stored(plugin, connectionId, id)),
+    async remove(plugin, connectionId, id) {
+      const { source, table } = sourceOf(plugin)
+      const config = await stored(plugin, connectionId, id)
+      const users = await selectRows(kysely, source.scope.table, (query) => query.where('scope_config_id', '=', id))
+      if (users.length > 0) {
+        throw new ConflictError(
+          `Scope config ${config.name} is used by ${users.length} scopes: give them another first.`,
+          users.map((row) => publicScope(source, row)),
+        )
+      }
+      await requireNothingRuns(kysely)
+      await deleteRows(kysely, table, { id })
+      return config
+    },
+    async projects(plugin, id) {
+      const { source, table } = sourceOf(plugin)
+      const config = await findRow(kysely, table, { id })
+      if (!config) throw new UserError(`There is no ${plugin} scope config ${id}.`, { status: 404 })
+      const scopes = await selectRows(kysely, source.scope.table, (query) => query.where('scope_config_id', '=', id))
+      const titles = new Map(scopes.map((row) => [String(row[scopeKey(source)]), scopeTitle(source, row)]))
+      if (titles.size === 0) return []
+      const links = await selectRows(kysely, blueprintScopes, (query) =>
+        query
+          .where('plugin_name', '=', plugin)
+          .where('connection_id', '=', config.connection_id)
+          .where('scope_id', 'in', [...titles.keys()]),
+      )
+      const users = await selectRows(kysely, blueprints, (query) => query.where('project_name', '<>', '').orderBy('id'))
+      return users
+        .map((blueprint) => ({
+          name: blueprint.project_name,
+          blueprintId: blueprint.id,
+          scopes: links
+            .filter(({ blueprint_id }) => blueprint_id === blueprint.id)
+            .map(({ scope_id }) => ({ scopeId: scope_id, scopeName: titles.get(scope_id) ?? '' })),
+        }))
+        .filter((project) => project.scopes.length > 0)
+    },
+  }
+}

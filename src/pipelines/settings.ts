@@ -1,0 +1,140 @@
+/** Values that users send for a plugin's described fields: matched, converted, checked, encrypted, masked. */
+import { UserError } from '../errors.ts'
+import { compilePattern } from '../plugin-kit/patterns.ts'
+import type { Field, Fields } from '../plugin-kit/plugin.ts'
+import { columnName } from '../plugin-kit/settings-tables.ts'
+import { hasPassword, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
+import type { Settings } from './records.ts'
+
+type Values = Record<string, any>
+
+/** Keys match whatever their letter case, as clients of the reference expect; what is not described is left out. */
+export function pickNames(names: readonly string[], sent: Settings): Values {
+  const byLowerCase = new Map(names.map((name) => [name.toLowerCase(), name]))
+  const picked: Values = {}
+  for (const [key, value] of Object.entries(sent)) {
+    const name = byLowerCase.get(key.toLowerCase())
+    if (name !== undefined && value !== undefined) picked[name] = value
+  }
+  return picked
+}
+
+const wrong = (name: string, expected: string) => new UserError(`${name} must be ${expected}.`)
+
+function toText(name: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw wrong(name, 'text')
+}
+
+const URL_SCHEMES = /^(https?|socks5h?):$/
+const CONVERT: Record<Field['kind'], (name: string, value: unknown, field: Field) => unknown> = {
+  string: toText,
+  secret: toText,
+  url(name, value) {
+    const text = toText(name, value).trim()
+    if (text !== '' && !(URL.canParse(text) && URL_SCHEMES.test(new URL(text).protocol))) {
+      throw wrong(name, 'an address that begins with http:// or https://')
+    }
+    return text
+  },
+  integer(name, value) {
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+    if (value === '') return 0
+    if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw wrong(name, 'a whole number')
+    return number
+  },
+  boolean(name, value) {
+    if (typeof value === 'boolean') return value
+    if (value === 'true' || value === 1 || value === '1') return true
+    if (value === 'false' || value === 0 || value === '0' || value === '') return false
+    throw wrong(name, 'true or false')
+  },
+  regex(name, value) {
+    const pattern = toText(name, value)
+    if (pattern !== '') compilePattern(pattern, name)
+    return pattern
+  },
+  choice(name, value, { choices = [] }) {
+    const text = toText(name, value)
+    if (text !== '' && !choices.includes(text)) throw wrong(name, `one of ${choices.join(', ')}`)
+    return text
+  },
+  strings: (name, value) => (Array.isArray(value) ? value : [value]).map((each) => toText(name, each)),
+  json: (_name, value) => value,
+}
+
+const EMPTY: Record<Field['kind'], unknown> = {
+  string: '',
+  secret: '',
+  url: '',
+  integer: 0,
+  boolean: false,
+  regex: '',
+  choice: '',
+  strings: [],
+  json: null,
+}
+const emptyOf = ({ kind, default: given }: Field) => given ?? EMPTY[kind]
+
+function convert(name: string, field: Field, value: unknown): unknown {
+  const converted = CONVERT[field.kind](name, value, field)
+  if (field.size !== undefined && typeof converted === 'string' && [...converted].length > field.size) {
+    throw wrong(name, `at most ${field.size} characters`)
+  }
+  return converted
+}
+
+/**
+ * The complete, checked values after a change. Without `stored` they are those of something new: absent and null mean the
+ * default. With it, absent keeps what is stored, null resets, and a masked secret stands for the stored one.
+ */
+export function checkSettings(fields: Fields, sent: Settings, stored?: Settings): Values {
+  const picked = pickNames(Object.keys(fields), sent)
+  const values: Values = {}
+  for (const [name, field] of Object.entries(fields)) {
+    const value = picked[name]
+    if (value === undefined || (value === null && !stored)) values[name] = stored ? stored[name] : emptyOf(field)
+    else if (value === null) values[name] = emptyOf(field)
+    else values[name] = keepMasked(field, convert(name, field, value), stored?.[name])
+    if (!field.isOptional && (values[name] === '' || values[name] === undefined || values[name] === null)) {
+      throw new UserError(`${name} is missing: ${field.help ?? `set ${field.label}`}.`.replace(/\.\.$/, '.'))
+    }
+  }
+  return values
+}
+
+function keepMasked({ kind }: Field, sent: unknown, stored: unknown): unknown {
+  if (typeof stored !== 'string' || typeof sent !== 'string') return sent
+  if (kind === 'secret') return unmaskSecret(sent, stored)
+  return kind === 'url' && sent === maskUrl(stored) ? stored : sent
+}
+
+/** Column values; secrets and addresses with a password in them are encrypted. */
+export const sealSettings = (fields: Fields, values: Settings, { encrypt }: Secrets): Values =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { kind }]) => {
+      const value = values[name]
+      const isSecret = value && (kind === 'secret' || (kind === 'url' && hasPassword(value)))
+      return [columnName(name), isSecret ? encrypt(value) : value]
+    }),
+  )
+
+export const openSettings = (fields: Fields, row: Settings, { decrypt }: Secrets): Values =>
+  Object.fromEntries(
+    Object.keys(fields).map((name) => {
+      const value = row[columnName(name)]
+      return [name, typeof value === 'string' ? decrypt(value) : value]
+    }),
+  )
+
+export const maskSettings = (fields: Fields, values: Settings): Values =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const kind = fields[name]?.kind
+      if (typeof value !== 'string' || (kind !== 'secret' && kind !== 'url')) return [name, value]
+      if (kind === 'url') return [name, maskUrl(value)]
+      // Of a password not even the length is shown; nobody has to tell one from another.
+      return [name, name === 'password' ? '' : maskSecret(value)]
+    }),
+  )

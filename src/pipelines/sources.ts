@@ -1,0 +1,49 @@
+/** The data sources among the plugins, and how rows of their settings look from outside. */
+import { UserError } from '../errors.ts'
+import type { PluginSpec } from '../plugin-kit/plugin.ts'
+import type { Plugin } from '../plugin-kit/subtask.ts'
+import type { Secrets } from '../secrets.ts'
+import type { Scope, ScopeConfig } from './records.ts'
+import { openSettings } from './settings.ts'
+import { publicRow } from './store.ts'
+
+export function pluginNamed(plugins: readonly Plugin[], name: string): Plugin {
+  const plugin = plugins.find((each) => each.name === name)
+  if (!plugin) throw new UserError(`There is no plugin ${name}.`, { status: 404 })
+  return plugin
+}
+
+/** The description of a data source; plugins without connections have none. */
+export function sourceNamed(plugins: readonly Plugin[], name: string): PluginSpec {
+  const { source } = pluginNamed(plugins, name)
+  if (!source) throw new UserError(`${name} has no connections: it is no data source.`, { status: 404 })
+  return source
+}
+
+/** The column that names a scope within its connection. */
+export function scopeKey({ scope }: PluginSpec): string {
+  const names = scope.table.keys.map((position) => scope.table.names[position] as string)
+  return names.find((name) => name !== 'connection_id') as string
+}
+
+/** Where people look for a scope: its full name, where it has one. */
+export const titleColumn = (source: PluginSpec): string =>
+  ['full_name', 'name'].find((name) => name in source.scope.table.columns) ?? scopeKey(source)
+export const scopeTitle = (source: PluginSpec, row: any): string => String(row[titleColumn(source)] ?? '')
+
+export function publicScope(source: PluginSpec, row: any): Scope {
+  const { scopeConfigId, ...scope } = publicRow(source.scope.table, row)
+  return { ...scope, ...(scopeConfigId ? { scopeConfigId } : {}) } as unknown as Scope
+}
+
+export function publicScopeConfig(source: PluginSpec, row: any, secrets: Secrets): ScopeConfig {
+  const base = {
+    id: row.id,
+    connectionId: row.connection_id,
+    name: row.name,
+    entities: row.entities ?? [],
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+  return { ...base, ...openSettings(source.scopeConfig.fields, row, secrets) } as ScopeConfig
+}

@@ -1,0 +1,133 @@
+/** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { missingCell } from '../database/fit.ts'
+import type { Column, RowOf, Table } from '../database/table.ts'
+import { RecordError, UserError } from '../errors.ts'
+import type { Listed, Paged } from './services.ts'
+
+/** A pool or a transaction. */
+export type Queries = Kysely<any>
+
+/** The reference spells this one so. */
+const SPELT: Readonly<Record<string, string>> = { html_url: 'HTMLUrl' }
+/** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
+export const publicName = (column: string): string =>
+  SPELT[column] ??
+  (column.startsWith('_') ? column : column.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()))
+
+/** JSON arrives as text from one engine, and null stands for "never written". */
+export function decodeRow<T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> {
+  const decoded: Record<string, unknown> = {}
+  for (const name of table.names) {
+    const column = table.columns[name] as Column
+    const value = row[name] ?? missingCell(column)
+    decoded[name] = column.kind === 'json' && typeof value === 'string' ? JSON.parse(value) : value
+  }
+  return decoded as RowOf<T>
+}
+
+export const publicRow = (table: Table<any>, row: Record<string, unknown>): Record<string, any> =>
+  Object.fromEntries(table.names.map((name) => [publicName(name), row[name]]))
+
+/** Values checked and fitted for their columns; a value that cannot be stored is the sender's to change. */
+export function fitted(table: Table<any>, values: Record<string, unknown>): Record<string, unknown> {
+  try {
+    return Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, table.fitters[table.names.indexOf(name)]?.(value)]),
+    )
+  } catch (error) {
+    if (error instanceof RecordError) throw new UserError(error.message.replace(/^[^:]*\./, ''), { cause: error })
+    throw error
+  }
+}
+
+/** Inserts one row and gives the number that the database gave it. */
+export async function insertRow(queries: Queries, table: Table<any>, values: Record<string, unknown>): Promise<number> {
+  const now = new Date()
+  const stamps = table.createdAt < 0 ? {} : { created_at: now, updated_at: now }
+  const all = Object.fromEntries(
+    table.names
+      .filter((name) => !(table.columns[name] as Column).isGenerated)
+      .map((name) => [name, (values as any)[name] ?? (stamps as any)[name]]),
+  )
+  const insert = queries.insertInto(table.name).values(fitted(table, all))
+  if (!table.names.some((name) => (table.columns[name] as Column).isGenerated)) {
+    await insert.execute()
+    return 0
+  }
+  if (queries.getExecutor().adapter.supportsReturning) {
+    return (await insert.returning('id').executeTakeFirstOrThrow()).id
+  }
+  return Number((await insert.executeTakeFirstOrThrow()).insertId)
+}
+
+type Where = Readonly<Record<string, unknown>>
+
+/** Gives how many rows it changed; none when the condition no longer holds. A list means any of its values. */
+export async function updateRows(
+  queries: Queries,
+  table: Table<any>,
+  where: Where,
+  values: Record<string, unknown>,
+): Promise<number> {
+  const stamp = table.updatedAt < 0 ? {} : { updated_at: new Date() }
+  let update = queries.updateTable(table.name).set(fitted(table, { ...stamp, ...values }))
+  for (const [name, value] of Object.entries(where)) {
+    update = update.where(name, Array.isArray(value) ? 'in' : '=', value)
+  }
+  return Number((await update.executeTakeFirstOrThrow()).numUpdatedRows)
+}
+
+export async function deleteRows(queries: Queries, table: Table<any>, where: Where): Promise<number> {
+  let statement = queries.deleteFrom(table.name)
+  for (const [name, value] of Object.entries(where)) {
+    statement = statement.where(name, Array.isArray(value) ? 'in' : '=', value)
+  }
+  return Number((await statement.executeTakeFirstOrThrow()).numDeletedRows)
+}
+
+type Query = SelectQueryBuilder<any, any, any>
+/** Every row, or those that `narrow` leaves, in its order. */
+export async function selectRows<T extends Table<any>>(
+  queries: Queries,
+  table: T,
+  narrow: (query: Query) => Query = (query) => query,
+): Promise<RowOf<T>[]> {
+  const rows = await narrow(queries.selectFrom(table.name).selectAll(table.name)).execute()
+  return rows.map((row) => decodeRow(table, row))
+}
+
+export async function findRow<T extends Table<any>>(
+  queries: Queries,
+  table: T,
+  where: Where,
+): Promise<RowOf<T> | undefined> {
+  const [row] = await selectRows(queries, table, (query) => equalTo(query, where).limit(1))
+  return row
+}
+
+export const equalTo = (query: Query, where: Where): Query =>
+  Object.entries(where).reduce(
+    (narrowed, [name, value]) => narrowed.where(name, Array.isArray(value) ? 'in' : '=', value),
+    query,
+  )
+
+/** One page in the given order, and how many there are in all. */
+export async function selectPage<T extends Table<any>>(
+  queries: Queries,
+  table: T,
+  { page = 1, pageSize = 50 }: Paged,
+  narrow: (query: Query) => Query,
+  order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[],
+): Promise<Listed<RowOf<T>>> {
+  const counted = await narrow(queries.selectFrom(table.name))
+    .select((builder) => builder.fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
+  const items = await selectRows(queries, table, (query) =>
+    order
+      .reduce((ordered, [column, direction]) => ordered.orderBy(column, direction), narrow(query))
+      .limit(pageSize)
+      .offset((page - 1) * pageSize),
+  )
+  return { count: Number(counted.count), items }
+}

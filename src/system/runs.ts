@@ -1,0 +1,56 @@
+/** Which server runs what, which ticks were seen, and how far tasks are. */
+import { bigint, boolean, defineTable, indexed, key, optional, string, timestamp, written } from '../database/table.ts'
+
+export const servers = defineTable(
+  '_weir_servers',
+  {
+    holder: key(string(200)),
+    /** Grows while the server lives; others judge by whether it does, not by anybody's clock. */
+    beats: bigint(),
+    ...written,
+  },
+  { meaning: 'Servers that may run pipelines.' },
+)
+
+export const pipelineLeases = defineTable(
+  '_weir_pipeline_leases',
+  {
+    pipeline_id: key(bigint()),
+    holder: string(200),
+    cancel_requested: boolean(),
+    ...written,
+  },
+  { meaning: 'Which server runs a pipeline, and whether it was asked to stop.' },
+)
+
+export const blueprintTicks = defineTable(
+  '_weir_blueprint_ticks',
+  {
+    blueprint_id: key(bigint()),
+    /** Ticks up to this moment have been run, or were before the schedule was set. */
+    ticked_at: timestamp(),
+    ...written,
+  },
+  { meaning: 'Up to when the schedule of a blueprint has been followed.' },
+)
+
+export const taskProgress = defineTable(
+  '_weir_task_progress',
+  {
+    task_id: key(bigint()),
+    plugin: string(100),
+    /** Equal for tasks with equal options, so that a run can be compared with the one before. */
+    scope_mark: indexed(string(40)),
+    subtask: string(191),
+    finished_subtasks: bigint(),
+    total_subtasks: bigint(),
+    done: bigint(),
+    expected: optional(bigint()),
+    requests: bigint(),
+    requests_left: optional(bigint()),
+    waiting_until: timestamp(),
+    estimated_end: timestamp(),
+    ...written,
+  },
+  { meaning: 'How far a task is, and how many requests it has cost.' },
+)
