@@ -62,6 +62,11 @@ const CONVERT: Record<Field['kind'], (name: string, value: unknown, field: Field
   },
   strings: (name, value) => (Array.isArray(value) ? value : [value]).map((each) => toText(name, each)),
   json: (_name, value) => value,
+  time(name, value) {
+    const moment = new Date(toText(name, value))
+    if (Number.isNaN(moment.getTime())) throw wrong(name, 'a time such as 2026-01-31T12:00:00Z')
+    return moment
+  },
 }
 
 const EMPTY: Record<Field['kind'], unknown> = {
@@ -74,6 +79,7 @@ const EMPTY: Record<Field['kind'], unknown> = {
   choice: '',
   strings: [],
   json: null,
+  time: null,
 }
 const emptyOf = ({ kind, default: given }: Field) => given ?? EMPTY[kind]
 

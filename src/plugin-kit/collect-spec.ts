@@ -42,6 +42,8 @@ export type Incremental =
 export interface Refetch {
   readonly where: Where
   readonly request: (row: any, context: CollectContext<any, any>) => HttpRequest
+  /** The records of the answer; its whole body as one unless told. */
+  readonly records?: (body: any) => readonly unknown[]
   /** What is stored as the input of its records; null unless told. */
   readonly input?: (row: any) => Record<string, unknown>
 }

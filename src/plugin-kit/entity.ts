@@ -48,6 +48,8 @@ export interface Owned {
   readonly table: Table<any>
   /** Column of the owned table → column of the owner. */
   readonly by: Readonly<Record<string, string>>
+  /** Only these of them, when others hang on the owner too. */
+  readonly where?: Readonly<Record<string, string>>
 }
 
 export interface ExtractSpec<Scope, Config, L extends Lookups> {

@@ -14,13 +14,14 @@ export async function replaceOwned(
 ) {
   const owners = rows.filter(({ table }) => table === owner)
   if (owners.length === 0) return
-  for (const { table, by } of owned) {
+  for (const { table, by, where = {} } of owned) {
     const columns = Object.keys(by)
     const positions = Object.values(by).map((name) => owner.names.indexOf(name))
     const keys = owners.map(({ cells }) => sql`(${sql.join(positions.map((position) => cells[position]))})`)
+    const conditions = Object.entries(where).map(([name, value]) => sql`and ${sql.ref(name)} = ${value}`)
     await retrying(database, () =>
       sql`delete from ${sql.table(table.name)} where (${sql.join(columns.map((name) => sql.ref(name)))}) in (${sql.join(keys)})
-          and updated_at <> ${stamp}`.execute(database.kysely),
+          and updated_at <> ${stamp} ${sql.join(conditions, sql` `)}`.execute(database.kysely),
     )
   }
 }

@@ -1,14 +1,22 @@
 /** A plugin is data: REST routes, forms, docs and subtasks are derived from it, and written once for all plugins. */
 import type { Row, Table, TableRow } from '../database/table.ts'
 import type { Entity } from './entity.ts'
+import type { Credential, HttpRequest, RateLimits } from './http/index.ts'
 import type { IdOf } from './id-of.ts'
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
 export interface Field {
-  readonly kind: 'string' | 'secret' | 'url' | 'integer' | 'boolean' | 'regex' | 'choice' | 'strings' | 'json'
+  readonly kind: 'string' | 'secret' | 'url' | 'integer' | 'boolean' | 'regex' | 'choice' | 'strings' | 'json' | 'time'
   readonly label: string
   readonly help?: string
+  /** Stored when nothing is given. */
   readonly default?: unknown
+  /** What a form starts with; the API does not put it in. */
+  readonly suggestion?: unknown
+  /** Fields of one heading are drawn together. */
+  readonly panel?: string
+  /** Kept by the product itself: shown, never asked for. */
+  readonly isManaged?: boolean
   readonly isOptional?: boolean
   readonly choices?: readonly string[]
   /** Longest value; unlimited text when absent. */
@@ -35,9 +43,19 @@ export interface PluginSpec {
   readonly name: string
   readonly title: string
   readonly spelling: Spelling
+  /** The plugin whose connections and scope configs it uses, where it has none of its own. */
+  readonly settingsOf?: PluginSpec
   readonly connection: {
     readonly fields: Fields
     readonly endpoint: string
+    /** What requests are signed with; several are pooled. Default: the comma separated `token`. */
+    readonly credentials?: (settings: Settings) => readonly Credential[]
+    /** The headers that carry a credential. Default: `Authorization: Bearer`. */
+    readonly sign?: (credential: string, settings: Settings) => Readonly<Record<string, string>>
+    readonly headers?: Readonly<Record<string, string>>
+    readonly limits?: RateLimits
+    /** A cheap request that proves that a connection works. */
+    readonly test?: HttpRequest
     /** What collectors need to know of the server, such as its version; asked once a task. */
     readonly probe?: (get: (path: string) => Promise<any>) => Promise<unknown>
   }

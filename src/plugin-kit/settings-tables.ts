@@ -12,6 +12,7 @@ import {
   string,
   type Table,
   text,
+  timestamp,
   unique,
   written,
 } from '../database/table.ts'
@@ -27,6 +28,7 @@ const COLUMN: Record<Field['kind'], (field: Field) => Column<any>> = {
   choice: ({ size }) => string(size ?? 100),
   strings: () => json(),
   json: () => json(),
+  time: () => timestamp(),
 }
 
 /** `deploymentPattern` → `deployment_pattern`; runs of capitals stay together. */
@@ -44,6 +46,7 @@ export interface SettingsTables {
 }
 
 export function settingsTables(plugin: PluginSpec): SettingsTables {
+  if (plugin.settingsOf) return settingsTables(plugin.settingsOf)
   const existing = made.get(plugin)
   if (existing) return existing
   const prefix = `_tool_${plugin.name}`

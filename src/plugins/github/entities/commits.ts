@@ -1,0 +1,111 @@
+import { inner, left } from '../../../database/read.ts'
+import {
+  bigint,
+  common,
+  defineTable,
+  indexed,
+  key,
+  string,
+  text,
+  timestamp,
+  zeroTime,
+} from '../../../database/table.ts'
+import { commits as domainCommits, repoCommits as domainRepoCommits } from '../../../domain/code.ts'
+import { entity, inRepo, peopleIn, REST_PAGE, repoAccounts, repoId, repos, table } from '../kit.ts'
+import { accounts } from './accounts.ts'
+
+/** Keyed by the sha alone, as in the domain layer. */
+export const commits = defineTable(
+  '_tool_github_commits',
+  {
+    sha: key(string(40)),
+    author_id: bigint('author.id'),
+    author_name: string('commit.author.name'),
+    author_email: string('commit.author.email'),
+    authored_date: zeroTime(timestamp('commit.author.date')),
+    committer_id: bigint('committer.id'),
+    committer_name: string('commit.committer.name'),
+    committer_email: string('commit.committer.email'),
+    committed_date: zeroTime(timestamp('commit.committer.date')),
+    message: text('commit.message'),
+    url: string(),
+    additions: bigint('stats.additions'),
+    deletions: bigint('stats.deletions'),
+    ...common,
+  },
+  { idPrefix: 'github:GithubCommit' },
+)
+const repoCommits = table('repo_commits', 'GithubRepoCommit', {
+  repo_id: key(bigint(repoId)),
+  commit_sha: key(string(40, 'sha')),
+})
+const commitStats = table('commit_stats', 'GithubCommitStat', {
+  sha: key(string(40)),
+  additions: bigint('stats.additions'),
+  deletions: bigint('stats.deletions'),
+  committed_date: indexed(zeroTime(timestamp('commit.committer.date'))),
+})
+
+/** Off by default: git itself tells commits faster (gitextractor). */
+export default entity(repoCommits, {
+  label: 'Commits',
+  domainTypes: ['CODE'],
+  off: ['collect', 'extract', 'convert'],
+  raw: 'github_api_commits',
+  collect: {
+    request: ({ scope }) => ({ path: inRepo(scope, 'commits') }),
+    paging: REST_PAGE,
+    incremental: { filterBy: (since) => ({ since: since.toISOString() }) },
+    emptyOn: [409], // an empty repository
+  },
+  extract: {
+    writes: [commits, repoAccounts],
+    rows: (commit, context) => [
+      context.read(commits, commit),
+      context.read(repoCommits, commit),
+      ...peopleIn([commit.author, commit.committer], context),
+    ],
+  },
+  convert: {
+    to: [domainCommits, domainRepoCommits],
+    joins: {
+      commit: inner(commits, { sha: 'commit_sha' }),
+      stats: left(commitStats, { connection_id: 'connection_id', sha: 'commit_sha' }),
+    },
+    rows: ({ repo_id, commit, stats }, { idOf }) => [
+      domainCommits.row({
+        sha: commit.sha,
+        additions: stats?.additions ?? commit.additions,
+        deletions: stats?.deletions ?? commit.deletions,
+        message: commit.message,
+        author_name: commit.author_name,
+        author_email: commit.author_email,
+        authored_date: commit.authored_date,
+        author_id: idOf(accounts, commit.author_id || null),
+        committer_name: commit.committer_name,
+        committer_email: commit.committer_email,
+        committed_date: commit.committed_date,
+        committer_id: idOf(accounts, commit.committer_id || null),
+      }),
+      domainRepoCommits.row({ repo_id: idOf(repos, repo_id), commit_sha: commit.sha }),
+    ],
+  },
+})
+
+export const stats = entity(commitStats, {
+  label: 'Commit Stats',
+  domainTypes: ['CODE'],
+  off: ['collect', 'extract'],
+  raw: 'github_api_commit_stats',
+  collect: {
+    forEach: {
+      table: repoCommits,
+      where: ({ github_id }) => ({ repo_id: github_id }),
+      input: ({ commit_sha }) => ({ Sha: commit_sha }),
+      changedBy: 'created_at',
+    },
+    request: ({ scope, input }) => ({ path: inRepo(scope, `commits/${input.Sha}`) }),
+    records: (commit) => [commit],
+    emptyOn: [404, 422], // gone with a force push
+  },
+})

@@ -1,0 +1,182 @@
+import { left } from '../../../database/read.ts'
+import { bigint, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
+import { classify } from '../../../domain/classify.ts'
+import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { entity, inRepo, REST_PAGE, type Repo, repoId, repos, table } from '../kit.ts'
+import { commits } from './commits.ts'
+
+const RAW = ['github_api_deployments', 'github_graphql_deployment']
+
+const firstLine = (message: string | undefined): string => message?.split('\n')[0] ?? ''
+
+/** What becomes of a deployment. REST tells it by another request; `deployment_statuses` then has it. */
+const outcome = {
+  state: string(),
+  latest_status_state: string('latestStatus.state'),
+  latest_updated_date: timestamp('latestStatus.updatedAt'),
+  finished_date: timestamp(finishedAt),
+}
+/** Read from records in the shape of GraphQL. */
+export const deployments = table('deployments', 'GithubDeployment', {
+  github_id: bigint(repoId),
+  id: key(string()),
+  display_title: text((deployment) => firstLine(deployment.commit?.message)),
+  url: text(({ repository, environment }) => `${repository.url}/deployments/${environment}`),
+  database_id: bigint('databaseId'),
+  commit_oid: string('commitOid'),
+  description: string(),
+  environment: string(),
+  ...outcome,
+  repository_id: string('repository.id'),
+  repository_name: string('repository.name'),
+  repository_url: string('repository.url'),
+  ref_name: string('ref.name'),
+  payload: text(),
+  created_date: zeroTime(timestamp('createdAt')),
+  updated_date: zeroTime(timestamp('updatedAt')),
+})
+const deploymentStatuses = table('deployment_statuses', 'GithubDeploymentStatus', {
+  id: key(string((_node: unknown, { input }: any) => input.Id)),
+  database_id: bigint((_node: unknown, { input }: any) => input.DatabaseId),
+  ...outcome,
+})
+
+interface Status {
+  readonly state: string
+  readonly updatedAt: string
+}
+
+/** When it first was in use, or else last failed or was switched off; null while neither happened. */
+function finishedAt({ statuses }: { statuses?: { nodes: readonly Status[] } | null }): string | null {
+  const lastOf = (...states: string[]) =>
+    (statuses?.nodes ?? [])
+      .filter(({ state }) => states.includes(state))
+      .map(({ updatedAt }) => updatedAt)
+      .sort()
+      .at(-1)
+  return lastOf('SUCCESS') ?? lastOf('FAILURE', 'ERROR', 'INACTIVE', 'ACTIVE') ?? null
+}
+
+const fromRest = (deployment: any, { html_url, name }: Repo) => ({
+  ...deployment,
+  id: deployment.node_id,
+  databaseId: deployment.id,
+  commitOid: deployment.sha,
+  ref: { name: deployment.ref },
+  repository: { name, url: html_url },
+  payload: typeof deployment.payload === 'string' ? deployment.payload : JSON.stringify(deployment.payload ?? ''),
+  createdAt: deployment.created_at,
+  updatedAt: deployment.updated_at,
+})
+
+/** REST lists the newest first, and calls "success" what GraphQL calls ACTIVE while it is the last word. */
+function outcomeFromRest(statuses: readonly { state: string; updated_at: string }[]) {
+  const nodes: Status[] = statuses.map((status) => ({
+    state: status.state.toUpperCase(),
+    updatedAt: status.updated_at,
+  }))
+  const latest = nodes[0]
+  const state = latest?.state ?? 'PENDING'
+  return { state: state === 'SUCCESS' ? 'ACTIVE' : state, latestStatus: latest, statuses: { nodes } }
+}
+
+const RESULT = { SUCCESS: ['SUCCESS', 'INACTIVE', 'ACTIVE'], FAILURE: ['ERROR', 'FAILURE'] }
+const STATUS = {
+  IN_PROGRESS: ['IN_PROGRESS', 'QUEUED', 'WAITING', 'PENDING'],
+  DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE],
+}
+export const UNFINISHED = { state: STATUS.IN_PROGRESS }
+
+export default entity(deployments, {
+  label: 'Deployments',
+  domainTypes: ['CICD'],
+  raw: 'github_api_deployments',
+  collect: {
+    request: ({ scope }) => ({ path: inRepo(scope, 'deployments') }),
+    paging: REST_PAGE,
+    incremental: { newestFirstBy: 'created_at' },
+  },
+  extract: { rows: (deployment, { read, scope }) => [read(deployments, fromRest(deployment, scope))] },
+  convert: {
+    to: [cicdDeploymentCommits, cicdDeployments],
+    joins: {
+      outcome: left(deploymentStatuses, { connection_id: 'connection_id', id: 'id' }),
+      commit: left(commits, { sha: 'commit_oid' }),
+    },
+    where: ({ github_id }) => ({ github_id }),
+    replaces: RAW,
+    rows: ({ outcome, commit, ...deployment }, { idOf, scopeConfig }) => {
+      const id = idOf(deployments, deployment.id)
+      const repo = idOf(repos, deployment.github_id)
+      const { state, finished_date } = outcome ?? deployment
+      const finished = finished_date ?? deployment.updated_date
+      const both = {
+        id,
+        cicd_scope_id: repo,
+        name: deployment.commit_oid,
+        display_title: deployment.display_title || firstLine(commit?.message),
+        url: deployment.url,
+        result: classify(state, RESULT, ''),
+        status: classify(state, STATUS, 'OTHER'),
+        original_status: state,
+        environment: scopeConfig.isProduction(deployment.environment) ? 'PRODUCTION' : deployment.environment,
+        original_environment: deployment.environment,
+        created_date: deployment.created_date,
+        started_date: deployment.created_date,
+        finished_date: finished,
+        duration_sec: (finished.getTime() - deployment.created_date.getTime()) / 1000,
+      }
+      return [
+        cicdDeploymentCommits.row({
+          ...both,
+          cicd_deployment_id: id,
+          commit_sha: deployment.commit_oid,
+          ref_name: deployment.ref_name,
+          repo_id: repo,
+          repo_url: deployment.repository_url,
+        }),
+        cicdDeployments.row(both),
+      ]
+    },
+  },
+})
+
+const forEachDeployment = {
+  table: deployments,
+  where: ({ github_id }: Repo) => ({ github_id }),
+  changedBy: 'created_date',
+}
+const statusPath = (scope: Repo, databaseId: number) => ({
+  path: inRepo(scope, `deployments/${databaseId}/statuses`),
+  query: { per_page: 100 },
+})
+const input = ({ id, database_id }: { id: string; database_id: number }) => ({ Id: id, DatabaseId: database_id })
+
+export const statuses = entity(deploymentStatuses, {
+  label: 'Deployment Statuses',
+  domainTypes: ['CICD'],
+  raw: 'github_api_deployment_statuses',
+  collect: {
+    forEach: { ...forEachDeployment, input },
+    request: ({ scope, input }) => statusPath(scope, input.DatabaseId),
+    records: (statuses) => [statuses],
+    incremental: {
+      refetch: { where: UNFINISHED, request: (row, { scope }) => statusPath(scope, row.database_id), input },
+    },
+    emptyOn: [404],
+  },
+  extract: { rows: (statuses, { read }) => [read(deploymentStatuses, outcomeFromRest(statuses))] },
+})
+
+/** For the title of a deployment: the first line of its commit's message. */
+export const deployedCommits = entity(commits, {
+  label: 'Deployment Commits',
+  domainTypes: ['CICD'],
+  raw: 'github_api_deployment_commits',
+  collect: {
+    forEach: { ...forEachDeployment, input: ({ commit_oid }) => ({ Sha: commit_oid }) },
+    request: ({ scope, input }) => ({ path: inRepo(scope, `commits/${input.Sha}`) }),
+    records: (commit) => [commit],
+    emptyOn: [404, 409, 422], // gone with a force push
+  },
+})

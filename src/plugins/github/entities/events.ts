@@ -1,0 +1,26 @@
+import { bigint, indexed, key, string, timestamp, zeroTime } from '../../../database/table.ts'
+import { entity, inRepo, peopleIn, REST_PAGE, repoAccounts, table } from '../kit.ts'
+
+const events = table('issue_events', 'GithubIssueEvent', {
+  github_id: key(bigint('id')),
+  issue_id: indexed(bigint('issue.id')),
+  type: string('event'),
+  author_username: string('actor.login'),
+  github_created_at: indexed(zeroTime(timestamp('created_at'))),
+})
+
+export default entity(events, {
+  label: 'Events',
+  domainTypes: ['TICKET'],
+  raw: 'github_api_events',
+  collect: {
+    request: ({ scope }) => ({ path: inRepo(scope, 'issues/events') }),
+    paging: REST_PAGE,
+    incremental: { newestFirstBy: 'created_at' },
+    emptyOn: [410, 422], // 422: GitHub lists no further than a few hundred pages
+  },
+  extract: {
+    writes: [repoAccounts],
+    rows: (event, context) => [context.read(events, event), ...peopleIn([event.actor], context)],
+  },
+})

@@ -1,0 +1,70 @@
+import { bigint, json, key, string, timestamp } from '../../../database/table.ts'
+import { classify } from '../../../domain/classify.ts'
+import { cicdTasks } from '../../../domain/devops.ts'
+import { entity, inRepo, REST_PAGE, RESULT, repoId, repos, STATUS, table, wholeSeconds } from '../kit.ts'
+import { forEachRun, runs } from './runs.ts'
+
+const upper = (name: string) => string((job) => job[name]?.toUpperCase())
+
+export const jobs = table('jobs', 'GithubJob', {
+  repo_id: key(bigint(repoId)),
+  id: key(bigint()),
+  run_id: bigint(),
+  run_url: string(),
+  node_id: string(),
+  head_sha: string(),
+  url: string(),
+  html_url: string(),
+  status: upper('status'),
+  conclusion: upper('conclusion'),
+  started_at: timestamp(),
+  completed_at: timestamp(),
+  name: string(),
+  steps: json(),
+  check_run_url: string(),
+  labels: json(),
+  runner_id: bigint('run_id'), // the reference's mistake, kept since its tests show it
+  runner_name: string(),
+  runner_group_id: bigint(),
+  type: string((job, { scopeConfig }) => scopeConfig.typeOf(job.name)),
+  environment: string((job, { scopeConfig }) => scopeConfig.environmentOf(job.name)),
+})
+
+export default entity(jobs, {
+  label: 'Jobs',
+  names: { collect: 'Collect Job Runs' },
+  domainTypes: ['CICD'],
+  raw: 'github_api_jobs',
+  collect: {
+    forEach: { ...forEachRun, input: ({ id }) => ({ ID: id }) },
+    request: ({ scope, input }) => ({ path: inRepo(scope, `actions/runs/${input.ID}/jobs`) }),
+    paging: REST_PAGE,
+    records: ({ jobs }) => jobs,
+    emptyOn: [404], // GitHub deletes old runs
+  },
+  extract: { dependsOn: ['deploymentPattern', 'productionPattern'] },
+  convert: {
+    to: [cicdTasks],
+    replaces: ['github_api_jobs', 'github_graphql_jobs'],
+    isIncremental: true,
+    *rows(job, { idOf }) {
+      if (!job.started_at) return
+      yield cicdTasks.row({
+        id: idOf(jobs, job.run_id, job.id), // the reference's: the run stands where the key has the repository
+        name: job.name,
+        pipeline_id: idOf(runs, job.repo_id, job.run_id),
+        result: classify(job.conclusion, RESULT, ''),
+        status: classify(job.status, STATUS, 'OTHER'),
+        original_status: job.status,
+        original_result: job.conclusion,
+        type: job.type,
+        environment: job.environment,
+        duration_sec: wholeSeconds(job.started_at, job.completed_at),
+        created_date: job.started_at,
+        started_date: job.started_at,
+        finished_date: job.completed_at,
+        cicd_scope_id: idOf(repos, job.repo_id),
+      })
+    },
+  },
+})

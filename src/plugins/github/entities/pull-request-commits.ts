@@ -1,0 +1,48 @@
+import { key, string, timestamp, zeroTime } from '../../../database/table.ts'
+import { pullRequestCommits as domainPullRequestCommits } from '../../../domain/pull-requests.ts'
+import { entity, inRepo, REST_PAGE, table } from '../kit.ts'
+import { commits } from './commits.ts'
+import { forEachPullRequest, joinPullRequest, ofRepo, pullRequestId, pullRequests } from './pull-requests.ts'
+
+export const pullRequestCommits = table('pull_request_commits', 'GithubPrCommit', {
+  commit_sha: key(string(40, 'sha')),
+  pull_request_id: key(pullRequestId()),
+  commit_author_name: string('commit.author.name'),
+  commit_author_email: string('commit.author.email'),
+  commit_authored_date: zeroTime(timestamp('commit.author.date')),
+})
+
+export default entity(pullRequestCommits, {
+  label: 'PR Commits',
+  domainTypes: ['CROSS', 'CODEREVIEW'],
+  raw: 'github_api_pull_request_commits',
+  collect: {
+    forEach: forEachPullRequest,
+    request: ({ scope, input }) => ({ path: inRepo(scope, `pulls/${input.Number}/commits`) }),
+    paging: REST_PAGE,
+    emptyOn: [404],
+  },
+  extract: {
+    writes: [commits],
+    // The reference looks for the author's id inside the commit, where GitHub has none.
+    rows: (commit, { read }) => [
+      read(commits, commit, { author_id: 0, committer_id: 0 }),
+      read(pullRequestCommits, commit),
+    ],
+  },
+  convert: {
+    to: [domainPullRequestCommits],
+    joins: joinPullRequest,
+    where: ofRepo,
+    replaces: ['github_api_pull_request_commits', 'github_graphql_prs'],
+    rows: ({ pull, pull_request_id, commit_sha, ...author }, { idOf }) => [
+      domainPullRequestCommits.row({
+        pull_request_id: idOf(pullRequests, pull_request_id),
+        commit_sha,
+        commit_author_name: author.commit_author_name,
+        commit_author_email: author.commit_author_email,
+        commit_authored_date: author.commit_authored_date,
+      }),
+    ],
+  },
+})

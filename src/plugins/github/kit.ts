@@ -1,0 +1,68 @@
+import { bigint, indexed, key, type RowOf, string, text, timestamp } from '../../database/table.ts'
+import { pluginKit } from '../../plugin-kit/entity.ts'
+import { linkHeader } from '../../plugin-kit/http/index.ts'
+import type { Rules } from './rules.ts'
+
+const kit = pluginKit('github')
+export const { table } = kit
+
+export const repos = table('repos', 'GithubRepo', {
+  github_id: key(bigint('id')),
+  scope_config_id: bigint(() => 0),
+  name: string(),
+  full_name: string(),
+  html_url: string(),
+  description: text(),
+  owner_id: bigint('owner.id'),
+  language: string(),
+  parent_github_id: bigint('parent.id'),
+  parent_html_url: text('parent.html_url'),
+  clone_url: string(),
+  created_date: timestamp('created_at'),
+  updated_date: timestamp('updated_at'),
+})
+export type Repo = RowOf<typeof repos>
+
+/** Tables that carry the id of their repository are read by it; others join one that does. */
+export const entity = kit.entityMaker<Repo, Rules>((table, scope) =>
+  'repo_id' in table.columns ? { repo_id: scope.github_id } : {},
+)
+
+/** Most records do not name their repository. */
+export const repoId = (_record: unknown, { scope }: any): number => scope.github_id
+export const repoIdColumn = () => indexed(bigint(repoId))
+
+/** Who was seen in a repository; their profiles are asked for by this list. */
+export const repoAccounts = table('repo_accounts', 'GithubRepoAccount', {
+  account_id: key(bigint('id')),
+  repo_github_id: key(bigint(repoId)),
+  login: string(),
+})
+
+/** One row for each person of a record; deleted accounts are null and have none. */
+export const peopleIn = (people: readonly any[], { read }: { read: (table: any, record: any) => any }) =>
+  people.filter((person) => person?.id).map((person) => read(repoAccounts, person))
+
+/** The reference stores texts over REST as they stand in the answer: JSON, with quotes and escapes. */
+export const quoted = (name: string) => text((record) => JSON.stringify(record[name] ?? ''))
+
+export const REST_PAGE = linkHeader(100)
+/** Path below the repository. */
+export const inRepo = (scope: Repo, path: string): string => `/repos/${scope.full_name}/${path}`
+
+/** Labels of a record, by name. */
+export const labelNames = (record: any): string[] => (record.labels ?? []).map(({ name }: { name: string }) => name)
+
+/** The number at the end of an API address such as `…/issues/12`; 0 when there is none. */
+export const numberAtEnd = (url: string | null | undefined): number => Number(/\/(\d+)$/.exec(url ?? '')?.[1] ?? 0)
+
+/** Cut, not rounded. */
+export const wholeSeconds = (start: Date | null, end: Date | null): number =>
+  start && end ? Math.trunc((end.getTime() - start.getTime()) / 1000) : 0
+
+/** https://docs.github.com/en/rest/checks/runs: conclusions and statuses of runs and jobs. */
+export const RESULT = { SUCCESS: ['success'], FAILURE: ['failure', 'cancelled', 'timed_out', 'startup_failure'] }
+export const STATUS = {
+  IN_PROGRESS: ['in_progress', 'queued', 'waiting', 'pending'],
+  DONE: ['completed', 'success', 'failure', 'cancelled', 'timed_out', 'startup_failure'],
+}

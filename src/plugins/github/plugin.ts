@@ -1,0 +1,73 @@
+import { definePlugin } from '../../plugin-kit/define-plugin.ts'
+import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import accounts, { organisations } from './entities/accounts.ts'
+import comments, { onIssues, onPullRequests, reviewComments } from './entities/comments.ts'
+import commits, { stats } from './entities/commits.ts'
+import deployments, { deployedCommits, statuses } from './entities/deployments.ts'
+import events from './entities/events.ts'
+import issues, { assignees, labels as issueLabels } from './entities/issues.ts'
+import jobs from './entities/jobs.ts'
+import milestones from './entities/milestones.ts'
+import pullRequestCommits from './entities/pull-request-commits.ts'
+import pullRequestIssues, { enrich } from './entities/pull-request-issues.ts'
+import pullRequests, { detailsEntity, labels as pullRequestLabels } from './entities/pull-requests.ts'
+import releases, { latestRelease, tagsEntity } from './entities/releases.ts'
+import repoEntity from './entities/repos.ts'
+import reviews, { reviewersEntity } from './entities/reviews.ts'
+import runs from './entities/runs.ts'
+import { repos } from './kit.ts'
+import { prepareRules } from './rules.ts'
+import { connectionFields, scopeConfigFields } from './settings.ts'
+
+/** Asked for in the same way whichever API a connection prefers. */
+export const sharedEntities = [
+  repoEntity,
+  milestones,
+  issueLabels,
+  assignees,
+  pullRequestLabels,
+  enrich,
+  pullRequestIssues,
+  reviewersEntity,
+  events,
+  comments,
+  reviewComments,
+  onIssues,
+  onPullRequests,
+  runs,
+  commits,
+  stats,
+]
+
+export const githubSpec: PluginSpec = {
+  name: 'github',
+  title: 'GitHub',
+  spelling: 'title',
+  connection: { endpoint: 'https://api.github.com/', fields: connectionFields },
+  scope: {
+    table: repos,
+    title: 'Repository',
+    options: { githubId: 'github_id', name: 'full_name', fullName: 'full_name' },
+    params: (connectionId, { full_name }) => ({ ConnectionId: connectionId, Name: full_name }),
+  },
+  scopeConfig: { fields: scopeConfigFields, prepare: prepareRules },
+  entities: [
+    ...sharedEntities,
+    issues,
+    pullRequests,
+    detailsEntity,
+    pullRequestCommits,
+    reviews,
+    jobs,
+    accounts,
+    organisations,
+    deployments,
+    statuses,
+    deployedCommits,
+    releases,
+    latestRelease,
+    tagsEntity,
+  ],
+}
+
+export const github = definePlugin(githubSpec)

@@ -1,0 +1,97 @@
+import type { Field, Fields } from '../../plugin-kit/plugin.ts'
+
+export const connectionFields: Fields = {
+  endpoint: {
+    kind: 'url',
+    label: 'Endpoint',
+    help: 'https://api.github.com/, or https://your-host/api/v3/ for GitHub Enterprise Server.',
+    default: 'https://api.github.com/',
+  },
+  authMethod: {
+    kind: 'choice',
+    label: 'Authentication',
+    choices: ['AccessToken', 'AppKey'],
+    default: 'AccessToken',
+  },
+  token: {
+    kind: 'secret',
+    label: 'Personal access tokens',
+    help: 'Several are separated by commas: their limits add up. Scopes: repo, read:user, read:org.',
+    isOptional: true,
+  },
+  appId: { kind: 'string', label: 'App ID', isOptional: true },
+  secretKey: { kind: 'secret', label: 'Private key of the app', help: 'PEM text.', isOptional: true },
+  installationId: { kind: 'integer', label: 'Installation ID', isOptional: true },
+  proxy: { kind: 'url', label: 'Proxy', isOptional: true },
+  rateLimitPerHour: {
+    kind: 'integer',
+    label: 'Requests per hour',
+    help: 'Leave empty to use what GitHub grants.',
+    isOptional: true,
+  },
+  enableGraphql: {
+    kind: 'boolean',
+    label: 'Use GraphQL',
+    help: 'Fewer and larger requests for issues, pull requests and jobs.',
+    default: true,
+  },
+  refreshToken: { kind: 'secret', label: 'Refresh token', isManaged: true },
+  tokenExpiresAt: { kind: 'time', label: 'Token expires at', isManaged: true },
+  refreshTokenExpiresAt: { kind: 'time', label: 'Refresh token expires at', isManaged: true },
+}
+
+const pattern = (label: string, suggestion: string, help?: string): Field => ({
+  kind: 'regex',
+  label,
+  size: 255,
+  isOptional: true,
+  suggestion,
+  ...(help && { help }),
+})
+const inPanel = (panel: string, fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, panel }]))
+
+const LABEL_HELP = 'Matched against each label; the last label that matches is taken whole.'
+
+/** Five panels; an empty pattern matches nothing, except that without a production pattern everything is production. */
+export const scopeConfigFields: Fields = {
+  ...inPanel('Issue Tracking', {
+    issueTypeRequirement: pattern('Labels of requirements', '(feat|feature|proposal|requirement)', LABEL_HELP),
+    issueTypeBug: pattern('Labels of bugs', '(bug|broken)', LABEL_HELP),
+    issueTypeIncident: pattern('Labels of incidents', '(incident|failure)', LABEL_HELP),
+    issuePriority: pattern('Labels of priority', '(highest|high|medium|low|p0|p1|p2|p3)', LABEL_HELP),
+    issueComponent: pattern('Labels of components', 'component(.*)', LABEL_HELP),
+    issueSeverity: pattern('Labels of severity', 'severity(.*)', LABEL_HELP),
+  }),
+  ...inPanel('CI/CD', {
+    envNamePattern: pattern('Production environments', '(?i)prod(.*)', 'Of deployments made through GitHub.'),
+    deploymentPattern: pattern('Workflow runs and jobs that deploy', '', 'Matched against their names.'),
+    productionPattern: pattern('Of these, to production', '', 'Names, and branches of runs. Empty: all of them.'),
+  }),
+  ...inPanel('Code Review', {
+    prType: pattern('Labels of pull request types', 'type(.*)', LABEL_HELP),
+    prComponent: pattern('Labels of pull request components', 'component(.*)', LABEL_HELP),
+  }),
+  ...inPanel('Cross-domain', {
+    prBodyClosePattern: pattern(
+      'Issues that a pull request closes',
+      '(?mi)(fix|close|resolve|fixes|closes|resolves|fixed|closed|resolved)[\\s]*.*(((and )?(#|https:\\/\\/github.com\\/%s\\/issues\\/)\\d+[ ]*)+)',
+      'Searched in the text of the pull request; %s stands for owner/repo.',
+    ),
+  }),
+  ...inPanel('Additional Settings', {
+    refdiff: {
+      kind: 'json',
+      label: 'Releases to compare',
+      help: 'tagsLimit: how many of the newest tags; tagsPattern: which tags count.',
+      isOptional: true,
+      suggestion: { tagsLimit: 10, tagsPattern: '/v\\d+\\.\\d+(\\.\\d+(-rc)*\\d*)*$/' },
+    },
+    prSizeExcludedFileExtensions: {
+      kind: 'strings',
+      label: 'File extensions that do not count towards the size of a pull request',
+      isOptional: true,
+      suggestion: [],
+    },
+  }),
+}
