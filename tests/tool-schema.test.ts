@@ -1,0 +1,92 @@
+/** The tool tables of every plugin that is here against the reference's list of them. */
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { Column, Table } from '../src/database/table.ts'
+import { plugins } from '../src/plugins/index.ts'
+
+interface ReferenceColumn {
+  readonly name: string
+  readonly type: string
+  /** What the reference's migrations made of it, where that differs. */
+  readonly dbType?: string
+  readonly primaryKey: boolean
+  readonly autoIncrement?: boolean
+  readonly serializer?: string
+  readonly missingAs?: string
+  readonly note?: string
+}
+interface ReferenceTable {
+  readonly plugin: string
+  readonly table: string
+  readonly idPrefix: string
+  readonly idKey: readonly string[]
+  readonly note?: string
+  readonly columns: readonly ReferenceColumn[]
+}
+
+const file = new URL('../../shared/reference/schema/tool-tables.json', import.meta.url)
+const reference: ReferenceTable[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+const isReal = ({ note = '' }: { note?: string }) => !/no such table|absent from the current model/.test(note)
+const toolTables = new Map(
+  plugins.flatMap(({ tables }) =>
+    tables.filter(({ name }) => name.startsWith('_tool_')).map((each) => [each.name, each]),
+  ),
+)
+const wanted = reference.filter((each) => isReal(each) && plugins.some(({ name }) => name === each.plugin))
+
+const TYPES: Record<Column['kind'], string> = {
+  string: 'string',
+  text: 'text',
+  integer: 'int',
+  bigint: 'bigint',
+  double: 'float',
+  boolean: 'bool',
+  timestamp: 'datetime(3)',
+  date: 'date',
+  json: 'json',
+  bytes: 'bytes',
+}
+const typeOf = ({ kind, size }: Column) => (kind === 'string' ? `string(${size})` : TYPES[kind])
+
+function allowedTypes({ type, dbType = type, serializer }: ReferenceColumn): string[] {
+  if (serializer === 'encdec') return ['text'] // ciphertext is longer than what it hides
+  return [type, dbType, ...(serializer === 'json' ? ['json'] : [])]
+}
+
+function missingOf({ kind, missing }: Column): string {
+  if (missing !== 'empty') return missing
+  return kind === 'boolean' ? 'false' : kind === 'string' || kind === 'text' ? "''" : '0'
+}
+
+/** How one column differs from the reference; empty when it does not. */
+function differences(column: Column, expected: ReferenceColumn): object {
+  const found = {
+    type: typeOf(column),
+    isKey: Boolean(column.isKey),
+    isGenerated: Boolean(column.isGenerated),
+    missing: column.isKey ? undefined : missingOf(column),
+  }
+  const types = allowedTypes(expected)
+  const should = {
+    type: types.includes(found.type) ? found.type : types.join(' or '),
+    isKey: expected.primaryKey,
+    isGenerated: Boolean(expected.autoIncrement),
+    missing: expected.primaryKey ? undefined : expected.missingAs,
+  }
+  return JSON.stringify(found) === JSON.stringify(should) ? {} : { found, should }
+}
+
+if (reference.length === 0) test.skip('skipped: the folder ../shared with the reference is not beside the repository')
+else test('there are plugins to compare', () => expect(wanted.length).toBeGreaterThan(0))
+
+test.each(wanted.map((each) => [each.table, each] as const))('%s', (name, { columns, idPrefix, idKey }) => {
+  const table = toolTables.get(name) as Table<any>
+  expect(table, 'is defined').toBeDefined()
+  const expected = new Map(columns.filter(isReal).map((each) => [each.name, each]))
+  expect([...table.names].sort()).toEqual([...expected.keys()].sort())
+  for (const [column, each] of expected) {
+    expect({ [column]: differences(table.columns[column], each) }).toEqual({ [column]: {} })
+  }
+  expect(table.keys.map((position) => table.names[position])).toEqual(idKey)
+  if (table.idPrefix) expect(table.idPrefix).toBe(idPrefix)
+})
