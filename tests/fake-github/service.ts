@@ -51,7 +51,7 @@ export function serve(service: Service, received: Received): Served {
   const { method, path, query } = received
   const isGraphql = path === '/graphql'
   const match = isGraphql ? undefined : matchOperation(method, path)
-  const template = templateOf(received)
+  const template = match?.operation.template ?? path
   const resource: Resource = isGraphql ? 'graphql' : path.startsWith('/search/') ? 'search' : 'core'
   const authorization = header(received, 'authorization')
   const isAppRequest = template.startsWith('/app/')
