@@ -111,7 +111,7 @@ export function isAlive(pid: number): boolean {
 
 /** The sentence that says why, in what PostgreSQL's programs wrote. Later ones are mostly consequences. */
 export const failureIn = (output: string): string | undefined =>
-  [...output.matchAll(/(?:FATAL|PANIC|error): +(.+)/g)]
+  [...output.matchAll(/(?:FATAL|PANIC|error|^postgres): +(.+)/gm)]
     .map(([, reason]) => reason)
     .find((it) => !/starting up/.test(it!))
 
@@ -120,7 +120,7 @@ export function explain(error: unknown, folder: string): UserError {
   if (error instanceof UserError) return error
   const reason = messageOf(error)
   const at = statSync(folder, { throwIfNoEntry: false }) ? folder : dirname(folder)
-  if (/ENOSPC|EDQUOT|No space left|quota exceeded/i.test(reason)) {
+  if (/ENOSPC|EDQUOT|No space left|wrote only \d+ of|quota exceeded/i.test(reason)) {
     return new UserError(
       `The disk that holds ${at} is full: free some space (a new database takes 50 MB), or set DATA_FOLDER to another disk.`,
       { cause: error },
