@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { createLog, keepSecret, redact } from './log.ts'
+
+function written(log: (logger: ReturnType<typeof createLog>) => void): string {
+  const lines: string[] = []
+  log(createLog('info', { write: (line: string) => lines.push(line) }))
+  return lines.join('')
+}
+
+it('hides secrets at any depth, in messages, and in text within text', () => {
+  const text = written((log) => {
+    log.info(
+      { connection: { endpoint: 'https://api.example', options: { token: 'abc"123', apiKey: 'k-1' } } },
+      'testing',
+    )
+    log.info({ headers: { Authorization: 'Bearer aaaa.bbbb.cccc', 'PRIVATE-TOKEN': 'glpat-zzz' } })
+    log.info('connecting to scheme://weir:pa55word@db.example:5432/lake')
+    log.info({ body: JSON.stringify({ user: 'ada', password: 'hunter22' }) })
+    log.info('GET https://x.example/a?access_token=qqqq&page=2 with Basic dXNlcjpwYXNz')
+    log.error(new Error('refused: token ghp_0123456789abcdef'))
+  })
+  for (const secret of ['abc', 'k-1', 'aaaa.bbbb', 'glpat', 'pa55word', 'hunter22', 'qqqq', 'dXNlcjpw', 'ghp_0123']) {
+    expect(text).not.toContain(secret)
+  }
+  for (const harmless of ['api.example', 'weir:', 'db.example:5432/lake', 'ada', 'page=2', 'refused']) {
+    expect(text).toContain(harmless)
+  }
+  for (const line of text.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
+})
+
+it('hides values that it was told about, however they are written', () => {
+  keepSecret('s3cret/with "quotes"')
+  expect(redact('plain s3cret/with "quotes" here')).toBe('plain [redacted] here')
+  expect(redact(`json ${JSON.stringify('s3cret/with "quotes"')}`)).toBe('json "[redacted]"')
+  expect(redact(`url ${encodeURIComponent('s3cret/with "quotes"')}`)).toBe('url [redacted]')
+})
+
+it('leaves ordinary text alone', () => {
+  const text = '{"level":30,"msg":"collected 12 issues of https://jira.example:8443/board/1, tokens 3"}'
+  expect(redact(text)).toBe(text)
+})
