@@ -25,7 +25,7 @@ const COLUMN: Record<Field['kind'], (field: Field) => Column<any>> = {
   integer: () => bigint(),
   boolean: () => boolean(),
   regex: ({ size }) => (size === undefined ? text() : string(size)),
-  choice: ({ size }) => string(size ?? 100),
+  choice: ({ size }) => (size === undefined ? text() : string(size)),
   strings: () => json(),
   json: () => json(),
   time: () => timestamp(),

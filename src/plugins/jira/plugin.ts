@@ -21,6 +21,8 @@ import worklogs from './entities/worklogs.ts'
 import { boards, paramsOf, probe } from './kit.ts'
 import { issueRules } from './rules.ts'
 
+const isToken = (authMethod: string) => authMethod === 'AccessToken'
+
 export const jira = definePlugin({
   name: 'jira',
   title: 'Jira',
@@ -42,6 +44,12 @@ export const jira = definePlugin({
       proxy: { kind: 'url', label: 'Proxy', isOptional: true },
       rateLimitPerHour: { kind: 'integer', label: 'Requests per hour', isOptional: true },
     },
+    credentials: ({ authMethod, username, password, token }) =>
+      isToken(authMethod) ? [String(token)] : [Buffer.from(`${username}:${password}`).toString('base64')],
+    sign: (credential, { authMethod }) => ({
+      authorization: `${isToken(authMethod) ? 'Bearer' : 'Basic'} ${credential}`,
+    }),
+    test: { path: 'api/2/myself' },
     probe,
   },
   scope: { table: boards, title: 'Board', options: { boardId: 'board_id' }, params: paramsOf },
