@@ -2,6 +2,7 @@
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import { circleci } from './circleci/plugin.ts'
 import { dora } from './dora/plugin.ts'
+import { githubGraphql } from './github/graphql-plugin.ts'
 import { github } from './github/plugin.ts'
 import { issueTrace } from './issue-trace/plugin.ts'
 import { jira } from './jira/plugin.ts'
@@ -9,4 +10,14 @@ import { linker } from './linker/plugin.ts'
 import { org } from './org/plugin.ts'
 import { refdiff } from './refdiff/plugin.ts'
 
-export const plugins: readonly Plugin[] = [circleci, github, dora, issueTrace, jira, linker, org, refdiff]
+export const plugins: readonly Plugin[] = [
+  circleci,
+  github,
+  githubGraphql,
+  dora,
+  issueTrace,
+  jira,
+  linker,
+  org,
+  refdiff,
+]

@@ -24,6 +24,13 @@ export default entity(pullRequestCommits, {
   },
   extract: {
     writes: [commits],
+    // A force push takes commits away: those of a pull request are replaced together.
+    owns: [
+      {
+        table: pullRequestCommits,
+        by: { connection_id: 'connection_id', pull_request_id: 'pull_request_id' },
+      },
+    ],
     // The reference looks for the author's id inside the commit, where GitHub has none.
     rows: (commit, { read }) => [
       read(commits, commit, { author_id: 0, committer_id: 0 }),

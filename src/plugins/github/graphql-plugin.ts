@@ -1,0 +1,37 @@
+import { definePlugin } from '../../plugin-kit/define-plugin.ts'
+import type { Entity } from '../../plugin-kit/entity.ts'
+import pullRequestCommits from './entities/pull-request-commits.ts'
+import reviews from './entities/reviews.ts'
+import accounts, { bots } from './graphql/accounts.ts'
+import deployments from './graphql/deployments.ts'
+import issues from './graphql/issues.ts'
+import jobs from './graphql/jobs.ts'
+import pullRequests from './graphql/pull-requests.ts'
+import releases from './graphql/releases.ts'
+import { githubSpec, sharedEntities } from './plugin.ts'
+
+/** GitHub with GraphQL where it saves requests; connections, scopes and tables are those of `github`. */
+export const githubGraphql = definePlugin({
+  ...githubSpec,
+  name: 'github_graphql',
+  title: 'GitHub (GraphQL)',
+  settingsOf: githubSpec,
+  entities: [
+    ...sharedEntities,
+    issues,
+    pullRequests,
+    convertOnly(pullRequestCommits),
+    convertOnly(reviews),
+    jobs,
+    accounts,
+    bots,
+    deployments,
+    releases,
+  ],
+})
+
+/** Their records come with the pull requests. */
+function convertOnly(entity: Entity): Entity {
+  const { raw: _raw, collect: _collect, extract: _extract, ...spec } = entity.spec
+  return { ...entity, spec }
+}

@@ -1,0 +1,48 @@
+import rest, { accountOrgs, accounts, forEachPerson } from '../entities/accounts.ts'
+import { entity } from '../kit.ts'
+import { ask, overGraphql } from './kit.ts'
+
+const PROFILE =
+  '__typename databaseId login name company email avatarUrl url organizations(first: 100) { nodes { databaseId login } }'
+
+/** Profiles by login: a field of its own for each. */
+export function profilesQuery(count: number): string {
+  const numbers = Array.from({ length: count }, (_, number) => number)
+  return `query (${numbers.map((number) => `$login${number}: String!`).join(', ')}) {
+    rateLimit { limit cost remaining resetAt }
+    ${numbers.map((number) => `user${number}: user(login: $login${number}) { ${PROFILE} }`).join('\n    ')}
+  }`
+}
+
+const isBot = ({ login }: { login: string }) => login.endsWith('[bot]')
+
+export default overGraphql(rest, {
+  raw: 'github_graphql_accounts',
+  collect: {
+    forEach: { ...forEachPerson, only: (person) => !isBot(person), atOnce: () => 100 },
+    request: (context) => {
+      const logins = context.input.map(({ Login }: { Login: string }, number: number) => [`login${number}`, Login])
+      return ask(context, profilesQuery(logins.length), Object.fromEntries(logins), true)
+    },
+    records: ({ data: { rateLimit: _, ...profiles } }) => Object.values(profiles).filter(Boolean),
+  },
+  owns: [{ table: accountOrgs, by: { connection_id: 'connection_id', account_id: 'id' } }],
+  *rows(user, { read }) {
+    const { databaseId: id, avatarUrl: avatar_url, url: html_url, __typename: type } = user
+    yield read(accounts, { ...user, id, avatar_url, html_url, type })
+    for (const { databaseId, login } of user.organizations.nodes) {
+      yield read(accountOrgs, { id: databaseId, login }, { account_id: id })
+    }
+  },
+})
+
+const { convert: _, ...restSpec } = rest.spec
+/** GraphQL knows no profiles of bots. */
+export const bots = entity(accounts, {
+  ...restSpec,
+  label: 'Bots',
+  collect: {
+    ...restSpec.collect!,
+    forEach: { ...forEachPerson, only: isBot },
+  },
+})

@@ -1,0 +1,41 @@
+import { wholeTable } from '../../../plugin-kit/lookups.ts'
+import rest from '../entities/issues.ts'
+import { milestones } from '../entities/milestones.ts'
+import { overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
+
+// GitHub allows at most 100 labels and 10 assignees.
+export const list = repositoryList('issues', {
+  size: 100,
+  order: 'UPDATED_AT',
+  fields: `id fullDatabaseId number state title body url createdAt updatedAt closedAt
+    author { ...person } assignees(first: 10) { nodes { ...person } } labels(first: 100) { nodes { name } }
+    milestone { number }`,
+})
+
+export default overGraphql(rest, {
+  raw: 'github_graphql_issues',
+  collect: { request: list.request, paging: list.paging, incremental: { newestFirstBy: 'updatedAt' } },
+  // GraphQL does not tell the id of a milestone.
+  lookups: { milestones: wholeTable(milestones, 'number', ({ github_id }) => ({ repo_id: github_id })) },
+  rows(node, context) {
+    const assignees = node.assignees.nodes.flatMap((each: any) => personOf(each) ?? [])
+    const milestone = context.lookups.milestones.get(node.milestone?.number)
+    const issue = { ...ticketOf(node), assignees, assignee: assignees[0], milestone: { id: milestone?.milestone_id } }
+    return rowsOf(rest)(issue, context)
+  },
+})
+
+/** What issues and pull requests have in common, in the shape of REST. */
+export const ticketOf = (node: any) => ({
+  id: node.fullDatabaseId,
+  number: node.number,
+  state: node.state === 'OPEN' ? 'open' : 'closed',
+  title: node.title,
+  body: node.body,
+  html_url: node.url,
+  created_at: node.createdAt,
+  updated_at: node.updatedAt,
+  closed_at: node.closedAt,
+  user: personOf(node.author),
+  labels: node.labels?.nodes ?? [],
+})

@@ -1,0 +1,48 @@
+import rest from '../entities/jobs.ts'
+import { forEachRun } from '../entities/runs.ts'
+import { ask, completion, innerList, nodesQuery, overGraphql, rowsOf } from './kit.ts'
+
+const CHECK_RUN = 'id databaseId name status conclusion startedAt completedAt detailsUrl'
+/** Re-runs leave earlier attempts in the suite. */
+const LATEST = ', filterBy: { checkType: LATEST }'
+
+export const query = nodesQuery(
+  'CheckSuite',
+  `id commit { oid } workflowRun { databaseId } ${innerList('checkRuns', CHECK_RUN, LATEST)}`,
+)
+export const completions = [completion('CheckSuite', 'checkRuns', CHECK_RUN, LATEST)]
+
+/** The jobs of a run are the check runs of its suite; one request asks for many suites. */
+export default overGraphql(rest, {
+  raw: 'github_graphql_jobs',
+  collect: {
+    forEach: {
+      ...forEachRun,
+      only: ({ check_suite_node_id }) => check_suite_node_id !== '',
+      input: ({ id, check_suite_node_id }) => ({ Id: id, CheckSuiteNodeID: check_suite_node_id }),
+      atOnce: () => 25,
+    },
+    request: (context) => ask(context, query, { ids: context.input.map((run: any) => run.CheckSuiteNodeID) }, true),
+    records: ({ data }) => data.nodes.filter(Boolean),
+    completes: completions,
+  },
+  *rows(suite, context) {
+    for (const job of suite.checkRuns.nodes) {
+      yield* rowsOf(rest)(
+        {
+          id: job.databaseId,
+          run_id: suite.workflowRun.databaseId,
+          node_id: job.id,
+          head_sha: suite.commit?.oid,
+          html_url: job.detailsUrl,
+          status: job.status,
+          conclusion: job.conclusion,
+          started_at: job.startedAt,
+          completed_at: job.completedAt,
+          name: job.name,
+        },
+        context,
+      )
+    }
+  },
+})

@@ -1,0 +1,124 @@
+/** GraphQL differs from REST in how it is asked and in the shape of its answers; tables and conversions are the same. */
+import type { TableRow } from '../../../database/table.ts'
+import type { CollectContext, CollectSpec } from '../../../plugin-kit/collect-spec.ts'
+import type { Entity, ExtractContext, ExtractSpec } from '../../../plugin-kit/entity.ts'
+import { graphql, graphqlRequest, type HttpRequest, type Paging } from '../../../plugin-kit/http/index.ts'
+import type { Lookups } from '../../../plugin-kit/lookups.ts'
+import type { Repo } from '../kit.ts'
+import type { Rules } from '../rules.ts'
+
+type Asking = Pick<CollectContext<Repo, Rules>, 'connection'>
+
+/** GitHub Enterprise Server has REST under /api/v3 and GraphQL under /api. */
+function graphqlPath(endpoint: string): string {
+  const { origin, pathname } = new URL(endpoint)
+  return /\/api\/v3\/?$/.test(pathname) ? `${origin}/api/graphql` : '/graphql'
+}
+
+export const ask = (
+  { connection }: Asking,
+  query: string,
+  variables: Record<string, unknown>,
+  tolerateNotFound = false,
+): HttpRequest => graphqlRequest(query, variables, { path: graphqlPath(connection.endpoint), tolerateNotFound })
+
+const LIMIT = 'rateLimit { limit cost remaining resetAt }'
+const PAGE = 'pageInfo { hasNextPage endCursor }'
+
+/** A list of a repository, page by page. */
+export function repositoryList(name: string, options: { size: number; order: string; fields: string }) {
+  const query = `query ($owner: String!, $name: String!, $pageSize: Int!, $cursor: String) {
+    ${LIMIT}
+    repository(owner: $owner, name: $name) {
+      ${name}(first: $pageSize, after: $cursor, orderBy: { field: ${options.order}, direction: DESC }) {
+        totalCount ${PAGE} nodes { ${options.fields} }
+      }
+    }
+  }${fragmentsIn(options.fields)}`
+  const paging: Paging = graphql({ size: options.size, connection: (data) => data.repository?.[name] })
+  return {
+    query,
+    paging,
+    request: (context: CollectContext<Repo, Rules>) => {
+      const [owner, repo] = context.scope.full_name.split('/')
+      return ask(context, query, { owner, name: repo })
+    },
+  }
+}
+
+/** Asks for one record, or one list of it, by its node id. */
+export const nodeQuery = (type: string, fields: string): string =>
+  `query ($id: ID!) { ${LIMIT} node(id: $id) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
+
+export const nodesQuery = (type: string, fields: string): string =>
+  `query ($ids: [ID!]!) { ${LIMIT} nodes(ids: $ids) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
+
+/** The first 100 of a list inside a record, with what `completion` needs to go on. */
+export const innerList = (name: string, fields: string, filter = ''): string =>
+  `${name}(first: 100${filter}) { totalCount ${PAGE} nodes { ${fields} } }`
+
+/** How to go on with a list inside a record of `type`. */
+export function completion(type: string, name: string, fields: string, filter = '') {
+  const query = `query ($id: ID!, $pageSize: Int!, $cursor: String) {
+    ${LIMIT}
+    node(id: $id) {
+      ... on ${type} { ${name}(first: $pageSize, after: $cursor${filter}) { totalCount ${PAGE} nodes { ${fields} } } }
+    }
+  }${fragmentsIn(fields)}`
+  return {
+    query,
+    list: (record: any) => record[name],
+    request: (record: any, context: Asking) => ask(context, query, { id: record.id }),
+    paging: graphql({ size: 100, connection: (data) => data.node?.[name] }),
+  }
+}
+
+const PERSON = `fragment person on Actor {
+  __typename login
+  ... on User { databaseId } ... on Bot { databaseId } ... on Mannequin { databaseId } ... on Organization { databaseId }
+}`
+const fragmentsIn = (fields: string): string => (fields.includes('...person') ? `\n${PERSON}` : '')
+
+/** A person in the shape of REST, which puts [bot] behind the names of bots; null for a deleted account. */
+export const personOf = (actor: any) =>
+  actor?.databaseId
+    ? { id: actor.databaseId, login: actor.__typename === 'Bot' ? `${actor.login}[bot]` : actor.login }
+    : null
+
+/** Records that the reference collected have Go's names: CommitOid, ID. */
+export function camelKeys(value: any): any {
+  if (Array.isArray(value)) return value.map(camelKeys)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      /^[A-Z]+$/.test(name) ? name.toLowerCase() : name.charAt(0).toLowerCase() + name.slice(1),
+      camelKeys(inner),
+    ]),
+  )
+}
+
+type Rows<L extends Lookups> = (record: any, context: ExtractContext<Repo, Rules, L>) => Iterable<TableRow>
+
+/** How an entity makes rows of a record in the shape of REST. */
+export const rowsOf = ({ table, spec }: Entity): Rows<any> =>
+  spec.extract?.rows ?? ((record, context) => [context.read(table, record)])
+
+interface OverGraphql<L extends Lookups> extends Omit<ExtractSpec<Repo, Rules, L>, 'rows'> {
+  readonly raw: string
+  readonly collect: CollectSpec<Repo, Rules>
+  readonly rows: Rows<L>
+}
+
+/** The entity of REST, asked for by GraphQL. */
+export const overGraphql = <const L extends Lookups = Record<never, never>>(
+  rest: Entity,
+  { raw, collect, rows, ...extract }: OverGraphql<L>,
+): Entity => ({
+  ...rest,
+  spec: {
+    ...rest.spec,
+    raw,
+    collect,
+    extract: { ...rest.spec.extract, ...extract, rows: (record, context) => rows(camelKeys(record), context) },
+  },
+})

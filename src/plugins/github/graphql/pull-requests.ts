@@ -1,0 +1,96 @@
+import type { Table } from '../../../database/table.ts'
+import { commits } from '../entities/commits.ts'
+import restCommits, { pullRequestCommits } from '../entities/pull-request-commits.ts'
+import rest, { pullRequestLabels, reviewers } from '../entities/pull-requests.ts'
+import restReviews, { reviews } from '../entities/reviews.ts'
+import { repoAccounts } from '../kit.ts'
+import { ticketOf } from './issues.ts'
+import { completion, innerList, overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
+
+const COMMIT = 'commit { oid message url authoredDate committedDate author { name email } committer { name email } }'
+const REVIEW = 'fullDatabaseId state body submittedAt commit { oid } author { ...person }'
+const REQUEST = 'requestedReviewer { ...person }'
+
+export const list = repositoryList('pullRequests', {
+  size: 25,
+  order: 'UPDATED_AT',
+  fields: `id fullDatabaseId number state title body url createdAt updatedAt closedAt merged mergedAt isDraft
+    additions deletions headRefName headRefOid baseRefName baseRefOid headRepository { databaseId }
+    author { ...person } mergedBy { ...person } mergeCommit { oid } potentialMergeCommit { oid }
+    labels(first: 100) { nodes { name } } comments { totalCount }
+    ${innerList('reviewRequests', REQUEST)} ${innerList('commits', COMMIT)} ${innerList('reviews', REVIEW)}`,
+})
+export const completions = [
+  completion('PullRequest', 'commits', COMMIT),
+  completion('PullRequest', 'reviews', REVIEW),
+  completion('PullRequest', 'reviewRequests', REQUEST),
+]
+
+const pullRequestOf = (node: any) => ({
+  ...ticketOf(node),
+  merged: node.merged,
+  merged_at: node.mergedAt,
+  merged_by: personOf(node.mergedBy),
+  // REST shows the trial merge of what is not merged.
+  merge_commit_sha: node.mergeCommit?.oid ?? node.potentialMergeCommit?.oid,
+  draft: node.isDraft,
+  additions: node.additions,
+  deletions: node.deletions,
+  comments: node.comments?.totalCount,
+  commits: node.commits?.totalCount,
+  head: { ref: node.headRefName, sha: node.headRefOid, repo: { id: node.headRepository?.databaseId } },
+  base: { ref: node.baseRefName, sha: node.baseRefOid },
+  requested_reviewers: node.reviewRequests.nodes.flatMap((each: any) => personOf(each.requestedReviewer) ?? []),
+})
+
+const commitOf = ({ commit }: any) => ({
+  sha: commit.oid,
+  url: commit.url,
+  commit: {
+    message: commit.message,
+    author: { ...commit.author, date: commit.authoredDate },
+    committer: { ...commit.committer, date: commit.committedDate },
+  },
+})
+
+const reviewOf = (node: any) => ({
+  id: node.fullDatabaseId,
+  state: node.state,
+  body: node.body,
+  submitted_at: node.submittedAt,
+  commit_id: node.commit?.oid,
+  user: personOf(node.author),
+})
+
+const ofPullRequest = { connection_id: 'connection_id', pull_request_id: 'github_id' }
+
+/** A pull request with its commits and reviews: three requests over REST. */
+export default overGraphql(rest, {
+  raw: 'github_graphql_prs',
+  collect: {
+    request: list.request,
+    paging: list.paging,
+    completes: completions,
+    incremental: { newestFirstBy: 'updatedAt' },
+  },
+  writes: [repoAccounts, commits],
+  owns: [
+    { table: pullRequestLabels, by: { connection_id: 'connection_id', pull_id: 'github_id' } },
+    { table: reviewers, by: ofPullRequest },
+    { table: reviews, by: ofPullRequest },
+    { table: pullRequestCommits, by: ofPullRequest },
+  ],
+  *rows(node, context) {
+    const pull = pullRequestOf(node)
+    if (context.scopeConfig.isExcluded(pull.user)) return
+    // Over REST these know their pull request by what was asked.
+    const read = (table: Table<any>, record: unknown, values = {}) =>
+      context.read(table, record, {
+        ...values,
+        ...('pull_request_id' in table.columns && { pull_request_id: pull.id }),
+      })
+    yield* rowsOf(rest)(pull, context)
+    for (const each of node.commits.nodes) yield* rowsOf(restCommits)(commitOf(each), { ...context, read })
+    for (const each of node.reviews.nodes) yield* rowsOf(restReviews)(reviewOf(each), { ...context, read })
+  },
+})
