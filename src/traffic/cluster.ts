@@ -151,14 +151,23 @@ async function translate<T>(cluster: string, what: string, request: () => Promis
         { cause: error },
       )
     }
-    if (code === undefined || code === 429 || code >= 500)
+    if (code === undefined ? isNetworkTrouble(error) : code === 429 || code >= 500)
       throw new RetryableError(`Cannot ${what} in cluster ${cluster}: ${message}`, { cause: error })
-    throw new UserError(`Cluster ${cluster} refused to ${what} (HTTP ${code}): ${message}`, {
-      status: 502,
-      cause: error,
-    })
+    throw new UserError(
+      `Cluster ${cluster} refused to ${what}${code === undefined ? '' : ` (HTTP ${code})`}: ${message}`,
+      {
+        status: 502,
+        cause: error,
+      },
+    )
   }
 }
+
+/** Sockets and undici name their errors by words; a wrong kubeconfig has none and does not get better by waiting. */
+const isNetworkTrouble = (error: unknown): boolean =>
+  [error, (error as { cause?: unknown }).cause].some(
+    (each) => typeof (each as { code?: unknown } | undefined)?.code === 'string',
+  )
 
 function statusMessage(error: unknown): string {
   const body = (error as { body?: unknown }).body

@@ -38,6 +38,8 @@ export interface Effect {
   apply?(dryRun: boolean): Promise<void>
   /** Apply again while waiting: the other side may refuse for a while. */
   readonly isRepeated?: boolean
+  /** Not worth waiting for: somebody has to do it first. */
+  readonly isInstant?: boolean
   /** What the switch remembers once it is so. */
   learned?(): SwitchChanges
 }
@@ -409,6 +411,7 @@ export function dns({ plan, outside }: EffectContext, side: 'current' | 'target'
   }
   return {
     name: `dns-${side}`,
+    isInstant: true,
     async missing() {
       const [found, wanted, unwanted] = await Promise.all([
         outside.addressesOf(plan.dns.hostname),

@@ -100,15 +100,14 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
 const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise<void>>> = {
   async prepare({ engine, run, plan, context }) {
     await claimAction(engine.database, plan, run.row.id)
-    if (run.row.state === 'draft') {
-      // Checked before the first state change: a plan that does not fit leaves no trace.
-      await runEffects(engine, run, plan, prepareEffects(context).slice(0, 1)).catch(async (error: unknown) => {
-        await releaseAction(engine.database, run.row.id)
-        throw error
-      })
-    }
-    await enter(run, 'preparing', { problem: null, began_at: null })
-    await runEffects(engine, run, plan, prepareEffects(context))
+    const [preflight, ...rest] = prepareEffects(context)
+    // Looked at before the first state change: a plan that does not fit leaves no trace.
+    await runEffects(engine, run, plan, [preflight!]).catch(async (error: unknown) => {
+      if (run.row.state === 'draft') await releaseAction(engine.database, run.row.id)
+      throw error
+    })
+    await enter(run, 'preparing', run.row.state === 'preparing' ? {} : { problem: null, began_at: null })
+    await runEffects(engine, run, plan, rest)
     await enter(run, 'prepared', { step: 0, verified_at: engine.now(), approved_at: null })
   },
   async advance(work) {
@@ -124,7 +123,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
     await rollBack(work)
   },
   async dns({ engine, run, plan, context, request }) {
-    if (request.uncheckedDns !== true) await runEffects(engine, run, plan, [dns(context, 'target')], 0)
+    if (request.uncheckedDns !== true) await runEffects(engine, run, plan, [dns(context, 'target')])
     await enter(run, 'dns-switched', { dns_confirmed_at: engine.now(), problem: null })
   },
   async cleanup(work) {
@@ -185,17 +184,11 @@ async function enter(run: Run, state: State, changes: SwitchChanges = {}): Promi
 }
 
 /** Announced before anything is asked of the outside, and reported after; a restart finds the announcement and looks. */
-async function runEffects(
-  engine: Engine,
-  run: Run,
-  plan: Plan,
-  effects: readonly Effect[],
-  timeoutSeconds = plan.verifyTimeoutSeconds,
-): Promise<void> {
+async function runEffects(engine: Engine, run: Run, plan: Plan, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
     if (!run.isAnnounced(effect.name)) await run.write('intent', effect.name)
     try {
-      const how = await bringAbout(engine, run, plan, effect, timeoutSeconds)
+      const how = await bringAbout(engine, run, plan, effect)
       await run.write('result', effect.name, how, effect.learned?.() ?? {})
     } catch (error) {
       await run.write('failure', effect.name, messageOf(error))
@@ -204,13 +197,8 @@ async function runEffects(
   }
 }
 
-async function bringAbout(
-  engine: Engine,
-  run: Run,
-  plan: Plan,
-  effect: Effect,
-  timeoutSeconds: number,
-): Promise<string> {
+async function bringAbout(engine: Engine, run: Run, plan: Plan, effect: Effect): Promise<string> {
+  const timeoutSeconds = effect.isInstant ? 0 : plan.verifyTimeoutSeconds
   const deadline = Date.now() + timeoutSeconds * 1000
   let renewed = Date.now()
   let applied = 0
@@ -227,7 +215,10 @@ async function bringAbout(
         effect.apply !== undefined && plan.mode === 'observe'
           ? ' The plan is in mode observe: apply what render printed, then repeat.'
           : ''
-      throw new TrafficError('timeout', `${effect.name} is not so after ${timeoutSeconds} s: ${missing}.${hint}`)
+      throw new TrafficError(
+        'timeout',
+        `${effect.name}${effect.isInstant ? '' : ` is not so after ${timeoutSeconds} s`}: ${missing}.${hint}`,
+      )
     }
     if (Date.now() - renewed > LEASE_MS / 4) {
       await run.renew()

@@ -29,8 +29,9 @@ const weight = z
   .max(999, { error: coded('TS-W02', weightText) })
 const portNumber = (code: Code) => whole(code, 'a port is a whole number 1..65535', 1, 65535)
 /** A number or a port name, kept in the form in which it was written: the controller names target groups after it. */
-const port = z.union([z.int().min(1).max(65535), z.string().regex(names.PORT_NAME)], {
-  error: coded('TS-P01', 'expected a number 1..65535 or a port name'),
+const portText = 'expected a number 1..65535 or a port name'
+const port = z.union([whole('TS-P01', portText, 1, 65535), matching(names.PORT_NAME, 'TS-P01', portText)], {
+  error: coded('TS-P01', portText),
 })
 
 const serviceSchema = z.strictObject({ name: serviceName, port })

@@ -1,5 +1,8 @@
+import { loadBalancerHostname } from './effects.ts'
+import type { Engine } from './engine.ts'
 import { TrafficError } from './finding.ts'
 import type { Plan } from './plan.ts'
+import { createSwitch, planOf, type SwitchRow } from './store.ts'
 
 /** The way back after clean-up: the same switch with the sides exchanged, as a new plan. */
 export function reversePlan(plan: Plan, sourceSecurityGroup: string | undefined): Plan {
@@ -20,4 +23,22 @@ export function reversePlan(plan: Plan, sourceSecurityGroup: string | undefined)
     targetGroup: { ...targetGroup, name: back(targetGroup.name, 32) },
     binding: { ...binding, name: back(binding.name, 63), sourceSecurityGroup },
   }
+}
+
+/** A new draft in the other direction; the security group is read from the live load balancer unless it is given. */
+export async function reverseSwitch(
+  engine: Engine,
+  row: SwitchRow,
+  actor: string,
+  sourceSecurityGroup?: string,
+): Promise<SwitchRow> {
+  const plan = planOf(row)
+  const found = sourceSecurityGroup ?? (await liveSecurityGroup(engine, plan))
+  return createSwitch(engine.database, reversePlan(plan, found), actor)
+}
+
+async function liveSecurityGroup(engine: Engine, plan: Plan): Promise<string | undefined> {
+  const { target, balancer } = await engine.connect(plan)
+  const hostname = loadBalancerHostname(await target.ingress(plan.target.namespace, plan.target.ingress.name))
+  return hostname === undefined ? undefined : (await balancer.loadBalancer(hostname))?.securityGroups[0]
 }

@@ -119,11 +119,9 @@ export async function startRun(
   const entries = await journalOf(database, id)
   let sequence = entries.at(-1)?.sequence ?? 0
   const open = new Set<string>()
-  for (const { kind, effect, action: of } of entries) {
-    if (of !== action) open.clear()
-    else if (kind === 'intent') open.add(effect)
-    else if (kind === 'result' || kind === 'failure') open.delete(effect)
-    else if (kind === 'state') open.clear()
+  for (const entry of entries) {
+    if (entry.action !== action) open.clear()
+    follow(open, entry.kind, entry.effect)
   }
   const touch = async (transaction: typeof kysely, changes: SwitchChanges): Promise<void> => {
     const result = await transaction
@@ -142,7 +140,8 @@ export async function startRun(
       const version = run.row.version + 1
       await kysely.transaction().execute(async (transaction) => {
         await touch(transaction, { ...changes, version } as SwitchChanges)
-        const text = typeof detail === 'string' ? detail : JSON.stringify(detail)
+        // Vendors' messages may hold bytes that a text column refuses.
+        const text = (typeof detail === 'string' ? detail : JSON.stringify(detail)).replaceAll('\u0000', ' ')
         const entry = {
           switch_id: id,
           sequence: sequence + 1,
@@ -156,12 +155,20 @@ export async function startRun(
         await transaction.insertInto(trafficJournal.name).values(entry).execute()
       })
       sequence++
+      follow(open, kind, effect)
       run.row = { ...run.row, ...changes, version }
     },
     renew: () => touch(kysely, {}),
     end: () => release(database, id, holder),
   }
   return run
+}
+
+/** Effects that are announced and not yet reported; a new state is a new beginning. */
+function follow(open: Set<string>, kind: string, effect: string): void {
+  if (kind === 'intent') open.add(effect)
+  else if (kind === 'result' || kind === 'failure') open.delete(effect)
+  else if (kind === 'state') open.clear()
 }
 
 async function takeLease(database: Database, id: string, holder: string): Promise<SwitchRow> {

@@ -1,0 +1,808 @@
+import { describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { type Code, type Finding, RULES } from '../../src/traffic/finding.ts'
+import { lintHealth, lintLive } from '../../src/traffic/lint-live.ts'
+import { lintManifests } from '../../src/traffic/lint-manifests.ts'
+import { lintPlan } from '../../src/traffic/lint-plan.ts'
+import { parsePlan, readPlan } from '../../src/traffic/plan.ts'
+import { renderPhase } from '../../src/traffic/render.ts'
+import { SHOP_YAML, shopPlan } from './support/shop.ts'
+
+const ARN = shopPlan().targetGroup.arn!
+const ACTION = 'alb.ingress.kubernetes.io/actions.web-switch'
+
+/** Lints the sample plan after a change of its raw YAML value. */
+function plan(change: (raw: any) => void): readonly Finding[] {
+  const raw = parse(SHOP_YAML)
+  change(raw)
+  const { plan, findings } = readPlan(raw)
+  return plan === undefined ? findings : lintPlan(plan)
+}
+
+const CURRENT = renderPhase(shopPlan(), 'step-1')[4]!.content
+const BINDING = renderPhase(shopPlan(), 'step-1')[3]!.content
+const SERVICE = stringify({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'web', namespace: 'shop' },
+  spec: { ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+})
+
+function ingress(change: (object: any) => void, live = ''): readonly Finding[] {
+  const object = parse(CURRENT)
+  change(object)
+  return lintManifests(`${stringify(object)}---\n${SERVICE}`, live)
+}
+/** Changes the forward action inside the annotation. */
+const action = (change: (forwardConfig: any, whole: any) => void) =>
+  ingress((object) => {
+    const value = JSON.parse(object.metadata.annotations[ACTION])
+    change(value.forwardConfig, value)
+    object.metadata.annotations[ACTION] = JSON.stringify(value)
+  })
+function binding(change: (object: any) => void): readonly Finding[] {
+  const object = parse(BINDING)
+  change(object)
+  return lintManifests(`${stringify(object)}---\n${SERVICE}`)
+}
+const live = (change: (facts: any) => void) => {
+  const facts: any = {
+    currentIngress: parse(renderPhase(shopPlan(), 'cleanup')[1]!.content),
+    targetIngress: parse(renderPhase(shopPlan(), 'step-0')[2]!.content),
+    currentService: parse(SERVICE),
+    targetService: parse(SERVICE),
+    loadBalancer: { arn: 'arn:lb', vpcId: 'vpc-0123456789abcdef0', securityGroups: ['sg-0123456789abcdef0'] },
+    targetGroup: {
+      arn: ARN,
+      protocol: 'HTTP',
+      port: 8080,
+      vpcId: 'vpc-0123456789abcdef0',
+      targetType: 'ip',
+      loadBalancerArns: ['arn:lb'],
+    },
+  }
+  change(facts)
+  return lintLive(shopPlan(), facts)
+}
+const ok = () => {}
+
+interface Case {
+  readonly path: string
+  readonly says: RegExp
+  readonly bad: () => readonly Finding[]
+  readonly good: () => readonly Finding[]
+}
+const annotate = (name: string, value: unknown) => (object: any) => {
+  object.metadata.annotations[`alb.ingress.kubernetes.io/${name}`] = value
+}
+
+const CASES: Record<Code, readonly Case[]> = {
+  'TS-Y01': [
+    { path: '(file)', says: /./, bad: () => parsePlan('name: [').findings, good: () => parsePlan(SHOP_YAML).findings },
+  ],
+  'TS-Y02': [
+    {
+      path: 'targetGroup.helthCheck',
+      says: /did you mean healthCheck/,
+      bad: () => plan((raw) => (raw.targetGroup.helthCheck = {})),
+      good: () => plan(ok),
+    },
+    {
+      path: 'spec.rulez',
+      says: /did you mean rules/,
+      bad: () => ingress((object) => (object.spec.rulez = [])),
+      good: () => ingress(ok),
+    },
+  ],
+  'TS-W01': [
+    {
+      path: 'steps[1].weights.target',
+      says: /"10"/,
+      bad: () => plan((raw) => (raw.steps[1].weights.target = '10')),
+      good: () => plan(ok),
+    },
+    {
+      path: 'steps[1].weights.target',
+      says: /10\.5/,
+      bad: () => plan((raw) => (raw.steps[1].weights.target = 10.5)),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroups[0].weight',
+      says: /"90"/,
+      bad: () => action((config) => (config.targetGroups[0].weight = '90')),
+      good: () => action(ok),
+    },
+    {
+      path: 'targetGroups[1].weight',
+      says: /required/,
+      bad: () => action((config) => delete config.targetGroups[1].weight),
+      good: () => action(ok),
+    },
+  ],
+  'TS-W02': [
+    {
+      path: 'steps[1].weights.target',
+      says: /-1/,
+      bad: () => plan((raw) => (raw.steps[1].weights.target = -1)),
+      good: () => plan(ok),
+    },
+    {
+      path: 'steps[1].weights.target',
+      says: /1000/,
+      bad: () => plan((raw) => (raw.steps[1].weights.target = 1000)),
+      good: () => plan((raw) => (raw.steps[1].weights.target = 10)),
+    },
+    {
+      path: 'targetGroups[0].weight',
+      says: /-5/,
+      bad: () => action((config) => (config.targetGroups[0].weight = -5)),
+      good: () => action(ok),
+    },
+  ],
+  'TS-W03': [
+    {
+      path: 'steps[1].weights',
+      says: /110, not 100/,
+      bad: () => plan((raw) => (raw.steps[1].weights.target = 20)),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroups',
+      says: /8\/2 add up to 10/,
+      bad: () =>
+        action((config) => {
+          config.targetGroups[0].weight = 8
+          config.targetGroups[1].weight = 2
+        }),
+      good: () => action(ok),
+    },
+  ],
+  'TS-W04': [
+    {
+      path: 'steps[1].weights',
+      says: /0\/0/,
+      bad: () => plan((raw) => (raw.steps[1].weights = { current: 0, target: 0 })),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroups',
+      says: /all weights are 0/,
+      bad: () =>
+        action((config) => {
+          for (const group of config.targetGroups) group.weight = 0
+        }),
+      good: () => action(ok),
+    },
+  ],
+  'TS-W05': [
+    {
+      path: 'steps[0].weights.target',
+      says: /first step/,
+      bad: () => plan((raw) => (raw.steps[0].weights = { current: 90, target: 10 })),
+      good: () => plan(ok),
+    },
+    {
+      path: 'steps[3].weights.current',
+      says: /last step/,
+      bad: () => plan((raw) => (raw.steps[3].weights = { current: 10, target: 90 })),
+      good: () => plan(ok),
+    },
+    {
+      path: 'steps[2].weights',
+      says: /falls/,
+      bad: () => plan((raw) => (raw.steps[2].weights = { current: 95, target: 5 })),
+      good: () => plan(ok),
+    },
+  ],
+  'TS-W06': [
+    {
+      path: 'targetGroups',
+      says: /6 target groups/,
+      bad: () =>
+        action((config) => {
+          for (let n = 0; n < 4; n++) config.targetGroups.push({ targetGroupName: `extra-${n}`, weight: 0 })
+        }),
+      good: () =>
+        action((config) => {
+          for (let n = 0; n < 3; n++) config.targetGroups.push({ targetGroupName: `extra-${n}`, weight: 0 })
+        }),
+    },
+  ],
+  'TS-W07': [
+    {
+      path: 'targetGroups',
+      says: /stands twice/,
+      bad: () => action((config) => config.targetGroups.push({ targetGroupARN: ARN, weight: 0 })),
+      good: () => action(ok),
+    },
+  ],
+  'TS-S01': [
+    {
+      path: 'stickiness.durationSeconds',
+      says: /required/,
+      bad: () => plan((raw) => delete raw.stickiness.durationSeconds),
+      good: () => plan(ok),
+    },
+    {
+      path: 'stickiness.durationSeconds',
+      says: /604801/,
+      bad: () => plan((raw) => (raw.stickiness.durationSeconds = 604801)),
+      good: () => plan((raw) => (raw.stickiness.durationSeconds = 604800)),
+    },
+    {
+      path: 'durationSeconds',
+      says: /got 0/,
+      bad: () => action((config) => (config.targetGroupStickinessConfig.durationSeconds = 0)),
+      good: () => action(ok),
+    },
+    {
+      path: 'enabled',
+      says: /"True"/,
+      bad: () => action((config) => (config.targetGroupStickinessConfig.enabled = 'True')),
+      good: () => action(ok),
+    },
+  ],
+  'TS-S02': [
+    {
+      path: 'stickiness.atFinalStep',
+      says: /simulated/,
+      bad: () => plan((raw) => (raw.stickiness.atFinalStep = 'keep')),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroupStickinessConfig.enabled',
+      says: /weight 0/,
+      bad: () =>
+        action((config) => {
+          config.targetGroups[0].weight = 0
+          config.targetGroups[1].weight = 100
+        }),
+      good: () => action(ok),
+    },
+  ],
+  'TS-S03': [
+    {
+      path: 'steps[1].dwellSeconds',
+      says: /60 s is shorter/,
+      bad: () => plan((raw) => (raw.steps[1].dwellSeconds = 60)),
+      good: () => plan(ok),
+    },
+  ],
+  'TS-S04': [
+    {
+      path: 'current.ingress.annotations',
+      says: /forbids/,
+      bad: () =>
+        plan(
+          (raw) =>
+            (raw.current.ingress.annotations['alb.ingress.kubernetes.io/target-group-attributes'] =
+              'stickiness.enabled=true'),
+        ),
+      good: () =>
+        plan(
+          (raw) =>
+            (raw.current.ingress.annotations['alb.ingress.kubernetes.io/target-group-attributes'] =
+              'stickiness.enabled=false'),
+        ),
+    },
+    {
+      path: 'targetGroupStickinessConfig',
+      says: /enables stickiness/,
+      bad: () =>
+        ingress((object) => {
+          annotate('target-group-attributes', 'stickiness.enabled=true')(object)
+          object.metadata.annotations[ACTION] = object.metadata.annotations[ACTION].replace(
+            '"enabled":true',
+            '"enabled":false',
+          )
+        }),
+      good: () => ingress(annotate('target-group-attributes', 'stickiness.enabled=true')),
+    },
+  ],
+  'TS-S05': [
+    {
+      path: 'targetGroupStickinessConfig',
+      says: /left out/,
+      bad: () => action((config) => delete config.targetGroupStickinessConfig),
+      good: () => action(ok),
+    },
+  ],
+  'TS-A01': [
+    {
+      path: 'actionName',
+      says: /"Web"/,
+      bad: () => plan((raw) => (raw.actionName = 'Web')),
+      good: () => plan((raw) => (raw.actionName = 'a'.repeat(55))),
+    },
+    {
+      path: 'annotations',
+      says: /"9web"/,
+      bad: () => ingress(annotate('actions.9web', '{"type":"forward","targetGroupName":"a"}')),
+      good: () => ingress(ok),
+    },
+  ],
+  'TS-A02': [
+    {
+      path: 'service.port',
+      says: /use-anotation/,
+      bad: () => ingress((object) => (object.spec.rules[0].http.paths[0].backend.service.port.name = 'use-anotation')),
+      good: () => ingress(ok),
+    },
+    {
+      path: 'service.port',
+      says: /exclude/,
+      bad: () => ingress((object) => (object.spec.rules[0].http.paths[0].backend.service.port.number = 80)),
+      good: () => ingress(ok),
+    },
+  ],
+  'TS-A03': [
+    {
+      path: 'actionName',
+      says: /also the name/,
+      bad: () => plan((raw) => (raw.actionName = 'web')),
+      good: () => plan(ok),
+    },
+  ],
+  'TS-A04': [
+    {
+      path: 'targetGroups[0]',
+      says: /serviceName and targetGroupARN/,
+      bad: () => action((config) => (config.targetGroups[0].targetGroupARN = ARN.replace('shop-web-target', 'other'))),
+      good: () => action(ok),
+    },
+    {
+      path: 'targetGroups[0]',
+      says: /none of them/,
+      bad: () => action((config) => delete config.targetGroups[0].serviceName),
+      good: () => action(ok),
+    },
+    {
+      path: 'targetGroups[0]',
+      says: /needs servicePort/,
+      bad: () => action((config) => delete config.targetGroups[0].servicePort),
+      good: () => action(ok),
+    },
+  ],
+  'TS-A05': [
+    {
+      path: 'service.name',
+      says: /503/,
+      bad: () => ingress((object) => (object.spec.rules[0].http.paths[0].backend.service.name = 'web-swich')),
+      good: () => ingress(ok),
+    },
+  ],
+  'TS-A06': [
+    {
+      path: 'annotations',
+      says: /no backend/,
+      bad: () => ingress(annotate('actions.other', '{"type":"forward","targetGroupName":"a"}')),
+      good: () => ingress(ok),
+    },
+  ],
+  'TS-A07': [
+    {
+      path: ACTION,
+      says: /not JSON/,
+      bad: () => ingress((object) => (object.metadata.annotations[ACTION] = '{"type":"forward",}')),
+      good: () => ingress(ok),
+    },
+  ],
+  'TS-A08': [
+    {
+      path: '.type',
+      says: /did you mean forward/,
+      bad: () => action((_config, whole) => (whole.type = 'foward')),
+      good: () => action(ok),
+    },
+    {
+      path: ACTION,
+      says: /not both/,
+      bad: () => action((_config, whole) => (whole.targetGroupARN = ARN)),
+      good: () => action(ok),
+    },
+    {
+      path: ACTION,
+      says: /needs forwardConfig/,
+      bad: () => action((_config, whole) => delete whole.forwardConfig),
+      good: () => action(ok),
+    },
+  ],
+  'TS-A09': [
+    {
+      path: 'targetGroups[1].wieght',
+      says: /did you mean weight/,
+      bad: () =>
+        action((config) => {
+          config.targetGroups[1].wieght = 10
+        }),
+      good: () => action(ok),
+    },
+    {
+      path: 'targetGroupStickynessConfig',
+      says: /did you mean targetGroupStickinessConfig/,
+      bad: () => action((config) => (config.targetGroupStickynessConfig = {})),
+      good: () =>
+        action((config, whole) => {
+          whole.ForwardConfig = config
+          delete whole.forwardConfig
+        }),
+    },
+  ],
+  'TS-P01': [
+    {
+      path: 'current.service.port',
+      says: /70000/,
+      bad: () => plan((raw) => (raw.current.service.port = 70000)),
+      good: () => plan((raw) => (raw.current.service.port = 'http')),
+    },
+    {
+      path: 'servicePort',
+      says: /"HTTP!"/,
+      bad: () => action((config) => (config.targetGroups[0].servicePort = 'HTTP!')),
+      good: () => action((config) => (config.targetGroups[0].servicePort = '80')),
+    },
+  ],
+  'TS-P02': [
+    {
+      path: 'servicePort',
+      says: /no port 81/,
+      bad: () => action((config) => (config.targetGroups[0].servicePort = 81)),
+      good: () => action((config) => (config.targetGroups[0].servicePort = 'http')),
+    },
+    {
+      path: 'spec.serviceRef.port',
+      says: /no port 8080/,
+      bad: () => binding((object) => (object.spec.serviceRef.port = 8080)),
+      good: () => binding(ok),
+    },
+    {
+      path: 'binding.serviceRef',
+      says: /web:81/,
+      bad: () => plan((raw) => (raw.binding.serviceRef.port = 81)),
+      good: () => plan(ok),
+    },
+    {
+      path: 'current.service',
+      says: /no path/,
+      bad: () =>
+        live((facts) => (facts.currentIngress.spec.rules[0].http.paths[0].backend.service.port = { name: 'http' })),
+      good: () => live(ok),
+    },
+  ],
+  'TS-T01': [
+    {
+      path: 'targetGroup.name',
+      says: /-x/,
+      bad: () => plan((raw) => (raw.targetGroup.name = '-x')),
+      good: () =>
+        plan((raw) => {
+          raw.targetGroup.name = 'a'.repeat(32)
+          delete raw.targetGroup.arn
+        }),
+    },
+  ],
+  'TS-T02': [
+    {
+      path: 'targetGroup.protocol',
+      says: /"TCP"/,
+      bad: () => plan((raw) => (raw.targetGroup.protocol = 'TCP')),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroup.healthCheck.timeoutSeconds',
+      says: /below the interval/,
+      bad: () => plan((raw) => (raw.targetGroup.healthCheck.timeoutSeconds = 15)),
+      good: () => plan(ok),
+    },
+  ],
+  'TS-T03': [
+    {
+      path: 'targetGroup.arn',
+      says: /region us-east-1, the plan eu-central-1/,
+      bad: () => plan((raw) => (raw.targetGroup.arn = ARN.replace('eu-central-1', 'us-east-1'))),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroup.arn',
+      says: /accountId/,
+      bad: () => plan((raw) => (raw.targetGroup.arn = ARN.replace('123456789012', '999999999999'))),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroup.arn',
+      says: /not the ARN/,
+      bad: () => plan((raw) => (raw.targetGroup.arn = 'shop-web-target')),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroups[1].targetGroupARN',
+      says: /not the ARN/,
+      bad: () => action((config) => (config.targetGroups[1].targetGroupARN = ARN.slice(0, -1))),
+      good: () => action(ok),
+    },
+  ],
+  'TS-T04': [
+    {
+      path: 'targetGroup.tags["elbv2.k8s.aws/cluster"]',
+      says: /belongs to the controller/,
+      bad: () => plan((raw) => (raw.targetGroup.tags = { 'elbv2.k8s.aws/cluster': 'green' })),
+      good: () => plan((raw) => (raw.targetGroup.tags = { team: 'shop' })),
+    },
+  ],
+  'TS-V01': [
+    {
+      path: 'targetGroup.vpcId',
+      says: /vpc-1/,
+      bad: () => plan((raw) => (raw.targetGroup.vpcId = 'vpc-1')),
+      good: () => plan(ok),
+    },
+    {
+      path: 'groupID',
+      says: /sg-1/,
+      bad: () => binding((object) => (object.spec.networking.ingress[0].from[0].securityGroup.groupID = 'sg-1')),
+      good: () => binding(ok),
+    },
+  ],
+  'TS-V02': [
+    {
+      path: 'targetGroup.vpcId',
+      says: /not the VPC of the target cluster/,
+      bad: () => plan((raw) => (raw.target.vpcId = 'vpc-11111111')),
+      good: () => plan(ok),
+    },
+    {
+      path: 'targetGroup.vpcId',
+      says: /current load balancer/,
+      bad: () => live((facts) => (facts.loadBalancer.vpcId = 'vpc-11111111')),
+      good: () => live(ok),
+    },
+  ],
+  'TS-B01': [
+    {
+      path: 'binding.name',
+      says: /MyTargetGroupBinding/,
+      bad: () => plan((raw) => (raw.binding.name = 'MyTargetGroupBinding')),
+      good: () => plan((raw) => (raw.binding.name = 'b'.repeat(63))),
+    },
+    {
+      path: 'metadata.name',
+      says: /"My"/,
+      bad: () => binding((object) => (object.metadata.name = 'My')),
+      good: () => binding(ok),
+    },
+  ],
+  'TS-B02': [
+    {
+      path: 'spec.networking.ingress[0]',
+      says: /opens nothing/,
+      bad: () => binding((object) => (object.spec.networking.ingress[0].ports = [])),
+      good: () => binding(ok),
+    },
+    {
+      path: 'from[0]',
+      says: /exactly one/,
+      bad: () => binding((object) => (object.spec.networking.ingress[0].from[0].ipBlock = { cidr: '10.0.0.0/8' })),
+      good: () => binding(ok),
+    },
+    {
+      path: 'ports[0].protocol',
+      says: /./,
+      bad: () => binding((object) => (object.spec.networking.ingress[0].ports[0].protocol = 'tcp')),
+      good: () => binding(ok),
+    },
+  ],
+  'TS-B03': [
+    {
+      path: 'binding.port',
+      says: /port 80 is opened/,
+      bad: () => plan((raw) => (raw.binding.port = 80)),
+      good: () => plan(ok),
+    },
+    {
+      path: 'ports',
+      says: /listen on 8080/,
+      bad: () => binding((object) => (object.spec.networking.ingress[0].ports[0].port = 80)),
+      good: () => binding(ok),
+    },
+  ],
+  'TS-B04': [
+    {
+      path: 'binding.namespace',
+      says: /other is not shop/,
+      bad: () => plan((raw) => (raw.binding.namespace = 'other')),
+      good: () => plan((raw) => delete raw.binding.namespace),
+    },
+  ],
+  'TS-G01': [
+    {
+      path: 'current.ingress.groupName',
+      says: /Shop_/,
+      bad: () => plan((raw) => (raw.current.ingress.groupName = 'Shop_1')),
+      good: () => plan(ok),
+    },
+    { path: 'group.name', says: /"A"/, bad: () => ingress(annotate('group.name', 'A')), good: () => ingress(ok) },
+  ],
+  'TS-G02': [
+    {
+      path: 'group.order',
+      says: /1001/,
+      bad: () => ingress(annotate('group.order', '1001')),
+      good: () => ingress(annotate('group.order', '-1000')),
+    },
+  ],
+  'TS-G03': [
+    {
+      path: 'group.name',
+      says: /"shop-current", the new one in "shop-new"/,
+      bad: () => ingress(annotate('group.name', 'shop-new'), CURRENT),
+      good: () => ingress(ok, CURRENT),
+    },
+    {
+      path: 'current.ingress.groupName',
+      says: /"other"/,
+      bad: () => live((facts) => (facts.currentIngress.metadata.finalizers = ['group.ingress.k8s.aws/other'])),
+      good: () => live(ok),
+    },
+  ],
+  'TS-C01': [
+    {
+      path: 'target.cluster',
+      says: /blue/,
+      bad: () => plan((raw) => (raw.target.cluster = 'blue')),
+      good: () => plan(ok),
+    },
+  ],
+  'TS-C02': [
+    {
+      path: 'target.ingress.host',
+      says: /differs/,
+      bad: () => plan((raw) => (raw.target.ingress.host = 'new.example.com')),
+      good: () => plan(ok),
+    },
+  ],
+  'TS-D01': [
+    {
+      path: 'dns.hostname',
+      says: /localhost/,
+      bad: () => plan((raw) => (raw.dns.hostname = 'localhost')),
+      good: () => plan(ok),
+    },
+  ],
+  'TS-M01': [
+    {
+      path: 'multi-cluster-target-group',
+      says: /true/,
+      bad: () => ingress(annotate('multi-cluster-target-group', true)),
+      good: () => ingress(ok),
+    },
+  ],
+  'TS-M02': [
+    {
+      path: 'multicluster-target-group',
+      says: /did you mean multi-cluster-target-group/,
+      bad: () => ingress(annotate('multicluster-target-group', 'true')),
+      good: () => ingress(ok),
+    },
+    {
+      path: 'action.web',
+      says: /did you mean actions\./,
+      bad: () => ingress(annotate('action.web', '{}')),
+      good: () => ingress(ok),
+    },
+  ],
+  'TS-M03': [
+    {
+      path: 'multi-cluster-target-group',
+      says: /"yes"/,
+      bad: () => ingress(annotate('multi-cluster-target-group', 'yes')),
+      good: () => ingress(annotate('multi-cluster-target-group', 'T')),
+    },
+  ],
+  'TS-N01': [
+    {
+      path: 'current.namespace',
+      says: /"Shop"/,
+      bad: () => plan((raw) => (raw.current.namespace = 'Shop')),
+      good: () => plan(ok),
+    },
+  ],
+  'TS-H01': [
+    {
+      path: 'steps[1].weights.target',
+      says: /0 healthy/,
+      bad: () => lintHealth({ target: 10 }, 0, 1, 'steps[1].weights.target'),
+      good: () => [...lintHealth({ target: 10 }, 1, 1, ''), ...lintHealth({ target: 0 }, 0, 1, '')],
+    },
+  ],
+  'TS-X01': [
+    {
+      path: 'actionName',
+      says: /Argo/,
+      bad: () =>
+        live(
+          (facts) =>
+            (facts.currentIngress.metadata.annotations['rollouts.argoproj.io/managed-alb-actions'] =
+              '{"web":["web-switch"]}'),
+        ),
+      good: () => live(ok),
+    },
+  ],
+  'TS-X02': [
+    {
+      path: 'current.ingress.name',
+      says: /no Ingress/,
+      bad: () => live((facts) => delete facts.currentIngress),
+      good: () => live(ok),
+    },
+    {
+      path: 'target.service.name',
+      says: /no Service/,
+      bad: () => live((facts) => delete facts.targetService),
+      good: () => live((facts) => delete facts.targetIngress),
+    },
+    {
+      path: 'current.ingress',
+      says: /no load balancer/,
+      bad: () => live((facts) => delete facts.loadBalancer),
+      good: () => live(ok),
+    },
+  ],
+  'TS-X03': [
+    {
+      path: 'targetGroup.port',
+      says: /9090/,
+      bad: () => live((facts) => (facts.targetGroup.port = 9090)),
+      good: () => live((facts) => delete facts.targetGroup),
+    },
+    {
+      path: 'targetGroup.name',
+      says: /used by arn:other/,
+      bad: () => live((facts) => facts.targetGroup.loadBalancerArns.push('arn:other')),
+      good: () => live(ok),
+    },
+  ],
+  'TS-X04': [
+    {
+      path: 'binding.sourceSecurityGroup',
+      says: /not attached/,
+      bad: () => live((facts) => (facts.loadBalancer.securityGroups = ['sg-11111111'])),
+      good: () => live(ok),
+    },
+  ],
+}
+
+describe.each(Object.keys(RULES) as Code[])('%s', (code) => {
+  test.each(CASES[code].map((item, index) => ({ ...item, index })))(
+    'case $index: refused at $path, and not where all is well',
+    ({ path, says, bad, good }) => {
+      const found = bad().find((item) => item.code === code && item.path.includes(path))
+      expect(found, JSON.stringify(bad(), null, 1)).toBeDefined()
+      expect(found!.message).toMatch(says)
+      expect(found!.remedy).toBe(RULES[code].remedy)
+      expect(good().filter((item) => item.code === code)).toEqual([])
+    },
+  )
+})
+
+test('what is right has no findings at all', () => {
+  expect(plan(ok)).toEqual([])
+  expect(ingress(ok, CURRENT)).toEqual([])
+  expect(binding(ok)).toEqual([])
+  expect(live(ok)).toEqual([])
+})
+
+test('a finding names the line', () => {
+  const text = SHOP_YAML.replace('target: 10 }', 'target: "10" }')
+  const line = text.split('\n').findIndex((item) => item.includes('"10"')) + 1
+  expect(parsePlan(text).findings).toMatchObject([{ code: 'TS-W01', path: 'steps[1].weights.target', line }])
+})
+
+test('everything wrong is said at once', () => {
+  const codes = plan((raw) => {
+    raw.steps[1].weights = { current: -1, target: '10' }
+    raw.targetGroup.name = 'x-'
+    raw.actionName = 'Web'
+  }).map((item) => item.code)
+  expect(codes).toEqual(expect.arrayContaining(['TS-W01', 'TS-W02', 'TS-T01', 'TS-A01']))
+})

@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface FakeGroup {
+  readonly arn: string
+  readonly name: string
+  readonly settings: Readonly<Record<string, string>>
+  readonly targets: Map<string, 'initial' | 'healthy' | 'unhealthy'>
+  readonly hasTargetStickiness?: boolean
+}
+export interface FakeRule {
+  readonly arn: string
+  readonly loadBalancer: string
+  action: FakeForward | { fixedResponse: number }
+}
+export interface FakeForward {
+  readonly groups: readonly { readonly arn: string; readonly weight: number }[]
+  readonly stickiness: { readonly enabled: boolean; readonly durationSeconds?: number }
+}
+
+export class ElbError extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export interface FakeElb {
+  readonly url: string
+  readonly calls: string[]
+  readonly groups: Map<string, FakeGroup>
+  readonly rules: Map<string, FakeRule>
+  /** Deletes that came while a rule still named the group. */
+  inUseRefusals: number
+  addLoadBalancer(name: string, securityGroup: string): { arn: string; dnsName: string }
+  createGroup(settings: Readonly<Record<string, string>>): FakeGroup
+  deleteGroup(arn: string): void
+  /** What the controller calls; refuses what ELBv2 refuses. */
+  putRule(key: string, loadBalancer: string, action: FakeRule['action']): void
+  deleteRule(key: string): void
+  register(arn: string, targets: readonly string[]): void
+  deregister(arn: string, targets: readonly string[]): void
+  close(): Promise<void>
+}
+
+const VPC = 'vpc-0123456789abcdef0'
+const base = (kind: string) => `arn:aws:elasticloadbalancing:eu-central-1:123456789012:${kind}`
+
+/** ELBv2 over its real protocol: form-encoded requests, XML answers, typed errors. */
+export async function startFakeElb(): Promise<FakeElb> {
+  const groups = new Map<string, FakeGroup>()
+  const rules = new Map<string, FakeRule>()
+  const balancers = new Map<string, { name: string; dnsName: string; securityGroup: string }>()
+  const calls: string[] = []
+
+  const naming = (arn: string) =>
+    [...rules.values()].filter(({ action }) => 'groups' in action && action.groups.some((group) => group.arn === arn))
+
+  const fake: FakeElb = {
+    url: '',
+    calls,
+    groups,
+    rules,
+    inUseRefusals: 0,
+    addLoadBalancer(name, securityGroup) {
+      const arn = base(`loadbalancer/app/${name}/${randomBytes(8).toString('hex')}`)
+      const dnsName = `${name}-1.eu-central-1.elb.amazonaws.com`
+      balancers.set(arn, { name, dnsName, securityGroup })
+      return { arn, dnsName }
+    },
+    createGroup(settings) {
+      const name = settings.Name!
+      const existing = [...groups.values()].find((group) => group.name === name)
+      if (existing !== undefined) {
+        if (JSON.stringify(existing.settings) === JSON.stringify(settings)) return existing
+        throw new ElbError(
+          'DuplicateTargetGroupName',
+          `A target group with the same name '${name}' exists, but with different settings`,
+        )
+      }
+      const group = {
+        arn: base(`targetgroup/${name}/${randomBytes(8).toString('hex')}`),
+        name,
+        settings,
+        targets: new Map(),
+      }
+      groups.set(group.arn, group)
+      return group
+    },
+    deleteGroup(arn) {
+      if (naming(arn).length > 0) {
+        fake.inUseRefusals++
+        throw new ElbError('ResourceInUse', `Target group '${arn}' is currently in use by a listener or a rule`)
+      }
+      groups.delete(arn)
+    },
+    putRule(key, loadBalancer, action) {
+      if ('groups' in action) check(action, loadBalancer)
+      const existing = rules.get(key)
+      if (existing === undefined) rules.set(key, { arn: base(`listener-rule/app/${key}`), loadBalancer, action })
+      else existing.action = action
+    },
+    deleteRule: (key) => void rules.delete(key),
+    register(arn, targets) {
+      const group = groups.get(arn)
+      if (group === undefined) throw new ElbError('TargetGroupNotFound', `Target groups '${arn}' not found`)
+      for (const target of targets) if (!group.targets.has(target)) group.targets.set(target, 'initial')
+    },
+    deregister(arn, targets) {
+      for (const target of targets) groups.get(arn)?.targets.delete(target)
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+
+  function check({ groups: entries, stickiness }: FakeForward, loadBalancer: string): void {
+    if (entries.length > 5)
+      throw new ElbError('TooManyTargetGroups', 'The maximum number of target groups per action is 5')
+    for (const { arn, weight } of entries) {
+      const group = groups.get(arn)
+      if (!Number.isInteger(weight) || weight < 0 || weight > 999)
+        throw new ElbError('ValidationError', `Weight '${weight}' must be between 0 and 999`)
+      if (group === undefined) throw new ElbError('TargetGroupNotFound', `Target groups '${arn}' not found`)
+      if (naming(arn).some((rule) => rule.loadBalancer !== loadBalancer)) {
+        throw new ElbError(
+          'TargetGroupAssociationLimit',
+          `The following target groups cannot be associated with more than one load balancer: ${arn}`,
+        )
+      }
+      if (group.hasTargetStickiness && !stickiness.enabled) {
+        throw new ElbError(
+          'InvalidLoadBalancerAction',
+          'You must enable group stickiness on a rule if you enabled target stickiness on one of its target groups',
+        )
+      }
+    }
+    if (entries.every(({ weight }) => weight === 0))
+      throw new ElbError('ValidationError', 'At least one weight must be above 0')
+  }
+
+  const ANSWERS: Record<string, (form: URLSearchParams) => string> = {
+    CreateTargetGroup(form) {
+      const settings = Object.fromEntries(
+        [...form].filter(([key]) => !['Action', 'Version'].includes(key) && !key.startsWith('Tags.')),
+      )
+      return `<TargetGroups>${groupXml(fake.createGroup(settings))}</TargetGroups>`
+    },
+    DescribeTargetGroups(form) {
+      const name = form.get('Names.member.1')
+      const arn = form.get('TargetGroupArns.member.1')
+      const found = [...groups.values()].filter((group) => group.name === name || group.arn === arn)
+      if (found.length === 0) throw new ElbError('TargetGroupNotFound', `One or more target groups not found`)
+      return `<TargetGroups>${found.map(groupXml).join('')}</TargetGroups>`
+    },
+    DeleteTargetGroup(form) {
+      fake.deleteGroup(form.get('TargetGroupArn')!)
+      return ''
+    },
+    DescribeTargetHealth(form) {
+      const group = groups.get(form.get('TargetGroupArn')!)
+      if (group === undefined) throw new ElbError('TargetGroupNotFound', 'One or more target groups not found')
+      const isUsed = naming(group.arn).length > 0
+      const list = [...group.targets].map(([target, state]) => {
+        // A target is checked only while a rule names its group, and needs a moment to become healthy.
+        if (isUsed && state === 'initial') group.targets.set(target, 'healthy')
+        const [id, port] = target.split(':')
+        const health = isUsed
+          ? `<State>${state}</State>${state === 'initial' ? '<Reason>Elb.RegistrationInProgress</Reason>' : ''}`
+          : '<State>unused</State><Reason>Target.NotInUse</Reason>'
+        return `<member><Target><Id>${id}</Id><Port>${port}</Port></Target><TargetHealth>${health}</TargetHealth></member>`
+      })
+      return `<TargetHealthDescriptions>${list.join('')}</TargetHealthDescriptions>`
+    },
+    DescribeLoadBalancers() {
+      const list = [...balancers].map(
+        ([arn, { name, dnsName, securityGroup }]) =>
+          `<member><LoadBalancerArn>${arn}</LoadBalancerArn><LoadBalancerName>${name}</LoadBalancerName><DNSName>${dnsName}</DNSName><VpcId>${VPC}</VpcId><SecurityGroups><member>${securityGroup}</member></SecurityGroups></member>`,
+      )
+      return `<LoadBalancers>${list.join('')}</LoadBalancers>`
+    },
+    DescribeListeners: (form) =>
+      `<Listeners><member><ListenerArn>${form.get('LoadBalancerArn')!.replace(':loadbalancer/', ':listener/')}/1</ListenerArn><LoadBalancerArn>${form.get('LoadBalancerArn')}</LoadBalancerArn></member></Listeners>`,
+    DescribeRules(form) {
+      const loadBalancer = form.get('ListenerArn')!.replace(':listener/', ':loadbalancer/').replace(/\/1$/, '')
+      return `<Rules>${[...rules.values()]
+        .filter((rule) => rule.loadBalancer === loadBalancer)
+        .map(ruleXml)
+        .join('')}</Rules>`
+    },
+  }
+
+  const groupXml = ({ arn, name, settings }: FakeGroup) => {
+    const attached = [...new Set(naming(arn).map(({ loadBalancer }) => loadBalancer))]
+      .map((item) => `<member>${item}</member>`)
+      .join('')
+    const fields = ['Protocol', 'Port', 'VpcId', 'TargetType', 'IpAddressType']
+      .map((field) => `<${field}>${settings[field]}</${field}>`)
+      .join('')
+    return `<member><TargetGroupArn>${arn}</TargetGroupArn><TargetGroupName>${name}</TargetGroupName>${fields}<LoadBalancerArns>${attached}</LoadBalancerArns></member>`
+  }
+  const ruleXml = ({ arn, action }: FakeRule) => {
+    if ('fixedResponse' in action)
+      return `<member><RuleArn>${arn}</RuleArn><Actions><member><Type>fixed-response</Type></member></Actions></member>`
+    const list = action.groups
+      .map((group) => `<member><TargetGroupArn>${group.arn}</TargetGroupArn><Weight>${group.weight}</Weight></member>`)
+      .join('')
+    const duration =
+      action.stickiness.durationSeconds === undefined
+        ? ''
+        : `<DurationSeconds>${action.stickiness.durationSeconds}</DurationSeconds>`
+    return `<member><RuleArn>${arn}</RuleArn><Actions><member><Type>forward</Type><ForwardConfig><TargetGroups>${list}</TargetGroups><TargetGroupStickinessConfig><Enabled>${action.stickiness.enabled}</Enabled>${duration}</TargetGroupStickinessConfig></ForwardConfig></member></Actions></member>`
+  }
+
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const form = new URLSearchParams(Buffer.concat(chunks).toString())
+    const action = form.get('Action') ?? ''
+    const send = (status: number, xml: string) => response.writeHead(status, { 'content-type': 'text/xml' }).end(xml)
+    if (!String(request.headers.authorization).includes('/elasticloadbalancing/aws4_request'))
+      return send(403, '<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>')
+    if (/^(?:Create|Delete)/.test(action)) calls.push(action)
+    try {
+      const answer = ANSWERS[action]
+      if (answer === undefined) throw new ElbError('InvalidAction', action)
+      send(
+        200,
+        `<${action}Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"><${action}Result>${answer(form)}</${action}Result></${action}Response>`,
+      )
+    } catch (error) {
+      const { code, message } = error as ElbError
+      send(
+        400,
+        `<ErrorResponse xmlns="http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
+      )
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return Object.assign(fake, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
