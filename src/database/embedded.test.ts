@@ -116,9 +116,10 @@ it('is shared by the processes of one folder; the last one stops it', async () =
 })
 
 it('two first starts at once make one database', async () => {
-  const [one, two] = await Promise.all([start(), start()])
-  expect(one?.url).toBe(two?.url)
+  const both = await Promise.all([startElsewhere(), startElsewhere()])
   expect(readdirSync(folder)).toEqual(['postgres'])
+  await Promise.all(both.map((one) => one.kill('SIGTERM')))
+  expect(existsSync(pidFile())).toBe(false)
 })
 
 it('finds the server that a killed process left behind', async () => {

@@ -35,16 +35,11 @@ export async function write(database: Database, rows: readonly TableRow[], stamp
     if (Array.isArray(batch)) batch.push(cells)
     else batch.set(keyOf(table, cells), cells)
   }
-  // One transaction a table, so that none waits for another.
-  await Promise.all(
-    Array.from(batches, ([table, batch]) =>
-      retrying(database, () =>
-        Array.isArray(batch)
-          ? database.sendRows(table, batch, 'insert')
-          : database.sendRows(table, inKeyOrder(batch), 'upsert'),
-      ),
-    ),
-  )
+  for (const [table, batch] of batches) {
+    const mode = Array.isArray(batch) ? 'insert' : 'upsert'
+    const all = Array.isArray(batch) ? batch : inKeyOrder(batch)
+    await retrying(database, () => database.sendRows(table, all, mode))
+  }
 }
 
 /** Without a key, or with one that the database numbers, no row can meet another. */

@@ -1,6 +1,13 @@
 import type { Joins, Where } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
-import type { DateWindow, HttpRequest, HttpResponse, Paging, Query } from './http/index.ts'
+import {
+  type DateWindow,
+  type HttpRequest,
+  type HttpResponse,
+  type Paging,
+  type Query,
+  singlePage,
+} from './http/index.ts'
 
 /** What a request may be made from. */
 export interface CollectContext<Scope, Config> {
@@ -84,3 +91,10 @@ export interface CollectSpec<Scope, Config> {
   /** Statuses that mean "nothing here", not "broken". */
   readonly emptyOn?: readonly number[]
 }
+
+/** Raw rows of a collector that asks for parts add up; those of one that asks for all replace each other. */
+export const isAppending = (spec: CollectSpec<any, any>): boolean =>
+  Boolean(spec.incremental ?? spec.forEach ?? spec.windows)
+
+export const pagingOf = ({ paging = singlePage }: CollectSpec<any, any>, server: unknown): Paging =>
+  typeof paging === 'function' ? paging(server) : paging

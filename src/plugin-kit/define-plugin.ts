@@ -1,18 +1,24 @@
 import { FatalError } from '../errors.ts'
+import { collect } from './collect.ts'
+import type { CollectSpec } from './collect-spec.ts'
 import { convert, redriveConvert } from './convert.ts'
 import type { Entity, Step } from './entity.ts'
 import { extract, redriveExtract } from './extract.ts'
 import { inTableOrder } from './order.ts'
 import type { PluginSpec, Spelling } from './plugin.ts'
+import type { Place } from './quarantine.ts'
 import { rawTable } from './raw.ts'
 import { settingsTables } from './settings-tables.ts'
-import { prepareSourceTask } from './source-task.ts'
-import type { Plugin, Subtask } from './subtask.ts'
+import { prepareSourceTask, type SourceTask } from './source-task.ts'
+import type { Plugin, Subtask, SubtaskResult } from './subtask.ts'
 
-const ENGINES = {
+const ENGINES: Record<Step, { run: Engine; redrive?: Engine }> = {
+  collect: { run: collect },
   extract: { run: extract, redrive: redriveExtract },
   convert: { run: convert, redrive: redriveConvert },
 }
+
+type Engine = (entity: Entity, task: SourceTask, place: Place) => Promise<SubtaskResult>
 
 /** A plugin for a data source: three subtasks an entity, ordered by the tables they read and write. */
 export function definePlugin(spec: PluginSpec): Plugin {
@@ -34,7 +40,8 @@ export function definePlugin(spec: PluginSpec): Plugin {
   return { name: spec.name, title: spec.title, tables: [...tables], subtasks: inTableOrder(nodes), source: spec }
 }
 
-const stepsOf = ({ spec }: Entity): (keyof typeof ENGINES)[] => [
+const stepsOf = ({ spec }: Entity): Step[] => [
+  ...(spec.collect ? (['collect'] as const) : []),
   ...(spec.raw ? (['extract'] as const) : []),
   ...(spec.convert ? (['convert'] as const) : []),
 ]
@@ -44,10 +51,10 @@ function nameOf(spelling: Spelling, step: Step, { spec }: Entity): string {
   return spec.names?.[step] ?? (spelling === 'title' ? title : step + spec.label.replaceAll(' ', ''))
 }
 
-function subtaskOf(spec: PluginSpec, entity: Entity, step: keyof typeof ENGINES): Subtask & { entity: Entity } {
+function subtaskOf(spec: PluginSpec, entity: Entity, step: Step): Subtask & { entity: Entity } {
   const name = nameOf(spec.spelling, step, entity)
   const drive =
-    (engine: (typeof ENGINES)['extract']['redrive']): Subtask['run'] =>
+    (engine: Engine): Subtask['run'] =>
     async (run) => {
       const task = await prepareSourceTask(spec, run)
       return engine(entity, task, { plugin: spec.name, subtask: name, params: task.params })
@@ -60,15 +67,20 @@ function subtaskOf(spec: PluginSpec, entity: Entity, step: keyof typeof ENGINES)
     domainTypes: entity.spec.domainTypes,
     isDefault: !entity.spec.off?.includes(step),
     run: drive(ENGINES[step].run),
-    redrive: drive(ENGINES[step].redrive),
+    ...(ENGINES[step].redrive && { redrive: drive(ENGINES[step].redrive) }),
   }
 }
 
-function tablesOf({ table, spec }: Entity, step: keyof typeof ENGINES): { reads: string[]; writes: string[] } {
+function tablesOf({ table, spec }: Entity, step: Step): { reads: string[]; writes: string[] } {
   const { extract: extracting, convert: converting } = spec
   const tableNames = (tables: Iterable<{ name: string }>) => [...tables].map(({ name }) => name)
   const lookedUp = (lookups: Record<string, { table: { name: string } }> = {}) =>
     Object.values(lookups).map((each) => each.table.name)
+  if (step === 'collect') {
+    const { forEach } = spec.collect as CollectSpec<any, any>
+    const reads = forEach ? [forEach.table.name, ...lookedUp(forEach.joins as any)] : []
+    return { reads, writes: [rawTable(spec.raw as string).name] }
+  }
   if (step === 'extract') {
     const written = [table, ...(extracting?.writes ?? []), ...(extracting?.owns ?? []).map((owned) => owned.table)]
     return { reads: [rawTable(spec.raw as string).name, ...lookedUp(extracting?.lookups)], writes: tableNames(written) }

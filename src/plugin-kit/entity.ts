@@ -20,6 +20,8 @@ import type { CollectSpec } from './collect-spec.ts'
 import type { IdOf } from './id-of.ts'
 import type { Found, Lookups } from './lookups.ts'
 
+export { inner, left } from '../database/read.ts'
+
 export type Step = 'collect' | 'extract' | 'convert'
 export type DomainType = 'CODE' | 'TICKET' | 'CODEREVIEW' | 'CROSS' | 'CICD' | 'CODEQUALITY'
 

@@ -168,7 +168,7 @@ describeEachDatabase('extract and convert', (test) => {
     const stopped = run('extractIssues', {
       signal: controller.signal,
       progress: ({ done }) => {
-        seen.push(done)
+        seen.push(done ?? 0)
         controller.abort(new Error('stopped by the test'))
       },
     })

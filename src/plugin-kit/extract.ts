@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import type { Cell } from '../database/fit.ts'
 import type { Column, Source, Table, TableRow } from '../database/table.ts'
 import { RecordError } from '../errors.ts'
+import { isAppending } from './collect-spec.ts'
 import { type Entity, type ExtractContext, type ExtractSpec, valueAt } from './entity.ts'
 import { finderOf } from './lookups.ts'
 import { replaceOwned } from './owned.ts'
@@ -36,7 +37,7 @@ export async function extract(
   const window = await openWindow(database, place, { fullSync: task.fullSync, config, startedAt: stamp })
   const records = await describeRaw(database, raw, params, window.since)
   // A collector that starts over leaves only new records; then nothing old may stay either.
-  const since = entity.spec.collect?.incremental && records.hasOlder ? window.since : null
+  const since = entity.spec.collect && isAppending(entity.spec.collect) && records.hasOlder ? window.since : null
   if (!since && !rawIds) await window.forget()
 
   let query = database.kysely.selectFrom(raw).select(['id', 'data', 'input']).where('params', '=', params).orderBy('id')

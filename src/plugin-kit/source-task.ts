@@ -10,6 +10,7 @@ import type { TaskRun } from './subtask.ts'
 
 /** A run on one scope of a connection, with everything entities may look at. */
 export interface SourceTask extends TaskRun {
+  readonly plugin: PluginSpec
   readonly context: EntityContext<any, any>
   readonly settings: Settings
   /** JSON text that marks this scope's raw rows. */
@@ -27,6 +28,7 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
     options.scopeConfig ?? (await findSettings(plugin, options.scopeConfigId ?? scope.scope_config_id, run))
   return {
     ...run,
+    plugin,
     settings,
     params: JSON.stringify(plugin.scope.params(connectionId, scope)),
     context: {

@@ -7,8 +7,9 @@ import type { Table } from '../database/table.ts'
 import type { DomainType, Step } from './entity.ts'
 import type { PluginSpec } from './plugin.ts'
 
+/** What has become known; fields that are absent are as they were. */
 export interface Progress {
-  readonly done: number
+  readonly done?: number
   readonly expected?: number
   /** Requests sent by this subtask so far. */
   readonly requests?: number

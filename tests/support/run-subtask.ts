@@ -1,11 +1,11 @@
 import type { Database } from '../../src/database/database.ts'
-import type { Plugin, SubtaskResult } from '../../src/plugin-kit/subtask.ts'
+import type { Plugin, Progress, SubtaskResult } from '../../src/plugin-kit/subtask.ts'
 
 interface Options {
   readonly fullSync?: boolean
   readonly signal?: AbortSignal
   readonly redrive?: boolean
-  readonly progress?: (progress: { done: number }) => void
+  readonly progress?: (progress: Progress) => void
 }
 
 /** Runs one subtask as a pipeline would. */

@@ -65,14 +65,14 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
   async function stage(client: pg.PoolClient, table: Table<any>): Promise<string> {
     const name = dialect.quote(`_stage_${table.name}`.slice(0, 63))
     const own = staged.get(client) ?? new Set()
-    if (own.has(name)) await client.query(`truncate ${name}`)
-    else {
+    if (!own.has(name)) {
       const columns = quoteAll(dialect, table.names)
       await client.query(
         `create temp table if not exists ${name} as select ${columns} from ${dialect.quote(table.name)} with no data`,
       )
       staged.set(client, own.add(name))
     }
+    await client.query(`truncate ${name}`)
     return name
   }
 

@@ -62,7 +62,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     timeouts: { ...TIMEOUTS, ...options.timeouts },
     maxResponseBytes: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
   })
-  const { shared, leave } = join(options, clock)
+  const shared = join(options, clock)
   const { usage, count } = createUsage()
   const redact = createRedactor(() => [...shared.pool.secrets(), ...passwordsIn(options.proxy)])
   const tell = (event: HttpEvent) => options.onEvent?.({ ...event, message: redact(event.message) })
@@ -84,10 +84,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
         send,
         tell,
       ),
-    async close() {
-      leave()
-      await transport.close()
-    },
+    close: () => transport.close(),
   }
 }
 
@@ -98,13 +95,13 @@ function requireUrl(connection: string, what: string, value: string, protocols: 
   throw new UserError(`Connection "${connection}": the ${what} must be a URL that starts with ${choice}`)
 }
 
-function join(options: ApiClientOptions, clock: Clock): { shared: SharedConnection; leave(): void } {
+function join(options: ApiClientOptions, clock: Clock): SharedConnection {
   const { credentials = [], limits = {}, share } = options
   const create = () => ({
     budget: options.budget ?? createBudget(limits, clock),
     pool: createCredentialPool(credentials, clock),
   })
-  if (!share) return { shared: create(), leave: () => undefined }
+  if (!share) return create()
   const secrets = credentials.map((one) => (typeof one === 'string' ? one : one.name))
   const settings = createHash('sha256')
     .update(JSON.stringify([options.endpoint, secrets, limits]))

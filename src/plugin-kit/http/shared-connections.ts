@@ -7,29 +7,21 @@ export interface SharedConnection {
   readonly pool: CredentialPool
 }
 
-/** One budget and one credential pool per connection, kept while any client uses it. */
+/** One budget and one credential pool per connection, kept between clients: what was spent stays spent. */
 export interface SharedConnections {
   /** `settings` tells one state of the connection from another: after an edit, new clients start afresh. */
-  join(key: string, settings: string, create: () => SharedConnection): { shared: SharedConnection; leave(): void }
+  join(key: string, settings: string, create: () => SharedConnection): SharedConnection
 }
 
 export function createSharedConnections(): SharedConnections {
-  const connections = new Map<string, { settings: string; shared: SharedConnection; users: number }>()
+  const connections = new Map<string, { settings: string; shared: SharedConnection }>()
   return {
     join(key, settings, create) {
-      let entry = connections.get(key)
-      if (entry?.settings !== settings) {
-        entry = { settings, shared: create(), users: 0 }
-        connections.set(key, entry)
-      }
-      const joined = entry
-      joined.users++
-      return {
-        shared: joined.shared,
-        leave() {
-          if (--joined.users === 0 && connections.get(key) === joined) connections.delete(key)
-        },
-      }
+      const entry = connections.get(key)
+      if (entry?.settings === settings) return entry.shared
+      const shared = create()
+      connections.set(key, { settings, shared })
+      return shared
     },
   }
 }

@@ -13,6 +13,8 @@ export const circleci = definePlugin({
   spelling: 'camel',
   connection: {
     endpoint: 'https://circleci.com/api/',
+    sign: (token) => ({ 'Circle-Token': token }),
+    test: { path: '/v2/me' },
     fields: {
       endpoint: { kind: 'url', label: 'Endpoint', default: 'https://circleci.com/api/' },
       token: { kind: 'secret', label: 'Personal API token', help: 'User Settings, Personal API Tokens.' },

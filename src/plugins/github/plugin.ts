@@ -1,5 +1,6 @@
 import { definePlugin } from '../../plugin-kit/define-plugin.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import { credentials, ENDPOINT, headers, limits, sign } from './connection.ts'
 import accounts, { organisations } from './entities/accounts.ts'
 import comments, { onIssues, onPullRequests, reviewComments } from './entities/comments.ts'
 import commits, { stats } from './entities/commits.ts'
@@ -43,7 +44,15 @@ export const githubSpec: PluginSpec = {
   name: 'github',
   title: 'GitHub',
   spelling: 'title',
-  connection: { endpoint: 'https://api.github.com/', fields: connectionFields },
+  connection: {
+    endpoint: ENDPOINT,
+    fields: connectionFields,
+    credentials,
+    sign,
+    headers,
+    limits,
+    test: { path: '/rate_limit' },
+  },
   scope: {
     table: repos,
     title: 'Repository',
@@ -51,6 +60,10 @@ export const githubSpec: PluginSpec = {
     params: (connectionId, { full_name }) => ({ ConnectionId: connectionId, Name: full_name }),
   },
   scopeConfig: { fields: scopeConfigFields, prepare: prepareRules },
+  plan: {
+    plugin: ({ enableGraphql }) => (enableGraphql ? 'github_graphql' : 'github'),
+    cloneUrl: ({ clone_url }) => clone_url,
+  },
   entities: [
     ...sharedEntities,
     issues,

@@ -1,11 +1,12 @@
 import type { Field, Fields } from '../../plugin-kit/plugin.ts'
+import { ENDPOINT } from './connection.ts'
 
 export const connectionFields: Fields = {
   endpoint: {
     kind: 'url',
     label: 'Endpoint',
     help: 'https://api.github.com/, or https://your-host/api/v3/ for GitHub Enterprise Server.',
-    default: 'https://api.github.com/',
+    default: ENDPOINT,
   },
   authMethod: {
     kind: 'choice',

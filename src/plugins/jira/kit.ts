@@ -1,6 +1,5 @@
-import { inner } from '../../database/read.ts'
 import { bigint, key, type RowOf, string, text } from '../../database/table.ts'
-import { pluginKit } from '../../plugin-kit/entity.ts'
+import { inner, pluginKit } from '../../plugin-kit/entity.ts'
 import { offset } from '../../plugin-kit/http/index.ts'
 import type { Rules } from './rules.ts'
 

@@ -38,10 +38,11 @@ export default entity(jobs, {
     paging: pageToken,
     records: items,
     incremental: {
-      newestFirstBy: 'started_at',
       refetch: {
         where: { status: ['running', 'not_running', 'queued', 'on_hold'] },
         request: ({ workflow_id }) => ({ path: `/v2/workflow/${workflow_id}/job` }),
+        records: items,
+        input: ({ workflow_id, pipeline_id }) => ({ id: workflow_id, pipeline_id }),
       },
     },
     emptyOn: [404], // CircleCI deletes old workflows

@@ -1,7 +1,7 @@
-import { left } from '../../../database/read.ts'
 import { bigint, double, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
+import { left } from '../../../plugin-kit/entity.ts'
 import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table } from '../kit.ts'
 import { pipelines } from './pipelines.ts'
 
@@ -31,7 +31,6 @@ export default entity(workflows, {
     paging: pageToken,
     records: items,
     incremental: {
-      newestFirstBy: 'created_at',
       refetch: {
         where: { status: ['running', 'on_hold', 'failing'] },
         request: ({ id }) => ({ path: `/v2/workflow/${id}` }),

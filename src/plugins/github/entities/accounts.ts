@@ -1,6 +1,6 @@
-import { inner } from '../../../database/read.ts'
 import { bigint, key, string } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
+import { inner } from '../../../plugin-kit/entity.ts'
 import { manyByKey } from '../../../plugin-kit/lookups.ts'
 import { entity, repoAccounts, table } from '../kit.ts'
 

@@ -1,7 +1,7 @@
-import { inner } from '../../../database/read.ts'
 import { bigint, indexed, key, string, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestComments as domainPullRequestComments } from '../../../domain/pull-requests.ts'
 import { issueComments as domainIssueComments } from '../../../domain/ticket.ts'
+import { inner } from '../../../plugin-kit/entity.ts'
 import { byKey } from '../../../plugin-kit/lookups.ts'
 import { entity, inRepo, numberAtEnd, peopleIn, quoted, REST_PAGE, type Repo, repoAccounts, table } from '../kit.ts'
 import { accounts } from './accounts.ts'

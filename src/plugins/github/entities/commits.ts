@@ -1,4 +1,3 @@
-import { inner, left } from '../../../database/read.ts'
 import {
   bigint,
   common,
@@ -11,6 +10,7 @@ import {
   zeroTime,
 } from '../../../database/table.ts'
 import { commits as domainCommits, repoCommits as domainRepoCommits } from '../../../domain/code.ts'
+import { inner, left } from '../../../plugin-kit/entity.ts'
 import { entity, inRepo, peopleIn, REST_PAGE, repoAccounts, repoId, repos, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 

@@ -1,7 +1,7 @@
-import { left } from '../../../database/read.ts'
 import { bigint, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { left } from '../../../plugin-kit/entity.ts'
 import { entity, inRepo, REST_PAGE, type Repo, repoId, repos, table } from '../kit.ts'
 import { commits } from './commits.ts'
 

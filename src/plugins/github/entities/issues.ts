@@ -1,4 +1,3 @@
-import { inner } from '../../../database/read.ts'
 import { bigint, indexed, key, optional, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import {
   boardIssues,
@@ -6,6 +5,7 @@ import {
   issueLabels as domainIssueLabels,
   issues as domainIssues,
 } from '../../../domain/ticket.ts'
+import { inner } from '../../../plugin-kit/entity.ts'
 import {
   entity,
   inRepo,

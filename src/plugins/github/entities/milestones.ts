@@ -1,6 +1,6 @@
-import { inner } from '../../../database/read.ts'
 import { bigint, key, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { boardSprints, sprintIssues, sprints } from '../../../domain/ticket.ts'
+import { inner } from '../../../plugin-kit/entity.ts'
 import { entity, inRepo, REST_PAGE, repoId, repos, table } from '../kit.ts'
 import { issues } from './issues.ts'
 

@@ -1,6 +1,6 @@
-import { inner, left } from '../../../database/read.ts'
 import { bigint, boolean, indexed, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestLabels as domainLabels, pullRequests as domainPullRequests } from '../../../domain/pull-requests.ts'
+import { inner, left } from '../../../plugin-kit/entity.ts'
 import {
   entity,
   inRepo,

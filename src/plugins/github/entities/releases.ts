@@ -1,6 +1,6 @@
-import { left } from '../../../database/read.ts'
 import { bigint, boolean, key, string, text, timestamp } from '../../../database/table.ts'
 import { cicdReleases } from '../../../domain/devops.ts'
+import { left } from '../../../plugin-kit/entity.ts'
 import { entity, inRepo, REST_PAGE, repoId, repos, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 

@@ -1,4 +1,3 @@
-import { inner } from '../../../database/read.ts'
 import {
   bigint,
   boolean,
@@ -13,6 +12,7 @@ import {
 } from '../../../database/table.ts'
 import { issueChangelogs } from '../../../domain/ticket.ts'
 import type { ExtractContext } from '../../../plugin-kit/entity.ts'
+import { inner } from '../../../plugin-kit/entity.ts'
 import { wholeTable } from '../../../plugin-kit/lookups.ts'
 import { eachIssue, issueOfInput, issues, updateOfInput } from '../issue.ts'
 import { boardIssues, entity, ISSUE_SOURCES, idsIn, onBoard, type Server, startAt, table } from '../kit.ts'

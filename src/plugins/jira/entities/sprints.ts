@@ -1,6 +1,6 @@
-import { inner } from '../../../database/read.ts'
 import { bigint, key, string, timestamp } from '../../../database/table.ts'
 import { boardSprints as domainBoardSprints, sprints as domainSprints } from '../../../domain/ticket.ts'
+import { inner } from '../../../plugin-kit/entity.ts'
 import { boards, entity, ofBoard, startAt, table } from '../kit.ts'
 
 export const sprints = table('sprints', 'JiraSprint', {

@@ -1,0 +1,153 @@
+/**
+ * What collecting remembers, so that nothing is lost and nothing asked twice.
+ *
+ * run          one collection of a raw table for a scope, from its start until all of it has arrived
+ * checkpoint   how far a run has come with one input: stored together with the page that it counts
+ * etag         an answer of one page that need not be sent again while it is unchanged
+ */
+import { createHash } from 'node:crypto'
+import type { Database } from '../database/database.ts'
+import { readAll } from '../database/read.ts'
+import { boolean, defineTable, json, key, string, timestamp, written } from '../database/table.ts'
+import { write } from '../database/write.ts'
+import { collectorLatestState } from '../system/state.ts'
+import type { PageState } from './http/index.ts'
+
+const place = { raw_table: key(string(120)), params: key(string(255)) }
+
+export const collectRuns = defineTable(
+  '_weir_collect_runs',
+  {
+    ...place,
+    started_at: timestamp(),
+    since: timestamp(),
+    time_after: timestamp(),
+    is_full: boolean(),
+    inputs: json(),
+    ...written,
+  },
+  { meaning: 'Collections under way, or cut off: the next run goes on with them.' },
+)
+export const collectCheckpoints = defineTable(
+  '_weir_collect_checkpoints',
+  { ...place, input_key: key(string(64)), page: json(), is_done: boolean(), ...written },
+  { meaning: 'How far a collection has come, by what it iterates over.' },
+)
+export const collectEtags = defineTable(
+  '_weir_collect_etags',
+  { ...place, input_key: key(string(64)), etag: string(255), credential: string(255), ...written },
+  { meaning: 'Answers that need not be sent again while they are unchanged.' },
+)
+export const collectTables = [collectRuns, collectCheckpoints, collectEtags]
+
+export interface Policy {
+  readonly fullSync: boolean
+  readonly timeAfter: Date | null
+}
+
+export interface CollectWindow {
+  /** Start over: what earlier runs stored is replaced. */
+  readonly isFull: boolean
+  /** Ask for what changed since; null: for everything. */
+  readonly since: Date | null
+  readonly startedAt: Date
+  /** What the state remembers as the beginning of what is stored. */
+  readonly timeAfter: Date | null
+}
+
+interface LatestState {
+  readonly time_after: Date | null
+  readonly latest_success_start: Date | null
+}
+
+/** The reference's rule: full when asked for, at first, and when an earlier beginning is wanted than is stored. */
+export function decideWindow(policy: Policy, state: LatestState | undefined, startedAt: Date): CollectWindow {
+  const stored = state?.time_after ?? null
+  const isEarlier = policy.timeAfter !== null && stored !== null && policy.timeAfter < stored
+  const isFull = policy.fullSync || !state?.latest_success_start || isEarlier
+  const beginning = policy.timeAfter ?? stored
+  return {
+    isFull,
+    startedAt,
+    since: isFull ? beginning : (state?.latest_success_start ?? null),
+    timeAfter: isFull ? beginning : stored,
+  }
+}
+
+/** A run that was cut off longer ago is started over: too much will have changed under its pages. */
+const LONGEST_PAUSE = 24 * 3_600_000
+
+/** '' for the only input of a collector that does not iterate. */
+export const inputKey = (input: unknown): string =>
+  input === null ? '' : createHash('sha256').update(JSON.stringify(input)).digest('hex').slice(0, 40)
+
+export interface CollectRun extends CollectWindow {
+  /** Checkpoints of the run that this one goes on with, by input. */
+  readonly checkpoints: ReadonlyMap<string, { page: PageState | null; is_done: boolean }>
+  /** Inputs that were expensive to find out, such as date windows. */
+  readonly inputs: unknown
+}
+
+type Where = { readonly raw_table: string; readonly params: string }
+
+export async function openRun(database: Database, where: Where, policy: Policy, startedAt: Date): Promise<CollectRun> {
+  const [state] = await readAll(database, {
+    table: collectorLatestState,
+    where: { raw_data_table: where.raw_table, raw_data_params: where.params },
+  })
+  const window = decideWindow(policy, state, startedAt)
+  const [open] = await readAll(database, { table: collectRuns, where })
+  const isSame =
+    open?.started_at &&
+    open.is_full === window.isFull &&
+    open.since?.getTime() === window.since?.getTime() &&
+    startedAt.getTime() - open.started_at.getTime() < LONGEST_PAUSE
+  if (isSame) {
+    const stored = await readAll(database, { table: collectCheckpoints, where })
+    const checkpoints = new Map(stored.map(({ input_key, page, is_done }) => [input_key, { page, is_done }]))
+    return { ...window, startedAt: open.started_at as Date, checkpoints, inputs: open.inputs }
+  }
+  await forgetRun(database, where)
+  const { isFull, since, timeAfter } = window
+  await write(database, [
+    collectRuns.row({ ...where, started_at: startedAt, since, time_after: timeAfter, is_full: isFull }),
+  ])
+  return { ...window, checkpoints: new Map(), inputs: null }
+}
+
+/** Ends a run: its success is remembered, and with a full one what it replaces is deleted. */
+export async function closeRun(
+  database: Database,
+  where: Where,
+  { startedAt, timeAfter }: CollectWindow,
+): Promise<void> {
+  await write(database, [
+    collectorLatestState.row({
+      raw_data_table: where.raw_table,
+      raw_data_params: where.params,
+      latest_success_start: startedAt,
+      time_after: timeAfter,
+    }),
+  ])
+  await forgetRun(database, where)
+}
+
+async function forgetRun({ kysely }: Database, { raw_table, params }: Where): Promise<void> {
+  for (const { name } of [collectCheckpoints, collectRuns]) {
+    await kysely.deleteFrom(name).where('raw_table', '=', raw_table).where('params', '=', params).execute()
+  }
+}
+
+/** Keeps inputs that were expensive to find out for a run that goes on with this one. */
+export async function rememberInputs(
+  { kysely }: Database,
+  { raw_table, params }: Where,
+  inputs: unknown,
+): Promise<void> {
+  await kysely
+    .updateTable(collectRuns.name)
+    .set({ inputs: JSON.stringify(inputs) })
+    .where('raw_table', '=', raw_table)
+    .where('params', '=', params)
+    .execute()
+}

@@ -1,0 +1,58 @@
+/** Opens a stored connection: its settings, decrypted, and a client that paces itself with all others of it. */
+import { readConfig } from '../config.ts'
+import { readAll } from '../database/read.ts'
+import { UserError } from '../errors.ts'
+import { type ApiClient, createApiClient, createSharedConnections, type HttpEvent } from './http/index.ts'
+import type { PluginSpec, Settings } from './plugin.ts'
+import { settingsTables } from './settings-tables.ts'
+import type { TaskRun } from './subtask.ts'
+
+export type Secrets = Pick<TaskRun, 'database' | 'decrypt'>
+
+export async function connectionSettings(
+  plugin: PluginSpec,
+  id: number,
+  { database, decrypt }: Secrets,
+): Promise<Settings> {
+  const { connections, settingsOf } = settingsTables(plugin)
+  const [row] = await readAll(database, { table: connections, where: { id } })
+  if (!row) throw new UserError(`${plugin.title} has no connection ${id}. Create it first.`, { status: 404 })
+  const settings = settingsOf(connections, row)
+  const decrypted = Object.entries(plugin.connection.fields)
+    .filter(([name, { kind }]) => kind === 'secret' && settings[name])
+    .map(([name]) => [name, decrypt ? decrypt(settings[name]) : settings[name]])
+  return { ...settings, ...Object.fromEntries(decrypted), id, name: row.name }
+}
+
+/** Clients of one connection share pacing and quota for as long as the process lives. */
+const shared = createSharedConnections()
+
+/** A client for settings that are stored (`id` set) or are only being tried. */
+export function openClient(
+  plugin: PluginSpec,
+  settings: Settings,
+  onEvent: (event: HttpEvent) => void = () => {},
+): ApiClient {
+  const { connection } = plugin
+  const { apiTimeoutMs, apiRetry } = readConfig(process.env)
+  const limit = Number(settings.rateLimitPerHour) || undefined
+  return createApiClient({
+    connection: String(settings.name ?? plugin.title),
+    endpoint: settings.endpoint || connection.endpoint,
+    credentials: connection.credentials?.(settings) ?? tokensOf(settings),
+    sign: (credential) => connection.sign?.(credential, settings) ?? { authorization: `Bearer ${credential}` },
+    ...(connection.headers && { headers: connection.headers }),
+    limits: { ...connection.limits, ...(limit && { requestsPerHour: limit }) },
+    proxy: settings.proxy,
+    timeouts: { totalMs: apiTimeoutMs },
+    retries: apiRetry,
+    ...(settings.id && { share: { connections: shared, key: `${(plugin.settingsOf ?? plugin).name}:${settings.id}` } }),
+    onEvent,
+  })
+}
+
+const tokensOf = ({ token = '' }: Settings): string[] =>
+  String(token)
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')

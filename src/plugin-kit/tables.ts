@@ -1,0 +1,6 @@
+import { collectTables } from './collect-state.ts'
+import { quarantine } from './quarantine.ts'
+import { receipts } from './receipts.ts'
+
+/** What the kit itself remembers. */
+export const kitTables = [quarantine, receipts, ...collectTables]
