@@ -3,14 +3,16 @@ import type { Database } from './database.ts'
 import { connectMysql } from './dialects/mysql.ts'
 import { connectPostgres } from './dialects/postgres.ts'
 
-const CONNECT: Record<string, (url: string) => Promise<Database>> = {
+const CONNECT: Record<string, (url: string, connections: number) => Promise<Database>> = {
   'postgres:': connectPostgres,
   'postgresql:': connectPostgres,
   'mysql:': connectMysql,
   'mariadb:': connectMysql,
 }
 
-export async function openDatabase(url: string): Promise<Database> {
+const MOST_CONNECTIONS = 20
+
+export async function openDatabase(url: string, connections = MOST_CONNECTIONS): Promise<Database> {
   if (!URL.canParse(url)) {
     throw new UserError(
       'DB_URL is not an address. Write it as postgres://user:password@host:5432/lake or mysql://user:password@host:3306/lake.',
@@ -21,5 +23,5 @@ export async function openDatabase(url: string): Promise<Database> {
   if (!connect)
     throw new UserError(`DB_URL begins with ${protocol}//, which is not known here. Use postgres:// or mysql://.`)
   if (pathname.length < 2) throw new UserError('DB_URL names no database. Add its name at the end, for example /lake.')
-  return connect(url)
+  return connect(url, connections)
 }

@@ -6,7 +6,7 @@ import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { blueprintScopes, blueprints } from '../system/projects.ts'
 import { collectorLatestState } from '../system/state.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
-import type { Scope, ScopeView, Settings } from './records.ts'
+import type { ScopeView, Settings } from './records.ts'
 import { deleteScopeData, scopeParams } from './scope-data.ts'
 import type { ScopeService, ServiceContext } from './services.ts'
 import { pickNames } from './settings.ts'
@@ -139,7 +139,7 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
         throw new UserError(`page must be at least 1 and pageSize from 1 to ${LONGEST_PAGE}.`)
       }
       const source = sourceNamed(plugins, plugin)
-      const wanted = searchTerm?.toLowerCase().replace(/[\\%_]/g, '!$&')
+      const wanted = searchTerm?.toLowerCase().replace(/[!%_]/g, '!$&')
       const { count, items } = await selectPage(
         kysely,
         source.scope.table,

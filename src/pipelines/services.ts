@@ -33,8 +33,9 @@ export interface ServiceContext {
   readonly dataFolder: string
   readonly log: Logger
   /** Tells whoever waits in this process that pipelines or blueprints changed; other processes see it when they poll. */
-  readonly changed: (what: 'pipelines' | 'schedule' | 'progress') => void
+  readonly changed: (what: Change) => void
 }
+export type Change = 'pipelines' | 'schedule'
 
 export interface Paged {
   /** From 1. */

@@ -99,11 +99,12 @@ export function checkSettings(fields: Fields, sent: Settings, stored?: Settings)
   const picked = pickNames(Object.keys(fields), sent)
   const values: Values = {}
   for (const [name, field] of Object.entries(fields)) {
-    const value = picked[name]
+    const value = field.isManaged ? undefined : picked[name]
     if (value === undefined || (value === null && !stored)) values[name] = stored ? stored[name] : emptyOf(field)
     else if (value === null) values[name] = emptyOf(field)
     else values[name] = keepMasked(field, convert(name, field, value), stored?.[name])
-    if (!field.isOptional && (values[name] === '' || values[name] === undefined || values[name] === null)) {
+    const isNeeded = !field.isOptional && !field.isManaged
+    if (isNeeded && (values[name] ?? '') === '') {
       throw new UserError(`${name} is missing: ${field.help ?? `set ${field.label}`}.`.replace(/\.\.$/, '.'))
     }
   }
@@ -144,3 +145,14 @@ export const maskSettings = (fields: Fields, values: Settings): Values =>
       return [name, name === 'password' ? '' : maskSecret(value)]
     }),
   )
+
+/** What was shown masked and comes back unchanged stands for what is stored, at the same place. */
+export function unmaskUrls<Value>(sent: Value, stored: unknown): Value {
+  if (typeof sent === 'string') {
+    return (typeof stored === 'string' && sent === maskUrl(stored) ? stored : sent) as Value
+  }
+  if (sent === null || typeof sent !== 'object' || sent instanceof Date) return sent
+  const at = (name: string | number) => (stored as any)?.[name]
+  if (Array.isArray(sent)) return sent.map((each, index) => unmaskUrls(each, at(index))) as Value
+  return Object.fromEntries(Object.entries(sent).map(([name, each]) => [name, unmaskUrls(each, at(name))])) as Value
+}

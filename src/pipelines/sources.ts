@@ -16,7 +16,9 @@ export function pluginNamed(plugins: readonly Plugin[], name: string): Plugin {
 /** The description of a data source; plugins without connections have none. */
 export function sourceNamed(plugins: readonly Plugin[], name: string): PluginSpec {
   const { source } = pluginNamed(plugins, name)
-  if (!source) throw new UserError(`${name} has no connections: it is no data source.`, { status: 404 })
+  // One that works with the connections of another has none of its own.
+  if (!source || source.settingsOf)
+    throw new UserError(`${name} has no connections: it is no data source.`, { status: 404 })
   return source
 }
 

@@ -106,7 +106,7 @@ const SESSION = [
   `transaction_isolation = 'READ-COMMITTED'`,
 ]
 
-function openPool(url: string): Pool {
+function openPool(url: string, connectionLimit: number): Pool {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url)
   return mysql2.createPool({
     host: hostname || 'localhost',
@@ -115,7 +115,7 @@ function openPool(url: string): Pool {
     password: decodeURIComponent(password),
     database: decodeURIComponent(pathname.slice(1)),
     ...(searchParams.has('ssl') ? { ssl: { rejectUnauthorized: searchParams.get('ssl') !== 'insecure' } } : {}),
-    connectionLimit: 20,
+    connectionLimit,
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     flags: ['-IGNORE_SPACE'],
@@ -140,8 +140,8 @@ function openPool(url: string): Pool {
   })
 }
 
-export async function connectMysql(url: string): Promise<Database> {
-  const pool = openPool(url)
+export async function connectMysql(url: string, connections: number): Promise<Database> {
+  const pool = openPool(url, connections)
   pool.on('connection', (connection: PoolConnection) => {
     for (const setting of SESSION) {
       connection.query(`set session ${setting}`, (error: unknown) => {

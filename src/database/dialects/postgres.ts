@@ -73,10 +73,10 @@ const PARSERS: Record<number, (text: string) => unknown> = {
 }
 const exactInteger = (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
 
-export async function connectPostgres(url: string): Promise<Database> {
+export async function connectPostgres(url: string, connections: number): Promise<Database> {
   const pool = new pg.Pool({
     connectionString: url,
-    max: 20,
+    max: connections,
     application_name: 'weir',
     types: {
       getTypeParser: (id, format) =>

@@ -70,10 +70,12 @@ async function planSource(context: Context, connection: BlueprintConnection) {
       ? await findRow(kysely, scopeConfigs, { id: scope.scope_config_id })
       : undefined
     const settings = config ? settingsOf(scopeConfigs, config) : {}
-    const entities = entitiesOf(config?.entities)
+    const entities = entitiesOf(config?.entities as string[] | undefined)
     const own = domainScopesOf(source, connectionId, scope, entities)
     const repoId = own.find(({ table }) => table === 'repos')?.rowId
-    const stage = [{ plugin: worker.name, subtasks: subtasksFor(worker, entities), options: optionsOf(source, scope) }]
+    const stage: PlanTask[] = [
+      { plugin: worker.name, subtasks: subtasksFor(worker, entities), options: optionsOf(source, scope) },
+    ]
     if (entities.has('CODE') && source.plan?.cloneUrl && repoId && isInstalled('gitextractor')) {
       stage.push(gitHistory(source, scope, repoId, settings.prSizeExcludedFileExtensions))
     }

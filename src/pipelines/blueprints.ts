@@ -1,0 +1,217 @@
+import type { Kysely } from 'kysely'
+import { retrying } from '../database/write.ts'
+import { UserError } from '../errors.ts'
+import { maskUrls } from '../secrets.ts'
+import { blueprintLabels, blueprints, projects } from '../system/projects.ts'
+import { deleteBlueprint, readBlueprints, type UnsavedBlueprint, writeBlueprint } from './blueprint-rows.ts'
+import { checkSchedule } from './cron.ts'
+import { requireFinished } from './guards.ts'
+import { makePlan } from './plan/make-plan.ts'
+import { parsePlan } from './plan/parse-plan.ts'
+import { previewPlan } from './plan/preview.ts'
+import type {
+  Blueprint,
+  BlueprintChanges,
+  BlueprintConnection,
+  NewBlueprint,
+  Pipeline,
+  Plan,
+  SyncPolicy,
+} from './records.ts'
+import { setTick } from './schedule.ts'
+import type { BlueprintService, ServiceContext } from './services.ts'
+import { unmaskUrls } from './settings.ts'
+import { findRow, type Queries, selectPage } from './store.ts'
+
+const DEFAULTS: UnsavedBlueprint = {
+  name: '',
+  projectName: '',
+  mode: 'NORMAL',
+  plan: [],
+  enable: true,
+  cronConfig: '',
+  isManual: false,
+  beforePlan: null,
+  afterPlan: null,
+  labels: [],
+  connections: [],
+  priority: 0,
+  skipOnFail: false,
+  timeAfter: null,
+  skipCollectors: false,
+  fullSync: false,
+}
+const FIELDS = Object.keys(DEFAULTS) as (keyof UnsavedBlueprint)[]
+
+/** Plugins whose connections are collected whole. */
+const WITHOUT_SCOPES = ['webhook', 'jenkins']
+const CRON_OF = { DAILY: '0 0 * * *', WEEKLY: '0 0 * * 1', MONTHLY: '0 0 1 * *' }
+
+/** Null resets a field, absent leaves it as it was. */
+const changed = (before: UnsavedBlueprint, changes: BlueprintChanges): UnsavedBlueprint =>
+  Object.fromEntries(
+    FIELDS.map((name) => [name, changes[name] === undefined ? before[name] : (changes[name] ?? DEFAULTS[name])]),
+  ) as unknown as UnsavedBlueprint
+
+type Flags = Pick<SyncPolicy, 'skipCollectors' | 'fullSync'>
+
+/** How a blueprint becomes a pipeline; the schedule and the trigger share it. */
+export type StartPipeline = (
+  blueprint: Blueprint,
+  flags: Flags,
+  /** Runs in the transaction that creates the pipeline; false: somebody else was first, and nothing is created. */
+  claim?: (transaction: Kysely<any>) => Promise<boolean>,
+) => Promise<Pipeline | undefined>
+
+/** ADVANCED runs as it is written; NORMAL is planned anew from what is configured now. */
+export const planOf = (
+  context: ServiceContext,
+  blueprint: UnsavedBlueprint,
+  flags: Pick<SyncPolicy, 'skipCollectors'>,
+): Promise<Plan> =>
+  blueprint.mode === 'ADVANCED' ? Promise.resolve(blueprint.plan) : makePlan(context, blueprint, flags)
+
+export function blueprintService(context: ServiceContext, startPipeline: StartPipeline): BlueprintService {
+  const { database, plugins, secrets } = context
+  const { kysely } = database
+
+  async function stored(id: number): Promise<Blueprint> {
+    const row = await findRow(kysely, blueprints, { id })
+    if (!row) throw new UserError(`There is no blueprint ${id}.`, { status: 404 })
+    const [blueprint] = await readBlueprints(kysely, [row], secrets)
+    return blueprint as Blueprint
+  }
+
+  async function checked(blueprint: UnsavedBlueprint, id?: number): Promise<UnsavedBlueprint> {
+    const name = blueprint.name.trim()
+    if (name === '') throw new UserError('name is missing: give the blueprint one.')
+    if (!['NORMAL', 'ADVANCED'].includes(blueprint.mode)) throw new UserError('mode must be NORMAL or ADVANCED.')
+    if (blueprint.timeAfter && blueprint.timeAfter > new Date()) {
+      throw new UserError('timeAfter lies in the future: nothing would be collected. Choose an earlier date.')
+    }
+    const isManual = blueprint.isManual || blueprint.cronConfig.trim().toLowerCase() === 'manual'
+    if (!isManual) checkSchedule(blueprint.cronConfig)
+    await requireFreeProject(blueprint.projectName, id)
+    const complete = {
+      ...blueprint,
+      name,
+      isManual,
+      timeAfter: isZero(blueprint.timeAfter) ? null : blueprint.timeAfter,
+      beforePlan: blueprint.beforePlan && parsePlan(plugins, blueprint.beforePlan, 'beforePlan'),
+      afterPlan: blueprint.afterPlan && parsePlan(plugins, blueprint.afterPlan, 'afterPlan'),
+      connections: blueprint.connections.map(checkConnection),
+    }
+    if (complete.mode === 'NORMAL') return { ...complete, plan: await planOf(context, complete, complete) }
+    const plan = parsePlan(plugins, complete.plan)
+    if (plan.length === 0) throw new UserError('plan is empty: give it at least one stage.')
+    return { ...complete, plan }
+
+    function checkConnection({ pluginName, connectionId, scopes }: BlueprintConnection): BlueprintConnection {
+      if (blueprint.mode === 'NORMAL' && !scopes?.length && !WITHOUT_SCOPES.includes(pluginName)) {
+        throw new UserError(`Connection ${connectionId} of ${pluginName} has no scopes: choose some, or leave it out.`)
+      }
+      const ids = (scopes ?? []).map(({ scopeId }) => ({ scopeId: String(scopeId) }))
+      return { pluginName, connectionId: Number(connectionId), scopes: ids }
+    }
+  }
+
+  async function requireFreeProject(projectName: string, id?: number): Promise<void> {
+    if (projectName === '') return
+    if (!(await findRow(kysely, projects, { name: projectName }))) {
+      throw new UserError(`There is no project ${projectName}: create it first.`)
+    }
+    const other = await findRow(kysely, blueprints, { project_name: projectName })
+    if (other && other.id !== id) throw new UserError(`Project ${projectName} already has the blueprint ${other.name}.`)
+  }
+
+  async function save(blueprint: UnsavedBlueprint, before?: Blueprint): Promise<Blueprint> {
+    const complete = await checked(blueprint, before?.id)
+    const isRescheduled =
+      !before || (['enable', 'isManual', 'cronConfig'] as const).some((name) => before[name] !== complete[name])
+    const id = await retrying(database, () =>
+      kysely.transaction().execute(async (transaction) => {
+        const saved = await writeBlueprint(transaction, complete, secrets, before?.id)
+        if (isRescheduled) await setTick(transaction, saved, new Date())
+        return saved
+      }),
+    )
+    context.changed('schedule')
+    return shown(await stored(id))
+  }
+
+  const flagsOf = (flags: Partial<Flags> = {}): Flags => ({
+    skipCollectors: flags.skipCollectors ?? false,
+    fullSync: flags.fullSync ?? false,
+  })
+
+  return {
+    async list({ enable, isManual, label, type = 'ALL', ...page } = {}) {
+      const { count, items } = await selectPage(
+        kysely,
+        blueprints,
+        page,
+        (query) => {
+          let narrowed = query
+          if (enable !== undefined) narrowed = narrowed.where('enable', '=', enable)
+          if (isManual !== undefined) narrowed = narrowed.where('is_manual', '=', isManual)
+          else if (type !== 'ALL') {
+            narrowed = narrowed.where('is_manual', '=', type === 'MANUAL')
+            if (type === 'CUSTOM') narrowed = narrowed.where('cron_config', 'not in', Object.values(CRON_OF))
+            else if (type !== 'MANUAL') narrowed = narrowed.where('cron_config', '=', CRON_OF[type])
+          }
+          return label === undefined ? narrowed : narrowed.where('id', 'in', labelled(kysely, label))
+        },
+        [['id', 'desc']],
+      )
+      return { count, items: (await readBlueprints(kysely, items, secrets)).map(shown) }
+    },
+    create: (blueprint) => save(changed(DEFAULTS, blueprint)),
+    get: async (id) => shown(await stored(id)),
+    async update(id, changes) {
+      const before = await stored(id)
+      if (changes.mode !== undefined && changes.mode !== before.mode) {
+        throw new UserError('mode cannot be changed: create another blueprint.')
+      }
+      const { plan, beforePlan, afterPlan } = changes
+      // Clients send back what they were shown, with passwords starred.
+      const plans = {
+        ...(plan && { plan: unmaskUrls(plan, before.plan) }),
+        ...(beforePlan && { beforePlan: unmaskUrls(beforePlan, before.beforePlan) }),
+        ...(afterPlan && { afterPlan: unmaskUrls(afterPlan, before.afterPlan) }),
+      }
+      return save(changed(before, { ...changes, ...plans }), before)
+    },
+    async remove(id) {
+      const { name } = await stored(id)
+      await requireFinished(kysely, [id], `blueprint ${name}`)
+      await retrying(database, () => kysely.transaction().execute((transaction) => deleteBlueprint(transaction, id)))
+      context.changed('schedule')
+    },
+    async trigger(id, flags) {
+      const blueprint = await stored(id)
+      if (!blueprint.enable) throw new UserError(`Blueprint ${blueprint.name} is disabled: enable it first.`)
+      return (await startPipeline(blueprint, flagsOf(flags))) as Pipeline
+    },
+    async preview(id, flags) {
+      const plan = await planOf(context, await stored(id), flagsOf(flags))
+      return maskUrls(await previewPlan(database, plan))
+    },
+    async previewOf(blueprint: NewBlueprint) {
+      const { plan } = await checked(changed(DEFAULTS, blueprint))
+      return maskUrls(await previewPlan(database, plan))
+    },
+  }
+}
+
+/** Year 1 stands for "not set". */
+const isZero = (moment: Date | null) => moment !== null && moment.getUTCFullYear() <= 1
+
+export const shown = (blueprint: Blueprint): Blueprint => ({
+  ...blueprint,
+  plan: maskUrls(blueprint.plan),
+  beforePlan: maskUrls(blueprint.beforePlan),
+  afterPlan: maskUrls(blueprint.afterPlan),
+})
+
+const labelled = (queries: Queries, label: string) =>
+  queries.selectFrom(blueprintLabels.name).select('blueprint_id').where('name', '=', label)

@@ -1,0 +1,219 @@
+import type { Kysely } from 'kysely'
+import { retrying } from '../database/write.ts'
+import { UserError } from '../errors.ts'
+import { pipelineLabels, pipelines, subtasks, tasks } from '../system/pipelines.ts'
+import { blueprints } from '../system/projects.ts'
+import { pipelineLeases } from '../system/runs.ts'
+import { planOf, type StartPipeline } from './blueprints.ts'
+import { newestTasks, type PipelineRow, readPipelines, readTasks, type TaskRow } from './pipeline-rows.ts'
+import { countTasks, parsePlan } from './plan/parse-plan.ts'
+import { countsAsCollector } from './plan/select-subtasks.ts'
+import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task, TaskWithSubtasks } from './records.ts'
+import { sealJson } from './sealed-plan.ts'
+import type { PipelineService, ServiceContext } from './services.ts'
+import { FINISHED, isFinished, QUEUED, type TaskStatus, UNFINISHED } from './states.ts'
+import { deleteRows, findRow, insertRow, publicRow, type Queries, selectPage, selectRows, updateRows } from './store.ts'
+import { followTaskLog, logArchive } from './task-log.ts'
+import { watchPipeline } from './watch.ts'
+
+/** Left out of the summary of subtasks: they collect nothing. */
+const WITHOUT_SUMMARY = ['org', 'refdiff', 'dora']
+
+type Claim = (transaction: Kysely<any>) => Promise<boolean>
+
+export function pipelineService(context: ServiceContext): PipelineService & { start: StartPipeline } {
+  const { database, plugins, secrets, dataFolder } = context
+  const { kysely } = database
+  const inTransaction = <Result>(body: (transaction: Kysely<any>) => Promise<Result>): Promise<Result> =>
+    retrying(database, () => kysely.transaction().execute(body))
+
+  async function stored(id: number, queries: Queries = kysely): Promise<PipelineRow> {
+    const row = await findRow(queries, pipelines, { id })
+    if (!row) throw new UserError(`There is no pipeline ${id}.`, { status: 404 })
+    return row
+  }
+  const get = async (id: number) => (await readPipelines(kysely, [await stored(id)], secrets))[0] as Pipeline
+
+  /** Undefined when `claim` says that somebody else was first. */
+  async function insert(pipeline: NewPipeline & { plan: Plan }, claim: Claim = async () => true) {
+    const { plan, blueprintId = 0, labels = [], name = '' } = pipeline
+    const total_tasks = countTasks(plan)
+    if (total_tasks === 0) throw new UserError('The plan has no task: nothing would run.')
+    const id = await inTransaction(async (transaction) => {
+      if (blueprintId > 0) await requireNonePending(transaction, blueprintId)
+      if (!(await claim(transaction))) return undefined
+      const pipelineId = await insertRow(transaction, pipelines, {
+        name,
+        blueprint_id: blueprintId,
+        plan: sealJson(plan, secrets),
+        total_tasks,
+        status: 'TASK_CREATED',
+        priority: pipeline.priority ?? 0,
+        skip_on_fail: pipeline.skipOnFail ?? false,
+        time_after: pipeline.timeAfter ?? null,
+        skip_collectors: pipeline.skipCollectors ?? false,
+        full_sync: pipeline.fullSync ?? false,
+      })
+      for (const label of new Set(labels))
+        await insertRow(transaction, pipelineLabels, { pipeline_id: pipelineId, name: label })
+      for (const [row, stage] of plan.entries()) {
+        for (const [column, task] of stage.entries()) {
+          await insertRow(transaction, tasks, {
+            plugin: task.plugin,
+            subtasks: task.subtasks ?? [],
+            options: sealJson(task.options, secrets),
+            status: 'TASK_CREATED',
+            pipeline_id: pipelineId,
+            pipeline_row: row + 1,
+            pipeline_col: column + 1,
+          })
+        }
+      }
+      return pipelineId
+    })
+    if (id === undefined) return undefined
+    context.changed('pipelines')
+    return get(id)
+  }
+
+  async function rerun(id: number, candidates: (newest: readonly TaskRow[]) => readonly TaskRow[]): Promise<Task[]> {
+    const ids = await inTransaction(async (transaction) => {
+      const { status } = await stored(id, transaction)
+      if (!isFinished(status as TaskStatus)) {
+        throw new UserError(`Pipeline ${id} is ${status}: it can run again when it is finished.`)
+      }
+      const again = candidates(await newestTasks(transaction, id))
+      if (again.length === 0) throw new UserError(`Pipeline ${id} has nothing to run again: every task completed.`)
+      const changed = await updateRows(transaction, pipelines, { id, status: [...FINISHED] }, { status: 'TASK_RERUN' })
+      if (changed === 0) throw new UserError(`Pipeline ${id} was started again by somebody else.`)
+      const created: number[] = []
+      for (const task of again) {
+        await updateRows(transaction, tasks, { id: task.id }, { status: 'TASK_FAILED' })
+        const { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col } = task
+        const copy = { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' }
+        created.push(await insertRow(transaction, tasks, copy))
+      }
+      return created
+    })
+    context.changed('pipelines')
+    const rows = await selectRows(kysely, tasks, (query) => query.where('id', 'in', ids).orderBy('id'))
+    return readTasks(kysely, rows, secrets)
+  }
+
+  return {
+    async list({ status, pending, blueprintId, label, ...page } = {}) {
+      const { count, items } = await selectPage(
+        kysely,
+        pipelines,
+        page,
+        (query) => {
+          let narrowed = query
+          if (status !== undefined) narrowed = narrowed.where('status', '=', status)
+          if (pending) narrowed = narrowed.where('status', 'in', UNFINISHED)
+          if (blueprintId) narrowed = narrowed.where('blueprint_id', '=', blueprintId)
+          const labelled = kysely.selectFrom(pipelineLabels.name).select('pipeline_id').where('name', '=', label)
+          return label === undefined ? narrowed : narrowed.where('id', 'in', labelled)
+        },
+        [['id', 'desc']],
+      )
+      return { count, items: await readPipelines(kysely, items, secrets) }
+    },
+    create: async (pipeline) => (await insert({ ...pipeline, plan: parsePlan(plugins, pipeline.plan) })) as Pipeline,
+    async start(blueprint, { skipCollectors, fullSync }, claim) {
+      const plan = await planOf(context, blueprint, { skipCollectors })
+      const { id: blueprintId, name, labels, priority, skipOnFail, timeAfter } = blueprint
+      const policy = { skipOnFail, timeAfter, skipCollectors, fullSync }
+      return insert({ blueprintId, name, labels, priority, plan, ...policy }, claim)
+    },
+    get,
+    async tasks(id) {
+      await stored(id)
+      const rows = await newestTasks(kysely, id)
+      return readTasks(
+        kysely,
+        rows.sort((one, other) => other.id - one.id),
+        secrets,
+      )
+    },
+    async subtasks(id) {
+      await stored(id)
+      const rows = (await newestTasks(kysely, id)).filter(({ plugin }) => !WITHOUT_SUMMARY.includes(plugin))
+      const ids = rows.map((row) => row.id)
+      const details = ids.length
+        ? await selectRows(kysely, subtasks, (query) =>
+            query.where('task_id', 'in', ids).orderBy('number').orderBy('id'),
+          )
+        : []
+      return summarise(await readTasks(kysely, rows, secrets), details)
+    },
+    async cancel(id) {
+      await stored(id)
+      await inTransaction(async (transaction) => {
+        const ended = { status: 'TASK_CANCELLED', finished_at: new Date() }
+        const wasQueued = await updateRows(transaction, pipelines, { id, status: [...QUEUED] }, ended)
+        const isRunning = (await stored(id, transaction)).status === 'TASK_RUNNING'
+        if (wasQueued || isRunning) {
+          await updateRows(transaction, tasks, { pipeline_id: id, status: [...QUEUED] }, ended)
+        }
+        if (isRunning) await updateRows(transaction, pipelineLeases, { pipeline_id: id }, { cancel_requested: true })
+        else await deleteRows(transaction, pipelineLeases, { pipeline_id: id })
+      })
+      context.changed('pipelines')
+    },
+    rerun: (id) => rerun(id, (newest) => newest.filter(({ status }) => status !== 'TASK_COMPLETED')),
+    async rerunTask(taskId) {
+      const task = await findRow(kysely, tasks, { id: taskId })
+      if (!task) throw new UserError(`There is no task ${taskId}.`, { status: 404 })
+      const isSamePlace = (other: TaskRow) =>
+        other.pipeline_row === task.pipeline_row && other.pipeline_col === task.pipeline_col
+      const [created] = await rerun(task.pipeline_id, (newest) => newest.filter(isSamePlace))
+      return created as Task
+    },
+    watch: (id, signal) => watchPipeline(context, id, signal),
+    async logArchive(id) {
+      await stored(id)
+      return logArchive(dataFolder, id)
+    },
+    followLog: (taskId, signal) => followTaskLog(context, taskId, signal),
+  }
+}
+
+/** The row is locked, so that of two that start a pipeline at once one sees the other's. */
+async function requireNonePending(transaction: Kysely<any>, blueprintId: number): Promise<void> {
+  await transaction.selectFrom(blueprints.name).select('id').where('id', '=', blueprintId).forUpdate().execute()
+  const [pending] = await selectRows(transaction, pipelines, (query) =>
+    query.where('blueprint_id', '=', blueprintId).where('status', 'in', UNFINISHED).limit(1),
+  )
+  if (pending)
+    throw new UserError(`Pipeline ${pending.id} of this blueprint is not finished yet: wait for it, or cancel it.`)
+}
+
+function summarise(all: readonly Task[], details: readonly Record<string, any>[]): PipelineSubtasks {
+  const shown = all
+    .toSorted((one, other) => one.id - other.id)
+    .map(
+      ({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, ...task }): TaskWithSubtasks => ({
+        ...task,
+        subtaskDetails: details
+          .filter(({ task_id }) => task_id === task.id)
+          .map((row) => publicRow(subtasks, row) as SubtaskDetail),
+      }),
+    )
+  const collectors = shown.flatMap(({ subtaskDetails }) => subtaskDetails).filter(({ name }) => countsAsCollector(name))
+  const done = collectors.filter(({ finishedAt, isFailed }) => finishedAt !== null && !isFailed)
+  return {
+    subtasks: shown,
+    completionRate: collectors.length === 0 ? 1 : Math.round((done.length / collectors.length) * 100) / 100,
+    status: overallStatus(shown.map(({ status }) => status)),
+    count: shown.length,
+  }
+}
+
+function overallStatus(states: readonly TaskStatus[]): TaskStatus | '' {
+  const failed = states.filter((status) => status === 'TASK_FAILED').length
+  const completed = states.filter((status) => status === 'TASK_COMPLETED').length
+  if (states.length === 0) return ''
+  if (failed > 0 && completed > 0) return 'TASK_PARTIAL'
+  if (failed === states.length) return 'TASK_FAILED'
+  return completed === states.length ? 'TASK_COMPLETED' : 'TASK_RUNNING'
+}

@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import { retrying } from '../database/write.ts'
+import { domainTables } from '../domain/index.ts'
+import { UserError } from '../errors.ts'
+import { pipelines } from '../system/pipelines.ts'
+import { blueprints, projectMetricSettings, projects } from '../system/projects.ts'
+import { deleteBlueprint, readBlueprints } from './blueprint-rows.ts'
+import { shown } from './blueprints.ts'
+import { checkName } from './connections.ts'
+import { requireFinished } from './guards.ts'
+import { readPipelines } from './pipeline-rows.ts'
+import { METRIC_PLANS } from './plan/metric-plans.ts'
+import type { Metric, NewBlueprint, Project } from './records.ts'
+import type { BlueprintService, ProjectService, ServiceContext } from './services.ts'
+import { deleteRows, findRow, insertRow, publicRow, type Queries, selectPage, selectRows, updateRows } from './store.ts'
+
+const LONGEST_NAME = 100
+const DAILY = '0 0 * * *'
+const MONTHS_BACK = 6
+
+function defaultBlueprint(projectName: string): NewBlueprint {
+  const now = new Date()
+  const timeAfter = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - MONTHS_BACK, now.getUTCDate()))
+  return { name: `${projectName}-Blueprint`, mode: 'NORMAL', enable: true, cronConfig: DAILY, timeAfter }
+}
+
+/** Tables that carry the name of the project they were computed for. */
+const projectTables = domainTables.filter(({ names }) => names.includes('project_name'))
+
+export function projectService(
+  { database, secrets, changed }: ServiceContext,
+  blueprintService: BlueprintService,
+): ProjectService {
+  const { kysely } = database
+
+  async function stored(name: string) {
+    const row = await findRow(kysely, projects, { name })
+    if (!row) throw new UserError(`There is no project ${name}.`, { status: 404 })
+    return row
+  }
+
+  async function complete(rows: readonly { name: string }[], withLastPipeline = false): Promise<Project[]> {
+    const names = rows.map(({ name }) => name)
+    if (names.length === 0) return []
+    const metrics = await selectRows(kysely, projectMetricSettings, (query) =>
+      query.where('project_name', 'in', names).orderBy('plugin_name'),
+    )
+    const found = await selectRows(kysely, blueprints, (query) => query.where('project_name', 'in', names))
+    const own = new Map((await readBlueprints(kysely, found, secrets)).map((each) => [each.projectName, shown(each)]))
+    const last = withLastPipeline ? await lastPipelines([...own.values()].map(({ id }) => id)) : new Map()
+    return rows.map((row) => {
+      const blueprint = own.get(row.name) ?? null
+      const lastPipeline = last.get(blueprint?.id)
+      return {
+        ...publicRow(projects, row),
+        metrics: metrics
+          .filter(({ project_name }) => project_name === row.name)
+          .map((metric) => ({
+            pluginName: metric.plugin_name,
+            pluginOption: metric.plugin_option,
+            enable: metric.enable,
+          })),
+        blueprint,
+        ...(lastPipeline && { lastPipeline }),
+      } as Project
+    })
+  }
+
+  async function lastPipelines(blueprintIds: readonly number[]) {
+    if (blueprintIds.length === 0) return new Map()
+    const newest = kysely
+      .selectFrom(pipelines.name)
+      .select((builder) => builder.fn.max('id').as('id'))
+      .where('blueprint_id', 'in', blueprintIds)
+      .groupBy('blueprint_id')
+    const rows = await selectRows(kysely, pipelines, (query) => query.where('id', 'in', newest))
+    return new Map((await readPipelines(kysely, rows, secrets)).map((pipeline) => [pipeline.blueprintId, pipeline]))
+  }
+
+  const get = async (name: string) => (await complete([await stored(name)]))[0] as Project
+
+  return {
+    async list({ keyword, ...page } = {}) {
+      const wanted = keyword?.toLowerCase().replace(/[!%_]/g, '!$&')
+      const { count, items } = await selectPage(
+        kysely,
+        projects,
+        page,
+        (query) => (wanted ? query.where(sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`) : query),
+        [
+          ['created_at', 'desc'],
+          ['name', 'asc'],
+        ],
+      )
+      return { count, items: await complete(items, true) }
+    },
+    async create({ name: sent, description = '', metrics = [], blueprint }) {
+      const name = checkName(sent, LONGEST_NAME)
+      if (await findRow(kysely, projects, { name })) {
+        throw new UserError(`There is already a project ${name}: choose another name.`)
+      }
+      await kysely.transaction().execute(async (transaction) => {
+        await insertRow(transaction, projects, { name, description })
+        await writeMetrics(transaction, name, metrics)
+      })
+      try {
+        await blueprintService.create({ ...defaultBlueprint(name), ...blueprint, projectName: name })
+      } catch (error) {
+        await deleteRows(kysely, projectMetricSettings, { project_name: name })
+        await deleteRows(kysely, projects, { name })
+        throw error
+      }
+      return get(name)
+    },
+    get,
+    exists: async (name) => (await findRow(kysely, projects, { name })) !== undefined,
+    async update(name, { name: sent, description = '', metrics = [] }) {
+      await stored(name)
+      const newName = sent === undefined ? name : checkName(sent, LONGEST_NAME)
+      if (newName !== name && (await findRow(kysely, projects, { name: newName }))) {
+        throw new UserError(`There is already a project ${newName}: choose another name.`)
+      }
+      await retrying(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          await updateRows(transaction, projects, { name }, { name: newName, description })
+          if (newName !== name) {
+            for (const table of [projectMetricSettings, blueprints, ...projectTables]) {
+              await updateRows(transaction, table, { project_name: name }, { project_name: newName })
+            }
+          }
+          if (metrics.length > 0) await writeMetrics(transaction, newName, metrics)
+        }),
+      )
+      return get(newName)
+    },
+    async remove(name) {
+      await stored(name)
+      const own = await selectRows(kysely, blueprints, (query) => query.where('project_name', '=', name))
+      await requireFinished(
+        kysely,
+        own.map(({ id }) => id),
+        `project ${name}`,
+      )
+      await retrying(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          for (const { id } of own) await deleteBlueprint(transaction, id)
+          for (const table of [projectMetricSettings, ...projectTables]) {
+            await deleteRows(transaction, table, { project_name: name })
+          }
+          await deleteRows(transaction, projects, { name })
+        }),
+      )
+      changed('schedule')
+    },
+  }
+}
+
+/** Replaces all metrics of a project. */
+async function writeMetrics(queries: Queries, project_name: string, metrics: readonly Metric[]): Promise<void> {
+  if (metrics.length === 0) return
+  await deleteRows(queries, projectMetricSettings, { project_name })
+  const unknown = metrics.find(({ pluginName }) => !(pluginName in METRIC_PLANS))
+  if (unknown) {
+    throw new UserError(
+      `There is no metric ${unknown.pluginName}. Choose from ${Object.keys(METRIC_PLANS).join(', ')}.`,
+    )
+  }
+  for (const [plugin_name, metric] of new Map(metrics.map((each) => [each.pluginName, each]))) {
+    const plugin_option = metric.pluginOption ?? {}
+    await insertRow(queries, projectMetricSettings, { project_name, plugin_name, plugin_option, enable: metric.enable })
+  }
+}

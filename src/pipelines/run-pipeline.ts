@@ -1,0 +1,150 @@
+/** Runs one pipeline that this server holds: stages in order, the tasks of a stage side by side. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../database/database.ts'
+import type { Table } from '../database/table.ts'
+import { retrying } from '../database/write.ts'
+import { messageOf } from '../errors.ts'
+import { pipelines, tasks } from '../system/pipelines.ts'
+import { pipelineLeases } from '../system/runs.ts'
+import { newestTasks, type PipelineRow, type TaskRow } from './pipeline-rows.ts'
+import { QUEUED, statesBefore, type TaskStatus } from './states.ts'
+import { deleteRows, fitted } from './store.ts'
+import type { TaskDispatch, TaskOutcome } from './task-dispatch.ts'
+
+export interface PipelineRun {
+  readonly pipeline: PipelineRow
+  readonly database: Database
+  readonly dispatch: TaskDispatch
+  readonly holder: string
+  readonly log: (line: string) => void
+  /** Given with the reason CANCELLED when a user asked for it; any other reason means that this server stops. */
+  readonly signal: AbortSignal
+}
+export const CANCELLED = 'cancelled by a user'
+
+const PAUSE_MS = 1000
+const isQueued = ({ status }: TaskRow) => (QUEUED as readonly string[]).includes(status)
+const secondsSince = (moment: Date | null) => (moment ? Math.round((Date.now() - moment.getTime()) / 1000) : 0)
+
+export async function runPipeline(run: PipelineRun): Promise<void> {
+  const { pipeline, database, dispatch, signal } = run
+  const isStopping = () => signal.aborted && signal.reason !== CANCELLED
+  const stages = Map.groupBy(await newestTasks(database.kysely, pipeline.id), ({ pipeline_row }) => pipeline_row)
+  for (const [stage, all] of [...stages].sort(([one], [other]) => one - other)) {
+    const waiting = all.filter(isQueued)
+    if (waiting.length > 0 && !signal.aborted) {
+      await setState(run, pipelines, pipeline.id, { stage })
+      await Promise.all(waiting.map((task) => runTask(task)))
+    }
+    if (signal.aborted) break
+    if (!pipeline.skip_on_fail && (await failures(database, pipeline.id)).length > 0) break
+  }
+  // Left as it is, for whoever takes over.
+  if (isStopping()) return
+  await finish(run)
+
+  async function runTask(task: TaskRow): Promise<void> {
+    const began_at = new Date()
+    const begun = {
+      status: 'TASK_RUNNING',
+      began_at,
+      finished_at: null,
+      message: '',
+      error_name: '',
+      failed_sub_task: '',
+    }
+    if (!(await setState(run, tasks, task.id, begun))) return
+    run.log(`task ${task.id} (${task.plugin}) begins`)
+    const outcome = await dispatch.run(task.id, signal)
+    if (isStopping()) return
+    run.log(`task ${task.id} (${task.plugin}) ends: ${outcome.status}`)
+    await setState(run, tasks, task.id, endOf(outcome, began_at))
+    await setState(run, pipelines, pipeline.id, { finished_tasks: await countFinished(database, pipeline.id) })
+  }
+}
+
+const endOf = (outcome: TaskOutcome, beganAt: Date) => ({
+  status: outcome.status,
+  finished_at: new Date(),
+  spent_seconds: secondsSince(beganAt),
+  ...(outcome.status === 'TASK_COMPLETED' && { progress: 1 }),
+  ...(outcome.status === 'TASK_FAILED' && {
+    message: outcome.message,
+    error_name: outcome.errorName,
+    failed_sub_task: outcome.failedSubTask,
+  }),
+})
+
+async function finish(run: PipelineRun): Promise<void> {
+  const { pipeline, database, signal } = run
+  const states = await newestTasks(database.kysely, pipeline.id)
+  const failed = states.filter(({ status }) => status === 'TASK_FAILED')
+  const status = finalStatus(states, pipeline.skip_on_fail, signal.aborted)
+  await setState(run, pipelines, pipeline.id, {
+    status,
+    finished_at: new Date(),
+    finished_tasks: await countFinished(database, pipeline.id),
+    spent_seconds: secondsSince(pipeline.began_at),
+    message: failed.map(({ plugin, id, message }) => `${plugin} (task ${id}): ${message}`).join('\n'),
+    error_name: failed[0]?.error_name ?? '',
+  })
+  run.log(`ends: ${status}`)
+  await persist(run, () =>
+    deleteRows(database.kysely, pipelineLeases, { pipeline_id: pipeline.id, holder: run.holder }),
+  )
+}
+
+export function finalStatus(
+  states: readonly { readonly status: string }[],
+  skipOnFail: boolean,
+  isCancelled: boolean,
+): TaskStatus {
+  const has = (status: TaskStatus) => states.some((task) => task.status === status)
+  if (isCancelled || has('TASK_CANCELLED')) return 'TASK_CANCELLED'
+  if (!has('TASK_FAILED')) return 'TASK_COMPLETED'
+  return skipOnFail && has('TASK_COMPLETED') ? 'TASK_PARTIAL' : 'TASK_FAILED'
+}
+
+const failures = async ({ kysely }: Database, pipelineId: number) =>
+  (await newestTasks(kysely, pipelineId)).filter(({ status }) => status === 'TASK_FAILED')
+const countFinished = async ({ kysely }: Database, pipelineId: number) =>
+  (await newestTasks(kysely, pipelineId)).filter((task) => !isQueued(task) && task.status !== 'TASK_RUNNING').length
+
+/**
+ * Changes a pipeline or task while this server holds the pipeline, and only by a legal step. False: it does not any more,
+ * or somebody else has changed the state.
+ */
+async function setState(
+  run: PipelineRun,
+  table: Table<any>,
+  id: number,
+  values: Record<string, unknown> & { status?: string },
+): Promise<boolean> {
+  const { kysely } = run.database
+  const held = kysely
+    .selectFrom(pipelineLeases.name)
+    .select('holder')
+    .where('pipeline_id', '=', run.pipeline.id)
+    .where('holder', '=', run.holder)
+  let update = kysely
+    .updateTable(table.name)
+    .set(fitted(table, { ...values, updated_at: new Date() }))
+    .where('id', '=', id)
+    .where((where) => where.exists(held))
+  if (values.status) update = update.where('status', 'in', statesBefore(values.status as TaskStatus))
+  const { numUpdatedRows } = await persist(run, () => update.executeTakeFirstOrThrow())
+  return Number(numUpdatedRows) === 1
+}
+
+/** A state that cannot be stored now is stored when the database is back; nothing is forgotten meanwhile. */
+async function persist<Result>({ database, signal, log }: PipelineRun, write: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await retrying(database, write)
+    } catch (error) {
+      if (signal.aborted && signal.reason !== CANCELLED) throw error
+      log(`a state could not be stored, and will be tried again: ${messageOf(error)}`)
+      await sleep(PAUSE_MS)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/** Runs the subtasks of one stored task, in order, from where an earlier attempt stopped. */
+import { join } from 'node:path'
+import type { Database } from '../database/database.ts'
+import { FatalError, messageOf } from '../errors.ts'
+import { keepSecret, redact } from '../log.ts'
+import type { Plugin, Subtask, TaskRun } from '../plugin-kit/subtask.ts'
+import type { Secrets } from '../secrets.ts'
+import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
+import type { TaskRow } from './pipeline-rows.ts'
+import { countsAsCollector, selectSubtasks } from './plan/select-subtasks.ts'
+import { trackProgress } from './progress.ts'
+import { openJson } from './sealed-plan.ts'
+import { pluginNamed } from './sources.ts'
+import { findRow, insertRow, type Queries, selectRows, updateRows } from './store.ts'
+import type { TaskOutcome } from './task-dispatch.ts'
+import { createTaskLog, logFolder, taskLogName } from './task-log.ts'
+
+export interface TaskEnvironment {
+  readonly database: Database
+  readonly plugins: readonly Plugin[]
+  readonly secrets: Secrets
+  readonly dataFolder: string
+}
+
+export async function runTask(environment: TaskEnvironment, taskId: number, signal: AbortSignal): Promise<TaskOutcome> {
+  const { database, dataFolder } = environment
+  const task = await findRow(database.kysely, tasks, { id: taskId })
+  if (!task) throw new FatalError(`there is no task ${taskId}`)
+  const log = createTaskLog(join(logFolder(dataFolder, task.pipeline_id), taskLogName(task)))
+  let current = ''
+  try {
+    log(`task ${task.id} begins: ${task.plugin}`)
+    await runSubtasks(environment, task, signal, log, (name) => {
+      current = name
+    })
+    log('completed')
+    return { status: 'TASK_COMPLETED' }
+  } catch (error) {
+    if (signal.aborted) {
+      log('cancelled')
+      return { status: 'TASK_CANCELLED' }
+    }
+    const message = redact(messageOf(error))
+    log(`failed${current && ` in ${current}`}: ${error instanceof Error ? (error.stack ?? message) : message}`)
+    const errorName = error instanceof Error ? error.name : ''
+    return { status: 'TASK_FAILED', message, errorName, failedSubTask: current }
+  } finally {
+    log.close()
+  }
+}
+
+async function runSubtasks(
+  { database, plugins, secrets }: TaskEnvironment,
+  task: TaskRow,
+  signal: AbortSignal,
+  log: (line: string) => void,
+  onSubtask: (name: string) => void,
+): Promise<void> {
+  const { kysely } = database
+  const pipeline = await findRow(kysely, pipelines, { id: task.pipeline_id })
+  const options = openJson(task.options, secrets) ?? {}
+  const selected = selectSubtasks(pluginNamed(plugins, task.plugin), task.subtasks, {
+    skipCollectors: pipeline?.skip_collectors ?? false,
+  })
+  const rows = await subtaskRows(kysely, task.id, selected)
+  const progress = await trackProgress(
+    database,
+    { plugin: task.plugin, subtasks: task.subtasks, options },
+    task.id,
+    rows,
+  )
+  const run: Omit<TaskRun, 'progress'> = {
+    database,
+    options,
+    fullSync: pipeline?.full_sync ?? false,
+    timeAfter: pipeline?.time_after ?? null,
+    signal,
+    log,
+    decrypt: (stored) => hidden(secrets.decrypt(stored)),
+  }
+  for (const [index, subtask] of selected.entries()) {
+    const row = rows[index] as (typeof rows)[number]
+    if (row.finished_at && !row.is_failed) continue
+    signal.throwIfAborted()
+    onSubtask(subtask.name)
+    const began_at = new Date()
+    const spent = () => ({
+      finished_at: new Date(),
+      spent_seconds: Math.round((Date.now() - began_at.getTime()) / 1000),
+    })
+    const save = (values: Record<string, unknown>) => updateRows(kysely, subtasks, { id: row.id }, values)
+    await save({ began_at, finished_at: null, is_failed: false, message: '' })
+    log(`${subtask.name} begins`)
+    const report = progress.begin(subtask.name, row.id)
+    try {
+      const { records, rows: written, quarantined } = await subtask.run({ ...run, progress: report })
+      // Before it counts as finished: a crash in between runs it again, and never skips it.
+      await progress.end(records)
+      await save({ ...spent(), finished_records: records })
+      log(`${subtask.name} ends: ${records} records read, ${written} rows written, ${quarantined} put aside`)
+    } catch (error) {
+      if (!signal.aborted) await save({ ...spent(), is_failed: true, message: redact(messageOf(error)) })
+      throw error
+    } finally {
+      progress.stop()
+    }
+  }
+}
+
+/** What the log must not show once it was read, part by part where it is a list. */
+function hidden(plain: string): string {
+  for (const part of [plain, ...plain.split(',')]) keepSecret(part)
+  return plain
+}
+
+/** One row a subtask; those of an earlier attempt are kept. */
+async function subtaskRows(queries: Queries, taskId: number, selected: readonly Subtask[]) {
+  const stored = () => selectRows(queries, subtasks, (query) => query.where('task_id', '=', taskId).orderBy('number'))
+  const known = new Set((await stored()).map(({ name }) => name))
+  const counts = { collectors: 0, others: 0 }
+  for (const [index, { name }] of selected.entries()) {
+    const is_collector = countsAsCollector(name)
+    const sequence = is_collector ? ++counts.collectors : ++counts.others
+    if (known.has(name)) continue
+    await insertRow(queries, subtasks, { task_id: taskId, name, number: index + 1, sequence, is_collector })
+  }
+  const byName = new Map((await stored()).map((row) => [row.name, row]))
+  return selected.map(({ name }) => byName.get(name)).filter((row) => row !== undefined)
+}

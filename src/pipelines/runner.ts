@@ -1,0 +1,116 @@
+/** Runs pipelines and follows the schedule, beside any number of servers that do the same on this database. */
+import { join } from 'node:path'
+import { messageOf } from '../errors.ts'
+import { newHolder } from '../traffic/lease.ts'
+import type { ControlPlane } from './control-plane.ts'
+import type { PipelineRow } from './pipeline-rows.ts'
+import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
+import { CANCELLED, runPipeline } from './run-pipeline.ts'
+import { runDueTicks } from './schedule.ts'
+import { joinServers } from './servers.ts'
+import type { TaskDispatch } from './task-dispatch.ts'
+import { createTaskLog, logFolder, PIPELINE_LOG } from './task-log.ts'
+
+export interface RunnerOptions {
+  readonly dispatch: TaskDispatch
+  /** Pipelines at a time, over all servers of the database; 0: no limit. */
+  readonly maxParallel: number
+  /** What a dead server ran goes on; else it counts as failed. */
+  readonly resume: boolean
+  /** How long a server may be silent before its pipelines are taken over. */
+  readonly leaseMs?: number
+}
+export interface Runner {
+  /** Stops taking work; what runs is interrupted, and goes on at the next start. */
+  stop(): Promise<void>
+}
+
+/** Also the longest that a request of another server to cancel stays unseen. */
+const LOOK_MS = 500
+/** Blueprints saved by other servers are seen this often. */
+const SCHEDULE_MS = 10_000
+const LEASE_MS = 15_000
+const STOPPED = 'this server stops'
+
+export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
+  const { database, log, dataFolder } = control.context
+  const { dispatch, maxParallel, resume, leaseMs = LEASE_MS } = options
+  const holder = newHolder()
+  const running = new Map<number, { abort: AbortController; ended: Promise<void> }>()
+  let membership = await joinServers(database, holder, leaseMs)
+  let isStopped = false
+  let scheduleAt = 0
+  let wake = () => {}
+  const forget = control.onChange((what) => {
+    if (what === 'schedule') scheduleAt = 0
+    wake()
+  })
+
+  async function lookAround(): Promise<void> {
+    if (!(await membership.beat())) {
+      log.error('this server was silent for so long that others took over its pipelines')
+      for (const { abort } of running.values()) abort.abort(STOPPED)
+      await Promise.all([...running.values()].map(({ ended }) => ended))
+      membership = await joinServers(database, holder, leaseMs)
+    }
+    for (const id of await cancelRequests(database.kysely, holder)) running.get(id)?.abort.abort(CANCELLED)
+    const recovered = await recoverLost(database, membership, resume)
+    if (recovered > 0) log.warn(`${recovered} pipelines of a server that is gone were taken over`)
+    for (;;) {
+      const pipeline = isStopped ? undefined : await takeNext(database, holder, maxParallel)
+      if (!pipeline) break
+      begin(pipeline)
+    }
+    if (Date.now() >= scheduleAt && !isStopped) {
+      scheduleAt = Date.now() + SCHEDULE_MS
+      const next = await runDueTicks(control.context, control.startPipeline)
+      if (next && next.getTime() < scheduleAt) scheduleAt = next.getTime()
+    }
+  }
+
+  function begin(pipeline: PipelineRow): void {
+    const abort = new AbortController()
+    const write = createTaskLog(join(logFolder(dataFolder, pipeline.id), PIPELINE_LOG))
+    write(`pipeline ${pipeline.id} begins`)
+    const ended = runPipeline({ pipeline, database, dispatch, holder, signal: abort.signal, log: write })
+      .catch((error) => log.error({ pipeline: pipeline.id }, `the run broke off: ${messageOf(error)}`))
+      .finally(() => {
+        write.close()
+        running.delete(pipeline.id)
+        wake()
+      })
+    running.set(pipeline.id, { abort, ended })
+  }
+
+  const loop = (async () => {
+    while (!isStopped) {
+      await lookAround().catch((error) => log.error(`the runner goes on after: ${messageOf(error)}`))
+      await new Promise<void>((done) => {
+        const timer = setTimeout(done, LOOK_MS)
+        wake = () => {
+          clearTimeout(timer)
+          done()
+        }
+        if (isStopped) wake()
+      })
+    }
+  })()
+
+  return {
+    async stop() {
+      isStopped = true
+      wake()
+      forget()
+      await loop
+      const interrupted = [...running]
+      for (const [, { abort }] of interrupted) abort.abort(STOPPED)
+      await Promise.all(interrupted.map(([, { ended }]) => ended))
+      const status = resume ? 'TASK_RESUME' : 'TASK_FAILED'
+      for (const [id] of interrupted) {
+        await database.kysely.transaction().execute((transaction) => release(transaction, id, status, holder))
+      }
+      await membership.leave()
+      await dispatch.close()
+    },
+  }
+}

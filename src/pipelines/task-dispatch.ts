@@ -1,0 +1,15 @@
+/** Where tasks run: in threads of this process, or later by workers elsewhere. State lives in the database, not here. */
+export type TaskOutcome =
+  | { readonly status: 'TASK_COMPLETED' | 'TASK_CANCELLED' }
+  | {
+      readonly status: 'TASK_FAILED'
+      readonly message: string
+      readonly errorName: string
+      readonly failedSubTask: string
+    }
+
+export interface TaskDispatch {
+  /** Runs a stored task to its end; a given signal ends it within a second. Never rejects. */
+  run(taskId: number, signal: AbortSignal): Promise<TaskOutcome>
+  close(): Promise<void>
+}

@@ -1,0 +1,55 @@
+/** The thread that runs tasks, one at a time, with a small database pool of its own. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { openDatabase } from '../database/open.ts'
+import { messageOf } from '../errors.ts'
+import { keepSecret, redact } from '../log.ts'
+import type { Plugin } from '../plugin-kit/subtask.ts'
+import { createSecrets } from '../secrets.ts'
+import { runTask, type TaskEnvironment } from './run-task.ts'
+import type { TaskOutcome } from './task-dispatch.ts'
+
+export interface WorkerSetup {
+  readonly databaseUrl: string
+  readonly secretKey: string
+  readonly dataFolder: string
+  /** Address of a module that exports `plugins`. */
+  readonly pluginModule: string
+}
+export type ToWorker = { readonly run: number } | { readonly abort: number }
+export interface FromWorker {
+  readonly taskId: number
+  readonly outcome: TaskOutcome
+}
+
+/** Reading a table, writing another, a lookup and the progress at once. */
+const CONNECTIONS = 5
+
+const setup = workerData as WorkerSetup
+keepSecret(setup.secretKey)
+
+const environment: Promise<TaskEnvironment> = (async () => {
+  const [{ plugins }, database] = await Promise.all([
+    import(setup.pluginModule) as Promise<{ plugins: readonly Plugin[] }>,
+    openDatabase(setup.databaseUrl, CONNECTIONS),
+  ])
+  return { database, plugins, secrets: createSecrets(setup.secretKey), dataFolder: setup.dataFolder }
+})()
+// Reported to whoever asks for a task.
+environment.catch(() => {})
+
+const running = new Map<number, AbortController>()
+
+parentPort?.on('message', async (message: ToWorker) => {
+  if ('abort' in message) return running.get(message.abort)?.abort()
+  const taskId = message.run
+  const abort = new AbortController()
+  running.set(taskId, abort)
+  const outcome = await environment
+    .then((ready) => runTask(ready, taskId, abort.signal))
+    .catch((error): TaskOutcome => {
+      const name = error instanceof Error ? error.name : ''
+      return { status: 'TASK_FAILED', message: redact(messageOf(error)), errorName: name, failedSubTask: '' }
+    })
+  running.delete(taskId)
+  parentPort?.postMessage({ taskId, outcome } satisfies FromWorker)
+})
