@@ -66,6 +66,8 @@ export const pullRequestResolvers: Resolvers<PullRequest> = {
   mergedBy: ({ record }, _, context) => actor(context, record.mergedBy),
   mergeCommit: ({ record, repository }) =>
     record.mergeCommitSha === null ? null : nodeOrNull('Commit', repository, repository.commit(record.mergeCommitSha)),
+  // Neither REST nor GraphQL shows trial merges here.
+  potentialMergeCommit: () => null,
   headRefName: ({ record }) => record.headRef,
   headRefOid: ({ record }) => record.headSha,
   headRepository: ({ record }, _, context) =>

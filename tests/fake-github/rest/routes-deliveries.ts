@@ -1,7 +1,7 @@
 import { parseDatabaseId } from '../world/ids.ts'
 import type { WorkflowRun } from '../world/records.ts'
 import { type Answer, notFound, ok, page, pageOf, type RepositoryRequest, type Routes } from './exchange.ts'
-import { deployment, deploymentStatus, job, release, run, tag } from './shape-deliveries.ts'
+import { deployment, deploymentStatus, job, latestRelease, release, run, tag } from './shape-deliveries.ts'
 
 const RUN_FILTERS = ['created', 'status', 'branch', 'event', 'actor', 'head_sha']
 /** GitHub serves this many results of a filtered list of runs, though it counts them all. */
@@ -51,6 +51,12 @@ export const deliveryRoutes: Routes<RepositoryRequest> = {
       const { releases } = request.repository
       const places = releases.select({ name: 'newest', key: (each) => each.createdAt, direction: 'desc' })
       return pageOf(request, releases.get, places, (each) => release(request, request.repository, each))
+    },
+  },
+  'GET /releases/latest': {
+    answer: (request) => {
+      const found = latestRelease(request.repository.releases)
+      return found === undefined ? notFound() : ok(release(request, request.repository, found), found.updatedAt)
     },
   },
   'GET /tags': {

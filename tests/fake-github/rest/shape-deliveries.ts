@@ -169,6 +169,9 @@ export function release(on: Shaping, repository: Repository, each: Release) {
   }
 }
 
+export const latestRelease = (releases: Iterable<Release>): Release | undefined =>
+  [...releases].filter((each) => !each.isDraft && !each.isPrerelease).at(-1)
+
 export function tag(on: Shaping, repository: Repository, each: Release) {
   const root = repositoryUrl(on, repository)
   return {

@@ -8,7 +8,7 @@ const PROFILE =
 /** Profiles by login: a field of its own for each. */
 export function profilesQuery(count: number): string {
   const numbers = Array.from({ length: count }, (_, number) => number)
-  return `query (${numbers.map((number) => `$login${number}: String!`).join(', ')}) {
+  return `query profiles(${numbers.map((number) => `$login${number}: String!`).join(', ')}) {
     rateLimit { limit cost remaining resetAt }
     ${numbers.map((number) => `user${number}: user(login: $login${number}) { ${PROFILE} }`).join('\n    ')}
   }`

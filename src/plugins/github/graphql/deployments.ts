@@ -5,21 +5,20 @@ const STATUS = 'state updatedAt'
 const DEPLOYMENT = `id databaseId task environment state description payload commitOid createdAt updatedAt ref { name }
   commit { message } repository { id name url } latestStatus { ${STATUS} } ${innerList('statuses', STATUS)}`
 
-export const list = repositoryList('deployments', { size: 100, order: 'CREATED_AT', fields: DEPLOYMENT })
-export const query = nodeQuery('Deployment', DEPLOYMENT)
+export const { query, ...list } = repositoryList('deployments', { size: 100, order: 'CREATED_AT', fields: DEPLOYMENT })
+export const oneQuery = nodeQuery('Deployment', DEPLOYMENT)
 export const completions = [completion('Deployment', 'statuses', STATUS)]
 
 export default overGraphql(rest, {
   raw: 'github_graphql_deployment',
   collect: {
-    request: list.request,
-    paging: list.paging,
+    ...list,
     completes: completions,
     incremental: {
       newestFirstBy: 'createdAt',
       refetch: {
         where: UNFINISHED,
-        request: ({ id }, context) => ask(context, query, { id }, true),
+        request: ({ id }, context) => ask(context, oneQuery, { id }, true),
         records: ({ data }) => (data.node ? [data.node] : []),
       },
     },

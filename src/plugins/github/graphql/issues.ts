@@ -4,7 +4,7 @@ import { milestones } from '../entities/milestones.ts'
 import { overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
 
 // GitHub allows at most 100 labels and 10 assignees.
-export const list = repositoryList('issues', {
+export const { query, ...list } = repositoryList('issues', {
   size: 100,
   order: 'UPDATED_AT',
   fields: `id fullDatabaseId number state title body url createdAt updatedAt closedAt
@@ -14,7 +14,7 @@ export const list = repositoryList('issues', {
 
 export default overGraphql(rest, {
   raw: 'github_graphql_issues',
-  collect: { request: list.request, paging: list.paging, incremental: { newestFirstBy: 'updatedAt' } },
+  collect: { ...list, incremental: { newestFirstBy: 'updatedAt' } },
   // GraphQL does not tell the id of a milestone.
   lookups: { milestones: wholeTable(milestones, 'number', ({ github_id }) => ({ repo_id: github_id })) },
   rows(node, context) {

@@ -2,7 +2,7 @@
 import type { TableRow } from '../../../database/table.ts'
 import type { CollectContext, CollectSpec } from '../../../plugin-kit/collect-spec.ts'
 import type { Entity, ExtractContext, ExtractSpec } from '../../../plugin-kit/entity.ts'
-import { graphql, graphqlRequest, type HttpRequest, type Paging } from '../../../plugin-kit/http/index.ts'
+import { graphql, graphqlRequest, type HttpRequest } from '../../../plugin-kit/http/index.ts'
 import type { Lookups } from '../../../plugin-kit/lookups.ts'
 import type { Repo } from '../kit.ts'
 import type { Rules } from '../rules.ts'
@@ -25,9 +25,9 @@ export const ask = (
 const LIMIT = 'rateLimit { limit cost remaining resetAt }'
 const PAGE = 'pageInfo { hasNextPage endCursor }'
 
-/** A list of a repository, page by page. */
+/** A list of a repository, page by page: what `collect` needs to ask for it. */
 export function repositoryList(name: string, options: { size: number; order: string; fields: string }) {
-  const query = `query ($owner: String!, $name: String!, $pageSize: Int!, $cursor: String) {
+  const query = `query ${name}($owner: String!, $name: String!, $pageSize: Int!, $cursor: String) {
     ${LIMIT}
     repository(owner: $owner, name: $name) {
       ${name}(first: $pageSize, after: $cursor, orderBy: { field: ${options.order}, direction: DESC }) {
@@ -35,10 +35,10 @@ export function repositoryList(name: string, options: { size: number; order: str
       }
     }
   }${fragmentsIn(options.fields)}`
-  const paging: Paging = graphql({ size: options.size, connection: (data) => data.repository?.[name] })
   return {
     query,
-    paging,
+    paging: graphql({ size: options.size, connection: (data) => data.repository?.[name] }),
+    records: ({ data }: any): readonly any[] => data.repository[name].nodes.filter(Boolean),
     request: (context: CollectContext<Repo, Rules>) => {
       const [owner, repo] = context.scope.full_name.split('/')
       return ask(context, query, { owner, name: repo })
@@ -48,10 +48,10 @@ export function repositoryList(name: string, options: { size: number; order: str
 
 /** Asks for one record, or one list of it, by its node id. */
 export const nodeQuery = (type: string, fields: string): string =>
-  `query ($id: ID!) { ${LIMIT} node(id: $id) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
+  `query one${type}($id: ID!) { ${LIMIT} node(id: $id) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
 
 export const nodesQuery = (type: string, fields: string): string =>
-  `query ($ids: [ID!]!) { ${LIMIT} nodes(ids: $ids) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
+  `query some${type}($ids: [ID!]!) { ${LIMIT} nodes(ids: $ids) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
 
 /** The first 100 of a list inside a record, with what `completion` needs to go on. */
 export const innerList = (name: string, fields: string, filter = ''): string =>
@@ -59,7 +59,7 @@ export const innerList = (name: string, fields: string, filter = ''): string =>
 
 /** How to go on with a list inside a record of `type`. */
 export function completion(type: string, name: string, fields: string, filter = '') {
-  const query = `query ($id: ID!, $pageSize: Int!, $cursor: String) {
+  const query = `query ${name}Of${type}($id: ID!, $pageSize: Int!, $cursor: String) {
     ${LIMIT}
     node(id: $id) {
       ... on ${type} { ${name}(first: $pageSize, after: $cursor${filter}) { totalCount ${PAGE} nodes { ${fields} } } }

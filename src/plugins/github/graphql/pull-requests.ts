@@ -11,7 +11,7 @@ const COMMIT = 'commit { oid message url authoredDate committedDate author { nam
 const REVIEW = 'fullDatabaseId state body submittedAt commit { oid } author { ...person }'
 const REQUEST = 'requestedReviewer { ...person }'
 
-export const list = repositoryList('pullRequests', {
+export const { query, ...list } = repositoryList('pullRequests', {
   size: 25,
   order: 'UPDATED_AT',
   fields: `id fullDatabaseId number state title body url createdAt updatedAt closedAt merged mergedAt isDraft
@@ -68,8 +68,7 @@ const ofPullRequest = { connection_id: 'connection_id', pull_request_id: 'github
 export default overGraphql(rest, {
   raw: 'github_graphql_prs',
   collect: {
-    request: list.request,
-    paging: list.paging,
+    ...list,
     completes: completions,
     incremental: { newestFirstBy: 'updatedAt' },
   },

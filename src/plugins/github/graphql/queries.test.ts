@@ -15,11 +15,11 @@ const home = findPackageJSON('@octokit/graphql-schema', import.meta.url) as stri
 const schema = buildSchema(readFileSync(join(home, '../schema.graphql'), 'utf8'), { assumeValidSDL: true })
 
 const queries: Record<string, string> = {
-  issues: issues.list.query,
-  'pull requests': pullRequests.list.query,
-  deployments: deployments.list.query,
-  'one deployment': deployments.query,
-  releases: releases.list.query,
+  issues: issues.query,
+  'pull requests': pullRequests.query,
+  deployments: deployments.query,
+  'one deployment': deployments.oneQuery,
+  releases: releases.query,
   jobs: jobs.query,
   'one profile': profilesQuery(1),
   '100 profiles': profilesQuery(100),
