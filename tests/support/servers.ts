@@ -68,6 +68,8 @@ export async function startTestMariadb(): Promise<TestServer> {
       [
         ...options,
         `--pid-file=${pidFile}`,
+        // A server that starts deletes what looks like an old temporary table, be it another server's.
+        `--tmpdir=${folder}`,
         `--log-error=${join(folder, 'log')}`,
         `--socket=${join(folder, 'socket')}`,
         '--bind-address=127.0.0.1',

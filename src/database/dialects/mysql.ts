@@ -151,18 +151,18 @@ export async function connectMysql(url: string, connections: number): Promise<Da
       })
     }
   })
-  const { kysely, explain } = databaseOn(pool, { url, longest: LONGEST_STATEMENT })
-  const { version, packet } = await sql<{ version: string; packet: number }>`
-    select version() as version, @@max_allowed_packet as packet`
-    .execute(kysely)
-    .then(({ rows }) => rows[0] ?? { version: '', packet: 0 })
+  const end = () => new Promise<void>((resolve) => pool.end(() => resolve()))
+  const { version, packet } = await pool
+    .promise()
+    .query('select version() as version, @@max_allowed_packet as packet')
+    .then(([rows]) => (rows as { version: string; packet: number }[])[0] ?? { version: '', packet: 0 })
     .catch(async (error) => {
-      await kysely.destroy()
-      throw explain(error) ?? error
+      await end()
+      throw explainWith(TROUBLES, url, 3306)(error) ?? error
     })
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (/mariadb/i.test(version) ? major * 100 + minor < 1006 : major < 8) {
-    await kysely.destroy()
+    await end()
     throw new UserError(`The database server is version ${version}. Use MySQL 8 or MariaDB 10.6, or newer.`)
   }
   return databaseOn(pool, { url, longest: Math.min(LONGEST_STATEMENT, packet - 1024) })
@@ -200,7 +200,8 @@ function databaseOn(pool: Pooled, settings: Settings): Database {
       }),
     isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
     explain: explainWith(TROUBLES, settings.url, 3306),
-    close: () => kysely.destroy(),
+    // Not by way of Kysely, which leaves a pool alone that it has not used itself.
+    close: () => new Promise((resolve) => pool.end(() => resolve())),
   }
 }
 
