@@ -24,22 +24,52 @@ export function stampRow({ table, cells }: TableRow, stamp: Date): void {
   if (table.updatedAt >= 0) cells[table.updatedAt] = stamp
 }
 
-/** Writes rows; a row whose key exists replaces it, and of two rows with one key the later wins. */
-export async function write(database: Database, rows: readonly TableRow[], stamp = new Date()): Promise<void> {
-  const batches = new Map<Table<any>, Map<string, Cell[]> | Cell[][]>()
-  for (const row of rows) {
-    const { table, cells } = row
-    stampRow(row, stamp)
-    const batch = batches.get(table) ?? (isAppendOnly(row) ? [] : new Map<string, Cell[]>())
-    batches.set(table, batch)
-    if (Array.isArray(batch)) batch.push(cells)
-    else batch.set(keyOf(table, cells), cells)
-  }
-  for (const [table, batch] of batches) {
-    const mode = Array.isArray(batch) ? 'insert' : 'upsert'
-    const all = Array.isArray(batch) ? batch : inKeyOrder(batch)
+/** Rows sent to a table at a time. */
+const BATCH = 1000
+
+export interface Writer {
+  /** Takes rows, and sends those of tables that have gathered enough of them. */
+  add(rows: readonly TableRow[]): Promise<void>
+  /** Sends what is left. */
+  flush(): Promise<void>
+}
+
+/**
+ * Gathers rows by table. Of two rows with one key the later wins, so that what every record repeats, such as its
+ * author, is sent once and not with every batch.
+ */
+export function createWriter(database: Database, stamp = new Date()): Writer {
+  const gathered = new Map<Table<any>, Map<string, Cell[]> | Cell[][]>()
+  async function send(table: Table<any>, rows: Map<string, Cell[]> | Cell[][]): Promise<void> {
+    gathered.delete(table)
+    const mode = Array.isArray(rows) ? 'insert' : 'upsert'
+    const all = Array.isArray(rows) ? rows : inKeyOrder(rows)
     await retrying(database, () => database.sendRows(table, all, mode))
   }
+  const sizeOf = (rows: Map<string, Cell[]> | Cell[][]) => (Array.isArray(rows) ? rows.length : rows.size)
+  return {
+    async add(rows) {
+      for (const row of rows) {
+        const { table, cells } = row
+        stampRow(row, stamp)
+        const own = gathered.get(table) ?? (isAppendOnly(row) ? [] : new Map<string, Cell[]>())
+        gathered.set(table, own)
+        if (Array.isArray(own)) own.push(cells)
+        else own.set(keyOf(table, cells), cells)
+      }
+      for (const [table, own] of gathered) if (sizeOf(own) >= BATCH) await send(table, own)
+    },
+    async flush() {
+      for (const [table, own] of gathered) await send(table, own)
+    },
+  }
+}
+
+/** Writes rows; a row whose key exists replaces it, and of two rows with one key the later wins. */
+export async function write(database: Database, rows: readonly TableRow[], stamp?: Date): Promise<void> {
+  const writer = createWriter(database, stamp)
+  await writer.add(rows)
+  await writer.flush()
 }
 
 /** Without a key, or with one that the database numbers, no row can meet another. */

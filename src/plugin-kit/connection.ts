@@ -2,7 +2,13 @@
 import { readConfig } from '../config.ts'
 import { readAll } from '../database/read.ts'
 import { UserError } from '../errors.ts'
-import { type ApiClient, createApiClient, createSharedConnections, type HttpEvent } from './http/index.ts'
+import {
+  type ApiClient,
+  type ApiClientOptions,
+  createApiClient,
+  createSharedConnections,
+  type HttpEvent,
+} from './http/index.ts'
 import type { PluginSpec, Settings } from './plugin.ts'
 import { settingsTables } from './settings-tables.ts'
 import type { TaskRun } from './subtask.ts'
@@ -32,6 +38,7 @@ export function openClient(
   plugin: PluginSpec,
   settings: Settings,
   onEvent: (event: HttpEvent) => void = () => {},
+  overrides: Partial<Pick<ApiClientOptions, 'retries' | 'timeouts'>> = {},
 ): ApiClient {
   const { connection } = plugin
   const { apiTimeoutMs, apiRetry } = readConfig(process.env)
@@ -48,8 +55,13 @@ export function openClient(
     retries: apiRetry,
     ...(settings.id && { share: { connections: shared, key: `${(plugin.settingsOf ?? plugin).name}:${settings.id}` } }),
     onEvent,
+    ...overrides,
   })
 }
+
+/** For requests that somebody waits for: told at once what is wrong, rather than after several attempts. */
+export const openAwaitedClient = (plugin: PluginSpec, settings: Settings): ApiClient =>
+  openClient(plugin, settings, undefined, { retries: 0, timeouts: { connectMs: 5000, totalMs: 20_000 } })
 
 const tokensOf = ({ token = '' }: Settings): string[] =>
   String(token)

@@ -1,6 +1,6 @@
 /** One pass over records: rows out, in batches, with provenance; what fails alone is put aside, and the rest goes on. */
 import type { Table, TableRow } from '../database/table.ts'
-import { sweep, write } from '../database/write.ts'
+import { createWriter, sweep } from '../database/write.ts'
 import { FatalError, messageOf, UserError } from '../errors.ts'
 import { eachWhileWriting, inBatches } from './batches.ts'
 import { type Place, putInQuarantine, type Rejected, releaseFromQuarantine } from './quarantine.ts'
@@ -41,6 +41,7 @@ export async function runPass<Item>(task: SourceTask, pass: Pass<Item>): Promise
   const { database, signal } = task
   const touched = new Set<Table<any>>()
   const total = { records: 0, rows: 0, quarantined: 0 }
+  const writer = createWriter(database, pass.stamp)
   await eachWhileWriting(inBatches(pass.items, BATCH_RECORDS, pass.weigh, BATCH_BYTES), async (batch) => {
     signal.throwIfAborted()
     const rowsOf = await pass.prepare(batch)
@@ -58,7 +59,7 @@ export async function runPass<Item>(task: SourceTask, pass: Pass<Item>): Promise
       }
     }
     return async () => {
-      await write(database, rows, pass.stamp)
+      await writer.add(rows)
       await pass.wrote?.(rows)
       if (rejected.length > 0) await putInQuarantine(database, pass.place, rejected, pass.stamp)
       for (const row of rows) touched.add(row.table)
@@ -69,6 +70,7 @@ export async function runPass<Item>(task: SourceTask, pass: Pass<Item>): Promise
     }
   })
   signal.throwIfAborted()
+  await writer.flush()
   for (const table of touched) {
     if (table.origin < 0) continue
     for (const raw of pass.replaces ?? []) await sweep(database, table, { table: raw, params: task.params }, pass.stamp)

@@ -3,6 +3,7 @@ import type { Row, Table, TableRow } from '../database/table.ts'
 import type { Entity } from './entity.ts'
 import type { Credential, HttpRequest, RateLimits } from './http/index.ts'
 import type { IdOf } from './id-of.ts'
+import type { CheckQuestion, ConnectionCheck, RemoteScopes } from './remote-scopes.ts'
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
 export interface Field {
@@ -37,6 +38,8 @@ export interface ScopeSpec {
   readonly params: (connectionId: number, scope: any) => Record<string, unknown>
   /** The scope's own rows in the domain model: a repository is a repos row and a boards row. */
   readonly convert?: (scope: Row<any>, idOf: IdOf) => readonly TableRow[]
+  /** How the source is asked what could be collected. */
+  readonly remote?: RemoteScopes
 }
 
 export interface PluginSpec {
@@ -56,6 +59,8 @@ export interface PluginSpec {
     readonly limits?: RateLimits
     /** A cheap request that proves that a connection works. */
     readonly test?: HttpRequest
+    /** Finds out more than `test` can, such as what each token may do; asked instead of it. */
+    readonly check?: (settings: Settings, question: CheckQuestion) => Promise<ConnectionCheck>
     /** What collectors need to know of the server, such as its version; asked once a task. */
     readonly probe?: (get: (path: string) => Promise<any>) => Promise<unknown>
   }

@@ -1,0 +1,47 @@
+/** What a source offers for collection: a tree of groups with scopes in them. */
+import type { ApiClient } from './http/index.ts'
+import type { Settings } from './plugin.ts'
+
+export interface RemoteEntry {
+  readonly type: 'group' | 'scope'
+  /** The group it was listed in; null at the root and in search results. */
+  readonly parentId: string | null
+  readonly id: string
+  readonly name: string
+  readonly fullName: string
+  /** Of a scope: what is put to `scopes` when it is chosen. */
+  readonly data: Settings | null
+}
+
+export interface RemoteQuestion {
+  readonly client: ApiClient
+  readonly settings: Settings
+  readonly signal: AbortSignal
+}
+export interface RemoteScopes {
+  /** One page of a group, or of the root. `page` is the `next` of the page before; absent for the first. */
+  list(
+    question: RemoteQuestion & { readonly group?: string; readonly page?: any },
+  ): Promise<{ readonly children: readonly RemoteEntry[]; readonly next?: unknown }>
+  /** Scopes by part of their name; `page` counts from 1. */
+  search?(
+    question: RemoteQuestion & { readonly search: string; readonly page: number; readonly pageSize: number },
+  ): Promise<{ readonly children: readonly RemoteEntry[]; readonly count?: number }>
+}
+
+/** What a connection test found out, beyond that the server answered. */
+export interface ConnectionCheck {
+  readonly success: boolean
+  readonly message?: string
+  /** Further fields of the answer; secrets in it are masked already. */
+  readonly details?: Settings
+}
+
+/** How a connection test is to be made. */
+export interface CheckQuestion {
+  readonly isSaved: boolean
+  readonly signal: AbortSignal
+  /** A client for these settings; close it. */
+  open(settings: Settings): ApiClient
+  mask(secret: string): string
+}
