@@ -13,6 +13,8 @@ import { createTaskLog, logFolder, PIPELINE_LOG } from './task-log.ts'
 
 export interface RunnerOptions {
   readonly dispatch: TaskDispatch
+  /** False: only the schedule is followed, and other servers run what it starts. */
+  readonly consume: boolean
   /** Pipelines at a time, over all servers of the database; 0: no limit. */
   readonly maxParallel: number
   /** What a dead server ran goes on; else it counts as failed. */
@@ -34,7 +36,7 @@ const STOPPED = 'this server stops'
 
 export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
   const { database, log, dataFolder } = control.context
-  const { dispatch, maxParallel, resume, leaseMs = LEASE_MS } = options
+  const { dispatch, consume, maxParallel, resume, leaseMs = LEASE_MS } = options
   const holder = newHolder()
   const running = new Map<number, { abort: AbortController; ended: Promise<void> }>()
   let membership = await joinServers(database, holder, leaseMs)
@@ -53,18 +55,22 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
       await Promise.all([...running.values()].map(({ ended }) => ended))
       membership = await joinServers(database, holder, leaseMs)
     }
-    for (const id of await cancelRequests(database.kysely, holder)) running.get(id)?.abort.abort(CANCELLED)
-    const recovered = await recoverLost(database, membership, resume)
-    if (recovered > 0) log.warn(`${recovered} pipelines of a server that is gone were taken over`)
-    for (;;) {
-      const pipeline = isStopped ? undefined : await takeNext(database, holder, maxParallel)
-      if (!pipeline) break
-      begin(pipeline)
-    }
+    if (consume) await consumeQueue()
     if (Date.now() >= scheduleAt && !isStopped) {
       scheduleAt = Date.now() + SCHEDULE_MS
       const next = await runDueTicks(control.context, control.startPipeline)
       if (next && next.getTime() < scheduleAt) scheduleAt = next.getTime()
+    }
+  }
+
+  async function consumeQueue(): Promise<void> {
+    for (const id of await cancelRequests(database.kysely, holder)) running.get(id)?.abort.abort(CANCELLED)
+    const recovered = await recoverLost(database, membership, resume)
+    if (recovered > 0) log.warn(`${recovered} pipelines of a server that is gone were taken over`)
+    while (!isStopped) {
+      const pipeline = await takeNext(database, holder, maxParallel)
+      if (!pipeline) return
+      begin(pipeline)
     }
   }
 

@@ -8,8 +8,8 @@ import type { Listed, Paged } from './services.ts'
 /** A pool or a transaction. */
 export type Queries = Kysely<any>
 
-/** The reference spells this one so. */
-const SPELT: Readonly<Record<string, string>> = { html_url: 'HTMLUrl' }
+/** The reference spells these so. */
+const SPELT: Readonly<Record<string, string>> = { html_url: 'HTMLUrl', parent_github_id: 'parentId' }
 /** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
 export const publicName = (column: string): string =>
   SPELT[column] ??

@@ -1,0 +1,76 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../../../src/database/database.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { createLog } from '../../../src/log.ts'
+import { type ControlPlane, createControlPlane } from '../../../src/pipelines/control-plane.ts'
+import type { Pipeline, PlanTask, Task } from '../../../src/pipelines/records.ts'
+import { type Runner, type RunnerOptions, startRunner } from '../../../src/pipelines/runner.ts'
+import { isFinished } from '../../../src/pipelines/states.ts'
+import { createTaskThreads } from '../../../src/pipelines/task-threads.ts'
+import { createSecrets } from '../../../src/secrets.ts'
+import { systemTables } from '../../../src/system/index.ts'
+import { marks, plugins, runs, type TestOptions } from './test-plugins.ts'
+
+export const SECRET_KEY = 'a key that is only used in tests'
+export const pluginModule = new URL('./test-plugins.ts', import.meta.url).href
+
+export const prepareTestDatabase = (database: Database): Promise<void> =>
+  migrate(database, [...systemTables, marks, runs])
+
+export const testControl = (
+  database: Database,
+  dataFolder = mkdtempSync(join(tmpdir(), 'weir-control-')),
+): ControlPlane =>
+  createControlPlane({
+    database,
+    plugins,
+    secrets: createSecrets(SECRET_KEY),
+    dataFolder,
+    log: createLog('silent'),
+  })
+
+export const testRunner = (
+  control: ControlPlane,
+  databaseUrl: string,
+  options: Partial<RunnerOptions> = {},
+): Promise<Runner> =>
+  startRunner(control, {
+    dispatch: createTaskThreads({
+      databaseUrl,
+      secretKey: SECRET_KEY,
+      dataFolder: control.context.dataFolder,
+      pluginModule,
+    }),
+    consume: true,
+    maxParallel: 0,
+    resume: true,
+    ...options,
+  })
+
+export const paint = (options: TestOptions, subtasks: readonly string[] = []): PlanTask => ({
+  plugin: 'paint',
+  subtasks,
+  options,
+})
+
+/** Asks until it is so; the limit of the test ends what never is. */
+export async function until<Value>(ask: () => Promise<Value | undefined | false>): Promise<Value> {
+  for (;;) {
+    const answer = await ask()
+    if (answer) return answer
+    await sleep(20)
+  }
+}
+
+export const untilFinished = ({ services }: ControlPlane, id: number): Promise<Pipeline> =>
+  until(async () => {
+    const pipeline = await services.pipelines.get(id)
+    return isFinished(pipeline.status) && pipeline
+  })
+
+/** States by place in the plan: `1.1 TASK_COMPLETED`. */
+export const statesOf = (tasks: readonly Task[]): string[] =>
+  tasks.map(({ pipelineRow, pipelineCol, status }) => `${pipelineRow}.${pipelineCol} ${status}`).sort()
