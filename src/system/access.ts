@@ -4,6 +4,7 @@ import {
   defineTable,
   generated,
   indexed,
+  json,
   key,
   required,
   string,
@@ -44,4 +45,21 @@ export const authSessions = defineTable(
     last_seen_at: zeroTime(timestamp()),
   },
   { meaning: 'A signed-in browser, kept so that it can be signed out.' },
+)
+
+export const auditEntries = defineTable(
+  '_weir_audit_entries',
+  {
+    id: generated(key(bigint())),
+    actor: string(),
+    actor_email: string(),
+    address: string(100),
+    action: string(20),
+    subject: indexed(string(100)),
+    subject_key: string(),
+    state_before: json(),
+    state_after: json(),
+    ...written,
+  },
+  { meaning: 'Who changed which setting, when, and how it was before and after; secrets are masked.' },
 )

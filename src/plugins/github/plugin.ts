@@ -1,5 +1,6 @@
 import { definePlugin } from '../../plugin-kit/define-plugin.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import { checkConnection } from './check.ts'
 import { credentials, ENDPOINT, headers, limits, sign } from './connection.ts'
 import accounts, { organisations } from './entities/accounts.ts'
 import comments, { onIssues, onPullRequests, reviewComments } from './entities/comments.ts'
@@ -17,6 +18,7 @@ import repoEntity from './entities/repos.ts'
 import reviews, { reviewersEntity } from './entities/reviews.ts'
 import runs from './entities/runs.ts'
 import { repos } from './kit.ts'
+import { remoteScopes } from './remote-scopes.ts'
 import { prepareRules } from './rules.ts'
 import { connectionFields, scopeConfigFields } from './settings.ts'
 
@@ -52,12 +54,14 @@ export const githubSpec: PluginSpec = {
     headers,
     limits,
     test: { path: '/rate_limit' },
+    check: checkConnection,
   },
   scope: {
     table: repos,
     title: 'Repository',
     options: { githubId: 'github_id', name: 'full_name', fullName: 'full_name' },
     params: (connectionId, { full_name }) => ({ ConnectionId: connectionId, Name: full_name }),
+    remote: remoteScopes,
   },
   scopeConfig: { fields: scopeConfigFields, prepare: prepareRules },
   plan: {

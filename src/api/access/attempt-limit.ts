@@ -1,0 +1,19 @@
+const ATTEMPTS = 20
+const WINDOW_MS = 60_000
+
+/** Counts wrong keys by address and minute, so that guessing is slow. */
+export function attemptLimit() {
+  let counts = new Map<string, number>()
+  let since = Date.now()
+  const current = () => {
+    if (Date.now() - since > WINDOW_MS) {
+      counts = new Map()
+      since = Date.now()
+    }
+    return counts
+  }
+  return {
+    count: (address: string) => current().set(address, (current().get(address) ?? 0) + 1),
+    isOver: (address: string) => (current().get(address) ?? 0) >= ATTEMPTS,
+  }
+}

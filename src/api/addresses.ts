@@ -1,0 +1,35 @@
+/** One table of routes serves `/x`, `/api/x` and, with an API key, `/rest/x` and `/api/rest/x`. */
+import type { IncomingMessage } from 'node:http'
+
+const viaKey = new WeakSet<IncomingMessage>()
+/** Was the request sent to /rest, which asks for an API key? */
+export const isKeyed = (request: IncomingMessage): boolean => viaKey.has(request)
+
+// Clients write scope ids as they are, and some contain slashes.
+const SCOPE = /^(\/plugins\/[^/]+\/connections\/[^/]+\/scopes\/)(.+?)(\/latest-sync-state)?$/
+
+export function rewriteUrl(request: IncomingMessage): string {
+  let url = request.url ?? '/'
+  const strip = (prefix: string) => {
+    if (url !== prefix && !url.startsWith(`${prefix}/`) && !url.startsWith(`${prefix}?`)) return false
+    url = url.slice(prefix.length)
+    if (!url.startsWith('/')) url = `/${url}`
+    return true
+  }
+  strip('/api')
+  if (strip('/rest')) viaKey.add(request)
+  const [path = '/', ...query] = url.split('?')
+  const scope = SCOPE.exec(path)
+  if (!scope?.[2]?.includes('/')) return url
+  const [, before, id, after = ''] = scope
+  return [`${before}${id.replaceAll('/', '%2F')}${after}`, ...query].join('?')
+}
+
+/** The form of an address that routes know: without a slash at its end. */
+export function withoutSlash(url: string): string | undefined {
+  const [path = '', ...query] = url.split('?')
+  if (path.length < 2 || !path.endsWith('/')) return undefined
+  const trimmed = path.replace(/\/+$/, '')
+  // `//host/` would lead to another server.
+  return trimmed === '' || trimmed.startsWith('//') ? undefined : [trimmed, ...query].join('?')
+}

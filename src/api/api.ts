@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Config } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import type { Services } from '../pipelines/services.ts'
+import type { Plugin } from '../plugin-kit/subtask.ts'
+import type { Secrets } from '../secrets.ts'
+import type { SharedAnswers } from './shared-answers.ts'
+
+/** A server whose routes are typed by their zod schemas. */
+export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>
+
+/** What routes work with. */
+export interface ApiContext {
+  readonly config: Config
+  readonly database: Database
+  readonly plugins: readonly Plugin[]
+  readonly secrets: Secrets
+  /** For reading; changes go through `servicesFor`. */
+  readonly services: Services
+  /** Records who changes what. */
+  servicesFor(request: FastifyRequest): Services
+  readonly shared: SharedAnswers
+}
+
+/** One file a resource. */
+export type Routes = (api: Api, context: ApiContext) => void

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { body, change, flag, given, moment, text, whole, words } from './lenient.ts'
+
+/** Checked by the services, which know plugins and subtasks. */
+export const planBody = z
+  .array(
+    z.array(
+      z.looseObject({}).meta({
+        description: '`plugin` (or `Plugin`), `subtasks` (null: those that run by default), `options`',
+        example: { plugin: 'dora', subtasks: null, options: { projectName: 'shop' } },
+      }),
+    ),
+  )
+  .meta({ description: 'Stages run one after another, the tasks of a stage side by side.' })
+
+const scope = body({ scopeId: text }, ['blueprintId', 'pluginName', 'connectionId'])
+const connection = body({ pluginName: text, connectionId: whole, scopes: given(z.array(scope)) }, ['blueprintId'])
+const mode = z.enum(['NORMAL', 'ADVANCED'])
+
+/** What is shown and cannot be set; records are often sent back whole. */
+export const READ_ONLY = ['id', 'createdAt', 'updatedAt', 'settings']
+
+export const blueprintFields = {
+  name: given(text),
+  projectName: given(text),
+  mode: given(mode),
+  plan: given(planBody),
+  enable: given(flag),
+  cronConfig: given(text),
+  isManual: given(flag),
+  beforePlan: given(planBody),
+  afterPlan: given(planBody),
+  labels: given(words),
+  connections: given(z.array(connection)),
+  priority: given(whole),
+  skipOnFail: given(flag),
+  timeAfter: given(moment),
+  skipCollectors: given(flag),
+  fullSync: given(flag),
+}
+export const blueprintChanges = {
+  name: change(text, ''),
+  projectName: change(text, ''),
+  mode: given(mode),
+  plan: change(planBody, []),
+  enable: change(flag, false),
+  cronConfig: change(text, ''),
+  isManual: change(flag, false),
+  beforePlan: change(planBody, null),
+  afterPlan: change(planBody, null),
+  labels: change(words, []),
+  connections: change(z.array(connection), []),
+  priority: change(whole, 0),
+  skipOnFail: change(flag, false),
+  timeAfter: change(moment, null),
+  skipCollectors: change(flag, false),
+  fullSync: change(flag, false),
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+
+export const id = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+export const idParameter = z.object({ id })
+/** RFC 3339 in answers. */
+export const time = z.date()
+export const timeOrNull = z.date().nullable()
+
+const FURTHEST_PAGE = 1_000_000_000
+const LARGEST_PAGE = 1_000_000
+/** Below 1 means the default; nothing is refused for being too large, since no list is. */
+const position = (fallback: number, most: number) =>
+  z.coerce
+    .number()
+    .int()
+    .optional()
+    .transform((value) => (value === undefined || value < 1 ? fallback : Math.min(value, most)))
+export const paging = { page: position(1, FURTHEST_PAGE), pageSize: position(50, LARGEST_PAGE) }
+
+/** `true`, `1`, `false`, `0`; nothing else has a meaning in a query. */
+export const queryFlag = z
+  .enum(['true', '1', 'false', '0', ''])
+  .optional()
+  .transform((value) => (value === undefined || value === '' ? undefined : value === 'true' || value === '1'))
+
+export const failure = z
+  .object({
+    code: z.literal(0),
+    success: z.literal(false),
+    message: z.string(),
+    causes: z.array(z.string()).nullable(),
+    data: z.any(),
+  })
+  .meta({ id: 'Failure', description: 'What is wrong, and what to change.' })
+export const success = z
+  .object({
+    code: z.literal(0),
+    success: z.literal(true),
+    message: z.string(),
+    causes: z.null(),
+    data: z.null(),
+  })
+  .meta({ id: 'Success', description: 'It is done.' })
+/** What access rules answer: shorter than other failures, as in the reference. */
+export const refusal = z
+  .object({ success: z.literal(false), message: z.string() })
+  .meta({ id: 'Refusal', description: 'Not allowed.' })
+
+export type Answers = Record<number, any>
+/** What a route answers: its success, and the failures that are its own. */
+export const answers = (status: number, schema: z.ZodType, ...failures: readonly number[]): Answers => ({
+  [status]: schema,
+  ...Object.fromEntries(failures.map((each) => [each, failure])),
+})
+/** An answer that is no JSON. */
+export const file = (type: string, description: string) => ({
+  description,
+  content: { [type]: { schema: z.string().meta({ format: 'binary' }) } },
+})

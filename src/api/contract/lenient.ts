@@ -1,0 +1,69 @@
+/**
+ * What clients of the reference may send: names in any letter case, numbers and flags as text, one value for a list.
+ * Each kind accepts that and gives the strict value; its JSON schema shows both.
+ */
+import { z } from 'zod'
+import { parseTime } from '../../database/time.ts'
+import { messageOf } from '../../errors.ts'
+import { compilePattern } from '../../plugin-kit/patterns.ts'
+
+export const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+export const whole = z
+  .union([z.int(), z.string().regex(/^\s*-?\d{1,15}\s*$/, 'must be a whole number')])
+  .transform(Number)
+export const flag = z
+  .union([z.boolean(), z.enum(['true', 'false', '1', '0', '']), z.literal([0, 1])])
+  .transform((value) => value === true || value === 'true' || value === '1' || value === 1)
+export const words = z.union([z.array(text), text]).transform((value) => (Array.isArray(value) ? value : [value]))
+export const moment = z
+  .string()
+  .meta({ format: 'date-time' })
+  .transform((value, context) => {
+    const time = parseTime(value)
+    if (time) return time
+    context.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-31T12:00:00Z' })
+    return z.NEVER
+  })
+/** In RE2 syntax. */
+export const pattern = text.transform((value, context) => {
+  try {
+    compilePattern(value, 'it')
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: messageOf(error) })
+  }
+  return value
+})
+
+type Nullable<Schema extends z.ZodType> = z.ZodOptional<z.ZodNullable<Schema>>
+const nullish = <Schema extends z.ZodType>(schema: Schema): Nullable<Schema> => z.optional(z.nullable(schema))
+
+/** In something new, null means the same as nothing. */
+export const given = <Schema extends z.ZodType>(schema: Schema) =>
+  nullish(schema).transform((value) => value ?? undefined)
+/** In a change, null sets a field back. */
+export const change = <Schema extends z.ZodType, Empty>(schema: Schema, empty: Empty) =>
+  nullish(schema).transform((value) => (value === null ? empty : value))
+
+/** Without the fields that were not sent. */
+export type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], undefined> }
+export const present = <Values extends object>(values: Values): Present<Values> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<Values>
+
+/** The object with its keys spelt as `names` spell them. */
+export function respell(names: readonly string[], sent: unknown): unknown {
+  if (sent === null || typeof sent !== 'object' || Array.isArray(sent)) return sent
+  const byLowerCase = new Map(names.map((name) => [name.toLowerCase(), name]))
+  return Object.fromEntries(
+    Object.entries(sent).map(([key, value]) => [byLowerCase.get(key.toLowerCase()) ?? key, value]),
+  )
+}
+
+/** A JSON object with these fields. Those in `ignored` may be sent, as records are sent back whole; others are refused. */
+export function body<Shape extends z.ZodRawShape>(shape: Shape, ignored: readonly string[] = []) {
+  const names = [...Object.keys(shape), ...ignored]
+  return z.preprocess((sent) => {
+    const spelt = respell(names, sent ?? {})
+    if (spelt === null || typeof spelt !== 'object' || Array.isArray(spelt)) return spelt
+    return Object.fromEntries(Object.entries(spelt).filter(([name]) => !ignored.includes(name)))
+  }, z.strictObject(shape))
+}

@@ -1,0 +1,108 @@
+/** Schemas of connections, scopes and scope configs, from what plugins say about their fields. */
+import { z } from 'zod'
+import type { Column, Table } from '../../database/table.ts'
+import { publicName } from '../../pipelines/store.ts'
+import type { Field, Fields } from '../../plugin-kit/plugin.ts'
+import { time, timeOrNull } from './common.ts'
+import { respell } from './lenient.ts'
+
+const anyText = z.union([z.string(), z.number(), z.boolean()])
+const anyWhole = z.union([z.number(), z.string()])
+const anyFlag = z.union([z.boolean(), z.string(), z.number()])
+
+/** Forms of a value that may be sent; the service converts it and says what else is wrong with it. */
+const SENT: Record<Field['kind'], (field: Field) => z.ZodType> = {
+  string: () => anyText,
+  secret: () => anyText,
+  url: () => z.string(),
+  integer: () => anyWhole,
+  boolean: () => anyFlag,
+  regex: () => anyText,
+  choice: ({ choices = [] }) => z.enum(['', ...choices]),
+  strings: () => z.union([z.array(anyText), anyText]),
+  json: () => z.any(),
+  time: () => z.string(),
+}
+const SHOWN: Record<Field['kind'], z.ZodType> = {
+  string: z.string(),
+  secret: z.string(),
+  url: z.string(),
+  integer: z.int(),
+  boolean: z.boolean(),
+  regex: z.string(),
+  choice: z.string(),
+  strings: z.array(z.string()).nullable(),
+  json: z.any(),
+  time: timeOrNull,
+}
+
+const describe = (schema: z.ZodType, { label, help, default: standard, suggestion }: Field) => {
+  const example = standard ?? suggestion
+  return schema.meta({
+    description: help ? `${label}. ${help}` : label,
+    ...(example !== undefined && example !== null && { examples: [example] }),
+  })
+}
+
+/** What is sent for these fields; every one may be left out, since changes send some and forms send others. */
+function sent(fields: Fields, base: Record<string, z.ZodType>) {
+  const own = Object.entries(fields).map(([name, field]) => [name, describe(SENT[field.kind](field).nullish(), field)])
+  const shape: Record<string, z.ZodType> = { ...base, ...Object.fromEntries(own) }
+  const names = Object.keys(shape)
+  // The reference's own forms send fields that the server does not know, so they are not refused here.
+  return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape))
+}
+export const sentConnection = (fields: Fields) => sent(fields, { name: anyText.nullish() })
+export const sentScopeConfig = (fields: Fields) =>
+  sent(fields, { name: anyText.nullish(), entities: z.array(z.string()).nullish() })
+
+const shown = (fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, describe(SHOWN[field.kind], field)]))
+const written = { createdAt: time, updatedAt: time }
+
+export const shownConnection = (fields: Fields) =>
+  z.object({ id: z.int(), name: z.string(), ...written, ...shown(fields) })
+export const shownScopeConfig = (fields: Fields) =>
+  z.object({
+    id: z.int(),
+    connectionId: z.int(),
+    name: z.string(),
+    entities: z.array(z.string()),
+    ...written,
+    ...shown(fields),
+  })
+
+const COLUMN: Record<Column['kind'], z.ZodType> = {
+  string: z.string(),
+  text: z.string(),
+  integer: z.int(),
+  bigint: z.int(),
+  double: z.number(),
+  boolean: z.boolean(),
+  timestamp: timeOrNull,
+  date: timeOrNull,
+  json: z.any(),
+  bytes: z.any(),
+}
+const SENT_COLUMN: Partial<Record<Column['kind'], z.ZodType>> = {
+  timestamp: z.string(),
+  date: z.string(),
+  boolean: anyFlag,
+  integer: anyWhole,
+  bigint: anyWhole,
+  double: anyWhole,
+}
+const columnsOf = ({ names, columns }: Table<any>) => names.map((name) => [publicName(name), columns[name]] as const)
+
+export function shownScope(table: Table<any>) {
+  const shape = Object.fromEntries(columnsOf(table).map(([name, { kind }]) => [name, COLUMN[kind as Column['kind']]]))
+  return z.looseObject({ ...shape, scopeConfigId: z.int().optional() })
+}
+export function sentScope(table: Table<any>) {
+  const shape = Object.fromEntries(
+    columnsOf(table)
+      .filter(([name]) => !name.startsWith('_') && !['createdAt', 'updatedAt', 'connectionId'].includes(name))
+      .map(([name, { kind }]) => [name, (SENT_COLUMN[kind as Column['kind']] ?? anyText).nullish()]),
+  )
+  return z.preprocess((value) => respell(Object.keys(shape), value), z.looseObject(shape))
+}

@@ -1,0 +1,196 @@
+/** Records as the API shows them. */
+import { z } from 'zod'
+import { TASK_STATUSES } from '../../pipelines/states.ts'
+import { time, timeOrNull } from './common.ts'
+
+export const status = z.enum(TASK_STATUSES)
+
+export const plan = z
+  .array(
+    z.array(
+      z.object({
+        plugin: z.string(),
+        subtasks: z.array(z.string()).nullable(),
+        options: z.record(z.string(), z.any()),
+      }),
+    ),
+  )
+  .meta({ id: 'Plan', description: 'Stages run one after another, the tasks of a stage side by side.' })
+
+const syncPolicy = {
+  skipOnFail: z.boolean(),
+  timeAfter: timeOrNull,
+  skipCollectors: z.boolean(),
+  fullSync: z.boolean(),
+}
+const written = { createdAt: time, updatedAt: time }
+
+export const blueprint = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    projectName: z.string(),
+    mode: z.enum(['NORMAL', 'ADVANCED']),
+    plan,
+    enable: z.boolean(),
+    cronConfig: z.string(),
+    isManual: z.boolean(),
+    beforePlan: plan.nullable(),
+    afterPlan: plan.nullable(),
+    labels: z.array(z.string()),
+    connections: z.array(
+      z.object({
+        pluginName: z.string(),
+        connectionId: z.int(),
+        scopes: z.array(z.object({ scopeId: z.string() })),
+      }),
+    ),
+    priority: z.int(),
+    ...syncPolicy,
+    ...written,
+  })
+  .meta({ id: 'Blueprint' })
+
+export const pipeline = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    blueprintId: z.int(),
+    plan,
+    totalTasks: z.int(),
+    finishedTasks: z.int(),
+    beganAt: timeOrNull,
+    finishedAt: timeOrNull,
+    status,
+    message: z.string(),
+    errorName: z.string(),
+    spentSeconds: z.int(),
+    stage: z.int(),
+    labels: z.array(z.string()),
+    priority: z.int(),
+    ...syncPolicy,
+    ...written,
+  })
+  .meta({ id: 'Pipeline' })
+
+export const metric = z.object({ pluginName: z.string(), pluginOption: z.any(), enable: z.boolean() })
+
+export const project = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    ...written,
+    _raw_data_params: z.string(),
+    _raw_data_table: z.string(),
+    _raw_data_id: z.int(),
+    _raw_data_remark: z.string(),
+    metrics: z.array(metric),
+    blueprint: blueprint.nullable(),
+    lastPipeline: pipeline.optional(),
+  })
+  .meta({ id: 'Project' })
+
+const progressDetail = z.object({
+  totalSubTasks: z.int(),
+  finishedSubTasks: z.int(),
+  totalRecords: z.int(),
+  finishedRecords: z.int(),
+  subTaskName: z.string(),
+  subTaskNumber: z.int(),
+  collectSubtaskNumber: z.int(),
+  otherSubtaskNumber: z.int(),
+  requests: z.int(),
+  requestsLeft: z.int().nullable(),
+  waitingUntil: timeOrNull,
+  estimatedEnd: timeOrNull,
+})
+
+const taskBase = {
+  id: z.int(),
+  plugin: z.string(),
+  options: z.record(z.string(), z.any()),
+  status,
+  message: z.string(),
+  errorName: z.string(),
+  failedSubTask: z.string(),
+  pipelineId: z.int(),
+  beganAt: timeOrNull,
+  finishedAt: timeOrNull,
+  spentSeconds: z.int(),
+  ...written,
+}
+export const task = z
+  .object({
+    ...taskBase,
+    subtasks: z.array(z.string()),
+    progress: z.number(),
+    progressDetail: progressDetail.nullable(),
+    pipelineRow: z.int(),
+    pipelineCol: z.int(),
+  })
+  .meta({ id: 'Task' })
+
+export const pipelineSubtasks = z
+  .object({
+    subtasks: z.array(
+      z.object({
+        ...taskBase,
+        subtaskDetails: z.array(
+          z.object({
+            id: z.int(),
+            taskId: z.int(),
+            name: z.string(),
+            number: z.int(),
+            beganAt: timeOrNull,
+            finishedAt: timeOrNull,
+            spentSeconds: z.int(),
+            finishedRecords: z.int(),
+            sequence: z.int(),
+            isCollector: z.boolean(),
+            isFailed: z.boolean(),
+            message: z.string(),
+            ...written,
+          }),
+        ),
+      }),
+    ),
+    completionRate: z.number(),
+    status: z.union([status, z.literal('')]),
+    count: z.int(),
+  })
+  .meta({ id: 'PipelineSubtasks' })
+
+const estimate = { requests: z.int().nullable(), seconds: z.number().nullable() }
+export const planPreview = z
+  .object({
+    plan,
+    tasks: z.array(
+      z.object({
+        stage: z.int(),
+        column: z.int(),
+        plugin: z.string(),
+        title: z.string(),
+        ...estimate,
+        basis: z.enum(['last run', 'similar scopes', 'unknown']),
+      }),
+    ),
+    ...estimate,
+  })
+  .meta({ id: 'PlanPreview', description: 'What would run, and the requests and time that it should take.' })
+
+export const apiKey = z
+  .object({
+    id: z.int(),
+    ...written,
+    creator: z.string(),
+    creatorEmail: z.string(),
+    updater: z.string(),
+    updaterEmail: z.string(),
+    name: z.string(),
+    apiKey: z.string().optional(),
+    expiredAt: timeOrNull,
+    allowedPath: z.string(),
+    type: z.string(),
+    extra: z.string(),
+  })
+  .meta({ id: 'ApiKey' })

@@ -1,0 +1,63 @@
+/** The reference's answer envelope, and how errors become answers. */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Database } from '../database/database.ts'
+import { FatalError, messageOf, RetryableError, UserError } from '../errors.ts'
+import { redact } from '../log.ts'
+
+export interface Envelope {
+  readonly code: 0
+  readonly success: boolean
+  readonly message: string
+  readonly causes: readonly string[] | null
+  readonly data: unknown
+}
+
+export const envelope = (success: boolean, message: string, data: unknown = null): Envelope => ({
+  code: 0,
+  success,
+  message,
+  causes: null,
+  data,
+})
+/** What an endpoint answers that has nothing to say. */
+export const done = (): Envelope => envelope(true, 'success')
+
+interface Failure {
+  readonly status: number
+  readonly body: Envelope
+}
+
+/** Thrown by the framework before a route is asked: what its code means for the sender. */
+const FRAMEWORK: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large: send less at once.',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as Content-Length says.',
+  FST_ERR_BAD_URL: 'The address is not encoded correctly: write a percent sign as %25.',
+}
+
+export function failureOf(error: unknown, database: Database): Failure {
+  const known = error instanceof UserError ? error : database.explain(error)
+  if (known) {
+    const { data = null } = known as { data?: unknown }
+    return { status: known.status, body: { ...envelope(false, redact(known.message), data), causes: causesOf(known) } }
+  }
+  const { statusCode = 500, code = '' } = error as FastifyError
+  if (statusCode < 500) return { status: statusCode, body: envelope(false, FRAMEWORK[code] ?? messageOf(error)) }
+  // The other side's trouble, not ours: a client may try again, or must look there.
+  if (error instanceof RetryableError) return { status: 503, body: envelope(false, redact(error.message)) }
+  if (error instanceof FatalError) return { status: 502, body: envelope(false, redact(error.message)) }
+  return { status: 500, body: envelope(false, 'Something unexpected happened; the server log tells more.') }
+}
+
+function causesOf(error: UserError): readonly string[] | null {
+  const causes: string[] = []
+  for (let cause = error.cause; cause instanceof UserError; cause = cause.cause) causes.push(redact(cause.message))
+  return causes.length > 0 ? causes : null
+}
+
+export const errorHandler =
+  (database: Database) =>
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { status, body } = failureOf(error, database)
+    if (status >= 500) request.log.error({ err: error, url: request.routeOptions.url }, messageOf(error))
+    return reply.code(status).type('application/json; charset=utf-8').send(body)
+  }

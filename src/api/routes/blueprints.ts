@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import type { BlueprintChanges, NewBlueprint } from '../../pipelines/records.ts'
+import type { Routes } from '../api.ts'
+import { blueprintChanges, blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
+import { answers, idParameter, paging, queryFlag, success } from '../contract/common.ts'
+import { body, flag, given, present, text } from '../contract/lenient.ts'
+import { blueprint, pipeline, planPreview } from '../contract/records.ts'
+import { done } from '../envelope.ts'
+import { pipelineFilter } from './pipelines.ts'
+
+const tags = ['blueprints']
+const named = { ...blueprintFields, name: text }
+
+/** A body of nothing at all means no flags. */
+export const runFlags = body({ skipCollectors: given(flag), fullSync: given(flag) })
+
+export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) => {
+  const list = z.object({
+    ...paging,
+    enable: queryFlag,
+    isManual: queryFlag,
+    label: z.string().optional(),
+    type: z.enum(['ALL', 'MANUAL', 'DAILY', 'WEEKLY', 'MONTHLY', 'CUSTOM']).optional(),
+  })
+  const listed = z.object({ count: z.int(), blueprints: z.array(blueprint) })
+  api.get(
+    '/blueprints',
+    { schema: { tags, summary: 'Blueprints, newest first', querystring: list, response: answers(200, listed, 400) } },
+    async ({ query, url }, reply) => {
+      const answer = await shared.share(url, async () => {
+        const { count, items } = await services.blueprints.list(present(query))
+        return { count, blueprints: items }
+      })
+      return reply.type('application/json; charset=utf-8').send(answer)
+    },
+  )
+  api.post(
+    '/blueprints',
+    {
+      schema: {
+        tags,
+        summary: 'Create a blueprint',
+        body: body(named, READ_ONLY),
+        response: answers(201, blueprint, 400),
+      },
+    },
+    async (request, reply) => {
+      const saved = await servicesFor(request).blueprints.create(present(request.body) as NewBlueprint)
+      return reply.code(201).send(saved)
+    },
+  )
+  api.get(
+    '/blueprints/:id',
+    { schema: { tags, summary: 'One blueprint', params: idParameter, response: answers(200, blueprint, 400, 404) } },
+    ({ params }) => services.blueprints.get(params.id),
+  )
+  api.patch(
+    '/blueprints/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Change a blueprint; lists are replaced whole',
+        params: idParameter,
+        body: body(blueprintChanges, READ_ONLY),
+        response: answers(200, blueprint, 400, 404),
+      },
+    },
+    (request) => servicesFor(request).blueprints.update(request.params.id, present(request.body) as BlueprintChanges),
+  )
+  api.delete(
+    '/blueprints/:id',
+    { schema: { tags, summary: 'Delete a blueprint', params: idParameter, response: answers(200, success, 404, 409) } },
+    async (request) => {
+      await servicesFor(request).blueprints.remove(request.params.id)
+      return done()
+    },
+  )
+  api.post(
+    '/blueprints/:id/trigger',
+    {
+      schema: {
+        tags,
+        summary: 'Run it now',
+        params: idParameter,
+        body: runFlags,
+        response: answers(200, pipeline, 400, 404),
+      },
+    },
+    ({ params, body: flags }) => services.blueprints.trigger(params.id, present(flags)),
+  )
+  api.get(
+    '/blueprints/:id/pipelines',
+    {
+      schema: {
+        tags,
+        summary: 'Its runs, newest first',
+        params: idParameter,
+        querystring: z.object(pipelineFilter),
+        response: answers(200, z.object({ count: z.int(), pipelines: z.array(pipeline) }), 400),
+      },
+    },
+    async ({ params, query }) => {
+      const { count, items } = await services.pipelines.list({ ...present(query), blueprintId: params.id })
+      return { count, pipelines: items }
+    },
+  )
+  api.get(
+    '/v1/blueprints/:id/plan',
+    {
+      schema: {
+        tags,
+        summary: 'What a trigger would run now, and what it should cost',
+        params: idParameter,
+        querystring: z.object({ skipCollectors: queryFlag, fullSync: queryFlag }),
+        response: answers(200, planPreview, 400, 404),
+      },
+    },
+    ({ params, query }) => services.blueprints.preview(params.id, present(query)),
+  )
+  api.post(
+    '/v1/plans/preview',
+    {
+      schema: {
+        tags,
+        summary: 'What a blueprint that is not saved would run, and what it should cost',
+        body: body(named, READ_ONLY),
+        response: answers(200, planPreview, 400),
+      },
+    },
+    (request) => services.blueprints.previewOf(present(request.body) as NewBlueprint),
+  )
+}

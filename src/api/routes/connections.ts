@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { testConnection } from '../../pipelines/test-connection.ts'
+import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import type { Api, ApiContext } from '../api.ts'
+import { answers, id } from '../contract/common.ts'
+import { sentConnection, shownConnection } from '../contract/plugin-fields.ts'
+import { stopWith } from '../stream.ts'
+
+export const connectionParameter = z.object({ connectionId: id })
+
+/** Connections of one data source. */
+export function connectionRoutes(api: Api, source: PluginSpec, { services, servicesFor }: ApiContext): void {
+  const { name: plugin, title, connection } = source
+  const tags = [plugin]
+  const base = `/plugins/${plugin}`
+  const sent = sentConnection(connection.fields)
+  const shown = shownConnection(connection.fields)
+  const params = connectionParameter
+  const tested = z.looseObject({ success: z.boolean(), message: z.string() })
+
+  api.get(
+    `${base}/connections`,
+    { schema: { tags, summary: `${title} connections, secrets masked`, response: answers(200, z.array(shown)) } },
+    () => services.connections.list(plugin),
+  )
+  api.post(
+    `${base}/connections`,
+    { schema: { tags, summary: `Create a ${title} connection`, body: sent, response: answers(201, shown, 400) } },
+    async (request, reply) => reply.code(201).send(await servicesFor(request).connections.create(plugin, request.body)),
+  )
+  api.get(
+    `${base}/connections/:connectionId`,
+    { schema: { tags, summary: `One ${title} connection`, params, response: answers(200, shown, 404) } },
+    (request) => services.connections.get(plugin, request.params.connectionId),
+  )
+  api.patch(
+    `${base}/connections/:connectionId`,
+    {
+      schema: {
+        tags,
+        summary: `Change a ${title} connection; a masked or empty secret keeps the stored one`,
+        params,
+        body: sent,
+        response: answers(200, shown, 400, 404),
+      },
+    },
+    (request) => servicesFor(request).connections.update(plugin, request.params.connectionId, request.body),
+  )
+  api.delete(
+    `${base}/connections/:connectionId`,
+    {
+      schema: {
+        tags,
+        summary: `Delete a ${title} connection and its scope configs`,
+        params,
+        response: answers(200, shown, 404, 409),
+      },
+    },
+    (request) => servicesFor(request).connections.remove(plugin, request.params.connectionId),
+  )
+  api.post(
+    `${base}/test`,
+    {
+      schema: {
+        tags,
+        summary: `Try ${title} settings before they are saved`,
+        body: sent,
+        response: answers(200, tested, 400),
+      },
+    },
+    ({ body }, reply) => {
+      const settings = services.connections.check(plugin, body)
+      return testConnection(source, settings, services.connections, { isSaved: false, signal: stopWith(reply) })
+    },
+  )
+  api.post(
+    `${base}/connections/:connectionId/test`,
+    {
+      schema: {
+        tags,
+        summary: `Try a saved ${title} connection, with changes if any are sent`,
+        params,
+        body: sent,
+        response: answers(200, tested, 400),
+      },
+    },
+    async ({ params: { connectionId }, body }, reply) => {
+      const settings = await services.connections.reveal(plugin, connectionId, withoutNull(body))
+      return testConnection(source, settings, services.connections, { isSaved: true, signal: stopWith(reply) })
+    },
+  )
+}
+
+const withoutNull = (body: object) => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))

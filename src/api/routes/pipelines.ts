@@ -1,0 +1,179 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import type { Routes } from '../api.ts'
+import { planBody } from '../contract/blueprint-body.ts'
+import { answers, failure, file, id, idParameter, paging, success } from '../contract/common.ts'
+import { body, flag, given, moment, present, text, whole, words } from '../contract/lenient.ts'
+import { pipeline, pipelineSubtasks, status, task } from '../contract/records.ts'
+import { done } from '../envelope.ts'
+import { stopWith, streamEvents } from '../stream.ts'
+
+const tags = ['pipelines']
+/** A number above 0, or a word for it: only unfinished ones. */
+const pending = z
+  .string()
+  .optional()
+  .transform((value) => (value === undefined ? undefined : Number(value) > 0 || value === 'true'))
+export const pipelineFilter = {
+  ...paging,
+  status: status.optional(),
+  pending,
+  label: z.string().optional(),
+}
+const listed = z.object({ count: z.int(), pipelines: z.array(pipeline) })
+
+const newPipeline = body(
+  {
+    name: given(text),
+    plan: planBody,
+    labels: given(words),
+    priority: given(whole),
+    blueprintId: given(whole),
+    skipOnFail: given(flag),
+    timeAfter: given(moment),
+    skipCollectors: given(flag),
+    fullSync: given(flag),
+  },
+  [
+    ...['id', 'createdAt', 'updatedAt', 'totalTasks', 'finishedTasks', 'beganAt', 'finishedAt', 'status', 'message'],
+    ...['errorName', 'spentSeconds', 'stage'],
+  ],
+)
+
+export const pipelineRoutes: Routes = (api, { services, shared }) => {
+  const { pipelines } = services
+  api.post(
+    '/pipelines',
+    { schema: { tags, summary: 'Run a plan', body: newPipeline, response: answers(201, pipeline, 400) } },
+    async (request, reply) => {
+      const { plan, ...rest } = request.body
+      const created = await pipelines.create({ ...present(rest), plan: services.parsePlan(plan) })
+      return reply.code(201).send(created)
+    },
+  )
+  const list = z.object({ ...pipelineFilter, blueprint_id: id.optional() })
+  api.get(
+    '/pipelines',
+    { schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed, 400) } },
+    async ({ query: { blueprint_id: blueprintId, ...query }, url }, reply) => {
+      const answer = await shared.share(url, async () => {
+        const { count, items } = await pipelines.list(present({ ...query, blueprintId }))
+        return { count, pipelines: items }
+      })
+      return reply.type('application/json; charset=utf-8').send(answer)
+    },
+  )
+  api.get(
+    '/pipelines/:id',
+    { schema: { tags, summary: 'One run', params: idParameter, response: answers(200, pipeline, 400, 404) } },
+    ({ params }) => pipelines.get(params.id),
+  )
+  api.delete(
+    '/pipelines/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Cancel a run; nothing happens to a finished one',
+        params: idParameter,
+        response: answers(200, success, 400, 404),
+      },
+    },
+    async ({ params }) => {
+      await pipelines.cancel(params.id)
+      return done()
+    },
+  )
+  api.get(
+    '/pipelines/:id/tasks',
+    {
+      schema: {
+        tags,
+        summary: 'Its tasks: the newest attempt of each place in the plan',
+        params: idParameter,
+        response: answers(200, z.object({ count: z.int(), tasks: z.array(task) }), 400, 404),
+      },
+    },
+    async ({ params }) => {
+      const tasks = await pipelines.tasks(params.id)
+      return { count: tasks.length, tasks }
+    },
+  )
+  api.get(
+    '/pipelines/:id/subtasks',
+    {
+      schema: {
+        tags,
+        summary: 'Its tasks with their steps',
+        params: idParameter,
+        response: answers(200, pipelineSubtasks, 400, 404),
+      },
+    },
+    ({ params }) => pipelines.subtasks(params.id),
+  )
+  api.post(
+    '/pipelines/:id/rerun',
+    {
+      schema: {
+        tags,
+        summary: 'Run again what did not complete',
+        params: idParameter,
+        response: answers(200, z.array(task), 400, 404),
+      },
+    },
+    ({ params }) => pipelines.rerun(params.id),
+  )
+  api.post(
+    '/tasks/:id/rerun',
+    { schema: { tags, summary: 'Run one task again', params: idParameter, response: answers(200, task, 400, 404) } },
+    ({ params }) => pipelines.rerunTask(params.id),
+  )
+  api.get(
+    '/pipelines/:id/logging.tar.gz',
+    {
+      schema: {
+        tags,
+        summary: 'Logs of the run and of each task',
+        params: idParameter,
+        response: { 200: file('application/gzip', 'An archive of text files.'), 404: failure },
+      },
+    },
+    async ({ params }, reply) => {
+      const archive = await pipelines.logArchive(params.id)
+      return reply
+        .type('application/gzip')
+        .header('content-disposition', 'attachment; filename="logging.tar.gz"')
+        .send(Readable.from(archive))
+    },
+  )
+  api.get(
+    '/v1/pipelines/:id/events',
+    {
+      schema: {
+        tags,
+        summary: 'Progress as server-sent events: a snapshot now and at each change, until the run is finished',
+        params: idParameter,
+        response: { 200: file('text/event-stream', '`{ pipeline, tasks }` as the data of each event.'), 404: failure },
+      },
+    },
+    async (request, reply) => {
+      await pipelines.get(request.params.id)
+      const stop = stopWith(reply)
+      return streamEvents(reply, pipelines.watch(request.params.id, stop))
+    },
+  )
+  api.get(
+    '/v1/tasks/:id/log',
+    {
+      schema: {
+        tags,
+        summary: 'The log of a task, going on while it runs',
+        params: idParameter,
+        response: { 200: file('text/plain', 'Lines of text.'), 404: failure },
+      },
+    },
+    async (request, reply) => {
+      const lines = pipelines.followLog(request.params.id, stopWith(reply))
+      return reply.type('text/plain; charset=utf-8').send(Readable.from(lines))
+    },
+  )
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import type { NewBlueprint } from '../../pipelines/records.ts'
+import type { Routes } from '../api.ts'
+import { blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
+import { answers, paging, success } from '../contract/common.ts'
+import { body, change, flag, given, present, text } from '../contract/lenient.ts'
+import { project } from '../contract/records.ts'
+import { done } from '../envelope.ts'
+
+const metrics = z.array(
+  body({ pluginName: text, pluginOption: z.any(), enable: given(flag) }, ['projectName', 'createdAt', 'updatedAt']),
+)
+/** Parts of a project that clients send back with it. */
+const SHOWN = [
+  ...['createdAt', 'updatedAt', '_raw_data_params', '_raw_data_table', '_raw_data_id', '_raw_data_remark'],
+  ...['lastPipeline', 'enable'],
+]
+const named = z.object({ projectName: z.string() })
+const tags = ['projects']
+
+type SentMetrics = z.output<typeof metrics>
+const metricsOf = (sent: SentMetrics) =>
+  sent.map(({ pluginName, pluginOption = {}, enable = false }) => ({ pluginName, pluginOption, enable }))
+
+export const projectRoutes: Routes = (api, { services, servicesFor, shared }) => {
+  const list = z.object({ ...paging, keyword: z.string().optional() })
+  const listed = z.object({ count: z.int(), projects: z.array(project) })
+  api.get(
+    '/projects',
+    { schema: { tags, summary: 'Projects, newest first', querystring: list, response: answers(200, listed, 400) } },
+    async ({ query, url }, reply) => {
+      const answer = await shared.share(url, async () => {
+        const { count, items } = await services.projects.list(present(query))
+        return { count, projects: items }
+      })
+      return reply.type('application/json; charset=utf-8').send(answer)
+    },
+  )
+
+  const created = body(
+    {
+      name: text,
+      description: given(text),
+      metrics: given(metrics),
+      blueprint: given(body(blueprintFields, READ_ONLY)),
+    },
+    SHOWN,
+  )
+  api.post(
+    '/projects',
+    {
+      schema: {
+        tags,
+        summary: 'Create a project and its blueprint',
+        body: created,
+        response: answers(201, project, 400),
+      },
+    },
+    async (request, reply) => {
+      const { name, description, metrics: sent, blueprint } = request.body
+      const saved = await servicesFor(request).projects.create({
+        name,
+        ...(description !== undefined && { description }),
+        ...(sent && { metrics: metricsOf(sent) }),
+        ...(blueprint && { blueprint: present(blueprint) as Partial<NewBlueprint> }),
+      })
+      return reply.code(201).send(saved)
+    },
+  )
+
+  api.get(
+    '/projects/:projectName',
+    { schema: { tags, summary: 'One project', params: named, response: answers(200, project, 404) } },
+    ({ params }) => services.projects.get(params.projectName),
+  )
+  api.get(
+    '/projects/:projectName/check',
+    {
+      schema: {
+        tags,
+        summary: 'Is the name taken?',
+        params: named,
+        response: answers(200, z.object({ exist: z.boolean() })),
+      },
+    },
+    async ({ params }) => ({ exist: await services.projects.exists(params.projectName) }),
+  )
+
+  const changed = body({ name: given(text), description: change(text, ''), metrics: change(metrics, []) }, [
+    ...SHOWN,
+    'blueprint',
+  ])
+  api.patch(
+    '/projects/:projectName',
+    {
+      schema: {
+        tags,
+        summary: 'Change a project; a description that is left out is cleared',
+        params: named,
+        body: changed,
+        response: answers(201, project, 400, 404),
+      },
+    },
+    async (request, reply) => {
+      const { name, description, metrics: sent } = request.body
+      const saved = await servicesFor(request).projects.update(request.params.projectName, {
+        ...(name !== undefined && { name }),
+        ...(description !== undefined && { description }),
+        ...(sent && { metrics: metricsOf(sent) }),
+      })
+      return reply.code(201).send(saved)
+    },
+  )
+  api.delete(
+    '/projects/:projectName',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a project with its blueprint; what was collected stays',
+        params: named,
+        response: answers(200, success, 404, 409),
+      },
+    },
+    async (request) => {
+      await servicesFor(request).projects.remove(request.params.projectName)
+      return done()
+    },
+  )
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import type { Api, ApiContext } from '../api.ts'
+import { answers, id } from '../contract/common.ts'
+import { sentScopeConfig, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { connectionParameter } from './connections.ts'
+
+/** Rules by which the scopes of a data source are understood. */
+export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, servicesFor }: ApiContext): void {
+  const { name: plugin, title, scopeConfig } = source
+  const tags = [plugin]
+  const base = `/plugins/${plugin}/connections/:connectionId/scope-configs`
+  const sent = sentScopeConfig(scopeConfig.fields)
+  const shown = shownScopeConfig(scopeConfig.fields)
+  const params = z.object({ connectionId: id, scopeConfigId: id })
+
+  api.get(
+    base,
+    {
+      schema: {
+        tags,
+        summary: `${title} scope configs of a connection`,
+        params: connectionParameter,
+        response: answers(200, z.array(shown)),
+      },
+    },
+    (request) => services.scopeConfigs.list(plugin, request.params.connectionId),
+  )
+  api.post(
+    base,
+    {
+      schema: {
+        tags,
+        summary: `Create a ${title} scope config`,
+        params: connectionParameter,
+        body: sent,
+        response: answers(201, shown, 400, 404),
+      },
+    },
+    async (request, reply) => {
+      const { connectionId } = request.params
+      return reply.code(201).send(await servicesFor(request).scopeConfigs.create(plugin, connectionId, request.body))
+    },
+  )
+  api.get(
+    `${base}/:scopeConfigId`,
+    { schema: { tags, summary: `One ${title} scope config`, params, response: answers(200, shown, 404) } },
+    (request) => services.scopeConfigs.get(plugin, request.params.connectionId, request.params.scopeConfigId),
+  )
+  api.patch(
+    `${base}/:scopeConfigId`,
+    {
+      schema: {
+        tags,
+        summary: `Change a ${title} scope config`,
+        params,
+        body: sent,
+        response: answers(200, shown, 400, 404),
+      },
+    },
+    (request) => {
+      const { connectionId, scopeConfigId } = request.params
+      return servicesFor(request).scopeConfigs.update(plugin, connectionId, scopeConfigId, request.body)
+    },
+  )
+  api.delete(
+    `${base}/:scopeConfigId`,
+    { schema: { tags, summary: `Delete a ${title} scope config`, params, response: answers(200, shown, 404, 409) } },
+    (request) => {
+      const { connectionId, scopeConfigId } = request.params
+      return servicesFor(request).scopeConfigs.remove(plugin, connectionId, scopeConfigId)
+    },
+  )
+  const scope = z.object({ scopeId: z.string(), scopeName: z.string() })
+  const project = z.object({ name: z.string(), blueprintId: z.int(), scopes: z.array(scope) })
+  api.get(
+    `/plugins/${plugin}/scope-config/:scopeConfigId/projects`,
+    {
+      schema: {
+        tags,
+        summary: 'Projects whose scopes use it',
+        params: z.object({ scopeConfigId: id }),
+        response: answers(200, z.object({ count: z.int(), projects: z.array(project) }), 404),
+      },
+    },
+    async (request) => {
+      const projects = await services.scopeConfigs.projects(plugin, request.params.scopeConfigId)
+      return { count: projects.length, projects }
+    },
+  )
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import type { Api, ApiContext } from '../api.ts'
+import { answers, id, queryFlag, timeOrNull } from '../contract/common.ts'
+import { present } from '../contract/lenient.ts'
+import { sentScope, shownScope, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { connectionParameter } from './connections.ts'
+
+const scopeParameter = z.object({ connectionId: id, scopeId: z.string() })
+const withBlueprints = { blueprints: queryFlag }
+
+/** Repositories, boards, projects of a connection that are collected. */
+export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFor }: ApiContext): void {
+  const { name: plugin, scope, scopeConfig } = source
+  const tags = [plugin]
+  const what = scope.title.toLowerCase()
+  const base = `/plugins/${plugin}/connections/:connectionId/scopes`
+  const shown = shownScope(scope.table)
+  const sent = sentScope(scope.table)
+  const view = z.object({
+    scope: shown,
+    scopeConfig: shownScopeConfig(scopeConfig.fields).optional(),
+    blueprints: z.array(z.looseObject({ id: z.int(), name: z.string(), projectName: z.string() })).optional(),
+  })
+
+  const data = z.object({ data: z.array(sent) })
+  api.put(
+    base,
+    {
+      schema: {
+        tags,
+        summary: `Add or replace scopes (${what}); all columns are written`,
+        params: connectionParameter,
+        body: data,
+        response: answers(200, z.array(shown), 400),
+      },
+    },
+    (request) => servicesFor(request).scopes.put(plugin, request.params.connectionId, request.body.data),
+  )
+  const wholeNumber = z.coerce.number().int()
+  const list = z.object({
+    page: wholeNumber.min(1).max(1_000_000_000).optional(),
+    pageSize: wholeNumber.min(1).max(1000).optional(),
+    searchTerm: z.string().optional(),
+    ...withBlueprints,
+  })
+  api.get(
+    base,
+    {
+      schema: {
+        tags,
+        summary: `Scopes (${what}) of a connection`,
+        params: connectionParameter,
+        querystring: list,
+        response: answers(200, z.object({ count: z.int(), scopes: z.array(view) }), 400),
+      },
+    },
+    async ({ params, query }) => {
+      const { count, items } = await services.scopes.list(plugin, params.connectionId, present(query))
+      return { count, scopes: items }
+    },
+  )
+  api.get(
+    `${base}/:scopeId`,
+    {
+      schema: {
+        tags,
+        summary: `One scope (${what})`,
+        params: scopeParameter,
+        querystring: z.object(withBlueprints),
+        response: answers(200, view, 404),
+      },
+    },
+    ({ params: { connectionId, scopeId }, query }) =>
+      services.scopes.get(plugin, connectionId, scopeId, present(query)),
+  )
+  api.patch(
+    `${base}/:scopeId`,
+    {
+      schema: {
+        tags,
+        summary: `Change a scope (${what}); scopeConfigId null detaches its scope config`,
+        params: scopeParameter,
+        body: sent,
+        response: answers(200, shown, 400, 404),
+      },
+    },
+    (request) => {
+      const { connectionId, scopeId } = request.params
+      return servicesFor(request).scopes.update(plugin, connectionId, scopeId, request.body)
+    },
+  )
+  api.delete(
+    `${base}/:scopeId`,
+    {
+      schema: {
+        tags,
+        summary: `Delete what was collected for a scope (${what}) and, unless asked not to, the scope`,
+        params: scopeParameter,
+        querystring: z.object({ delete_data_only: queryFlag }),
+        response: answers(200, shown, 404, 409),
+      },
+    },
+    (request) => {
+      const { connectionId, scopeId } = request.params
+      const dataOnly = request.query.delete_data_only ?? false
+      return servicesFor(request).scopes.remove(plugin, connectionId, scopeId, { dataOnly })
+    },
+  )
+  const state = z.object({
+    raw_data_table: z.string(),
+    raw_data_params: z.string(),
+    latest_success_start: timeOrNull,
+  })
+  api.get(
+    `${base}/:scopeId/latest-sync-state`,
+    {
+      schema: {
+        tags,
+        summary: 'When each of its raw tables was last collected',
+        params: scopeParameter,
+        response: answers(200, z.array(state), 404),
+      },
+    },
+    ({ params: { connectionId, scopeId } }) => services.scopes.latestSyncState(plugin, connectionId, scopeId),
+  )
+}

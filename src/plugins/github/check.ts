@@ -1,0 +1,79 @@
+/** What a connection test says about each token: whose it is, and whether it may read what is collected. */
+import { messageOf, UserError } from '../../errors.ts'
+import type { Settings } from '../../plugin-kit/plugin.ts'
+import type { CheckQuestion, ConnectionCheck } from '../../plugin-kit/remote-scopes.ts'
+import { asApp, isApp, tokensOf } from './connection.ts'
+
+interface Found {
+  readonly success: boolean
+  readonly message?: string
+  readonly login: string
+  /** It works, but private repositories stay invisible. */
+  readonly warning: boolean
+  readonly installations?: unknown
+}
+
+/** Each with the wider scopes that contain it: https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps */
+const NEEDED: readonly (readonly string[])[] = [
+  ['repo:status', 'repo'],
+  ['repo_deployment', 'repo'],
+  ['read:user', 'user'],
+  ['read:org', 'write:org', 'admin:org'],
+]
+
+function judgeScopes(header: string): Pick<Found, 'success' | 'message' | 'warning'> {
+  const granted = header.split(',').map((scope) => scope.trim())
+  const missing = NEEDED.filter((names) => !names.some((name) => granted.includes(name))).map(([name]) => name)
+  const warning = !granted.includes('repo')
+  if (missing.length === 0) return { success: true, warning }
+  return { success: false, warning, message: `The token lacks ${missing.join(', ')}: add these scopes to it.` }
+}
+
+async function checkToken(settings: Settings, token: string, { open, signal }: CheckQuestion): Promise<Found> {
+  const client = open({ ...settings, token, id: undefined })
+  try {
+    const { body, headers } = await client.send({ path: '/user' }, signal)
+    // Only classic tokens say what they may do; of others it shows when they are used.
+    const scopes = headers['x-oauth-scopes']
+    const judged =
+      token.startsWith('ghp_') && scopes !== undefined ? judgeScopes(scopes) : { success: true, warning: false }
+    return { login: String(body?.login ?? ''), ...judged }
+  } finally {
+    await client.close()
+  }
+}
+
+async function checkApp(settings: Settings): Promise<Found> {
+  const app = await asApp(settings, '/app')
+  const installations = await asApp(settings, '/app/installations')
+  const shown = installations.map(({ id, account }: any) => ({ id, account: { login: account?.login } }))
+  return { success: true, login: String(app.slug ?? app.name ?? ''), warning: false, installations: shown }
+}
+
+export async function checkConnection(settings: Settings, question: CheckQuestion): Promise<ConnectionCheck> {
+  const tokens = tokensOf(settings)
+  if (!isApp(settings) && tokens.length === 0) throw new UserError('token is missing: set a personal access token.')
+  if (!question.isSaved) {
+    const [token = ''] = tokens
+    const { success, message, ...found } = isApp(settings)
+      ? await checkApp(settings)
+      : await checkToken(settings, token, question)
+    return { success, ...(message && { message }), details: { installations: null, ...found } }
+  }
+  const app = { appId: settings.appId, installationId: settings.installationId }
+  const each = isApp(settings)
+    ? [{ auth_method: 'AppKey', token: '', ...app, ...(await checkApp(settings)) }]
+    : await Promise.all(
+        tokens.map(async (token) => ({
+          auth_method: 'AccessToken',
+          token: question.mask(token),
+          ...(await checkToken(settings, token, question).catch(failed)),
+        })),
+      )
+  const wrong = each.filter(({ success }) => !success)
+  const message = wrong.map((token) => token.message).join(' ')
+  return { success: wrong.length === 0, ...(message && { message }), details: { tokens: each } }
+}
+
+/** One dead token of several is told beside the others. */
+const failed = (error: unknown): Found => ({ success: false, login: '', warning: false, message: messageOf(error) })
