@@ -6,6 +6,7 @@ import type { Database } from '../database/database.ts'
 import type { Services } from '../pipelines/services.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
+import type { AttemptLimit } from './access/attempt-limit.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 
 /** A server whose routes are typed by their zod schemas. */
@@ -22,6 +23,8 @@ export interface ApiContext {
   /** Records who changes what. */
   servicesFor(request: FastifyRequest): Services
   readonly shared: SharedAnswers
+  /** Wrong keys and tokens, by address. */
+  readonly failures: AttemptLimit
 }
 
 /** One file a resource. */

@@ -42,6 +42,9 @@ export function failureOf(error: unknown, database: Database): Failure {
   }
   const { statusCode = 500, code = '' } = error as FastifyError
   if (statusCode < 500) return { status: statusCode, body: envelope(false, FRAMEWORK[code] ?? messageOf(error)) }
+  if ((error as Error).name === 'TimeoutError') {
+    return { status: 504, body: envelope(false, 'The other side did not answer in time: try again later.') }
+  }
   // The other side's trouble, not ours: a client may try again, or must look there.
   if (error instanceof RetryableError) return { status: 503, body: envelope(false, redact(error.message)) }
   if (error instanceof FatalError) return { status: 502, body: envelope(false, redact(error.message)) }

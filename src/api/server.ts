@@ -1,14 +1,115 @@
-import Fastify, { type FastifyInstance } from 'fastify'
-import type { Database } from '../database/database.ts'
+/** The HTTP interface: one route table for `/`, `/api` and `/rest`, answers and failures in the reference's shapes. */
+import cookie from '@fastify/cookie'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { z } from 'zod'
+import { audited } from '../audit/audit.ts'
+import type { Config } from '../config.ts'
+import { UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import type { ControlPlane } from '../pipelines/control-plane.ts'
+import { accessMode } from './access/access-token.ts'
+import { attemptLimit } from './access/attempt-limit.ts'
+import { actorOf, installGate } from './access/gate.ts'
+import { rewriteUrl, withoutSlash } from './addresses.ts'
+import type { Api, ApiContext } from './api.ts'
+import { LARGEST_BODY, parseBody } from './body.ts'
+import { explainIssues } from './contract/explain-issues.ts'
+import { errorHandler, failureOf } from './envelope.ts'
+import { coreRoutes, sourceRoutes } from './routes/index.ts'
+import { descriptionRoutes, installDescription } from './routes/open-api.ts'
+import { sharedAnswers } from './shared-answers.ts'
 
 export interface ServerDependencies {
-  readonly database: Database
+  readonly config: Config
+  readonly control: ControlPlane
   readonly log: Logger
 }
 
-export function createServer({ log }: ServerDependencies): FastifyInstance {
-  const server = Fastify({ loggerInstance: log, forceCloseConnections: true })
-  server.get('/ping', async (_request, reply) => reply.code(200).send())
+const LONGEST_NAME_IN_ADDRESS = 3000
+
+export async function createServer({ config, control, log }: ServerDependencies): Promise<FastifyInstance> {
+  const { database, plugins, secrets } = control.context
+  const server = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    forceCloseConnections: true,
+    bodyLimit: LARGEST_BODY,
+    routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    rewriteUrl,
+    frameworkErrors: (error, _request, reply: FastifyReply) => {
+      const { status, body } = failureOf(error, database)
+      return reply.code(status).send(body)
+    },
+  })
+  const api = server as unknown as Api
+  const shared = sharedAnswers()
+  const context: ApiContext = {
+    config,
+    database,
+    plugins,
+    secrets,
+    services: control.services,
+    servicesFor: (request) => audited(control.services, database, actorOf(request)),
+    shared,
+    failures: attemptLimit(),
+  }
+
+  // A schema validates what comes in; what goes out is held against it by tests, not at every request.
+  api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
+    const result = schema.safeParse(value)
+    if (result.success) return { value: result.data }
+    return { error: new UserError(explainIssues(result.error.issues as any, httpPart)) }
+  })
+  api.setSerializerCompiler(() => (value) => JSON.stringify(value))
+  api.setErrorHandler(errorHandler(database))
+  api.setNotFoundHandler((request, reply) => {
+    const target = withoutSlash(request.originalUrl)
+    if (target) return reply.redirect(target, request.method === 'GET' ? 301 : 307)
+    return reply.code(404).type('text/plain; charset=utf-8').send('404 page not found')
+  })
+  api.removeAllContentTypeParsers()
+  api.addContentTypeParser('*', { parseAs: 'string' }, async (request: any, text: any) => parseBody(request, text))
+  // What was begun before a change may not show it.
+  api.addHook('onSend', async ({ method }) => {
+    if (method !== 'GET') shared.changed()
+  })
+
+  await installProtection(api, context)
+  installGate(api, context)
+  installDescription(api)
+  await api.register(async (routes) => {
+    const typed = routes as Api
+    coreRoutes(typed, context)
+    sourceRoutes(typed, context)
+    descriptionRoutes(typed)
+  })
   return server as unknown as FastifyInstance
+}
+
+async function installProtection(api: Api, { config }: ApiContext): Promise<void> {
+  await api.register(cookie)
+  await api.register(helmet, {
+    contentSecurityPolicy: {
+      directives: {
+        defaultSrc: ["'self'"],
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        imgSrc: ["'self'", 'data:'],
+        frameAncestors: ["'self'"],
+        // Installations without TLS must go on working.
+        upgradeInsecureRequests: null,
+      },
+    },
+  })
+  const isLocal = accessMode(config) === 'open'
+  if (config.requestsPerMinute > 0 && !isLocal) {
+    await api.register(rateLimit, {
+      max: config.requestsPerMinute,
+      timeWindow: '1 minute',
+      errorResponseBuilder: (_request, { after }) =>
+        new UserError(`Too many requests from this address: try again after ${after}.`, { status: 429 }),
+    })
+  }
 }

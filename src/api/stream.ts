@@ -9,6 +9,11 @@ export function stopWith(reply: FastifyReply): AbortSignal {
   return stop.signal
 }
 
+/** Nobody waits longer than this for somebody else's server. */
+const PATIENCE_MS = 30_000
+export const patience = (signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+
 /** Proxies close what is silent for a minute. */
 const HEARTBEAT_MS = 20_000
 

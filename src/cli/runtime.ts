@@ -20,7 +20,7 @@ const STOP_DEADLINE_MS = 90_000
 
 export function createRuntime(): Runtime {
   const config = readConfig(process.env)
-  for (const secret of [config.encryptionSecret, config.notificationSecret, config.sessionSecret])
+  for (const secret of [config.encryptionSecret, config.notificationSecret, config.sessionSecret, config.authToken])
     keepSecret(secret ?? '')
   for (const provider of config.oidc) keepSecret(provider.clientSecret ?? '')
 
@@ -41,17 +41,18 @@ export function createRuntime(): Runtime {
 /** Runs `body` on the database of DB_URL, or else on the embedded one, with all tables in place. */
 export async function withDatabase<Result>(
   runtime: Runtime,
-  body: (database: Database) => Promise<Result>,
+  body: (database: Database, url: string) => Promise<Result>,
   onProgress: (line: string) => void = (line) => runtime.log.info(line),
 ): Promise<Result> {
   const { config, fail } = runtime
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config.dataFolder, { onProgress, onLost: fail })
   try {
-    const database = await openDatabase(embedded?.url ?? config.databaseUrl ?? '')
+    const url = embedded?.url ?? config.databaseUrl ?? ''
+    const database = await openDatabase(url)
     try {
       onProgress('preparing the tables')
       await prepareDatabase(database)
-      return await body(database)
+      return await body(database, url)
     } catch (error) {
       throw database.explain(error) ?? error
     } finally {

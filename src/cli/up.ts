@@ -1,8 +1,12 @@
 import { createServer as createProbe } from 'node:net'
 import { Command } from 'commander'
+import { accessMode, tokenFile } from '../api/access/access-token.ts'
 import { createServer } from '../api/server.ts'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
+import { startRunner } from '../pipelines/runner.ts'
+import { createTaskThreads } from '../pipelines/task-threads.ts'
+import { openControl } from './control.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
 
 export const up = new Command('up')
@@ -14,18 +18,32 @@ export const up = new Command('up')
     await requireFreePort(config)
     await withDatabase(
       runtime,
-      async (database) => {
+      async (database, url) => {
         if (signal.aborted) return untilStopped(runtime)
-        const server = createServer({ database, log })
+        const control = openControl(runtime, database)
+        const server = await createServer({ config, control, log })
+        const runner = await startRunner(control, {
+          dispatch: createTaskThreads({
+            databaseUrl: url,
+            secretKey: control.context.secrets.key,
+            dataFolder: config.dataFolder,
+            pluginModule: new URL('../plugins/index.ts', import.meta.url).href,
+          }),
+          consume: config.consumePipelines,
+          maxParallel: config.pipelineMaxParallel,
+          resume: config.resumePipelines,
+        })
         try {
           const address = await server
             .listen({ host: config.host, port: config.port })
             .catch((error) => Promise.reject(explainListen(error, config)))
+          if (accessMode(config) === 'token' && !config.authToken) say(`the access token is in ${tokenFile(config)}`)
           say(`ready at ${address}`)
           await untilStopped(runtime)
         } finally {
           say('stopping')
           await server.close()
+          await runner.stop()
         }
       },
       say,

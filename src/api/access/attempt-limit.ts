@@ -2,7 +2,12 @@ const ATTEMPTS = 20
 const WINDOW_MS = 60_000
 
 /** Counts wrong keys by address and minute, so that guessing is slow. */
-export function attemptLimit() {
+export interface AttemptLimit {
+  count(address: string): void
+  isOver(address: string): boolean
+}
+
+export function attemptLimit(): AttemptLimit {
   let counts = new Map<string, number>()
   let since = Date.now()
   const current = () => {
@@ -13,7 +18,7 @@ export function attemptLimit() {
     return counts
   }
   return {
-    count: (address: string) => current().set(address, (current().get(address) ?? 0) + 1),
-    isOver: (address: string) => (current().get(address) ?? 0) >= ATTEMPTS,
+    count: (address) => void current().set(address, (current().get(address) ?? 0) + 1),
+    isOver: (address) => (current().get(address) ?? 0) >= ATTEMPTS,
   }
 }

@@ -6,7 +6,6 @@ import { isKeyed } from '../addresses.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { accessMode, accessToken, sameSecret } from './access-token.ts'
 import { apiKeyService } from './api-keys.ts'
-import { attemptLimit } from './attempt-limit.ts'
 import { requireOwnPage } from './forgery.ts'
 import { CSRF_COOKIE, SESSION_COOKIE, sessionService } from './sessions.ts'
 
@@ -29,12 +28,11 @@ const PUBLIC = /^\/(ping|ready|health|version|proceed-db-migration|auth\/\w+|swa
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 const pathOf = (url: string) => url.split('?')[0] as string
 
-export function installGate(api: Api, { config, database, secrets }: ApiContext): void {
+export function installGate(api: Api, { config, database, secrets, failures }: ApiContext): void {
   const mode = accessMode(config)
   const keys = apiKeyService(database, secrets)
   const sessions = sessionService(database, secrets, config)
   const token = mode === 'token' ? accessToken(config) : undefined
-  const failures = attemptLimit()
 
   const refuse = (reply: FastifyReply, status: number, message: string) =>
     reply

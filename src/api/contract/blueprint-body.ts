@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Plan } from '../../pipelines/records.ts'
 import { body, change, flag, given, moment, text, whole, words } from './lenient.ts'
 
 /** Checked by the services, which know plugins and subtasks. */
@@ -12,6 +13,7 @@ export const planBody = z
     ),
   )
   .meta({ description: 'Stages run one after another, the tasks of a stage side by side.' })
+  .transform((plan) => plan as unknown as Plan)
 
 const scope = body({ scopeId: text }, ['blueprintId', 'pluginName', 'connectionId'])
 const connection = body({ pluginName: text, connectionId: whole, scopes: given(z.array(scope)) }, ['blueprintId'])

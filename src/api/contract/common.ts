@@ -53,7 +53,7 @@ export const answers = (status: number, schema: z.ZodType, ...failures: readonly
   ...Object.fromEntries(failures.map((each) => [each, failure])),
 })
 /** An answer that is no JSON. */
-export const file = (type: string, description: string) => ({
-  description,
-  content: { [type]: { schema: z.string().meta({ format: 'binary' }) } },
+export const streams = (type: string, description: string, ...failures: readonly number[]): Answers => ({
+  200: { description, content: { [type]: { schema: z.string() } } },
+  ...Object.fromEntries(failures.map((each) => [each, failure])),
 })

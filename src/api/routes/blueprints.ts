@@ -10,6 +10,10 @@ import { pipelineFilter } from './pipelines.ts'
 
 const tags = ['blueprints']
 const named = { ...blueprintFields, name: text }
+const newBlueprint = (sent: z.output<ReturnType<typeof body<typeof named>>>): NewBlueprint => ({
+  ...(present(sent) as Partial<NewBlueprint>),
+  name: sent.name,
+})
 
 /** A body of nothing at all means no flags. */
 export const runFlags = body({ skipCollectors: given(flag), fullSync: given(flag) })
@@ -45,7 +49,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
       },
     },
     async (request, reply) => {
-      const saved = await servicesFor(request).blueprints.create(present(request.body) as NewBlueprint)
+      const saved = await servicesFor(request).blueprints.create(newBlueprint(request.body))
       return reply.code(201).send(saved)
     },
   )
@@ -127,6 +131,6 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         response: answers(200, planPreview, 400),
       },
     },
-    (request) => services.blueprints.previewOf(present(request.body) as NewBlueprint),
+    (request) => services.blueprints.previewOf(newBlueprint(request.body)),
   )
 }

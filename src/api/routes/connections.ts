@@ -4,7 +4,7 @@ import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { answers, id } from '../contract/common.ts'
 import { sentConnection, shownConnection } from '../contract/plugin-fields.ts'
-import { stopWith } from '../stream.ts'
+import { patience, stopWith } from '../stream.ts'
 
 export const connectionParameter = z.object({ connectionId: id })
 
@@ -70,7 +70,10 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
     },
     ({ body }, reply) => {
       const settings = services.connections.check(plugin, body)
-      return testConnection(source, settings, services.connections, { isSaved: false, signal: stopWith(reply) })
+      return testConnection(source, settings, services.connections, {
+        isSaved: false,
+        signal: patience(stopWith(reply)),
+      })
     },
   )
   api.post(
@@ -86,7 +89,10 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
     },
     async ({ params: { connectionId }, body }, reply) => {
       const settings = await services.connections.reveal(plugin, connectionId, withoutNull(body))
-      return testConnection(source, settings, services.connections, { isSaved: true, signal: stopWith(reply) })
+      return testConnection(source, settings, services.connections, {
+        isSaved: true,
+        signal: patience(stopWith(reply)),
+      })
     },
   )
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { Routes } from '../api.ts'
 import { planBody } from '../contract/blueprint-body.ts'
-import { answers, failure, file, id, idParameter, paging, success } from '../contract/common.ts'
+import { answers, id, idParameter, paging, streams, success } from '../contract/common.ts'
 import { body, flag, given, moment, present, text, whole, words } from '../contract/lenient.ts'
 import { pipeline, pipelineSubtasks, status, task } from '../contract/records.ts'
 import { done } from '../envelope.ts'
@@ -134,7 +134,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'Logs of the run and of each task',
         params: idParameter,
-        response: { 200: file('application/gzip', 'An archive of text files.'), 404: failure },
+        response: streams('application/gzip', 'An archive of text files.', 404),
       },
     },
     async ({ params }, reply) => {
@@ -152,7 +152,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'Progress as server-sent events: a snapshot now and at each change, until the run is finished',
         params: idParameter,
-        response: { 200: file('text/event-stream', '`{ pipeline, tasks }` as the data of each event.'), 404: failure },
+        response: streams('text/event-stream', '`{ pipeline, tasks }` as the data of each event.', 404),
       },
     },
     async (request, reply) => {
@@ -168,7 +168,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'The log of a task, going on while it runs',
         params: idParameter,
-        response: { 200: file('text/plain', 'Lines of text.'), 404: failure },
+        response: streams('text/plain', 'Lines of text.', 404),
       },
     },
     async (request, reply) => {

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { apiKeyService } from '../access/api-keys.ts'
+import { actorOf } from '../access/gate.ts'
+import type { Routes } from '../api.ts'
+import { answers, idParameter, paging, success } from '../contract/common.ts'
+import { body, given, moment, pattern, text } from '../contract/lenient.ts'
+import { apiKey } from '../contract/records.ts'
+import { done } from '../envelope.ts'
+
+const tags = ['API keys']
+
+export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
+  const keys = apiKeyService(database, secrets)
+  api.get(
+    '/api-keys',
+    {
+      schema: {
+        tags,
+        summary: 'API keys, newest first, without the keys themselves',
+        querystring: z.object(paging),
+        response: answers(200, z.object({ count: z.int(), apikeys: z.array(apiKey) }), 400),
+      },
+    },
+    async ({ query }) => {
+      const { count, items } = await keys.list(query)
+      return { count, apikeys: items }
+    },
+  )
+  const newKey = body(
+    {
+      name: text.pipe(z.string().trim().min(1, 'must not be empty').max(255)),
+      type: text.pipe(z.string().min(1, 'must not be empty').max(40)),
+      allowedPath: pattern.pipe(z.string().min(1, 'must not be empty').max(255)),
+      expiredAt: given(moment),
+    },
+    ['id', 'extra'],
+  )
+  api.post(
+    '/api-keys',
+    {
+      schema: {
+        tags,
+        summary: 'Create an API key for paths under /rest; the answer shows it, and nothing will again',
+        body: newKey,
+        response: answers(201, apiKey, 400),
+      },
+    },
+    async (request, reply) => {
+      const { expiredAt, ...key } = request.body
+      const created = await keys.create({ ...key, ...(expiredAt && { expiredAt }) }, actorOf(request))
+      return reply.code(201).send(created)
+    },
+  )
+  api.put(
+    '/api-keys/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Renew an API key; the old one dies',
+        params: idParameter,
+        response: answers(200, apiKey, 400, 404),
+      },
+    },
+    (request) => keys.renew(request.params.id, actorOf(request)),
+  )
+  api.delete(
+    '/api-keys/:id',
+    { schema: { tags, summary: 'Delete an API key', params: idParameter, response: answers(200, success, 400, 404) } },
+    async (request) => {
+      await keys.remove(request.params.id, actorOf(request))
+      return done()
+    },
+  )
+}

@@ -1,0 +1,45 @@
+import type { Api, ApiContext, Routes } from '../api.ts'
+import { apiKeyRoutes } from './api-keys.ts'
+import { auditRoutes } from './audit.ts'
+import { authRoutes } from './auth.ts'
+import { blueprintRoutes } from './blueprints.ts'
+import { connectionRoutes } from './connections.ts'
+import { pipelineRoutes } from './pipelines.ts'
+import { pluginRoutes } from './plugins.ts'
+import { projectRoutes } from './projects.ts'
+import { pushRoutes } from './push.ts'
+import { remoteScopeRoutes } from './remote-scopes.ts'
+import { scopeConfigRoutes } from './scope-configs.ts'
+import { scopeRoutes } from './scopes.ts'
+import { statusPageRoutes } from './status-page.ts'
+import { storeRoutes } from './store.ts'
+import { systemRoutes } from './system.ts'
+
+const CORE: readonly Routes[] = [
+  systemRoutes,
+  statusPageRoutes,
+  authRoutes,
+  projectRoutes,
+  blueprintRoutes,
+  pipelineRoutes,
+  apiKeyRoutes,
+  storeRoutes,
+  pluginRoutes,
+  pushRoutes,
+  auditRoutes,
+]
+
+export function coreRoutes(api: Api, context: ApiContext): void {
+  for (const routes of CORE) routes(api, context)
+}
+
+/** The same routes for every data source, from its own description. */
+export function sourceRoutes(api: Api, context: ApiContext): void {
+  for (const { source } of context.plugins) {
+    if (!source || source.settingsOf) continue
+    connectionRoutes(api, source, context)
+    scopeRoutes(api, source, context)
+    if (Object.keys(source.scopeConfig.fields).length > 0) scopeConfigRoutes(api, source, context)
+    remoteScopeRoutes(api, source, context)
+  }
+}

@@ -1,0 +1,62 @@
+/** The description of every route, made from the schemas that validate: for programs, and as a page. */
+import swagger from '@fastify/swagger'
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import packageFile from '../../../package.json' with { type: 'json' }
+import type { Api } from '../api.ts'
+import { streams } from '../contract/common.ts'
+import { renderDescription } from '../description-page.ts'
+
+/** Before the routes: it collects them as they come. */
+export function installDescription(api: Api): void {
+  void api.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Weir',
+        version: packageFile.version,
+        description:
+          'Every path also answers below /api, and below /rest with an API key (Authorization: Bearer KEY). ' +
+          'Failures carry { success: false, message }; the message says what to change.',
+      },
+      servers: [{ url: '/' }, { url: '/api' }],
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+    },
+    transform: createJsonSchemaTransform({ skipList: [] }),
+    transformObject: createJsonSchemaTransformObject({}),
+  })
+}
+
+const tags = ['system']
+
+export function descriptionRoutes(api: Api): void {
+  let made: { readonly json: string; readonly page: string } | undefined
+  const description = () => {
+    if (made) return made
+    const document = api.swagger()
+    made = { json: JSON.stringify(document), page: renderDescription(document) }
+    return made
+  }
+  api.get(
+    '/swagger/doc.json',
+    { schema: { tags, summary: 'This description', response: streams('application/json', 'OpenAPI 3.1.') } },
+    async (_request, reply) => reply.type('application/json; charset=utf-8').send(description().json),
+  )
+  for (const path of ['/swagger', '/swagger/index.html']) {
+    api.get(
+      path,
+      {
+        schema: {
+          tags,
+          summary: 'This description: a page for browsers, JSON for programs',
+          response: streams('text/html', 'OpenAPI 3.1, as a page or as JSON.'),
+        },
+      },
+      async ({ headers }, reply) => {
+        if (headers.accept?.includes('text/html')) {
+          return reply.type('text/html; charset=utf-8').send(description().page)
+        }
+        return reply.type('application/json; charset=utf-8').send(description().json)
+      },
+    )
+  }
+}

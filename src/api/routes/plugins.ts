@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import type { Table } from '../../database/table.ts'
+import { domainTables } from '../../domain/index.ts'
+import { METRIC_PLANS } from '../../pipelines/plan/metric-plans.ts'
+import { publicName } from '../../pipelines/store.ts'
+import type { Routes } from '../api.ts'
+import { answers } from '../contract/common.ts'
+
+const tags = ['plugins']
+
+const tableInfo = z.object({
+  table_name: z.string(),
+  error: z.string().nullable(),
+  field: z.array(
+    z.object({
+      name: z.string(),
+      tags: z.string(),
+      db_name: z.string(),
+      data_type: z.string(),
+      gorm_data_type: z.string(),
+    }),
+  ),
+})
+const describeTable = ({ name, names, columns }: Table<any>) => ({
+  table_name: name,
+  error: null,
+  field: names.map((column) => {
+    const { kind, isKey } = columns[column]
+    return {
+      name: publicName(column),
+      tags: isKey ? 'primaryKey' : '',
+      db_name: column,
+      data_type: kind,
+      gorm_data_type: kind,
+    }
+  }),
+})
+
+export const pluginRoutes: Routes = (api, { plugins }) => {
+  const metric = z.object({
+    requiredDataEntities: z.array(z.any()).nullable(),
+    runAfter: z.array(z.string()).nullable(),
+    isProjectMetric: z.boolean(),
+  })
+  api.get(
+    '/plugins',
+    {
+      schema: { tags, summary: 'Plugins', response: answers(200, z.array(z.object({ plugin: z.string(), metric }))) },
+    },
+    async () =>
+      plugins.map(({ name }) => ({
+        plugin: name,
+        metric: { requiredDataEntities: null, runAfter: null, isProjectMetric: name in METRIC_PLANS },
+      })),
+  )
+  const subtask = z.object({
+    name: z.string(),
+    required: z.boolean(),
+    enabled_by_default: z.boolean(),
+    description: z.string(),
+    domain_types: z.array(z.string()),
+  })
+  const info = z.object({
+    DomainInfos: z.array(tableInfo),
+    PluginInfos: z.array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        tables: z.array(tableInfo),
+        // Clients know it by this spelling.
+        task_mata: z.array(subtask),
+      }),
+    ),
+  })
+  api.get(
+    '/plugininfo',
+    { schema: { tags, summary: 'Tables and subtasks of every plugin', response: answers(200, info) } },
+    async () => ({
+      DomainInfos: domainTables.map(describeTable),
+      PluginInfos: plugins.map(({ name, title, tables, subtasks }) => ({
+        name,
+        description: title,
+        tables: tables.map(describeTable),
+        task_mata: subtasks.map((each) => ({
+          name: each.name,
+          required: false,
+          enabled_by_default: each.isDefault,
+          description: `Reads ${each.reads.join(', ') || 'nothing'}; writes ${each.writes.join(', ') || 'nothing'}.`,
+          domain_types: [...each.domainTypes],
+        })),
+      })),
+    }),
+  )
+  const field = z.looseObject({ kind: z.string(), label: z.string() })
+  const form = z.object({
+    plugin: z.string(),
+    title: z.string(),
+    connection: z.record(z.string(), field),
+    scope: z.object({ title: z.string(), hasGroups: z.boolean(), hasSearch: z.boolean() }),
+    scopeConfig: z.record(z.string(), field),
+  })
+  api.get(
+    '/v1/sources',
+    {
+      schema: {
+        tags,
+        summary: 'Data sources, with the fields of their connections and scope configs',
+        response: answers(200, z.array(form)),
+      },
+    },
+    async () =>
+      plugins.flatMap(({ source }) =>
+        !source || source.settingsOf
+          ? []
+          : [
+              {
+                plugin: source.name,
+                title: source.title,
+                connection: source.connection.fields,
+                scope: {
+                  title: source.scope.title,
+                  hasGroups: source.scope.remote !== undefined,
+                  hasSearch: source.scope.remote?.search !== undefined,
+                },
+                scopeConfig: source.scopeConfig.fields,
+              },
+            ],
+      ),
+  )
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { UserError } from '../../errors.ts'
+import { openAwaitedClient } from '../../plugin-kit/connection.ts'
+import type { ApiClient } from '../../plugin-kit/http/index.ts'
+import type { PluginSpec, Settings } from '../../plugin-kit/plugin.ts'
+import type { Api, ApiContext } from '../api.ts'
+import { answers, paging } from '../contract/common.ts'
+import { patience, stopWith } from '../stream.ts'
+import { connectionParameter } from './connections.ts'
+
+const entry = z.object({
+  type: z.enum(['group', 'scope']),
+  parentId: z.string().nullable(),
+  id: z.string(),
+  name: z.string(),
+  fullName: z.string(),
+  data: z.any().nullable(),
+})
+
+/** Opaque to clients: whatever the plugin needs to find the next page. */
+const writeToken = (next: unknown) => (next === undefined ? '' : Buffer.from(JSON.stringify(next)).toString('base64'))
+function readToken(token: string): unknown {
+  try {
+    const page = JSON.parse(Buffer.from(token, 'base64').toString())
+    if (page !== null && typeof page === 'object' && !Array.isArray(page)) return page
+  } catch {
+    // Told below, like any other token that we did not make.
+  }
+  throw new UserError('pageToken is not one that this server gave out: begin without it.')
+}
+
+/** What the source of a connection offers for collection, and its answers to other questions. */
+export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: ApiContext): void {
+  const { name: plugin, title, scope } = source
+  const tags = [plugin]
+  const base = `/plugins/${plugin}/connections/:connectionId`
+  const params = connectionParameter
+
+  async function asking<Result>(connectionId: number, ask: (client: ApiClient, settings: Settings) => Promise<Result>) {
+    const settings = await services.connections.reveal(plugin, connectionId)
+    const client = openAwaitedClient(source, settings)
+    try {
+      return await ask(client, settings)
+    } finally {
+      await client.close()
+    }
+  }
+
+  const { remote } = scope
+  if (remote) {
+    const listed = z.object({ children: z.array(entry), nextPageToken: z.string() })
+    api.get(
+      `${base}/remote-scopes`,
+      {
+        schema: {
+          tags,
+          summary: `What ${title} offers: groups, and scopes in them`,
+          params,
+          querystring: z.object({ groupId: z.string().optional(), pageToken: z.string().optional() }),
+          response: answers(200, listed, 400, 404),
+        },
+      },
+      async (request, reply) => {
+        const { groupId, pageToken } = request.query
+        const page = pageToken ? { page: readToken(pageToken) } : {}
+        const group = groupId && groupId !== 'null' ? { group: groupId } : {}
+        const { children, next } = await asking(request.params.connectionId, (client, settings) =>
+          remote.list({ client, settings, signal: patience(stopWith(reply)), ...group, ...page }),
+        )
+        return { children, nextPageToken: writeToken(next) }
+      },
+    )
+  }
+  const search = remote?.search
+  if (search) {
+    api.get(
+      `${base}/search-remote-scopes`,
+      {
+        schema: {
+          tags,
+          summary: `Scopes of ${title} by name`,
+          params,
+          querystring: z.object({ search: z.string().min(1), ...paging }),
+          response: answers(
+            200,
+            z.object({ children: z.array(entry), page: z.int(), pageSize: z.int(), count: z.int().optional() }),
+            400,
+            404,
+          ),
+        },
+      },
+      async (request, reply) => {
+        const { page, pageSize } = request.query
+        const found = await asking(request.params.connectionId, (client, settings) =>
+          search({ client, settings, signal: patience(stopWith(reply)), ...request.query }),
+        )
+        return { ...found, page, pageSize }
+      },
+    )
+  }
+  api.get(
+    `${base}/proxy/rest/*`,
+    {
+      schema: {
+        tags,
+        summary: `A GET request to ${title} itself, signed by the connection`,
+        params: z.object({ ...params.shape, '*': z.string().meta({ description: 'Path below the endpoint' }) }),
+        querystring: z.record(z.string(), z.any()),
+        response: answers(200, z.any(), 400, 404, 502),
+      },
+    },
+    async (request, reply) => {
+      const { connectionId, '*': path } = request.params
+      const every = Array.from({ length: 500 }, (_, index) => 100 + index)
+      const answer = await asking(connectionId, (client) =>
+        client.send({ path: requirePath(path), query: request.query, accept: every }, patience(stopWith(reply))),
+      )
+      if (answer.body === undefined) {
+        throw new UserError(`${title} did not answer with JSON.`, { status: 502 })
+      }
+      const own = Object.entries(answer.headers).filter(([name]) => name.startsWith('x-'))
+      return reply.code(answer.status).headers(Object.fromEntries(own)).send(answer.body)
+    },
+  )
+}
+
+/** Below the endpoint, and nowhere else. */
+function requirePath(path: string): string {
+  const isPath = !/^[a-z][a-z0-9+.-]*:|\\/i.test(path) && !path.split('/').includes('..') && !path.startsWith('/')
+  if (!isPath) throw new UserError('The path must lie below the endpoint of the connection.')
+  return path
+}

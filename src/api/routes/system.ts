@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import packageFile from '../../../package.json' with { type: 'json' }
+import { pipelines } from '../../system/pipelines.ts'
+import type { Routes } from '../api.ts'
+import { answers, streams, success } from '../contract/common.ts'
+import { done, envelope } from '../envelope.ts'
+
+const tags = ['system']
+/** A database that does not answer for so long is not in good health. */
+const HEALTH_MS = 5000
+
+export const systemRoutes: Routes = (api, { database: { kysely } }) => {
+  api.get(
+    '/ping',
+    { schema: { tags, summary: 'Does the server listen?', response: streams('text/plain', 'Nothing.') } },
+    async (_request, reply) => reply.send(),
+  )
+  // Tables are made to match before the server listens, so there is no other state.
+  api.get('/ready', { schema: { tags, summary: 'Can it be used?', response: answers(200, success, 503) } }, async () =>
+    envelope(true, 'ready'),
+  )
+  api.get(
+    '/health',
+    { schema: { tags, summary: 'Does its database answer?', response: answers(200, success, 500) } },
+    async (request, reply) => {
+      const read = kysely.selectFrom(pipelines.name).select('id').limit(1).execute()
+      const late = new Promise<never>((_done, fail) => {
+        setTimeout(() => fail(new Error('the database did not answer in time')), HEALTH_MS).unref()
+      })
+      try {
+        await Promise.race([read, late])
+        return envelope(true, 'good')
+      } catch (error) {
+        request.log.error({ err: error }, 'health')
+        return reply.code(500).send(envelope(false, 'The database does not answer.'))
+      }
+    },
+  )
+  api.get(
+    '/version',
+    { schema: { tags, summary: 'Version', response: answers(200, z.object({ version: z.string() })) } },
+    async () => ({ version: packageFile.version }),
+  )
+  api.get(
+    '/proceed-db-migration',
+    {
+      schema: {
+        tags,
+        summary: 'Kept for clients: tables match before the server listens',
+        response: answers(200, success),
+      },
+    },
+    async () => done(),
+  )
+}

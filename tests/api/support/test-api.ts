@@ -1,0 +1,126 @@
+/** The whole API on a test database, asked without a port. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { expect } from 'vitest'
+import { createServer } from '../../../src/api/server.ts'
+import { type Environment, readConfig } from '../../../src/config.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { createLog } from '../../../src/log.ts'
+import { type ControlPlane, createControlPlane } from '../../../src/pipelines/control-plane.ts'
+import { plugins } from '../../../src/plugins/index.ts'
+import { prepareDatabase } from '../../../src/prepare-database.ts'
+import { createSecrets } from '../../../src/secrets.ts'
+
+export const SECRET_KEY = 'a key that is only used in tests'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Record<string, any>
+  /** Parsed when it is JSON. */
+  readonly body: any
+  readonly text: string
+}
+type Sent = Pick<InjectOptions, 'headers' | 'query'>
+
+export interface TestApi {
+  readonly server: FastifyInstance
+  readonly control: ControlPlane
+  readonly dataFolder: string
+  /** All that was logged so far. */
+  log(): string
+  /** Asks, and holds the answer against the description of its route. */
+  ask(method: string, url: string, body?: unknown, sent?: Sent): Promise<Answer>
+  close(): Promise<void>
+}
+
+export async function startTestApi(database: Database, environment: Environment = {}): Promise<TestApi> {
+  await prepareDatabase(database)
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-api-'))
+  const lines: string[] = []
+  const log = createLog('debug', { write: (line) => void lines.push(line) })
+  const secrets = createSecrets(SECRET_KEY)
+  const control = createControlPlane({ database, plugins, secrets, dataFolder, log })
+  const config = readConfig({ DATA_FOLDER: dataFolder, ...environment })
+  const server = await createServer({ config, control, log })
+  await server.ready()
+  const check = answerChecker((server as any).swagger())
+  return {
+    server,
+    control,
+    dataFolder,
+    log: () => lines.join(''),
+    async ask(method, url, body, sent = {}) {
+      const answer = await ask(server, method, url, body, sent)
+      check(method, url, answer)
+      return answer
+    },
+    close: () => server.close(),
+  }
+}
+
+async function ask(server: FastifyInstance, method: string, url: string, body: unknown, sent: Sent): Promise<Answer> {
+  const payload = body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  const response = await server.inject({
+    ...sent,
+    method: method as 'GET',
+    url,
+    ...payload,
+    headers: { ...type, ...sent.headers },
+  })
+  const isJson = String(response.headers['content-type']).includes('json') && response.payload !== ''
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: isJson ? JSON.parse(response.payload) : response.payload,
+    text: response.payload,
+  }
+}
+
+/** Templates of the description, the more exact ones first. */
+function answerChecker(document: any) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(document, 'api')
+  const compiled = new Map<string, ValidateFunction>()
+  const templates = Object.keys(document.paths)
+    .map((path) => ({
+      path,
+      pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '(.+)')}$`),
+      open: path.split('{').length,
+    }))
+    .sort((left, right) => left.open - right.open || right.path.length - left.path.length)
+  const escape = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1')
+
+  return (method: string, url: string, { status, body, text }: Answer) => {
+    const path = url.replace(/^\/api(?=\/)/, '').split('?')[0] as string
+    const found = templates.find((each) => each.pattern.test(path) && document.paths[each.path][method.toLowerCase()])
+    if (!found || url.includes('/rest/')) return
+    if (status === 401 || status === 403 || status === 413 || status === 429) return
+    const described = document.paths[found.path][method.toLowerCase()].responses[status]
+    expect(described, `${method} ${found.path} does not describe ${status}: ${text}`).toBeDefined()
+    if (!described.content?.['application/json']) return
+    const place = [
+      'paths',
+      found.path,
+      method.toLowerCase(),
+      'responses',
+      String(status),
+      'content',
+      'application/json',
+    ]
+    const reference = `api#/${[...place, 'schema'].map((part) => encodeURIComponent(escape(part))).join('/')}`
+    const validate = compiled.get(reference) ?? ajv.compile({ $ref: reference })
+    compiled.set(reference, validate)
+    if (!validate(body)) {
+      const problems = ajv.errorsText(validate.errors, { dataVar: 'answer' })
+      throw new Error(
+        `${method} ${url} answered what its description does not allow: ${problems}\n${text.slice(0, 2000)}`,
+      )
+    }
+  }
+}
