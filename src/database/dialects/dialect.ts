@@ -34,6 +34,8 @@ export interface Dialect {
   secondsBetween(start: string, end: string): string
   /** The moment so many seconds (an expression) before another. */
   secondsBefore(moment: string, seconds: string): string
+  /** Follows `select` where tables must be joined in the order written: old statistics mislead one engine badly. */
+  readonly joinAsWritten: string
   /** As a double; the engines round averages of whole numbers differently. */
   double(expression: string): string
   /** The first part of a text that matches a POSIX pattern, or null (on one engine an empty text). */

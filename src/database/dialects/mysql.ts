@@ -70,6 +70,7 @@ export const mysql: Dialect = {
   },
   secondsBetween: (start, end) => `(timestampdiff(microsecond, ${start}, ${end}) / 1e6)`,
   secondsBefore: (moment, seconds) => `date_sub(${moment}, interval ${seconds} second)`,
+  joinAsWritten: 'straight_join',
   double: (expression) => `(${expression} + 0e0)`,
   firstMatch: (expression, pattern) => `regexp_substr(${expression}, '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>

@@ -52,6 +52,7 @@ export const postgres: Dialect = {
   startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression}) as date)`,
   secondsBetween: (start, end) => `cast(extract(epoch from (${end} - ${start})) as double precision)`,
   secondsBefore: (moment, seconds) => `(${moment} - make_interval(secs => ${seconds}))`,
+  joinAsWritten: '',
   double: (expression) => `cast(${expression} as double precision)`,
   firstMatch: (expression, pattern) => `substring(${expression} from '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>

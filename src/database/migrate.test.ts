@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../tests/support/databases.ts'
+import { migrate, schemaVersions, statementsFor } from './migrate.ts'
+import { openDatabase } from './open.ts'
+import { readAll } from './read.ts'
+import {
+  bigint,
+  type Columns,
+  defineTable,
+  indexed,
+  integer,
+  key,
+  string,
+  type Table,
+  text,
+  timestamp,
+  unique,
+} from './table.ts'
+import { write } from './write.ts'
+
+const first = defineTable('things', { id: key(bigint()), name: string(20), count: integer() })
+const second = defineTable('things', {
+  id: key(bigint()),
+  name: indexed(string(200)),
+  count: bigint(),
+  note: text(),
+  seen: timestamp(),
+  code: unique(string(40)),
+})
+
+describeEachDatabase('migrate', (test) => {
+  const fresh = async () => openDatabase(await test.createDatabase())
+  const pending = async (database: Awaited<ReturnType<typeof fresh>>, tables: readonly Table<Columns>[]) =>
+    statementsFor(database, tables, await database.describe())
+
+  it('makes tables once, and finds nothing to do the second time', async () => {
+    const database = await fresh()
+    await migrate(database, [second])
+    expect(await pending(database, [second, schemaVersions])).toEqual([])
+    await migrate(database, [second])
+    await database.close()
+  })
+
+  it('adds columns and indexes and widens without losing rows', async () => {
+    const database = await fresh()
+    await migrate(database, [first])
+    await write(database, [first.row({ id: 1, name: 'kept', count: 7 })])
+    await sql.raw('alter table things add column x_mine varchar(10)').execute(database.kysely)
+    await migrate(database, [second])
+    expect(await readAll(database, { table: second })).toMatchObject([
+      { id: 1, name: 'kept', count: 7, note: '', seen: null },
+    ])
+    await write(database, [second.row({ id: 2, name: 'n'.repeat(200), count: 9_007_199_254_740_991, code: 'c' })])
+    const live = (await database.describe()).get('things')
+    expect(live?.columns.get('x_mine')).toBeDefined()
+    expect(live?.indexes).toContain('name')
+    expect(live?.indexes).toContain('code')
+    expect(await pending(database, [second])).toEqual([])
+    await database.close()
+  })
+
+  it('never narrows', async () => {
+    const database = await fresh()
+    await migrate(database, [second])
+    expect(await pending(database, [first])).toEqual([])
+    await database.close()
+  })
+
+  it('refuses a database that a newer Weir has changed, and says what to do', async () => {
+    const database = await fresh()
+    await migrate(database, [first])
+    await write(database, [schemaVersions.row({ version: 99 })])
+    await expect(migrate(database, [second])).rejects.toThrow(
+      /schema version 99, made by a newer Weir.*Install the newer Weir again/,
+    )
+    expect((await database.describe()).get('things')?.columns.has('note')).toBe(false)
+    await database.close()
+  })
+
+  it('lets servers start at once', async () => {
+    const url = await test.createDatabase()
+    const databases = await Promise.all(Array.from({ length: 4 }, () => openDatabase(url)))
+    await Promise.all(databases.map((database) => migrate(database, [second])))
+    const [database] = databases
+    expect(await pending(database as (typeof databases)[number], [second])).toEqual([])
+    await Promise.all(databases.map((each) => each.close()))
+  })
+})

@@ -1,0 +1,185 @@
+import { sql } from 'kysely'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { describeEachDatabase } from '../../tests/support/databases.ts'
+import { RecordError } from '../errors.ts'
+import { migrate } from './migrate.ts'
+import { inner, left, readAll, readRows } from './read.ts'
+import {
+  bigint,
+  boolean,
+  bytes,
+  common,
+  date,
+  defineTable,
+  double,
+  generated,
+  json,
+  key,
+  optional,
+  string,
+  text,
+  timestamp,
+  zeroTime,
+} from './table.ts'
+import { createWriter, sweep, write } from './write.ts'
+
+const kinds = defineTable('kinds', {
+  id: key(bigint()),
+  name: string(5),
+  note: text(),
+  ratio: double(),
+  maybe: optional(double()),
+  flag: boolean(),
+  at: timestamp(),
+  since: zeroTime(timestamp()),
+  day: date(),
+  data: json(),
+  raw: bytes(),
+  ...common,
+})
+const log = defineTable('log', { id: key(generated(bigint())), line: text() })
+const children = defineTable('children', { parent_id: key(bigint()), name: key(string(20)) })
+
+describeEachDatabase('write and read', (test) => {
+  beforeAll(() => migrate(test.database, [kinds, log, children]))
+  beforeEach(async () => {
+    for (const { name } of [kinds, log, children])
+      await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+  })
+  const all = () => readAll(test.database, { table: kinds })
+
+  it('gives back what was written, of every kind', async () => {
+    const at = new Date('2024-02-29T23:59:59.123Z')
+    await write(test.database, [
+      kinds.row({
+        id: 9_007_199_254_740_991,
+        name: 'a\\b\t',
+        note: `quote ' double " line\nreturn\r tab\t back\\slash é 🌊`,
+        ratio: 0.1,
+        flag: true,
+        at,
+        day: new Date('2024-02-29'),
+        data: { b: [1, null, 'x'], a: { deep: true } },
+        raw: Buffer.from([0, 1, 255, 92, 39, 10]),
+      }),
+    ])
+    expect(await all()).toEqual([
+      expect.objectContaining({
+        id: 9_007_199_254_740_991,
+        name: 'a\\b\t',
+        note: `quote ' double " line\nreturn\r tab\t back\\slash é 🌊`,
+        ratio: 0.1,
+        maybe: null,
+        flag: true,
+        at,
+        since: new Date('0001-01-01T00:00:00Z'),
+        day: new Date('2024-02-29T00:00:00Z'),
+        data: { b: [1, null, 'x'], a: { deep: true } },
+        raw: Buffer.from([0, 1, 255, 92, 39, 10]),
+        _raw_data_id: 0,
+        _raw_data_params: '',
+      }),
+    ])
+  })
+
+  it('keeps whole numbers past 2^53 exact', async () => {
+    await write(test.database, [kinds.row({ id: 9_223_372_036_854_775_807n as unknown as number, name: 'big' })])
+    expect((await all())[0]?.id).toBe(9_223_372_036_854_775_807n)
+  })
+
+  it('replaces by key, keeps when a row first came, and lets the later of two win', async () => {
+    const born = new Date('2024-01-01T00:00:00Z')
+    await write(test.database, [kinds.row({ id: 1, name: 'one' }), kinds.row({ id: 2, name: 'two' })], born)
+    const later = new Date('2024-06-01T00:00:00Z')
+    await write(test.database, [kinds.row({ id: 1, name: 'x' }), kinds.row({ id: 1, name: 'last' })], later)
+    expect(await all()).toMatchObject([
+      { id: 1, name: 'last', created_at: born, updated_at: later },
+      { id: 2, name: 'two', updated_at: born },
+    ])
+  })
+
+  it('sweeps what a run did not write again, of its own origin only', async () => {
+    const row = (id: number, table: string) => kinds.row({ id, _raw_data_table: table, _raw_data_params: 'p' })
+    await write(test.database, [row(1, 'a'), row(2, 'a'), row(3, 'b')], new Date('2024-01-01'))
+    const stamp = new Date('2024-01-02')
+    await write(test.database, [row(1, 'a')], stamp)
+    await sweep(test.database, kinds, { table: 'a', params: 'p' }, stamp)
+    expect((await all()).map(({ id }) => id)).toEqual([1, 3])
+  })
+
+  it('numbers rows where the database does, and sends many and large ones', async () => {
+    const line = 'é'.repeat(20_000)
+    const writer = createWriter(test.database)
+    for (let batch = 0; batch < 5; batch++) {
+      await writer.add(Array.from({ length: 100 }, () => log.row({ id: null as never, line })))
+    }
+    await writer.flush()
+    const { rows } = await sql<{
+      n: number
+      most: number
+    }>`select count(*) as n, max(length(line)) as most from log`.execute(test.database.kysely)
+    expect(rows[0]?.n).toBe(500)
+    expect(await readAll(test.database, { table: log, where: { line } })).toHaveLength(500)
+  })
+
+  it('survives writers that meet on the same rows', async () => {
+    const rows = (order: number) =>
+      Array.from({ length: 300 }, (_, index) => kinds.row({ id: order % 2 ? index : 299 - index, name: `w${order}` }))
+    await Promise.all(Array.from({ length: 8 }, (_, order) => write(test.database, rows(order))))
+    expect(await all()).toHaveLength(300)
+  })
+
+  it('reads by stream with joined rows, and takes null for the value of "missing"', async () => {
+    await write(test.database, [kinds.row({ id: 1, name: 'one' }), kinds.row({ id: 2, name: 'two' })])
+    await write(test.database, [children.row({ parent_id: 1, name: 'x' }), children.row({ parent_id: 1, name: 'y' })])
+    await sql`update kinds set name = null, flag = null where id = 2`.execute(test.database.kysely)
+    const names: unknown[] = []
+    for await (const row of readRows(test.database, {
+      table: kinds,
+      joins: { child: left(children, { parent_id: 'id' }) },
+    })) {
+      names.push([row.name, row.flag, row.child?.name ?? null])
+    }
+    expect(names.sort()).toEqual(
+      [
+        ['', false, null],
+        ['one', false, 'x'],
+        ['one', false, 'y'],
+      ].sort(),
+    )
+    const joined = await readAll(test.database, {
+      table: kinds,
+      joins: { child: inner(children, { parent_id: 'id' }) },
+      where: { id: [1, 2] },
+    })
+    expect(joined.map(({ child }) => child.name).sort()).toEqual(['x', 'y'])
+    expect(await readAll(test.database, { table: kinds, where: { id: 2 }, isLiteral: true })).toMatchObject([
+      { name: null, flag: null },
+    ])
+  })
+
+  it('commits all of a transaction or nothing', async () => {
+    const attempt = test.database.transaction(async (transaction) => {
+      await write(transaction, [kinds.row({ id: 1, name: 'lost' }), log.row({ id: null as never, line: 'lost' })])
+      throw new Error('changed my mind')
+    })
+    await expect(attempt).rejects.toThrow('changed my mind')
+    expect(await all()).toEqual([])
+    await test.database.transaction((transaction) => write(transaction, [kinds.row({ id: 1, name: 'kept' })]))
+    expect(await all()).toHaveLength(1)
+  })
+})
+
+it('cuts what is too long, and refuses it in a key', () => {
+  const table = defineTable('short', { id: key(string(3)), name: string(3), note: text() })
+  const { cells } = table.row({ id: 'abc', name: '🌊🌊🌊🌊', note: 'n'.repeat(1_000_001) })
+  expect(cells[1]).toBe('🌊🌊🌊')
+  expect((cells[2] as string).length).toBe(1_000_000)
+  expect(() => table.row({ id: 'abcd' })).toThrow(new RecordError('short.id: longer than 3 characters'))
+  expect(() => table.row({ id: null as never })).toThrow(new RecordError('short.id: missing'))
+})
+
+it('refuses a key that one of the engines cannot hold', () => {
+  const wide = { a: key(string(255)), b: key(string(255)), c: key(string(255)), d: key(string(255)) }
+  expect(() => defineTable('wide', wide)).toThrow(/4080 bytes is wider than 3072/)
+})
