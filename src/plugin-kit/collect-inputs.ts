@@ -8,6 +8,7 @@ import {
   type ApiClient,
   type DateWindow,
   type HttpRequest,
+  type HttpResponse,
   type Paging,
   singlePage,
   splitByDate,
@@ -28,6 +29,8 @@ export interface Round {
   readonly request?: HttpRequest
   readonly paging?: Paging
   readonly records?: (body: any) => readonly unknown[]
+  /** Its only page, where counting already brought it. */
+  readonly answer?: HttpResponse
 }
 
 interface Collecting {
@@ -45,7 +48,7 @@ export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
   if (spec.windows) yield* windowsOf(collecting, spec.windows)
   else if (spec.forEach) yield* rowsOf(collecting)
   else yield { kind: 'list', key: '', input: null, stored: null }
-  if (!run.isFull && spec.incremental && 'refetch' in spec.incremental) yield* unfinished(collecting)
+  if (!run.isFull) yield* unfinished(collecting)
 }
 
 async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGenerator<Round> {
@@ -74,20 +77,26 @@ async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGene
 async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenerator<Round> {
   const { spec, task, client, base, run, where } = collecting
   const paging = pagingOf(spec, base.server)
-  const smallest = paging.resize?.(paging.first(), 1) ?? paging.first()
+  // Later runs find little: the answer that counts it may as well bring it.
+  const isLater = !run.isFull && run.since !== null
+  const size = isLater ? paging.first() : (paging.resize?.(paging.first(), 1) ?? paging.first())
+  const answers = new Map<string, HttpResponse>()
   const request = (window: DateWindow): HttpRequest => {
     const plain = spec.request({ ...base, input: null })
     return { ...plain, query: { ...plain.query, ...windows.query(window) } }
   }
   const count = async (window: DateWindow) => {
-    const probe = { ...paging.at(request(window), smallest), accept: spec.emptyOn ?? [] }
+    const probe = { ...paging.at(request(window), size), accept: spec.emptyOn ?? [] }
     const response = await client.send(probe, task.signal)
-    return spec.emptyOn?.includes(response.status) ? 0 : windows.total(response)
+    if (spec.emptyOn?.includes(response.status)) return 0
+    const total = windows.total(response)
+    if (isLater && total <= size.size) answers.set(window.from.toISOString(), response)
+    return total
   }
   let found = run.inputs as { from: string; to: string }[] | null
   if (!found) {
     found = []
-    const range = { from: run.since ?? windows.earliest, to: run.startedAt }
+    const range = { from: await startOf(collecting, windows), to: run.startedAt }
     for await (const { from, to } of splitByDate({ ...range, cap: windows.cap, probe: count })) {
       found.push({ from: from.toISOString(), to: to.toISOString() })
     }
@@ -95,24 +104,62 @@ async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenera
   }
   for (const { from, to } of found) {
     const window = { from: new Date(from), to: new Date(to) }
-    yield { kind: 'window', key: inputKey({ from, to }), input: null, stored: null, request: request(window) }
+    const answer = answers.get(from)
+    const round = { kind: 'window', key: inputKey({ from, to }), input: null, stored: null } as const
+    yield { ...round, request: request(window), ...(answer && { answer }) }
   }
 }
 
-async function* unfinished({ entity, spec, task, base, run }: Collecting): AsyncGenerator<Round> {
-  const { refetch } = (spec.incremental ?? {}) as { refetch?: Refetch }
-  if (!refetch) return
+/** A window is opened before `since` for what may still change, as far as one page reaches. */
+async function startOf(collecting: Collecting, { by, earliest }: Windows): Promise<Date> {
+  const { since, isFull } = collecting.run
+  if (!since || isFull || !by) return since ?? earliest
+  const reach = await reachOfPage(collecting, by)
+  const times = (await unfinishedRows(collecting)).map((row): number => row[by]?.getTime() ?? 0)
+  return new Date(Math.min(since.getTime(), ...times.filter((time) => time > reach)))
+}
+
+/** How far back the newest rows lie that fill one page, by what is stored. */
+async function reachOfPage({ entity, spec, task, base }: Collecting, by: string): Promise<number> {
   const { scope, connectionId } = task.context
-  const rows = await readAll(task.database, {
-    table: entity.table,
-    where: { connection_id: connectionId, ...entity.scopeWhere(entity.table, scope), ...refetch.where },
-  })
+  const where = { connection_id: connectionId, ...entity.scopeWhere(entity.table, scope) }
+  const filters = Object.entries(where).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
+  const { rows } = await sql<{ time: Date | null }>`select ${sql.ref(by)} as time from ${sql.table(entity.table.name)}
+    where ${sql.join(filters, sql` and `)} order by ${sql.ref(by)} desc limit 1 offset ${pagingOf(spec, base.server).size}`.execute(
+    task.database.kysely,
+  )
+  return rows[0]?.time?.getTime() ?? 0
+}
+
+const refetchOf = ({ incremental }: CollectSpec<any, any>): Refetch | undefined =>
+  incremental && 'refetch' in incremental ? incremental.refetch : undefined
+
+async function unfinishedRows({ entity, spec, task }: Collecting): Promise<any[]> {
+  const refetch = refetchOf(spec)
+  if (!refetch) return []
+  const { scope, connectionId } = task.context
+  const where = { connection_id: connectionId, ...entity.scopeWhere(entity.table, scope), ...refetch.where }
+  return readAll(task.database, { table: entity.table, where })
+}
+
+async function* unfinished(collecting: Collecting): AsyncGenerator<Round> {
+  const { spec, base, run } = collecting
+  const refetch = refetchOf(spec)
+  if (!refetch) return
+  const by = spec.windows?.by
+  const reach = by ? await reachOfPage(collecting, by) : Number.POSITIVE_INFINITY
+  const isInWindow = (row: any) => by !== undefined && (row[by]?.getTime() ?? 0) > reach
+  const rows = (await unfinishedRows(collecting)).filter((row) => !isInWindow(row))
+  const size = refetch.atOnce ?? 1
   const rounds = new Map<string, Round>()
-  for (const row of rows as any[]) {
-    const request = refetch.request(row, { ...base, input: null })
-    const key = inputKey({ refetch: request.path })
+  for (let start = 0; start < rows.length; start += size) {
+    const some: any[] = rows.slice(start, start + size)
+    const request = refetch.request(refetch.atOnce ? some : some[0], { ...base, input: null })
+    const stored = refetch.input?.(some[0]) ?? null
+    // Under the key of its input the tag of the first answer holds, so that an unchanged one is not counted.
+    const key = inputKey(stored ?? { refetch: request.path, body: request.body })
     rounds.set(key, {
-      ...{ kind: 'refetch', key, request, input: null, stored: refetch.input?.(row) ?? null },
+      ...{ kind: 'refetch', key, request, input: null, stored },
       ...{ paging: singlePage, records: refetch.records ?? ((body: unknown) => [body]) },
     })
   }

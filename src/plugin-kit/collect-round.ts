@@ -7,7 +7,7 @@ import type { Round } from './collect-inputs.ts'
 import { type CollectContext, type CollectSpec, pagingOf } from './collect-spec.ts'
 import { type CollectRun, collectCheckpoints, collectEtags } from './collect-state.ts'
 import { type Entity, valueAt } from './entity.ts'
-import { type ApiClient, type HttpRequest, type Page, safeUrl } from './http/index.ts'
+import { type ApiClient, type HttpRequest, type HttpResponse, type Page, type Paging, safeUrl } from './http/index.ts'
 import type { Place } from './quarantine.ts'
 import type { RawTable } from './raw.ts'
 import type { SourceTask } from './source-task.ts'
@@ -90,11 +90,13 @@ async function readRound(
   let firstTotal: number | undefined
   let total: number | undefined
   const records = recordsReader(round.records ?? spec.records)
-  const pages = client.pages(request, paging, signal, {
-    from: from ?? undefined,
-    records: records.of,
-    ...(newestFirst && since && { lookAhead: 0 }),
-  })
+  const pages = round.answer
+    ? [pageOf(round.answer, records.of, paging)]
+    : client.pages(request, paging, signal, {
+        from: from ?? undefined,
+        records: records.of,
+        ...(newestFirst && since && { lookAhead: 0 }),
+      })
   for await (const page of pages) {
     if (page.response.status === 304) {
       tally.isUnchanged = round.key === ''
@@ -104,8 +106,8 @@ async function readRound(
     const isEmpty = spec.emptyOn?.includes(page.response.status) ?? false
     if (!isEmpty) records.check()
     const all = isEmpty ? [] : page.records
-    for (const record of all) await complete(record)
     const fresh = newestFirst && since ? untilOlder(all, newestFirst, since) : all
+    for (const record of fresh) await complete(record)
     const isLast = isEmpty || fresh.length < all.length || !page.state
     await store(page, fresh, isLast)
     received += all.length
@@ -163,6 +165,14 @@ async function readRound(
     if (rows.length > 0) task.log?.(`${place.subtask}: ${rows.length} records`)
   }
 }
+
+const pageOf = (response: HttpResponse, records: (body: any) => readonly unknown[], paging: Paging): Page => ({
+  response,
+  records: records(response.body),
+  total: paging.total?.(response),
+  at: paging.first(),
+  state: undefined,
+})
 
 /** An unchanged first page proves an unchanged list only when it is the whole list, or the newest come first. */
 function conditionalTag(

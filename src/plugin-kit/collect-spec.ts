@@ -49,6 +49,8 @@ export type Incremental =
 export interface Refetch {
   readonly where: Where
   readonly request: (row: any, context: CollectContext<any, any>) => HttpRequest
+  /** One request for so many rows at most; it is then given their list. Not together with `input`. */
+  readonly atOnce?: number
   /** The records of the answer; its whole body as one unless told. */
   readonly records?: (body: any) => readonly unknown[]
   /** What is stored as the input of its records; null unless told. */
@@ -62,6 +64,8 @@ export interface Windows {
   readonly earliest: Date
   readonly query: (window: DateWindow) => Query
   readonly total: (response: HttpResponse) => number
+  /** Column with the time that `query` goes by: the newest of what `refetch` names then come with the window. */
+  readonly by?: string
 }
 
 /** A list inside a record that may go on past what the query asked for; its further nodes are put into the record. */
@@ -92,9 +96,12 @@ export interface CollectSpec<Scope, Config> {
   readonly emptyOn?: readonly number[]
 }
 
-/** Raw rows of a collector that asks for parts add up; those of one that asks for all replace each other. */
-export const isAppending = (spec: CollectSpec<any, any>): boolean =>
-  Boolean(spec.incremental ?? spec.forEach ?? spec.windows)
+/**
+ * Raw rows of a collector that asks for parts add up; those of one that asks for all replace each other. Inputs that are
+ * asked for one by one count as parts, since an answer that has not changed leaves the row before it in place.
+ */
+export const isAppending = ({ incremental, windows, forEach }: CollectSpec<any, any>): boolean =>
+  Boolean(incremental ?? windows ?? (forEach && (forEach.changedBy || !forEach.atOnce)))
 
 export const pagingOf = ({ paging = singlePage }: CollectSpec<any, any>, server: unknown): Paging =>
   typeof paging === 'function' ? paging(server) : paging

@@ -4,7 +4,7 @@ import { FatalError, messageOf } from '../errors.ts'
 import { inputsOf } from './collect-inputs.ts'
 import { type Collecting, collectRound, type Tally } from './collect-round.ts'
 import { type CollectSpec, isAppending } from './collect-spec.ts'
-import { closeRun, openRun } from './collect-state.ts'
+import { closeRun, inputKey, openRun } from './collect-state.ts'
 import { connectionSettings, openClient } from './connection.ts'
 import type { Entity } from './entity.ts'
 import type { ApiClient, HttpEvent } from './http/index.ts'
@@ -17,6 +17,7 @@ import type { SubtaskResult } from './subtask.ts'
 
 const NOTHING: SubtaskResult = { records: 0, rows: 0, quarantined: 0 }
 const DEFAULT_LANES = 10
+const FETCH = 1000
 
 export async function collect(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
   const spec = entity.spec.collect as CollectSpec<any, any>
@@ -70,6 +71,8 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
       await sql`delete from ${sql.table(raw.name)} where params = ${task.params} and created_at < ${run.startedAt}`.execute(
         database.kysely,
       )
+    } else if (spec.forEach) {
+      await dropReplaced(task, raw, run.startedAt)
     }
     await closeRun(database, where, run)
     await file('complete', '')
@@ -79,6 +82,31 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
   }
   return { records: tally.received, rows: tally.received, quarantined: 0 }
 }
+
+/** What was asked for again replaces what was stored of it: a commit may be gone since. */
+async function dropReplaced({ database, params }: SourceTask, raw: RawTable, startedAt: Date): Promise<void> {
+  const inputs = (comparison: '>=' | '<') =>
+    database.kysely
+      .selectFrom(raw.name)
+      .select(['id', 'input'])
+      .where('params', '=', params)
+      .where('created_at', comparison, startedAt)
+      .where('input', 'is not', null)
+      .stream(FETCH) as AsyncIterable<{ id: number; input: unknown }>
+  const again = new Set<string>()
+  for await (const { input } of inputs('>=')) again.add(keyOfStored(input))
+  if (again.size === 0) return
+  const replaced: number[] = []
+  for await (const { id, input } of inputs('<')) if (again.has(keyOfStored(input))) replaced.push(id)
+  for (let start = 0; start < replaced.length; start += FETCH) {
+    await database.kysely
+      .deleteFrom(raw.name)
+      .where('id', 'in', replaced.slice(start, start + FETCH))
+      .execute()
+  }
+}
+/** JSON arrives as text from one engine. */
+const keyOfStored = (input: unknown) => inputKey(typeof input === 'string' ? JSON.parse(input) : input)
 
 async function countRaw({ database, params }: SourceTask, raw: RawTable): Promise<number> {
   const { rows } = await sql<{

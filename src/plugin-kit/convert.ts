@@ -4,7 +4,7 @@ import { readRows } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
 import type { ConvertSpec, Entity } from './entity.ts'
 import { finderOf } from './lookups.ts'
-import { replaceOwned } from './owned.ts'
+import { apart, replaceOwned } from './owned.ts'
 import { runPass } from './pass.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
@@ -20,6 +20,8 @@ export async function convert(
 ): Promise<SubtaskResult> {
   const { database, context } = task
   const spec = entity.spec.convert as ConvertSpec<any, any, any, any, any>
+  const owner = spec.to[0] as Table<any>
+  const owned = spec.owns ?? []
   const stamp = nextStamp()
   const config = JSON.stringify((spec.dependsOn ?? []).map((field) => task.settings[field]))
   const window = await openWindow(database, place, { fullSync: task.fullSync, config, startedAt: stamp })
@@ -64,7 +66,7 @@ export async function convert(
       return (row) => spec.rows(row, full)
     },
     ...(since || rawIds
-      ? { wrote: (rows) => replaceOwned(database, spec.to[0] as Table<any>, spec.owns ?? [], rows, stamp) }
+      ? { wrote: (rows) => replaceOwned(database, owner, rawIds ? apart(owned, owner) : owned, rows, stamp) }
       : { replaces: rawTablesOf(entity) }),
     ...(rawIds && { redriven: rawIds }),
   })

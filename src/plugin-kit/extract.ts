@@ -7,7 +7,7 @@ import { RecordError } from '../errors.ts'
 import { isAppending } from './collect-spec.ts'
 import { type Entity, type ExtractContext, type ExtractSpec, valueAt } from './entity.ts'
 import { finderOf } from './lookups.ts'
-import { replaceOwned } from './owned.ts'
+import { apart, replaceOwned } from './owned.ts'
 import { runPass } from './pass.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
@@ -71,7 +71,10 @@ export async function extract(
     },
     // A pass over everything sweeps at its end; a partial one must look after the owned rows itself.
     ...(since || rawIds
-      ? { wrote: (rows) => replaceOwned(database, entity.table, owned, rows, stamp) }
+      ? {
+          wrote: (rows) =>
+            replaceOwned(database, entity.table, rawIds ? apart(owned, entity.table) : owned, rows, stamp),
+        }
       : { replaces: [raw] }),
     ...(rawIds && { redriven: rawIds }),
   })

@@ -25,3 +25,10 @@ export async function replaceOwned(
     )
   }
 }
+
+/**
+ * Rows that own each other, such as the commits of a pull request, are replaced when all of them are made anew; one that
+ * is driven again by itself leaves the others.
+ */
+export const apart = (owned: readonly Owned[], owner: Table<any>): Owned[] =>
+  owned.filter(({ table }) => table !== owner)

@@ -24,9 +24,11 @@ export const repos = table('repos', 'GithubRepo', {
 export type Repo = RowOf<typeof repos>
 
 /** Tables that carry the id of their repository are read by it; others join one that does. */
-export const entity = kit.entityMaker<Repo, Rules>((table, scope) =>
-  'repo_id' in table.columns ? { repo_id: scope.github_id } : {},
-)
+export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { github_id }) => {
+  if ('repo_id' in columns) return { repo_id: github_id }
+  // Deployments and releases go by node ids, and have the repository's id where others have their own.
+  return 'database_id' in columns ? { github_id } : {}
+})
 
 /** Most records do not name their repository. */
 export const repoId = (_record: unknown, { scope }: any): number => scope.github_id

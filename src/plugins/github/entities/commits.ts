@@ -100,7 +100,6 @@ export const stats = entity(commitStats, {
   collect: {
     forEach: {
       table: repoCommits,
-      where: ({ github_id }) => ({ repo_id: github_id }),
       input: ({ commit_sha }) => ({ Sha: commit_sha }),
       changedBy: 'created_at',
     },

@@ -2,7 +2,7 @@ import { bigint, key, string, text, timestamp, zeroTime } from '../../../databas
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
 import { left } from '../../../plugin-kit/entity.ts'
-import { entity, inRepo, REST_PAGE, type Repo, repoId, repos, table } from '../kit.ts'
+import { entity, inRepo, REST_PAGE, type Repo, repoId, repoIdColumn, repos, table } from '../kit.ts'
 import { commits } from './commits.ts'
 
 const RAW = ['github_api_deployments', 'github_graphql_deployment']
@@ -37,7 +37,8 @@ export const deployments = table('deployments', 'GithubDeployment', {
 })
 const deploymentStatuses = table('deployment_statuses', 'GithubDeploymentStatus', {
   id: key(string((_node: unknown, { input }: any) => input.Id)),
-  database_id: bigint((_node: unknown, { input }: any) => input.DatabaseId),
+  deployment_id: bigint((_node: unknown, { input }: any) => input.DatabaseId),
+  repo_id: repoIdColumn(),
   ...outcome,
 })
 
@@ -103,7 +104,6 @@ export default entity(deployments, {
       outcome: left(deploymentStatuses, { connection_id: 'connection_id', id: 'id' }),
       commit: left(commits, { sha: 'commit_oid' }),
     },
-    where: ({ github_id }) => ({ github_id }),
     replaces: RAW,
     rows: ({ outcome, commit, ...deployment }, { idOf, scopeConfig }) => {
       const id = idOf(deployments, deployment.id)
@@ -141,27 +141,26 @@ export default entity(deployments, {
   },
 })
 
-const forEachDeployment = {
-  table: deployments,
-  where: ({ github_id }: Repo) => ({ github_id }),
-  changedBy: 'created_date',
-}
+const forEachDeployment = { table: deployments, changedBy: 'created_date' }
 const statusPath = (scope: Repo, databaseId: number) => ({
   path: inRepo(scope, `deployments/${databaseId}/statuses`),
   query: { per_page: 100 },
 })
-const input = ({ id, database_id }: { id: string; database_id: number }) => ({ Id: id, DatabaseId: database_id })
 
 export const statuses = entity(deploymentStatuses, {
   label: 'Deployment Statuses',
   domainTypes: ['CICD'],
   raw: 'github_api_deployment_statuses',
   collect: {
-    forEach: { ...forEachDeployment, input },
+    forEach: { ...forEachDeployment, input: ({ id, database_id }) => ({ Id: id, DatabaseId: database_id }) },
     request: ({ scope, input }) => statusPath(scope, input.DatabaseId),
     records: (statuses) => [statuses],
     incremental: {
-      refetch: { where: UNFINISHED, request: (row, { scope }) => statusPath(scope, row.database_id), input },
+      refetch: {
+        where: UNFINISHED,
+        request: ({ deployment_id }, { scope }) => statusPath(scope, deployment_id),
+        input: ({ id, deployment_id }) => ({ Id: id, DatabaseId: deployment_id }),
+      },
     },
     emptyOn: [404],
   },

@@ -1,4 +1,4 @@
-import { bigint, json, key, string, timestamp } from '../../../database/table.ts'
+import { bigint, indexed, json, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
 import { entity, inRepo, REST_PAGE, RESULT, repoId, repos, STATUS, table, wholeSeconds } from '../kit.ts'
@@ -9,7 +9,7 @@ const upper = (name: string) => string((job) => job[name]?.toUpperCase())
 export const jobs = table('jobs', 'GithubJob', {
   repo_id: key(bigint(repoId)),
   id: key(bigint()),
-  run_id: bigint(),
+  run_id: indexed(bigint()),
   run_url: string(),
   node_id: string(),
   head_sha: string(),
@@ -42,9 +42,14 @@ export default entity(jobs, {
     records: ({ jobs }) => jobs,
     emptyOn: [404], // GitHub deletes old runs
   },
-  extract: { dependsOn: ['deploymentPattern', 'productionPattern'] },
+  extract: {
+    // A re-run has other jobs: those of a run are replaced together.
+    owns: [{ table: jobs, by: { connection_id: 'connection_id', repo_id: 'repo_id', run_id: 'run_id' } }],
+    dependsOn: ['deploymentPattern', 'productionPattern'],
+  },
   convert: {
     to: [cicdTasks],
+    owns: [{ table: cicdTasks, by: { pipeline_id: 'pipeline_id' } }],
     replaces: ['github_api_jobs', 'github_graphql_jobs'],
     isIncremental: true,
     *rows(job, { idOf }) {

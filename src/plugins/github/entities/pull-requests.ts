@@ -63,7 +63,6 @@ export const ofRepo = ({ github_id }: { github_id: number }) => ({ 'pull.repo_id
 /** One round of requests for each pull request that changed; the reference's names stand in the stored input. */
 export const forEachPullRequest = {
   table: pullRequests,
-  where: ({ github_id }: { github_id: number }) => ({ repo_id: github_id }),
   input: ({ number, github_id }: { number: number; github_id: number }) => ({ Number: number, GithubId: github_id }),
   changedBy: 'github_updated_at',
 }

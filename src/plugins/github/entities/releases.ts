@@ -54,7 +54,6 @@ export default entity(releases, {
   convert: {
     to: [cicdReleases],
     joins: { tag: left(tags, { connection_id: 'connection_id', repo_id: 'github_id', name: 'tag_name' }) },
-    where: ({ github_id }) => ({ github_id }),
     replaces: ['github_api_releases', 'github_api_latest_release', 'github_graphql_release'],
     *rows({ tag, ...release }, { idOf }) {
       if (!release.published_at) return

@@ -40,7 +40,6 @@ export const runs = table('runs', 'GithubRun', {
 /** One round of requests for each run that changed; the reference's names stand in the stored input. */
 export const forEachRun = {
   table: runs,
-  where: ({ github_id }: { github_id: number }) => ({ repo_id: github_id }),
   changedBy: 'github_updated_at',
 }
 const total = ({ body }: { body: any }): number => body.total_count
@@ -65,6 +64,7 @@ export default entity(runs, {
       earliest: new Date('2018-01-01T00:00:00Z'), // before GitHub Actions
       query: ({ from, to }) => ({ created: `${second(from)}..${second(to)}` }),
       total,
+      by: 'github_created_at',
     },
     emptyOn: [404],
   },

@@ -1,12 +1,12 @@
 import rest, { deployments, UNFINISHED } from '../entities/deployments.ts'
-import { ask, completion, innerList, nodeQuery, overGraphql, repositoryList } from './kit.ts'
+import { ask, completion, innerList, nodesQuery, overGraphql, repositoryList } from './kit.ts'
 
 const STATUS = 'state updatedAt'
 const DEPLOYMENT = `id databaseId task environment state description payload commitOid createdAt updatedAt ref { name }
   commit { message } repository { id name url } latestStatus { ${STATUS} } ${innerList('statuses', STATUS)}`
 
 export const { query, ...list } = repositoryList('deployments', { size: 100, order: 'CREATED_AT', fields: DEPLOYMENT })
-export const oneQuery = nodeQuery('Deployment', DEPLOYMENT)
+export const someQuery = nodesQuery('Deployment', DEPLOYMENT)
 export const completions = [completion('Deployment', 'statuses', STATUS)]
 
 export default overGraphql(rest, {
@@ -18,8 +18,9 @@ export default overGraphql(rest, {
       newestFirstBy: 'createdAt',
       refetch: {
         where: UNFINISHED,
-        request: ({ id }, context) => ask(context, oneQuery, { id }, true),
-        records: ({ data }) => (data.node ? [data.node] : []),
+        atOnce: 100,
+        request: (rows, context) => ask(context, someQuery, { ids: rows.map(({ id }: { id: string }) => id) }, true),
+        records: ({ data }) => data.nodes.filter(Boolean),
       },
     },
   },

@@ -46,10 +46,7 @@ export function repositoryList(name: string, options: { size: number; order: str
   }
 }
 
-/** Asks for one record, or one list of it, by its node id. */
-export const nodeQuery = (type: string, fields: string): string =>
-  `query one${type}($id: ID!) { ${LIMIT} node(id: $id) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
-
+/** Records by their node ids. */
 export const nodesQuery = (type: string, fields: string): string =>
   `query some${type}($ids: [ID!]!) { ${LIMIT} nodes(ids: $ids) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
 

@@ -18,7 +18,7 @@ const queries: Record<string, string> = {
   issues: issues.query,
   'pull requests': pullRequests.query,
   deployments: deployments.query,
-  'one deployment': deployments.oneQuery,
+  'some deployments': deployments.someQuery,
   releases: releases.query,
   jobs: jobs.query,
   'one profile': profilesQuery(1),
