@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
+import type { Plan } from '../../src/pipelines/records.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { paint, prepareTestDatabase, statesOf, testControl } from './support/test-control.ts'
+
+/** On each engine; both together make fifty. */
+const KILLS = 25
+
+/** Five tasks, one of which fails and is skipped, so that every kind of state is on the way. */
+const threeStages = (name: string): Plan => {
+  const task = (place: string, failIn?: string) =>
+    paint({ place: `${name} ${place}`, count: 4, pauseMs: 5, ...(failIn && { failIn }) })
+  return [[task('1.1'), task('1.2')], [task('2.1', 'convertPaint'), task('2.2')], [task('3.1')]]
+}
+
+describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
+  let control: ControlPlane
+
+  /** Kills the server `after` milliseconds of work; never when it is undefined. Gives how long it worked. */
+  async function serve(after?: number): Promise<{ workedMs: number; wasKilled: boolean }> {
+    const target = join(import.meta.dirname, 'support/kill-target.ts')
+    const child = spawn(process.execPath, [target, test.url, folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'weir-test-compiled') },
+    })
+    const ended = new Promise<NodeJS.Signals | null>((resolve) =>
+      child.once('exit', (_code, signal) => resolve(signal)),
+    )
+    let begun = 0
+    for await (const _line of createInterface(child.stdout)) {
+      begun = performance.now()
+      if (after === undefined) continue
+      await Promise.race([sleep(after), ended])
+      child.kill('SIGKILL')
+    }
+    return { wasKilled: (await ended) === 'SIGKILL', workedMs: performance.now() - begun }
+  }
+
+  const create = (name: string) =>
+    control.services.pipelines.create({ name, plan: threeStages(name), skipOnFail: true })
+
+  /** What must not depend on how often the server died. */
+  async function outcome(id: number, name: string) {
+    const { pipelines } = control.services
+    const { status, totalTasks, finishedTasks, stage, message } = await pipelines.get(id)
+    const { subtasks } = await pipelines.subtasks(id)
+    const { rows } = await sql<{ place: string; subtask: string; number: number }>`
+      select place, subtask, number from test_marks where place like ${`${name} %`}
+      order by place, subtask, number`.execute(test.database.kysely)
+    return {
+      pipeline: {
+        status,
+        totalTasks,
+        finishedTasks,
+        stage,
+        message: message.replace(/task \d+/, 'task').replace(name, ''),
+      },
+      tasks: statesOf(await pipelines.tasks(id)),
+      failed: (await pipelines.tasks(id)).map(({ failedSubTask }) => failedSubTask).filter(Boolean),
+      subtasks: subtasks.map(({ subtaskDetails }) =>
+        subtaskDetails.map(
+          ({ name: subtask, number, isFailed, finishedRecords, finishedAt }) =>
+            `${number} ${subtask} ${isFailed} ${finishedRecords} ${finishedAt !== null}`,
+        ),
+      ),
+      rows: rows.map(({ place, subtask, number }) => `${place.slice(name.length)} ${subtask} ${number}`),
+    }
+  }
+
+  it('ends as an undisturbed run does', { timeout: 600_000 }, async () => {
+    await prepareTestDatabase(test.database)
+    control = testControl(test.database, folder)
+    const calm = await create('calm')
+    const { workedMs } = await serve()
+    const expected = await outcome(calm.id, 'calm')
+    expect(expected.pipeline).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: 5, stage: 3 })
+    expect(expected.rows.length).toBe(4 * 3 * 4 + 2 * 4)
+
+    const harried: { id: number; name: string; kills: number }[] = []
+    for (let kills = 0; kills < KILLS; ) {
+      const { count } = await control.services.pipelines.list({ pending: true })
+      if (count === 0) {
+        const name = `harried ${harried.length}`
+        harried.push({ id: (await create(name)).id, name, kills: 0 })
+      }
+      const { wasKilled } = await serve(Math.random() * workedMs)
+      const current = harried.at(-1)
+      if (wasKilled && current) {
+        current.kills++
+        kills++
+      }
+    }
+    await serve()
+    for (const { id, name, kills } of harried) {
+      expect(await outcome(id, name), `${name}, killed ${kills} times`).toEqual(expected)
+    }
+  })
+})
