@@ -25,6 +25,8 @@ const SENTENCES = {
   diskFull: ({ server }: Place) => `The disk of the database at ${server} is full. Free some space, then start again.`,
   noConnection: ({ server }: Place) =>
     `The database at ${server} has no free connection. Raise its connection limit, or stop other clients.`,
+  packet: ({ server }: Place) =>
+    `A record is larger than the database at ${server} takes. Raise its max_allowed_packet, to 64M for example.`,
   unsafe: ({ server }: Place) =>
     `The connection to the database at ${server} could not be secured. Check its certificate or the ssl settings in DB_URL.`,
 } satisfies Record<string, (place: Place) => string>

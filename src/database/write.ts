@@ -12,7 +12,7 @@ export async function retrying<Result>(database: Database, attempt: () => Promis
     try {
       return await attempt()
     } catch (error) {
-      if (attempts === MOST_ATTEMPTS || !database.isRetryable(error)) throw error
+      if (attempts === MOST_ATTEMPTS || !database.isRetryable(error)) throw database.explain(error) ?? error
       await sleep(Math.random() * 10 * 2 ** attempts)
     }
   }

@@ -1,13 +1,13 @@
 /** MySQL 8 and MariaDB 10.6+. Statements keep to what both understand: `values(column)` in upserts, no row alias. */
-import { isUtf8 } from 'node:buffer'
 import { Kysely, MysqlDialect, sql } from 'kysely'
 import mysql2, { type Pool, type PoolConnection } from 'mysql2'
 import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
-import type { Cell } from '../fit.ts'
 import type { Column, Table } from '../table.ts'
-import { type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
+import { type Dialect, type LiveTable, updatedNames } from './dialect.ts'
+import { insertWriter } from './mysql-insert.ts'
+import { inTransaction, type Pooled } from './mysql-transaction.ts'
 
 const TYPES: Record<Column['kind'], string> = {
   string: 'varchar',
@@ -80,19 +80,6 @@ export const mysql: Dialect = {
     const first = quote(table.names[0] as string)
     return `on duplicate key update ${updates.length === 0 ? `${first}=${first}` : updates.join(',')}`
   },
-}
-
-/** Strings are quoted with a backslash before what the parser would take for its own. */
-const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' }
-const quoted = (text: string) =>
-  /['\\\0]/.test(text) ? `'${text.replace(/['\\\0]/g, (each) => ESCAPES[each] as string)}'` : `'${text}'`
-function literal(cell: Cell): string {
-  if (cell === null) return 'null'
-  if (typeof cell === 'string') return quoted(cell)
-  if (cell instanceof Date) return `'${cell.toISOString().replace('T', ' ').slice(0, -1)}'`
-  // Hexadecimal is twice as long, and a statement may not pass the server's packet size.
-  if (Buffer.isBuffer(cell)) return isUtf8(cell) ? `_binary${quoted(cell.toString())}` : `x'${cell.toString('hex')}'`
-  return String(cell)
 }
 
 /** Longer statements gain nothing in speed. */
@@ -169,7 +156,6 @@ export async function connectMysql(url: string, connections: number): Promise<Da
   return databaseOn(pool, { url, longest: Math.min(LONGEST_STATEMENT, packet - 1024) })
 }
 
-type Pooled = Pick<Pool, 'query' | 'getConnection' | 'end'>
 interface Settings {
   readonly url: string
   /** Most bytes of a statement. */
@@ -181,7 +167,7 @@ function databaseOn(pool: Pooled, settings: Settings): Database {
   return {
     dialect: mysql,
     kysely,
-    sendRows: rowSender(pool, settings.longest),
+    sendRows: insertWriter(pool, mysql, settings.longest),
     transaction: (body) =>
       inTransaction(pool, (own) => {
         const nested: Database = { ...databaseOn(own, settings), transaction: (part) => part(nested) }
@@ -203,58 +189,6 @@ function databaseOn(pool: Pooled, settings: Settings): Database {
     explain: explainWith(TROUBLES, settings.url, 3306),
     // Not by way of Kysely, which leaves a pool alone that it has not used itself.
     close: () => new Promise((resolve) => pool.end(() => resolve())),
-  }
-}
-
-function rowSender(pool: Pick<Pool, 'query'>, longest: number): Database['sendRows'] {
-  const send = (statement: string) =>
-    new Promise<void>((resolve, reject) => pool.query(statement, (error) => (error ? reject(error) : resolve())))
-  return async (table, rows, mode) => {
-    const head = `insert into ${quote(table.name)} (${quoteAll(mysql, table.names)}) values `
-    const tail = mode === 'upsert' ? ` ${mysql.onExistingKey(table, table.names)}` : ''
-    let statement = ''
-    let size = 0
-    for (const cells of rows) {
-      const values = `(${cells.map(literal).join(',')})`
-      const bytes = Buffer.byteLength(values) + 1
-      if (statement !== '' && size + bytes > longest) {
-        await send(head + statement + tail)
-        statement = ''
-        size = head.length + tail.length
-      }
-      statement += statement === '' ? values : `,${values}`
-      size += bytes
-    }
-    if (statement !== '') await send(head + statement + tail)
-  }
-}
-
-/** Gives `body` a pool of the one connection that the transaction runs on. */
-async function inTransaction<Result>(pool: Pooled, body: (pool: Pooled) => Promise<Result>): Promise<Result> {
-  const connection = await new Promise<PoolConnection>((resolve, reject) =>
-    pool.getConnection((error, made) => (error ? reject(error) : resolve(made))),
-  )
-  const query = connection.query.bind(connection)
-  const run = (statement: string) =>
-    new Promise<void>((resolve, reject) => query(statement, (error) => (error ? reject(error) : resolve())))
-  const borrowed = { query, release() {}, destroy() {} } as unknown as PoolConnection
-  const nested = {
-    query,
-    getConnection: (callback: (error: null, connection: PoolConnection) => void) => callback(null, borrowed),
-    end: (callback?: () => void) => callback?.(),
-  } as unknown as Pooled
-  try {
-    await run('start transaction')
-    const result = await body(nested)
-    await run('commit')
-    connection.release()
-    return result
-  } catch (error) {
-    await run('rollback').then(
-      () => connection.release(),
-      () => connection.destroy(),
-    )
-    throw error
   }
 }
 
@@ -288,4 +222,5 @@ const TROUBLES: Record<string, Trouble> = {
   ER_RECORD_FILE_FULL: 'diskFull',
   ER_DISK_FULL: 'diskFull',
   ER_CON_COUNT_ERROR: 'noConnection',
+  ER_NET_PACKET_TOO_LARGE: 'packet',
 }

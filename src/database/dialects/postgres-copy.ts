@@ -80,10 +80,8 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
     const positions = table.names
       .map((_, position) => position)
       .filter((position) => !isNumberedByDatabase(table, position, rows))
-    const columns = quoteAll(
-      dialect,
-      positions.map((position) => table.names[position] as string),
-    )
+    const names = positions.map((position) => table.names[position] as string)
+    const columns = quoteAll(dialect, names)
     const copy = (client: pg.PoolClient, target: string) =>
       pipeline(copyText(rows, positions), client.query(copyFrom(`copy ${target} (${columns}) from stdin`)))
 
@@ -102,7 +100,7 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
       const staging = await stage(client, table)
       await copy(client, staging)
       await client.query(
-        `insert into ${target} (${columns}) select ${columns} from ${staging} ${onConflict(dialect, table, positions)}`,
+        `insert into ${target} (${columns}) select ${columns} from ${staging} ${dialect.onExistingKey(table, names)}`,
       )
     })
   }
@@ -110,15 +108,3 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
 
 const isNumberedByDatabase = (table: Table<any>, position: number, rows: readonly (readonly Cell[])[]) =>
   (table.columns[table.names[position] as string] as Column).isGenerated === true && rows[0]?.[position] === null
-
-function onConflict(dialect: Dialect, table: Table<any>, positions: readonly number[]): string {
-  const keys = quoteAll(
-    dialect,
-    table.keys.map((position) => table.names[position] as string),
-  )
-  const updates = positions
-    .filter((position) => !table.keys.includes(position) && position !== table.createdAt)
-    .map((position) => dialect.quote(table.names[position] as string))
-    .map((name) => `${name} = excluded.${name}`)
-  return `on conflict (${keys}) do ${updates.length === 0 ? 'nothing' : `update set ${updates.join(', ')}`}`
-}

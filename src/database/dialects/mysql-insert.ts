@@ -1,0 +1,43 @@
+/** Bulk writing by statements of many rows, each within what the server takes in one packet. */
+import { isUtf8 } from 'node:buffer'
+import type { Pool } from 'mysql2'
+import type { Database } from '../database.ts'
+import type { Cell } from '../fit.ts'
+import { type Dialect, quoteAll } from './dialect.ts'
+
+/** Strings are quoted with a backslash before what the parser would take for its own. */
+const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' }
+const quoted = (text: string) =>
+  /['\\\0]/.test(text) ? `'${text.replace(/['\\\0]/g, (each) => ESCAPES[each] as string)}'` : `'${text}'`
+function literal(cell: Cell): string {
+  if (cell === null) return 'null'
+  if (typeof cell === 'string') return quoted(cell)
+  if (cell instanceof Date) return `'${cell.toISOString().replace('T', ' ').slice(0, -1)}'`
+  // Hexadecimal is twice as long, and a statement may not pass the server's packet size.
+  if (Buffer.isBuffer(cell)) return isUtf8(cell) ? `_binary${quoted(cell.toString())}` : `x'${cell.toString('hex')}'`
+  return String(cell)
+}
+
+/** `longest`: most bytes of a statement. */
+export function insertWriter(pool: Pick<Pool, 'query'>, dialect: Dialect, longest: number): Database['sendRows'] {
+  const send = (statement: string) =>
+    new Promise<void>((resolve, reject) => pool.query(statement, (error) => (error ? reject(error) : resolve())))
+  return async (table, rows, mode) => {
+    const head = `insert into ${dialect.quote(table.name)} (${quoteAll(dialect, table.names)}) values `
+    const tail = mode === 'upsert' ? ` ${dialect.onExistingKey(table, table.names)}` : ''
+    let statement = ''
+    let size = 0
+    for (const cells of rows) {
+      const values = `(${cells.map(literal).join(',')})`
+      const bytes = Buffer.byteLength(values) + 1
+      if (statement !== '' && size + bytes > longest) {
+        await send(head + statement + tail)
+        statement = ''
+        size = head.length + tail.length
+      }
+      statement += statement === '' ? values : `,${values}`
+      size += bytes
+    }
+    if (statement !== '') await send(head + statement + tail)
+  }
+}
