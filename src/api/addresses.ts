@@ -28,7 +28,8 @@ export function rewriteUrl(request: IncomingMessage): string {
 /** The form of an address that routes know: without a slash at its end. */
 export function withoutSlash(url: string): string | undefined {
   const [path = '', ...query] = url.split('?')
-  if (path.length < 2 || !path.endsWith('/')) return undefined
+  // What lies behind a proxy decides itself what a slash means.
+  if (path.length < 2 || !path.endsWith('/') || path.includes('/proxy/rest/')) return undefined
   const trimmed = path.replace(/\/+$/, '')
   // `//host/` would lead to another server.
   return trimmed === '' || trimmed.startsWith('//') ? undefined : [trimmed, ...query].join('?')

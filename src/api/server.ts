@@ -2,7 +2,7 @@
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import type { z } from 'zod'
 import { audited } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
@@ -33,7 +33,7 @@ export async function createServer({ config, control, log }: ServerDependencies)
   const { database, plugins, secrets } = control.context
   const server = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
     bodyLimit: LARGEST_BODY,
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
@@ -65,10 +65,12 @@ export async function createServer({ config, control, log }: ServerDependencies)
   })
   api.setSerializerCompiler(() => (value) => JSON.stringify(value))
   api.setErrorHandler(errorHandler(database))
-  api.setNotFoundHandler((request, reply) => {
+  api.setNotFoundHandler((_request, reply) =>
+    reply.code(404).type('text/plain; charset=utf-8').send('404 page not found'),
+  )
+  api.addHook('onRequest', async (request, reply) => {
     const target = withoutSlash(request.originalUrl)
     if (target) return reply.redirect(target, request.method === 'GET' ? 301 : 307)
-    return reply.code(404).type('text/plain; charset=utf-8').send('404 page not found')
   })
   api.removeAllContentTypeParsers()
   api.addContentTypeParser('*', { parseAs: 'string' }, async (request: any, text: any) => parseBody(request, text))

@@ -15,16 +15,11 @@ export const publicName = (column: string): string =>
   SPELT[column] ??
   (column.startsWith('_') ? column : column.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()))
 
-/** JSON arrives as text from one engine, and null stands for "never written". */
-export function decodeRow<T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> {
-  const decoded: Record<string, unknown> = {}
-  for (const name of table.names) {
-    const column = table.columns[name] as Column
-    const value = row[name] ?? missingCell(column)
-    decoded[name] = column.kind === 'json' && typeof value === 'string' ? JSON.parse(value) : value
-  }
-  return decoded as RowOf<T>
-}
+/** Null stands for "never written"; JSON arrives parsed from both engines. */
+export const decodeRow = <T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> =>
+  Object.fromEntries(
+    table.names.map((name) => [name, row[name] ?? missingCell(table.columns[name] as Column)]),
+  ) as RowOf<T>
 
 export const publicRow = (table: Table<any>, row: Record<string, unknown>): Record<string, any> =>
   Object.fromEntries(table.names.map((name) => [publicName(name), row[name]]))

@@ -55,6 +55,7 @@ export async function startTestApi(database: Database, environment: Environment 
     log: () => lines.join(''),
     async ask(method, url, body, sent = {}) {
       const answer = await ask(server, method, url, body, sent)
+      if (answer.status === 500) throw new Error(`${method} ${url} failed: ${lines.slice(-2).join('')}`)
       check(method, url, answer)
       return answer
     },
@@ -94,7 +95,7 @@ function answerChecker(document: any) {
       open: path.split('{').length,
     }))
     .sort((left, right) => left.open - right.open || right.path.length - left.path.length)
-  const escape = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1')
+  const pointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1')
 
   return (method: string, url: string, { status, body, text }: Answer) => {
     const path = url.replace(/^\/api(?=\/)/, '').split('?')[0] as string
@@ -113,7 +114,7 @@ function answerChecker(document: any) {
       'content',
       'application/json',
     ]
-    const reference = `api#/${[...place, 'schema'].map((part) => encodeURIComponent(escape(part))).join('/')}`
+    const reference = `api#/${[...place, 'schema'].map((part) => encodeURIComponent(pointer(part))).join('/')}`
     const validate = compiled.get(reference) ?? ajv.compile({ $ref: reference })
     compiled.set(reference, validate)
     if (!validate(body)) {
