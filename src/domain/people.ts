@@ -1,5 +1,5 @@
 /** Accounts in tools, the people who own them, and their teams. */
-import { bigint, common, defineTable, key, string, timestamp } from '../database/table.ts'
+import { bigint, common, defineTable, indexed, key, string, timestamp } from '../database/table.ts'
 
 export const accounts = defineTable(
   'accounts',
@@ -21,8 +21,8 @@ export const users = defineTable(
   'users',
   {
     id: key(string()),
-    email: string(),
-    name: string(),
+    email: indexed(string()),
+    name: indexed(string()),
     ...common,
   },
   { meaning: 'A real person, who may own accounts in several tools.' },

@@ -26,6 +26,12 @@ export function projectOf({ projectName }: Readonly<Record<string, any>>): strin
 export const mapped = (table: 'repos' | 'boards' | 'cicd_scopes', project: string): Sql =>
   sql`select row_id from project_mapping where project_name = ${project} and ${sql.ref('table')} = ${table}`
 
+/** The mapping table as the first of a join, and its part of the condition. */
+export const mapping = (alias: string, table: 'repos' | 'boards' | 'cicd_scopes', project: string) => ({
+  from: sql`project_mapping as ${sql.id(alias)}`,
+  where: sql`${sql.ref(`${alias}.project_name`)} = ${project} and ${sql.ref(`${alias}.table`)} = ${table}`,
+})
+
 /** The scopes that a task is about: one, when it names one, or all of its project. */
 export const scopesOf = (options: Readonly<Record<string, any>>): Sql =>
   options.scopeId ? sql`${options.scopeId}` : mapped('cicd_scopes', projectOf(options))
@@ -63,7 +69,7 @@ export interface Filling {
   readonly table: Table<any>
   /** An expression for each column. */
   readonly columns: Readonly<Record<string, Sql>>
-  /** `from … where …`; the `where` is needed, or what follows it would be ambiguous. */
+  /** `from … where …`, joined in this order; the `where` is needed, or what follows it would be ambiguous. */
   readonly from: Sql
   readonly with?: Sql
 }
@@ -77,7 +83,7 @@ export async function fill({ kysely, dialect }: Database, filling: Filling): Pro
   const names = Object.keys(all)
   const selected = names.map((name) => sql`${all[name]} as ${sql.id(name)}`)
   const result = await sql`insert into ${sql.table(table.name)} (${sql.join(names.map((name) => sql.id(name)))})
-    ${filling.with ?? sql``} select ${sql.join(selected)} ${from}
+    ${filling.with ?? sql``} select ${raw(dialect.joinAsWritten)} ${sql.join(selected)} ${from}
     ${raw(dialect.onExistingKey(table, names))}`.execute(kysely)
   return Number(result.numAffectedRows ?? 0)
 }

@@ -8,14 +8,14 @@ const FINISHED = sql`('SUCCESS', 'FAILURE')`
 
 /** The pipelines of the scopes that count as deployments, each with its environment. */
 const deployingPipelines = (scopes: Sql) => sql`with jobs as (
-    select t.pipeline_id as pipeline_id,
+    select p.id,
       max(case when t.type = 'DEPLOYMENT' then 1 else 0 end) as deploys,
       max(case when t.environment = 'PRODUCTION' then 1 else 0 end) as in_production,
       max(case when t.environment = 'STAGING' then 1 else 0 end) as in_staging,
       max(case when t.environment = 'TESTING' then 1 else 0 end) as in_testing
-    from cicd_pipelines p inner join cicd_tasks t on t.pipeline_id = p.id
-    where p.cicd_scope_id in (${scopes}) and p.result in ${FINISHED} and t.result in ${FINISHED}
-    group by t.pipeline_id
+    from cicd_pipelines p left join cicd_tasks t on t.pipeline_id = p.id and t.result in ${FINISHED}
+    where p.cicd_scope_id in (${scopes}) and p.result in ${FINISHED}
+    group by p.id
   ), deploying as (
     select p.*, case
         when coalesce(p.environment, '') <> '' then p.environment
@@ -23,8 +23,8 @@ const deployingPipelines = (scopes: Sql) => sql`with jobs as (
         when jobs.in_staging = 1 then 'STAGING'
         when jobs.in_testing = 1 then 'TESTING'
         else '' end as deployed_to
-    from cicd_pipelines p left join jobs on jobs.pipeline_id = p.id
-    where p.cicd_scope_id in (${scopes}) and p.result in ${FINISHED} and (p.type = 'DEPLOYMENT' or jobs.deploys = 1)
+    from jobs inner join cicd_pipelines p on p.id = jobs.id
+    where p.type = 'DEPLOYMENT' or jobs.deploys = 1
   )`
 
 const clear = (database: Database, table: string, subtask: string, scopes: Sql) =>

@@ -2,24 +2,19 @@ import { sql } from 'kysely'
 import { userAccounts } from '../../domain/people.ts'
 import { type Calculation, fill, noOrigin, swap } from './calculation.ts'
 
-const usersBy = (column: 'email' | 'name') =>
-  sql`(select ${sql.ref(column)} as word, min(id) as id from users where ${sql.ref(column)} <> '' group by ${sql.ref(column)})`
+const userBy = (column: 'email' | 'name', word: string) =>
+  sql`(select min(u.id) from users u where u.${sql.ref(column)} = ${sql.ref(word)} and ${sql.ref(word)} <> '')`
 
 /** Gives accounts that have no owner yet to the user of the same e-mail, else full name, else user name. */
 export const connectUserAccountsExact: Calculation = ({ database }) =>
   swap(database, (inside) =>
     fill(inside, {
       table: userAccounts,
-      columns: {
-        account_id: sql`a.id`,
-        user_id: sql`coalesce(by_email.id, by_full_name.id, by_user_name.id)`,
-        ...noOrigin,
-      },
-      from: sql`from accounts a
-        left join ${usersBy('email')} by_email on by_email.word = a.email
-        left join ${usersBy('name')} by_full_name on by_full_name.word = a.full_name
-        left join ${usersBy('name')} by_user_name on by_user_name.word = a.user_name
-        where coalesce(by_email.id, by_full_name.id, by_user_name.id) is not null
-          and not exists (select 1 from user_accounts u where u.account_id = a.id)`,
+      with: sql`with owned as (
+        select a.id, coalesce(${userBy('email', 'a.email')}, ${userBy('name', 'a.full_name')},
+          ${userBy('name', 'a.user_name')}) as user_id
+        from accounts a where not exists (select 1 from user_accounts o where o.account_id = a.id))`,
+      columns: { account_id: sql`owned.id`, user_id: sql`owned.user_id`, ...noOrigin },
+      from: sql`from owned where owned.user_id is not null`,
     }),
   )

@@ -1,0 +1,94 @@
+/** One measured part of the four-keys benchmark, in a process of its own: node four-keys-worker.ts PART URL PROJECTS */
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/database.ts'
+import { createIndex, indexesOf } from '../../src/database/dialects/dialect.ts'
+import type { Cell } from '../../src/database/fit.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import type { Table } from '../../src/database/table.ts'
+import { dora } from '../../src/plugins/dora/plugin.ts'
+import { refdiff } from '../../src/plugins/refdiff/plugin.ts'
+import { allTables } from '../../src/tables.ts'
+import { generate, projectName } from './four-keys-organisation.ts'
+
+const SUBTASKS = [
+  'generateDeployments',
+  'generateDeploymentCommits',
+  'enrichPrevSuccessDeploymentCommits',
+  'calculateDeploymentCommitsDiff',
+  'calculateChangeLeadTime',
+  'ConvertIssuesToIncidents',
+  'ConnectIncidentToDeployment',
+]
+const all = [...dora.subtasks, ...refdiff.subtasks]
+const subtasks = SUBTASKS.map((name) => all.find((each) => each.name === name)!)
+const tableOf = (name: string) => allTables.find((table) => table.name === name) as Table<any>
+const outputs = [...new Set(subtasks.flatMap(({ writes }) => writes))]
+const inputs = [...new Set(subtasks.flatMap(({ reads }) => reads))].filter((name) => !outputs.includes(name))
+
+async function calculate(database: Database, projects: number): Promise<void> {
+  for (const subtask of subtasks) {
+    const started = performance.now()
+    for (let project = 0; project < projects; project++) {
+      await subtask.run({
+        database,
+        options: { projectName: projectName(project) },
+        fullSync: true,
+        signal: new AbortController().signal,
+        progress: () => {},
+      })
+    }
+    console.error(`  ${subtask.name}: ${((performance.now() - started) / 1000).toFixed(1)} s`)
+  }
+}
+
+/** Reads every row of the inputs, and loads every row of the outputs into an empty table of the same shape. */
+async function floor(database: Database): Promise<void> {
+  for (const name of inputs) {
+    let rows = 0
+    for await (const _row of database.kysely.selectFrom(name).selectAll().stream(5000)) rows++
+    console.error(`  scan ${name}: ${rows} rows`)
+  }
+}
+
+async function load(database: Database): Promise<number> {
+  let seconds = 0
+  for (const name of outputs) {
+    const table = tableOf(name)
+    const copy = { ...table, name: `floor_${name}` } as Table<any>
+    await sql.raw(`drop table if exists ${database.dialect.quote(copy.name)}`).execute(database.kysely)
+    await sql.raw(database.dialect.createTable(copy)).execute(database.kysely)
+    for (const index of indexesOf(copy))
+      await sql.raw(createIndex(database.dialect, copy, index)).execute(database.kysely)
+    let batch: Cell[][] = []
+    const send = async () => {
+      const started = performance.now()
+      if (batch.length > 0) await database.sendRows(copy, batch, 'insert')
+      seconds += (performance.now() - started) / 1000
+      batch = []
+    }
+    for await (const row of database.kysely.selectFrom(name).selectAll().stream(5000)) {
+      batch.push(table.names.map((each) => (row as Record<string, Cell>)[each] ?? null))
+      if (batch.length === 5000) await send()
+    }
+    await send()
+  }
+  return seconds
+}
+
+const [part, url = '', count = '1'] = process.argv.slice(2)
+const database = await openDatabase(url)
+try {
+  const started = performance.now()
+  let extra = 0
+  if (part === 'generate') await generate(database, Number(count))
+  if (part === 'calculate') await calculate(database, Number(count))
+  if (part === 'floor') await floor(database)
+  let seconds = (performance.now() - started) / 1000
+  if (part === 'floor') {
+    extra = await load(database)
+    seconds += extra
+  }
+  console.log(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024, load: extra }))
+} finally {
+  await database.close()
+}
