@@ -73,7 +73,8 @@ export async function act(engine: Engine, id: string, request: Request): Promise
   try {
     const plan = planOf(run.row)
     transitionOf(run.row.state, request.action)
-    if (skipped.length > 0) await run.write('note', skipped.join(','), request.reason)
+    if (skipped.length > 0 && !run.has('note', skipped.join(',')))
+      await run.write('note', skipped.join(','), request.reason)
     await perform(engine, run, plan, request)
   } catch (error) {
     await noteProblem(run, error)
@@ -101,12 +102,14 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
   async prepare({ engine, run, plan, context }) {
     await claimAction(engine.database, plan, run.row.id)
     const [preflight, ...rest] = prepareEffects(context)
-    // Looked at before the first state change: a plan that does not fit leaves no trace.
-    await runEffects(engine, run, plan, [preflight!]).catch(async (error: unknown) => {
-      if (run.row.state === 'draft') await releaseAction(engine.database, run.row.id)
-      throw error
-    })
-    await enter(run, 'preparing', run.row.state === 'preparing' ? {} : { problem: null, began_at: null })
+    if (run.row.state !== 'preparing') {
+      // Looked at before the first state change: a plan that does not fit leaves no trace.
+      await runEffects(engine, run, plan, [preflight!]).catch(async (error: unknown) => {
+        if (run.row.state === 'draft') await releaseAction(engine.database, run.row.id)
+        throw error
+      })
+      await enter(run, 'preparing', { problem: null, began_at: null })
+    }
     await runEffects(engine, run, plan, rest)
     await enter(run, 'prepared', { step: 0, verified_at: engine.now(), approved_at: null })
   },
@@ -179,14 +182,16 @@ function requireConfirmation(plan: Plan, { confirm }: Request): void {
 }
 
 async function enter(run: Run, state: State, changes: SwitchChanges = {}): Promise<void> {
-  if (run.row.state === state && Object.keys(changes).length === 0) return
+  const isSame = Object.entries(changes).every(([name, value]) => run.row[name as keyof SwitchChanges] === value)
+  if (run.row.state === state && isSame) return
   await run.write('state', state, { before: run.row.state, after: state }, { ...changes, state })
 }
 
 /** Announced before anything is asked of the outside, and reported after; a restart finds the announcement and looks. */
 async function runEffects(engine: Engine, run: Run, plan: Plan, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
-    if (!run.isAnnounced(effect.name)) await run.write('intent', effect.name)
+    if (run.has('result', effect.name)) continue
+    if (!run.has('intent', effect.name)) await run.write('intent', effect.name)
     try {
       const how = await bringAbout(engine, run, plan, effect)
       await run.write('result', effect.name, how, effect.learned?.() ?? {})

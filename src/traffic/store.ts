@@ -92,8 +92,8 @@ export const journalOf = async ({ kysely }: Database, id: string, after = 0): Pr
 export interface Run {
   row: SwitchRow
   write(kind: JournalKind, effect: string, detail?: unknown, changes?: SwitchChanges): Promise<void>
-  /** Whether an earlier run announced this effect and never told how it ended. */
-  isAnnounced(effect: string): boolean
+  /** What this action has said since the last change of state: a run that was killed is taken up after its last word. */
+  has(kind: JournalKind, effect: string): boolean
   renew(): Promise<void>
   end(): Promise<void>
 }
@@ -118,10 +118,10 @@ export async function startRun(
   }
   const entries = await journalOf(database, id)
   let sequence = entries.at(-1)?.sequence ?? 0
-  const open = new Set<string>()
+  const said = new Set<string>()
   for (const entry of entries) {
-    if (entry.action !== action) open.clear()
-    follow(open, entry.kind, entry.effect)
+    if (entry.action !== action) said.clear()
+    follow(said, entry.kind, entry.effect)
   }
   const touch = async (transaction: typeof kysely, changes: SwitchChanges): Promise<void> => {
     const result = await transaction
@@ -135,7 +135,7 @@ export async function startRun(
   }
   const run: Run = {
     row,
-    isAnnounced: (effect) => open.has(effect),
+    has: (kind, effect) => said.has(`${kind} ${effect}`),
     async write(kind, effect, detail = '', changes = {}) {
       const version = run.row.version + 1
       await kysely.transaction().execute(async (transaction) => {
@@ -155,7 +155,7 @@ export async function startRun(
         await transaction.insertInto(trafficJournal.name).values(entry).execute()
       })
       sequence++
-      follow(open, kind, effect)
+      follow(said, kind, effect)
       run.row = { ...run.row, ...changes, version }
     },
     renew: () => touch(kysely, {}),
@@ -164,11 +164,10 @@ export async function startRun(
   return run
 }
 
-/** Effects that are announced and not yet reported; a new state is a new beginning. */
-function follow(open: Set<string>, kind: string, effect: string): void {
-  if (kind === 'intent') open.add(effect)
-  else if (kind === 'result' || kind === 'failure') open.delete(effect)
-  else if (kind === 'state') open.clear()
+/** A new state is a new beginning, and after a failure everything is looked at again. */
+function follow(said: Set<string>, kind: string, effect: string): void {
+  if (kind === 'state' || kind === 'failure') said.clear()
+  else said.add(`${kind} ${effect}`)
 }
 
 async function takeLease(database: Database, id: string, holder: string): Promise<SwitchRow> {

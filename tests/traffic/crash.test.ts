@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { prepareDatabase } from '../../src/prepare-database.ts'
+import { connect } from '../../src/traffic/connect.ts'
+import { act, type Request } from '../../src/traffic/engine.ts'
+import { createSwitch, getSwitch, journalOf, type SwitchRow } from '../../src/traffic/store.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { startWorld, type World } from './support/world.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-crash-'))
+const program = join(folder, 'crash-child.js')
+
+// One file instead of two thousand: dozens of processes are started from it.
+beforeAll(async () => {
+  await build({
+    configFile: false,
+    logLevel: 'silent',
+    ssr: { noExternal: true },
+    build: {
+      ssr: fileURLToPath(new URL('support/crash-child.ts', import.meta.url)),
+      outDir: folder,
+      target: 'esnext',
+      rolldownOptions: { output: { codeSplitting: false } },
+    },
+  })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Each engine has its own moment of death; together they are every moment that differs. */
+const MOMENTS = ['after', 'before-result']
+
+describeEachDatabase('killed and started again', (database) => {
+  const moment = MOMENTS.shift()!
+  let world: World
+  beforeAll(() => prepareDatabase(database.database))
+  afterEach(async () => {
+    await database.database.kysely.deleteFrom('_weir_traffic_claims').execute()
+    await world.close()
+  })
+
+  /** How the process ended: the name of the signal, or its exit code. */
+  const runChild = (row: SwitchRow, request: Request, open: string) =>
+    new Promise<string>((resolve, reject) => {
+      const child = spawn(process.execPath, [program, database.url, row.id, JSON.stringify(request), moment, open], {
+        env: { ...process.env, ...world.environment, NODE_COMPILE_CACHE: join(folder, 'cache') },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      let errors = ''
+      child.stderr.on('data', (chunk) => (errors += chunk))
+      child.on('error', reject)
+      child.on('close', (code, signal) =>
+        code === 0 || signal === 'SIGKILL' ? resolve(signal ?? 'done') : reject(new Error(errors)),
+      )
+    })
+
+  /** Repeats the action, each time killed a little later, until it gets through. */
+  async function survive(row: SwitchRow, request: Omit<Request, 'actor'>): Promise<number> {
+    for (let kills = 0; ; kills++) {
+      const before = (await journalOf(database.database, row.id)).at(-1)!
+      const open = before.kind === 'intent' ? before.effect : ''
+      if ((await runChild(row, { actor: 'ada', ...request }, open)) === 'done') return kills
+      const last = (await journalOf(database.database, row.id)).at(-1)!
+      // Killed after the very last entry of the action: there is nothing left to repeat.
+      if (last.kind === 'state' && ENDS[request.action]!.includes(last.effect) && last.sequence > before.sequence)
+        return kills + 1
+    }
+  }
+  const ENDS: Record<string, readonly string[]> = {
+    prepare: ['prepared'],
+    advance: ['verified', 'switched'],
+    dns: ['dns-switched'],
+    cleanup: ['cleaned-up'],
+    rollback: ['rolled-back'],
+  }
+
+  async function start(): Promise<SwitchRow> {
+    world = await startWorld((plan) => {
+      plan.steps = [plan.steps[0]!, plan.steps[3]!]
+    })
+    return createSwitch(database.database, world.plan, 'ada')
+  }
+
+  test('at every journal entry from first plan to clean-up', async () => {
+    const row = await start()
+    let kills = await survive(row, { action: 'prepare' })
+    expect(world.liveWeights()).toEqual([100, 0])
+    kills += await survive(row, { action: 'advance' })
+    expect(world.liveWeights()).toEqual([0, 100])
+    kills += await survive(row, { action: 'advance' })
+    world.pointDnsAt('target')
+    kills += await survive(row, { action: 'dns' })
+    kills += await survive(row, { action: 'cleanup', confirm: world.plan.name, skipQuiet: true, reason: 'test' })
+
+    expect((await getSwitch(database.database, row.id)).state).toBe('cleaned-up')
+    expect(world.liveWeights()).toBeUndefined()
+    expect([...world.elb.groups.values()].some(({ name }) => name === world.plan.targetGroup.name)).toBe(false)
+    // Nothing was done twice.
+    expect(world.elb.calls).toEqual(['CreateTargetGroup', 'DeleteTargetGroup'])
+    expect(world.current.calls).toEqual(['PATCH Ingress web', 'PATCH Ingress web', 'PATCH Ingress web'])
+    expect(world.target.calls).toEqual([
+      'PATCH Ingress web',
+      'PATCH TargetGroupBinding web-switch',
+      'DELETE TargetGroupBinding web-switch',
+    ])
+    expect(kills).toBeGreaterThan(moment === 'after' ? 38 : 15)
+    const entries = await journalOf(database.database, row.id)
+    for (const { kind, effect } of entries.filter((entry) => entry.kind === 'intent')) {
+      expect(
+        entries.some((entry) => entry.kind === 'result' && entry.effect === effect),
+        `${kind} ${effect}`,
+      ).toBe(true)
+    }
+    expect(await database.database.kysely.selectFrom('cicd_deployments').select('result').execute()).toEqual([
+      { result: 'SUCCESS' },
+    ])
+    console.info(`${kills} kills ${moment}, ${entries.length} journal entries`)
+  })
+
+  test('at every journal entry of a rollback', async () => {
+    const row = await start()
+    Object.assign(process.env, world.environment)
+    const engine = { database: database.database, connect, now: () => new Date(), pollMs: 3 }
+    await act(engine, row.id, { action: 'prepare', actor: 'ada' })
+    await act(engine, row.id, { action: 'advance', actor: 'ada' })
+    expect(await survive(row, { action: 'rollback' })).toBeGreaterThan(moment === 'after' ? 7 : 2)
+    expect((await getSwitch(database.database, row.id)).state).toBe('rolled-back')
+    expect(world.liveWeights()).toEqual([100, 0])
+    expect(world.current.calls).toHaveLength(3)
+  })
+})
