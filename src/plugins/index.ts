@@ -2,6 +2,7 @@
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import { circleci } from './circleci/plugin.ts'
 import { dora } from './dora/plugin.ts'
+import { gitextractor } from './gitextractor/plugin.ts'
 import { githubGraphql } from './github/graphql-plugin.ts'
 import { github } from './github/plugin.ts'
 import { issueTrace } from './issue-trace/plugin.ts'
@@ -15,6 +16,7 @@ export const plugins: readonly Plugin[] = [
   github,
   githubGraphql,
   dora,
+  gitextractor(() => plugins),
   issueTrace,
   jira,
   linker,

@@ -1,0 +1,61 @@
+/** Rows that no raw record stands behind: they bear a mark of their own, and a full pass replaces what bears it. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { Table, TableRow } from '../database/table.ts'
+import { retrying, write } from '../database/write.ts'
+import { nextStamp } from './state.ts'
+
+export interface Mark {
+  readonly table: string
+  readonly params: string
+}
+
+export interface MarkedRows {
+  /** Writes rows of several tables side by side. */
+  write(rows: readonly TableRow[]): Promise<void>
+  /** Deletes what bears the mark and was not written since these rows were opened. */
+  sweep(table: Table<any>, condition?: RawBuilder<unknown>): Promise<void>
+  /** The same for rows that others may need: those whose `column` is found in the column of another table stay. */
+  sweepUnless(table: Table<any>, column: string, needed: { table: Table<any>; column: string }): Promise<void>
+}
+
+const SWEEP_BATCH = 1000
+
+export function openMarkedRows(database: Database, mark: Mark): MarkedRows {
+  const stamp = nextStamp()
+  const isStale = sql`_raw_data_params = ${mark.params} and _raw_data_table = ${mark.table}
+    and (updated_at is null or updated_at <> ${stamp})`
+  const run = <Row>(statement: RawBuilder<Row>) => retrying(database, () => statement.execute(database.kysely))
+  return {
+    async write(rows) {
+      const byTable = Map.groupBy(rows, ({ table }) => table)
+      for (const { table, cells } of rows) {
+        cells[table.origin] = mark.params
+        cells[table.origin + 1] = mark.table
+      }
+      await Promise.all(byTable.values().map((own) => write(database, own, stamp)))
+    },
+    async sweep(table, condition = sql`1 = 1`) {
+      await run(sql`delete from ${sql.table(table.name)} where ${isStale} and ${condition}`)
+    },
+    async sweepUnless(table, column, needed) {
+      const [own, other] = [sql.ref(column), sql.ref(needed.column)]
+      for (let last = ''; ; ) {
+        const { rows } = await run(sql<{ value: string }>`select distinct ${own} as value from ${sql.table(table.name)}
+          where ${isStale} and ${own} > ${last} order by ${own} limit ${sql.lit(SWEEP_BATCH)}`)
+        if (rows.length === 0) return
+        const values = rows.map(({ value }) => value)
+        const kept = await run(sql<{
+          value: string
+        }>`select distinct ${other} as value from ${sql.table(needed.table.name)}
+          where ${other} in (${sql.join(values)})`)
+        const stay = new Set(kept.rows.map(({ value }) => value))
+        const gone = values.filter((value) => !stay.has(value))
+        if (gone.length > 0) {
+          await run(sql`delete from ${sql.table(table.name)} where ${isStale} and ${own} in (${sql.join(gone)})`)
+        }
+        last = values.at(-1) as string
+      }
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { Database } from '../database/database.ts'
+import { readAll } from '../database/read.ts'
+import { write } from '../database/write.ts'
+import { subtaskStates } from '../system/state.ts'
+import type { Place } from './quarantine.ts'
+
+/** A text that a subtask leaves for its next run, where the moment of the last success alone does not say enough. */
+export interface Note {
+  read(): Promise<string | null>
+  write(text: string): Promise<void>
+  forget(): Promise<void>
+}
+
+export function openNote(database: Database, { plugin, subtask, params }: Place): Note {
+  const place = { plugin, subtask, params }
+  const startedAt = new Date()
+  return {
+    read: async () => (await readAll(database, { table: subtaskStates, where: place }))[0]?.prev_config ?? null,
+    write: (text) => write(database, [subtaskStates.row({ ...place, prev_config: text, prev_started_at: startedAt })]),
+    forget: async () => {
+      await database.kysely
+        .deleteFrom(subtaskStates.name)
+        .where((where) => where.and(place))
+        .execute()
+    },
+  }
+}

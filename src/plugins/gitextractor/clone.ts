@@ -1,0 +1,229 @@
+/**
+ * The bare clone of a repository, kept in the data folder between runs.
+ *
+ * home     <data folder>/git/<hash of the repository's id>, one run at a time
+ * clone    complete whenever it is there: it is made as a draft beside it and then renamed
+ * shape    what the clone holds: with file contents or without, from which moment on
+ */
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FatalError, messageOf, RetryableError } from '../../errors.ts'
+import type { Plugin } from '../../plugin-kit/subtask.ts'
+import { taskConfig } from '../../plugin-kit/task-config.ts'
+import { type Access, openAccess } from './access.ts'
+import { BrokenClone, explainFetch, explainReading } from './failure.ts'
+import { GitError, type GitOptions, git, gitText, LOCAL } from './git.ts'
+import type { GitTask } from './options.ts'
+
+interface Shape {
+  readonly hasBlobs: boolean
+  /** Milliseconds; null: all of the history. */
+  readonly since: number | null
+  readonly defaultBranch: string | null
+}
+
+export interface Clone {
+  readonly folder: string
+  readonly defaultBranch: string | null
+  /** Reads from it. A BrokenClone that it throws makes whoever uses the clone start again on a new one. */
+  git(parameters: readonly string[], options?: Partial<GitOptions>): Promise<void>
+  gitText(parameters: readonly string[], options?: Partial<GitOptions>): Promise<string>
+}
+
+const ATTEMPTS = 3
+const FIRST_PAUSE_MS = 500
+const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
+
+const homeOf = ({ repoId }: GitTask) =>
+  join(taskConfig().dataFolder, 'git', createHash('sha256').update(repoId).digest('hex').slice(0, 32))
+
+/** Brings the clone up to date. */
+export async function updateClone(task: GitTask, plugins: readonly Plugin[]): Promise<void> {
+  await exclusively(task, (home) => update(task, plugins, home))
+}
+
+/** Reads the clone; one that is not there is made, and one that turns out to be damaged is made anew, once. */
+export function withClone<Result>(
+  task: GitTask,
+  plugins: readonly Plugin[],
+  read: (clone: Clone) => Promise<Result>,
+): Promise<Result> {
+  return exclusively(task, async (home) => {
+    const folder = join(home, 'clone.git')
+    const shape = await readShape(folder)
+    const usable = shape && fits(shape, task) ? shape : await update(task, plugins, home)
+    try {
+      return await read(openClone(task, folder, usable))
+    } catch (error) {
+      if (!(error instanceof BrokenClone)) throw error
+      task.log?.(`The clone is damaged and is made anew: ${error.message}`)
+      return await read(openClone(task, folder, await makeAnew(task, plugins, home))).catch(stillBroken)
+    }
+  })
+}
+
+const stillBroken = (error: unknown): never => {
+  throw error instanceof BrokenClone ? new FatalError(`Even a new clone cannot be read: ${error.message}`) : error
+}
+
+/** One run at a time works on a clone, and what a killed one left lying about is removed first. */
+async function exclusively<Result>(task: GitTask, body: (home: string) => Promise<Result>): Promise<Result> {
+  const home = homeOf(task)
+  return task.database.locked(`gitextractor ${task.repoId}`, async () => {
+    task.signal.throwIfAborted()
+    await mkdir(home, { recursive: true })
+    const left = (await readdir(home)).filter((name) => name !== 'clone.git')
+    await Promise.all(left.map((name) => rm(join(home, name), { recursive: true, force: true })))
+    return body(home)
+  })
+}
+
+function openClone({ signal }: GitTask, folder: string, { defaultBranch }: Shape): Clone {
+  const reading = <Result>(work: Promise<Result>) =>
+    work.catch((error) => {
+      throw explainReading(error)
+    })
+  return {
+    folder,
+    defaultBranch,
+    git: (parameters, options) => reading(git(parameters, { folder, signal, ...options })),
+    gitText: (parameters, options) => reading(gitText(parameters, { folder, signal, ...options })),
+  }
+}
+
+const fits = (shape: Shape, { withStats, isShallow, since }: GitTask): boolean =>
+  (shape.hasBlobs || !withStats) &&
+  (shape.since === null || (isShallow && since !== null && shape.since <= since.getTime()))
+
+async function update(task: GitTask, plugins: readonly Plugin[], home: string): Promise<Shape> {
+  const folder = join(home, 'clone.git')
+  const shape = await readShape(folder)
+  if (!shape || !fits(shape, task)) return makeAnew(task, plugins, home)
+  await removeLocks(folder)
+  try {
+    return await download(task, plugins, home, folder, shape)
+  } catch (error) {
+    if (!(error instanceof BrokenClone)) throw error
+    task.log?.(`The clone is damaged and is made anew: ${error.message}`)
+    return makeAnew(task, plugins, home)
+  }
+}
+
+async function makeAnew(task: GitTask, plugins: readonly Plugin[], home: string): Promise<Shape> {
+  const draft = await mkdtemp(join(home, 'draft-'))
+  const { signal, withStats, isShallow, since } = task
+  try {
+    await git(['init', '--quiet', '--bare', '--template=', '--object-format=sha1', draft], { signal })
+    const wanted = { hasBlobs: withStats, since: (isShallow && since?.getTime()) || null, defaultBranch: null }
+    const shape = await download(task, plugins, home, draft, wanted).catch(stillBroken)
+    const folder = join(home, 'clone.git')
+    await rename(folder, join(home, 'replaced')).catch(() => {})
+    await rename(draft, folder)
+    return shape
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+    await rm(join(home, 'replaced'), { recursive: true, force: true })
+  }
+}
+
+/** Fetches what is new, and tries again what broke off. */
+async function download(
+  task: GitTask,
+  plugins: readonly Plugin[],
+  home: string,
+  folder: string,
+  wanted: Shape,
+): Promise<Shape> {
+  const { url, signal } = task
+  const access = await openAccess(task, plugins, home)
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await downloadOnce(task, access, folder, wanted)
+      } catch (error) {
+        const meaning = explainFetch(error, url, access.secrets)
+        if (!(meaning instanceof RetryableError) || attempt === ATTEMPTS) throw meaning
+        task.log?.(`${messageOf(meaning)} Trying again.`)
+        await sleep(FIRST_PAUSE_MS * 2 ** attempt, undefined, { signal })
+      }
+    }
+  } finally {
+    await access.close()
+  }
+}
+
+async function downloadOnce(task: GitTask, { environment }: Access, folder: string, wanted: Shape): Promise<Shape> {
+  const { signal, url } = task
+  const remote = { folder, signal, environment }
+  await git(['config', 'remote.origin.url', url], { folder, signal, environment: LOCAL })
+  const heads = await gitText(['ls-remote', '--symref', 'origin', 'HEAD'], remote)
+  const defaultBranch = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(heads)?.[1] ?? null
+
+  const fetch = (...depth: string[]) =>
+    git(
+      [
+        'fetch',
+        '--progress',
+        '--prune',
+        '--no-tags',
+        '--no-write-fetch-head',
+        ...(wanted.hasBlobs ? [] : ['--filter=blob:none']),
+        ...depth,
+        'origin',
+        ...REFSPECS,
+      ],
+      { ...remote, onErrorText: progressReader(task) },
+    )
+  const since = wanted.since === null ? null : await fetchSince(fetch, wanted.since)
+  if (since === null) await fetch()
+  const shape: Shape = { hasBlobs: wanted.hasBlobs, since, defaultBranch }
+  await writeFile(join(folder, 'weir.json.new'), JSON.stringify(shape))
+  await rename(join(folder, 'weir.json.new'), join(folder, 'weir.json'))
+  return shape
+}
+
+/** Null where the server cannot cut a history by date. */
+async function fetchSince(fetch: (...depth: string[]) => Promise<void>, since: number): Promise<number | null> {
+  const failedWith = (pattern: RegExp) => (error: unknown) => {
+    if (error instanceof GitError && pattern.test(error.output)) return 'failed' as const
+    throw error
+  }
+  try {
+    const fetched = await fetch(`--shallow-since=${new Date(since).toISOString()}`).catch(
+      // Nothing is that young: the tips are enough.
+      failedWith(/no commits selected for shallow|error processing shallow info/),
+    )
+    if (fetched === 'failed') await fetch('--depth=1')
+    // The parents of the oldest commits, without which their changes cannot be told.
+    else await fetch('--deepen=1')
+    return since
+  } catch (error) {
+    failedWith(/does not support (--)?shallow/)(error)
+    return null
+  }
+}
+
+function progressReader({ progress }: GitTask): (text: string) => void {
+  return (text) => {
+    const [, done, expected] = /Receiving objects:\s+\d+% \((\d+)\/(\d+)\)/.exec(text) ?? []
+    if (done) progress({ done: Number(done), expected: Number(expected) })
+  }
+}
+
+async function readShape(folder: string): Promise<Shape | null> {
+  try {
+    const shape = JSON.parse(await readFile(join(folder, 'weir.json'), 'utf8'))
+    return typeof shape?.hasBlobs === 'boolean' ? shape : null
+  } catch {
+    return null
+  }
+}
+
+/** A killed git leaves its locks; we hold one over all of them. */
+async function removeLocks(folder: string): Promise<void> {
+  const names = await Promise.all([readdir(folder), readdir(join(folder, 'refs'), { recursive: true }).catch(() => [])])
+  const locks = [...names[0], ...names[1].map((name) => join('refs', name))].filter((name) => name.endsWith('.lock'))
+  await Promise.all(locks.map((name) => rm(join(folder, name), { force: true })))
+}

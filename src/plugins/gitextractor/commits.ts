@@ -1,0 +1,96 @@
+/** Commits with their parents, authors and line counts: those that are new, or on a full pass all of them. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { commitFileComponents, commitFiles, commitParents, commits, repoCommits } from '../../domain/code.ts'
+import { type MarkedRows, openMarkedRows } from '../../plugin-kit/marked-rows.ts'
+import type { SubtaskResult } from '../../plugin-kit/subtask.ts'
+import { batchWriter } from './batch-writer.ts'
+import type { Clone } from './clone.ts'
+import { logReader } from './commit-log.ts'
+import { commitRows } from './commit-rows.ts'
+import { readComponents } from './components.ts'
+import { openCoverage } from './coverage.ts'
+import type { GitTask } from './options.ts'
+import { followTips } from './tips.ts'
+
+/** What marks the rows of this plugin, beside the repository's id. */
+export const MARK = 'gitextractor'
+
+export async function collectCommits(task: GitTask, clone: Clone): Promise<SubtaskResult> {
+  const { database, repoId, since } = task
+  const components = task.withFiles ? await readComponents(database, repoId) : null
+  const coverage = await openCoverage(task, components?.description ?? '')
+  const known = coverage.tips && (await existing(clone, coverage.tips))
+  if (!known) await coverage.forget()
+
+  const marked = openMarkedRows(database, { table: MARK, params: repoId })
+  const writer = batchWriter(marked)
+  const rows = commitRows(task, components, writer.add)
+  const tips = followTips(known ?? [])
+  const cut = await cutCommits(clone)
+  let total = 0
+  const reader = logReader({
+    commit(commit) {
+      tips.add(commit)
+      const { date } = commit.committer
+      // The changes of a commit whose parents were not fetched cannot be told.
+      const isWanted = !cut.has(commit.sha) && !(since && date && date < since)
+      rows.begin(isWanted ? commit : null)
+      if (isWanted) total++
+    },
+    file: rows.file,
+  })
+  try {
+    await clone.git(['log', ...logParameters(task), '--all', '--stdin'], {
+      input: (known ?? []).map((sha) => `^${sha}\n`).join(''),
+      onOutput: async (piece) => {
+        reader.read(piece)
+        if (writer.isFull()) await writer.send()
+        task.progress({ done: total })
+      },
+    })
+    reader.end()
+    rows.begin(null)
+    await writer.finish()
+  } finally {
+    await writer.idle()
+  }
+  if (!known) await sweep(marked)
+  await coverage.remember(tips.list())
+  return { records: total, rows: writer.count(), quarantined: 0 }
+}
+
+/** Merges count as what they brought to their first parent; a rename is one change of the new path. */
+const logParameters = ({ withStats }: GitTask) => [
+  '-z',
+  '--format=raw',
+  '--encoding=UTF-8',
+  '--no-mailmap',
+  '--no-notes',
+  '--no-show-signature',
+  ...(withStats ? ['--numstat', '--find-renames', '--diff-merges=first-parent', '--no-ext-diff', '--no-textconv'] : []),
+]
+
+/** Of remembered commits, those that the clone has: a new clone lacks what was force-pushed away. */
+async function existing(clone: Clone, shas: readonly string[]): Promise<string[]> {
+  const found = await clone.gitText(['cat-file', '--batch-check=%(objecttype) %(objectname)'], {
+    input: shas.map((sha) => `${sha}\n`).join(''),
+  })
+  return [...found.matchAll(/^commit (\w+)$/gm)].map(([, sha]) => sha as string)
+}
+
+/** Where a shallow history was cut off. */
+async function cutCommits({ folder }: Clone): Promise<Set<string>> {
+  const text = await readFile(join(folder, 'shallow'), 'utf8').catch(() => '')
+  return new Set(text.split('\n').filter((line) => line !== ''))
+}
+
+/** Forks share commits: what another repository still holds stays. Authors stay too; they belong to no repository. */
+async function sweep(marked: MarkedRows): Promise<void> {
+  await marked.sweep(repoCommits)
+  const holder = { table: repoCommits, column: 'commit_sha' }
+  await marked.sweepUnless(commits, 'sha', holder)
+  await marked.sweepUnless(commitParents, 'commit_sha', holder)
+  await marked.sweep(commitFiles)
+  await marked.sweep(commitFileComponents)
+}

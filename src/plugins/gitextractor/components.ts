@@ -1,0 +1,39 @@
+import { components } from '../../domain/code.ts'
+import { compilePattern, matches } from '../../plugin-kit/patterns.ts'
+import type { TaskRun } from '../../plugin-kit/subtask.ts'
+
+export interface Components {
+  /** The first whose pattern is found in the path, by name, or `Default`. */
+  of(path: string): string
+  /** Differs when the outcome may. */
+  readonly description: string
+}
+
+/** Paths come again and again; this many are remembered. */
+const MOST_PATHS = 50_000
+
+export async function readComponents(database: TaskRun['database'], repoId: string): Promise<Components> {
+  const rows: { name: string; path_regex: string }[] = await database.kysely
+    .selectFrom(components.name)
+    .select(['name', 'path_regex'])
+    .where('repo_id', '=', repoId)
+    .orderBy('name')
+    .execute()
+  const patterns = rows.map(({ name, path_regex }) => ({
+    name,
+    pattern: compilePattern(path_regex, `component ${name}`),
+  }))
+  const found = new Map<string, string>()
+  return {
+    description: JSON.stringify(rows),
+    of(path) {
+      let name = found.get(path)
+      if (name === undefined) {
+        name = patterns.find(({ pattern }) => matches(pattern, path))?.name ?? 'Default'
+        if (found.size >= MOST_PATHS) found.clear()
+        found.set(path, name)
+      }
+      return name
+    },
+  }
+}

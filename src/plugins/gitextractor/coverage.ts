@@ -1,0 +1,49 @@
+/** What the passes over the commits have covered so far, so that the next one reads only what is new. */
+import { repoCommits } from '../../domain/code.ts'
+import { openNote } from '../../plugin-kit/note.ts'
+import type { GitTask } from './options.ts'
+
+export interface Coverage {
+  /** Everything that can be reached from these is stored; null: nothing is, or not as it is wanted now. */
+  readonly tips: readonly string[] | null
+  /** Before a pass over everything: if it is cut off, only another one can mend it. */
+  forget(): Promise<void>
+  remember(tips: readonly string[]): Promise<void>
+}
+
+interface Remembered {
+  readonly config: string
+  readonly since: number | null
+  readonly tips: readonly string[]
+}
+
+/** Beyond, some are forgotten, and what they lead to is read again. The note has room for this many. */
+const MOST_TIPS = 20_000
+
+export async function openCoverage(task: GitTask, components: string): Promise<Coverage> {
+  const { database, repoId, fullSync, withStats, withFiles, excluded } = task
+  const since = task.since?.getTime() ?? null
+  const config = JSON.stringify({ withStats, withFiles, excluded, components })
+  const note = openNote(database, { plugin: 'gitextractor', subtask: 'Collect Commits', params: repoId })
+  const text = fullSync ? null : await note.read()
+  const last: Remembered | null = text ? JSON.parse(text) : null
+  const isCovered =
+    last?.config === config &&
+    (last.since === null || (since !== null && last.since <= since)) &&
+    (last.tips.length === 0 || (await hasCommits(task)))
+  return {
+    tips: isCovered ? last.tips : null,
+    forget: note.forget,
+    remember: (tips) => {
+      const from = isCovered ? last.since : since
+      return note.write(JSON.stringify({ config, since: from, tips: tips.slice(-MOST_TIPS) } satisfies Remembered))
+    },
+  }
+}
+
+/** Someone may have deleted the data. */
+async function hasCommits({ database, repoId, since }: GitTask): Promise<boolean> {
+  if (since) return true
+  const query = database.kysely.selectFrom(repoCommits.name).select('commit_sha').where('repo_id', '=', repoId)
+  return (await query.limit(1).execute()).length > 0
+}

@@ -1,0 +1,108 @@
+/** What git says when it fails, and what that means for whoever reads it. */
+import { FatalError, RetryableError, UserError } from '../../errors.ts'
+import { GitError } from './git.ts'
+
+/** The clone on disk is damaged or half there: it is made anew. */
+export class BrokenClone extends Error {
+  override readonly name = 'BrokenClone'
+}
+
+interface Meaning {
+  readonly says: RegExp
+  readonly error: (url: string, said: string) => Error
+}
+
+const lastLine = (said: string) =>
+  said
+    .trim()
+    .split('\n')
+    .findLast((line) => /^(fatal|error|ssh|remote):/.test(line)) ??
+  said.trim().split('\n').at(-1) ??
+  ''
+
+const user =
+  (message: (url: string) => string, status = 400) =>
+  (url: string, said: string) =>
+    new UserError(`${message(url)} (git: ${lastLine(said)})`, { status })
+
+const LOCAL_MEANINGS: readonly Meaning[] = [
+  {
+    says: /No space left on device|Disk quota exceeded/,
+    error: user(() => 'The disk of the data folder is full: make room there or set DATA_FOLDER to another disk.', 500),
+  },
+  {
+    says: /unknown option|unrecognized argument|unknown value for --diff-merges|usage: git/,
+    error: (_url, said) => new FatalError(`The installed git is too old: 2.31 or later is needed. (${lastLine(said)})`),
+  },
+]
+
+const MEANINGS: readonly Meaning[] = [
+  ...LOCAL_MEANINGS,
+  {
+    says: /could not resolve proxy|HTTP code 407 from proxy|Failed to connect to .* via proxy/i,
+    error: user((url) => `The proxy on the way to ${url} cannot be used: check the proxy setting.`),
+  },
+  {
+    says: /could not resolve host|name or service not known|temporary failure in name resolution/i,
+    error: user((url) => `The host of ${url} is unknown: check the address and this machine's name server.`),
+  },
+  {
+    says: /returned error: 429|Connection (refused|timed out|reset)|Failed to connect|Could not connect|Operation too slow|RPC failed|early EOF|hung up unexpectedly|returned error: 5\d\d|unexpected disconnect|Recv failure|Empty reply/i,
+    error: (url, said) => new RetryableError(`${url} cannot be reached or broke off. (git: ${lastLine(said)})`),
+  },
+  {
+    says: /returned error: 404|repository .*not found|does not appear to be a git repository|repository .*does not exist|returned error: 410/i,
+    error: user(
+      (url) => `There is no repository ${url}: it was deleted or renamed, or the credentials may not see it.`,
+      404,
+    ),
+  },
+  {
+    says: /Authentication failed|could not read (Username|Password)|returned error: 40[13]|Permission denied|access denied|incorrect passphrase|bad passphrase|error in libcrypto|invalid format/i,
+    error: user((url) => `${url} refused the credentials: check that they are valid and may read the repository.`),
+  },
+  { says: /Host key verification failed/, error: user((url) => `The host key of ${url} has changed or is unknown.`) },
+  {
+    says: /SSL certificate|certificate verify failed|unable to get local issuer/i,
+    error: user((url) => `The certificate of ${url} is not trusted: add its issuer to this machine's certificates.`),
+  },
+  {
+    says: /is this a git repository\?|not valid: could not determine hash algorithm/,
+    error: user((url) => `${url} answers, but not as a git repository: check the address.`),
+  },
+  {
+    says: /mismatched algorithms/,
+    error: user((url) => `${url} names its objects by SHA-256, which is not supported.`),
+  },
+  {
+    says: /transport '.*' not allowed/,
+    error: user((url) => `${url}: only https, http and ssh are allowed.`),
+  },
+]
+
+const BROKEN =
+  /bad object|bad tree|bad revision|(missing|unable to read|could not parse|invalid|corrupt) (blob|tree|commit|object|loose)|object file .* is empty|did not send all necessary objects|packfile|pack has|index file|not a git repository|unable to (read|find|parse|open)|inflate|bad config|reference broken|does not point to a valid object|shallow file|unable to normalize alternate/i
+
+/** `url` has no credentials; `secrets` are taken out of what git said. */
+export function explainFetch(error: unknown, url: string, secrets: readonly string[]): unknown {
+  if (!(error instanceof GitError)) return error
+  const said = scrub(error.output, secrets)
+  const meaning = MEANINGS.find(({ says }) => says.test(said))
+  return meaning?.error(url, said) ?? explainReading(error, secrets)
+}
+
+/** Of commands that stay on this machine. */
+export function explainReading(error: unknown, secrets: readonly string[] = []): unknown {
+  if (!(error instanceof GitError)) return error
+  const said = scrub(error.output, secrets)
+  const meaning = LOCAL_MEANINGS.find(({ says }) => says.test(said))
+  if (meaning) return meaning.error('', said)
+  return BROKEN.test(said) ? new BrokenClone(lastLine(said)) : new FatalError(scrub(error.message, secrets))
+}
+
+export const scrub = (text: string, secrets: readonly string[]): string =>
+  secrets
+    .flatMap((secret) => [secret, encodeURIComponent(secret)])
+    .filter((secret) => secret !== '')
+    .reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
+    .replace(/(\w+:\/\/)[^\s/@]+@/g, '$1')

@@ -1,0 +1,98 @@
+/** What a task asks for, checked before git sees any of it. */
+import { UserError } from '../../errors.ts'
+import type { TaskRun } from '../../plugin-kit/subtask.ts'
+import { taskConfig } from '../../plugin-kit/task-config.ts'
+
+export interface GitTask extends TaskRun {
+  readonly repoId: string
+  /** Without credentials. */
+  readonly url: string
+  /** Those that stood in the address. */
+  readonly urlCredentials: { readonly user: string; readonly password: string } | null
+  readonly withStats: boolean
+  readonly withFiles: boolean
+  /** Endings, in lower case, of files that do not count. */
+  readonly excluded: readonly string[]
+  /** Commits of before are not stored. */
+  readonly since: Date | null
+  /** Fetch only what is younger than `since`. */
+  readonly isShallow: boolean
+}
+
+const SCP_STYLE = /^[\w.-]+@[\w.-]+:(?!\/\/)[^\s]+$/
+
+export function readOptions(run: TaskRun): GitTask {
+  const { options, timeAfter = null } = run
+  const config = taskConfig()
+  const repoId = text(options, 'repoId')
+  if (repoId === '') throw new UserError('gitextractor: the option repoId is missing: the id of the row in repos.')
+  const withStats = !flag(options, 'skipCommitStat', config.skipCommitStat)
+  return {
+    ...run,
+    repoId,
+    ...readUrl(text(options, 'url'), config.gitAllowLocal),
+    withStats,
+    withFiles: withStats && !flag(options, 'skipCommitFiles', config.skipCommitFiles),
+    excluded: endings(options.excludeFileExtensions),
+    since: timeAfter,
+    isShallow: timeAfter !== null && !flag(options, 'noShallowClone', false),
+  }
+}
+
+/** A text option; numbers and lists are refused, absence is empty. */
+export function text(options: TaskRun['options'], name: string): string {
+  const value = options[name] ?? ''
+  if (typeof value !== 'string') throw new UserError(`gitextractor: the option ${name} must be text.`)
+  return value.trim()
+}
+
+function flag(options: TaskRun['options'], name: string, otherwise: boolean): boolean {
+  const value = options[name] ?? otherwise
+  if (typeof value !== 'boolean') throw new UserError(`gitextractor: the option ${name} must be true or false.`)
+  return value
+}
+
+function endings(value: unknown): string[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value) || value.some((each) => typeof each !== 'string')) {
+    throw new UserError('gitextractor: the option excludeFileExtensions must be a list such as [".lock", ".snap"].')
+  }
+  return value.filter((each) => each !== '').map((each) => each.toLowerCase())
+}
+
+/** Nothing that git could take for an option, a command or a file of this machine. */
+function readUrl(given: string, isLocalAllowed: boolean): Pick<GitTask, 'url' | 'urlCredentials'> {
+  if (given === '') throw new UserError('gitextractor: the option url is missing: where to clone from.')
+  const refused = () =>
+    new UserError(
+      'gitextractor: the option url must be https://host/path, http://host/path, ssh://user@host/path or user@host:path.',
+    )
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is refused
+  if (given.startsWith('-') || /[\x00-\x20\x7f]/.test(given)) throw refused()
+  if (SCP_STYLE.test(given)) {
+    if (/[:@]-/.test(given)) throw refused()
+    return { url: given, urlCredentials: null }
+  }
+  if (isLocalAllowed && (given.startsWith('file:///') || given.startsWith('/'))) {
+    return { url: given, urlCredentials: null }
+  }
+  const parsed = URL.canParse(given) ? new URL(given) : undefined
+  if (!parsed || !['https:', 'http:', 'ssh:'].includes(parsed.protocol) || !/^[^-]/.test(parsed.hostname)) {
+    throw refused()
+  }
+  // The user of ssh is part of the address.
+  if (parsed.protocol === 'ssh:') {
+    if (parsed.password !== '') throw refused()
+    return { url: given, urlCredentials: null }
+  }
+  const { username, password } = parsed
+  parsed.username = ''
+  parsed.password = ''
+  const user = decodeURIComponent(username)
+  // A token alone, as in https://token@host, is the password.
+  const urlCredentials =
+    username === '' ? null : { user: password ? user : 'git', password: decodeURIComponent(password) || user }
+  return { url: parsed.href, urlCredentials }
+}
+
+export const isHttp = (url: string): boolean => /^https?:/.test(url)

@@ -1,0 +1,57 @@
+import type { Plugin, Subtask } from '../../plugin-kit/subtask.ts'
+import { type Clone, updateClone, withClone } from './clone.ts'
+import { collectCommits } from './commits.ts'
+import { type GitTask, readOptions } from './options.ts'
+import { collectRefs } from './refs.ts'
+
+const COMMIT_TABLES = [
+  'commits',
+  'commit_parents',
+  'repo_commits',
+  'commit_files',
+  'commit_file_components',
+  'accounts',
+]
+
+/** Git history of any source. `plugins` gives those whose connections may hold the credentials. */
+export function gitextractor(plugins: () => readonly Plugin[]): Plugin {
+  const reading = (
+    name: string,
+    writes: readonly string[],
+    read: (task: GitTask, clone: Clone) => ReturnType<Subtask['run']>,
+  ): Subtask => ({
+    name,
+    step: 'collect',
+    reads: writes.includes('commit_files') ? ['components'] : [],
+    writes,
+    domainTypes: ['CODE'],
+    isDefault: true,
+    run(run) {
+      const task = readOptions(run)
+      return withClone(task, plugins(), (clone) => read(task, clone))
+    },
+  })
+  const clone: Subtask = {
+    name: 'Clone Git Repo',
+    step: 'collect',
+    reads: [],
+    writes: [],
+    domainTypes: ['CODE'],
+    isDefault: true,
+    async run(run) {
+      await updateClone(readOptions(run), plugins())
+      return { records: 0, rows: 0, quarantined: 0 }
+    },
+  }
+  return {
+    name: 'gitextractor',
+    title: 'Git history',
+    tables: [],
+    subtasks: [
+      clone,
+      reading('Collect Commits', COMMIT_TABLES, collectCommits),
+      reading('Collect Branches', ['refs'], (task, opened) => collectRefs(task, opened, 'BRANCH')),
+      reading('Collect Tags', ['refs'], (task, opened) => collectRefs(task, opened, 'TAG')),
+    ],
+  }
+}

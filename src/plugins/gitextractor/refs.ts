@@ -1,0 +1,71 @@
+/** Branches and tags as they are now: what vanished from the repository vanishes here. */
+import { sql } from 'kysely'
+import type { TableRow } from '../../database/table.ts'
+import { refs } from '../../domain/code.ts'
+import { messageOf } from '../../errors.ts'
+import { openMarkedRows } from '../../plugin-kit/marked-rows.ts'
+import type { SubtaskResult } from '../../plugin-kit/subtask.ts'
+import { batchWriter } from './batch-writer.ts'
+import type { Clone } from './clone.ts'
+import { MARK } from './commits.ts'
+import type { GitTask } from './options.ts'
+
+type RefType = 'BRANCH' | 'TAG'
+
+/** Where refs of a kind are, and how their names are stored: a tag's in full, a branch's without the folder. */
+const KINDS: Record<RefType, { folder: string; nameOf: (full: string) => string }> = {
+  BRANCH: { folder: 'refs/heads/', nameOf: (full) => full.slice('refs/heads/'.length) },
+  TAG: { folder: 'refs/tags/', nameOf: (full) => full },
+}
+const FIELDS = ['refname', 'objecttype', 'objectname', '*objecttype', '*objectname', 'creatordate:unix']
+
+export async function collectRefs(task: GitTask, clone: Clone, type: RefType): Promise<SubtaskResult> {
+  const { database, repoId } = task
+  const { folder, nameOf } = KINDS[type]
+  const marked = openMarkedRows(database, { table: MARK, params: repoId })
+  const writer = batchWriter(marked)
+  const defaultBranch = `refs/heads/${clone.defaultBranch}`
+  let total = 0
+
+  function rowOf(line: string): TableRow | null {
+    const [full = '', kind, sha, taggedKind, tagged, created = ''] = line.split('\0')
+    // A tag object stands for what it points to, one step on; tags of files and trees are no versions.
+    const commit = kind === 'commit' ? sha : taggedKind === 'commit' || taggedKind === 'tag' ? tagged : undefined
+    if (!commit) return null
+    const name = nameOf(full)
+    return refs.row({
+      id: `${repoId}:${name}`,
+      repo_id: repoId,
+      name,
+      commit_sha: commit,
+      is_default: full === defaultBranch,
+      ref_type: type,
+      // Git does not know when a branch was made.
+      created_date: type === 'TAG' && created !== '' ? new Date(Number(created) * 1000) : null,
+    })
+  }
+
+  let rest = ''
+  const decoder = new TextDecoder()
+  await clone.git(['for-each-ref', `--format=${FIELDS.map((field) => `%(${field})`).join('%00')}`, folder], {
+    onOutput: async (piece) => {
+      const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        try {
+          const row = rowOf(line)
+          if (!row) continue
+          writer.add(row)
+          total++
+        } catch (error) {
+          task.log?.(`A ref is left out: ${messageOf(error)}`)
+        }
+      }
+      if (writer.isFull()) await writer.send()
+      task.progress({ done: total })
+    },
+  })
+  await writer.finish()
+  await marked.sweep(refs, sql`ref_type = ${type}`)
+  return { records: total, rows: writer.count(), quarantined: 0 }
+}
