@@ -37,14 +37,15 @@ export async function runDueTicks(
   for (const row of rows) {
     try {
       const last = ticks.get(row.id)
-      if (!last) await setTick(kysely, row.id, now)
-      const due = last && nextTick(row.cron_config, last)
-      if (last && due && due <= now) {
-        const [blueprint] = await readBlueprints(kysely, [row], secrets)
-        await follow(startPipeline, blueprint as Blueprint, last, now)
-      }
-      const next = due && due > now ? due : nextTick(row.cron_config, now)
+      const due = last ? nextTick(row.cron_config, last) : null
+      const isDue = due !== null && due <= now
+      const next = due === null || isDue ? nextTick(row.cron_config, now) : due
       if (next) upcoming.push(next)
+      if (!last) await setTick(kysely, row.id, now)
+      else if (isDue) {
+        const [blueprint] = await readBlueprints(kysely, [row], secrets)
+        await follow(blueprint as Blueprint, last)
+      }
     } catch (error) {
       // One blueprint in trouble must not stop the others.
       const level = error instanceof UserError ? 'warn' : 'error'
@@ -54,16 +55,12 @@ export async function runDueTicks(
   return upcoming.reduce<Date | null>((first, each) => (first === null || each < first ? each : first), null)
 
   /** The tick is marked and the pipeline created in one transaction: never twice, and never lost in between. */
-  async function follow(start: StartPipeline, blueprint: Blueprint, last: Date, moment: Date): Promise<void> {
+  async function follow(blueprint: Blueprint, last: Date): Promise<void> {
+    const unfollowed = { blueprint_id: blueprint.id, ticked_at: last }
     const claim = async (transaction: Kysely<any>) =>
-      (await updateRows(
-        transaction,
-        blueprintTicks,
-        { blueprint_id: blueprint.id, ticked_at: last },
-        { ticked_at: moment },
-      )) === 1
+      (await updateRows(transaction, blueprintTicks, unfollowed, { ticked_at: now })) === 1
     try {
-      await start(blueprint, blueprint, claim)
+      await startPipeline(blueprint, blueprint, claim)
     } catch (error) {
       // A run that is still going, or a plan that cannot be made, uses this tick up; else it would be tried every second.
       if (error instanceof UserError) await kysely.transaction().execute(claim)

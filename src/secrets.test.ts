@@ -1,0 +1,90 @@
+import { chmodSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createSecrets, maskSecret, maskUrls, openSecrets, unmaskSecret } from './secrets.ts'
+
+const KEY = 'a key that is only used in tests'
+
+describe('encryption', () => {
+  const secrets = createSecrets(KEY)
+  test('gives back what went in, and looks different each time', () => {
+    const texts = ['', 'ghp_abc', 'ünï©ødé 🔑', 'x'.repeat(10_000)]
+    for (const text of texts) {
+      const [one, other] = [secrets.encrypt(text), secrets.encrypt(text)]
+      expect(one).not.toBe(other)
+      if (text) expect(one).not.toContain(text)
+      expect([secrets.decrypt(one), secrets.decrypt(other)]).toEqual([text, text])
+    }
+  })
+  test('refuses what was changed or made with another key, and says what to do', () => {
+    const sealed = secrets.encrypt('token')
+    const bytes = Buffer.from(sealed.slice(6), 'base64')
+    for (const position of [0, 12, 28, bytes.length - 1]) {
+      const changed = Buffer.from(bytes)
+      changed[position] = (changed[position] ?? 0) ^ 1
+      expect(() => secrets.decrypt(`weir1:${changed.toString('base64')}`)).toThrow('ENCRYPTION_SECRET')
+    }
+    expect(() => createSecrets(`${KEY}!`).decrypt(sealed)).toThrow('ENCRYPTION_SECRET')
+  })
+  test('leaves alone what was never encrypted', () => {
+    expect(secrets.decrypt('https://example.com')).toBe('https://example.com')
+  })
+  test('digests depend on the key', () => {
+    expect(secrets.digest('a')).toBe(createSecrets(KEY).digest('a'))
+    expect(secrets.digest('a')).not.toBe(createSecrets(`${KEY}!`).digest('a'))
+  })
+})
+
+describe('the key', () => {
+  test('is made once, for its owner only, and found again', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-key-'))
+    const sealed = openSecrets(folder).encrypt('token')
+    const [file] = readdirSync(folder)
+    expect(readdirSync(folder)).toEqual(['encryption-key'])
+    expect(statSync(join(folder, file ?? '')).mode & 0o777).toBe(0o600)
+    expect(openSecrets(folder).decrypt(sealed)).toBe('token')
+    chmodSync(join(folder, file ?? ''), 0o644)
+    openSecrets(folder)
+    expect(statSync(join(folder, file ?? '')).mode & 0o777).toBe(0o600)
+  })
+  test('comes from ENCRYPTION_SECRET where that is set, and no file is made', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-key-'))
+    expect(openSecrets(folder, KEY).decrypt(createSecrets(KEY).encrypt('token'))).toBe('token')
+    expect(readdirSync(folder)).toEqual([])
+  })
+  test('is never an empty file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-key-'))
+    writeFileSync(join(folder, 'encryption-key'), '\n')
+    expect(() => openSecrets(folder)).toThrow('holds no key')
+  })
+})
+
+describe('masks', () => {
+  const token = `ghp_${'abcdefgh'}${'S'.repeat(20)}${'12345678'}`
+  const fine = `github_pat_${'abcdefgh'}${'S'.repeat(66)}${'tail1234'}`
+  test('show as much as the reference does', () => {
+    expect(maskSecret('ab')).toBe('**')
+    expect(maskSecret('abcde')).toBe('a***e')
+    expect(maskSecret('abcdefgh')).toBe('ab****gh')
+    expect(maskSecret(token)).toBe(`ghp_abcdefgh${'*'.repeat(20)}12345678`)
+    expect(maskSecret(fine)).toBe(`github_pat_abcdefgh${'*'.repeat(66)}tail1234`)
+    expect(maskSecret(`${token},abcdefgh`)).toBe(`ghp_abcdefgh${'*'.repeat(20)}12345678,ab****gh`)
+    const pem = '-----BEGIN RSA PRIVATE KEY-----\nMIIEsecret\nmore\n-----END RSA PRIVATE KEY-----\n'
+    expect(maskSecret(pem)).toBe('-----BEGIN RSA PRIVATE KEY-----\n**********\n****\n-----END RSA PRIVATE KEY-----\n')
+  })
+  test('that come back stand for what is stored', () => {
+    expect(unmaskSecret('', token)).toBe(token)
+    expect(unmaskSecret(maskSecret(token), token)).toBe(token)
+    expect(unmaskSecret(`new-token-1,${maskSecret(fine)}`, `${token},${fine}`)).toBe(`new-token-1,${fine}`)
+    expect(unmaskSecret('other', token)).toBe('other')
+  })
+  test('hide passwords of addresses anywhere in JSON', () => {
+    const plan = [
+      [{ options: { url: 'https://git:s3cret@example.com/x.git', list: ['http://u:p@h'], n: 1, none: null } }],
+    ]
+    expect(maskUrls(plan)).toEqual([
+      [{ options: { url: 'https://git:******@example.com/x.git', list: ['http://u:*@h'], n: 1, none: null } }],
+    ])
+  })
+})

@@ -1,0 +1,19 @@
+/** The control plane with the real plugins, without a runner. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Database } from '../../../src/database/database.ts'
+import { createLog } from '../../../src/log.ts'
+import { type ControlPlane, createControlPlane } from '../../../src/pipelines/control-plane.ts'
+import { plugins } from '../../../src/plugins/index.ts'
+import { createSecrets } from '../../../src/secrets.ts'
+import { SECRET_KEY } from './test-control.ts'
+
+export const realControl = (database: Database): ControlPlane =>
+  createControlPlane({
+    database,
+    plugins,
+    secrets: createSecrets(SECRET_KEY),
+    dataFolder: mkdtempSync(join(tmpdir(), 'weir-control-')),
+    log: createLog('silent'),
+  })
