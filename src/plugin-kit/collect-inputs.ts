@@ -1,6 +1,7 @@
 /** What a collector iterates over: one input or none, rows of a tool table, date windows, and rows that were not final. */
 import { sql } from 'kysely'
 import { readAll } from '../database/read.ts'
+import type { Table } from '../database/table.ts'
 import { type CollectContext, type CollectSpec, pagingOf, type Refetch, type Windows } from './collect-spec.ts'
 import { type CollectRun, inputKey, rememberInputs } from './collect-state.ts'
 import type { Entity } from './entity.ts'
@@ -13,6 +14,7 @@ import {
   singlePage,
   splitByDate,
 } from './http/index.ts'
+import { isRawTable } from './raw.ts'
 import type { SourceTask } from './source-task.ts'
 
 /** One series of pages. */
@@ -54,11 +56,12 @@ export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
 async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGenerator<Round> {
   const { table, joins, where, only, input, atOnce, changedBy } = spec.forEach!
   const { scope, connectionId } = task.context
+  const since = changedBy && !run.isFull ? run.since : null
   const rows = await readAll(task.database, {
     table,
     ...(joins && { joins }),
     where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
-    ...(changedBy && !run.isFull && run.since && { condition: sql`${sql.ref(`t.${changedBy}`)} > ${run.since}` }),
+    ...(since && { condition: await newSince(task, table, changedBy as string, since) }),
   })
   const inputs = new Map(rows.filter((row) => only?.(row) ?? true).map((row) => [inputKey(input(row)), input(row)]))
   const size = atOnce?.(base.server)
@@ -71,6 +74,24 @@ async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGene
     const some = all.slice(start, start + size)
     yield { kind: 'list', key: inputKey(some), input: some, stored: null }
   }
+}
+
+/**
+ * Rows that the vendor changed since, or whose record arrived since: a change may have come after this collector began, yet
+ * before the list that told of it was read again.
+ */
+async function newSince({ database, params }: SourceTask, table: Table<any>, changedBy: string, since: Date) {
+  const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${since}`
+  if (table.origin < 0) return changed
+  const { rows } = await sql<{ name: string }>`select distinct _raw_data_table as name from ${sql.table(table.name)}
+    where _raw_data_params = ${params}`.execute(database.kysely)
+  const arrived = rows
+    .filter(({ name }) => isRawTable(name))
+    .map(
+      ({ name }) => sql`or (t._raw_data_table = ${name} and exists (
+        select 1 from ${sql.table(name)} as r where r.id = t._raw_data_id and r.created_at >= ${since}))`,
+    )
+  return sql`${changed} ${sql.join(arrived, sql` `)}`
 }
 
 /** Windows that the vendor hands out whole; found once a run, since each costs a request to count. */

@@ -69,10 +69,13 @@ export function decideWindow(policy: Policy, state: LatestState | undefined, sta
   return {
     isFull,
     startedAt,
-    since: isFull ? beginning : (state?.latest_success_start ?? null),
+    since: isFull ? beginning : wholeSecond(state?.latest_success_start ?? null),
     timeAfter: isFull ? beginning : stored,
   }
 }
+
+/** Vendors tell whole seconds: what was made later in the second that a run began in must not count as older. */
+const wholeSecond = (time: Date | null) => time && new Date(Math.floor(time.getTime() / 1000) * 1000)
 
 /** A run that was cut off longer ago is started over: too much will have changed under its pages. */
 const LONGEST_PAUSE = 24 * 3_600_000

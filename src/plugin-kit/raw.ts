@@ -36,3 +36,6 @@ export function rawTable(name: string): RawTable {
   tables.set(name, table)
   return table
 }
+
+/** Whether a row's origin names a table of raw records; that of a scope which a user added does not. */
+export const isRawTable = (name: string): boolean => name.startsWith('_raw_') && tables.has(name.slice('_raw_'.length))
