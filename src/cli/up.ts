@@ -6,6 +6,8 @@ import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
 import { startRunner } from '../pipelines/runner.ts'
 import { createTaskThreads } from '../pipelines/task-threads.ts'
+import { engineOn } from '../traffic/connect.ts'
+import { startWatch } from '../traffic/watch.ts'
 import { openControl } from './control.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
 
@@ -28,11 +30,15 @@ export const up = new Command('up')
             secretKey: control.context.secrets.key,
             dataFolder: config.dataFolder,
             pluginModule: new URL('../plugins/index.ts', import.meta.url).href,
+            subtaskDefaults: config.subtaskDefaults,
           }),
           consume: config.consumePipelines,
           maxParallel: config.pipelineMaxParallel,
           resume: config.resumePipelines,
         })
+        const watch = startWatch(engineOn(database), (id, err) =>
+          log.warn({ err, switch: id }, 'cannot watch a switch'),
+        )
         try {
           const address = await server
             .listen({ host: config.host, port: config.port })
@@ -43,6 +49,7 @@ export const up = new Command('up')
         } finally {
           say('stopping')
           await server.close()
+          await watch.stop()
           await runner.stop()
         }
       },

@@ -1,7 +1,9 @@
 import { Resolver } from 'node:dns/promises'
+import type { Database } from '../database/database.ts'
 import { openBalancer } from './balancer.ts'
 import { openCluster } from './cluster.ts'
 import type { Outside } from './effects.ts'
+import type { Engine } from './engine.ts'
 import type { Plan } from './plan.ts'
 
 /** The real world, found as kubectl and the AWS tools find it: KUBECONFIG, AWS_PROFILE and their like. */
@@ -23,3 +25,7 @@ export async function connect(plan: Plan): Promise<Outside> {
     },
   }
 }
+
+const POLL_MS = 1_000
+
+export const engineOn = (database: Database): Engine => ({ database, connect, now: () => new Date(), pollMs: POLL_MS })

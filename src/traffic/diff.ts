@@ -99,7 +99,8 @@ const identity = (item: unknown): string | undefined =>
     ? (item.targetGroupARN ?? item.targetGroupName ?? (item.serviceName && `${item.serviceName}:${item.servicePort}`))
     : undefined
 
-function compare(before: unknown, after: unknown, path: string): readonly Omit<Difference, 'object'>[] {
+/** Every leaf in which two values differ. */
+export function compare(before: unknown, after: unknown, path: string): readonly Omit<Difference, 'object'>[] {
   if (
     Array.isArray(before) &&
     Array.isArray(after) &&

@@ -138,6 +138,8 @@ export class TrafficError extends UserError {
   override readonly name: string = 'TrafficError'
   readonly trouble: Trouble
   readonly findings: readonly Finding[]
+  /** What programs get besides the message. */
+  readonly data: { readonly trouble: Trouble; readonly findings: readonly Finding[] }
   constructor(
     trouble: Trouble,
     message: string,
@@ -146,6 +148,7 @@ export class TrafficError extends UserError {
     super(message, { status: options.status ?? STATUS[trouble], cause: options.cause })
     this.trouble = trouble
     this.findings = options.findings ?? []
+    this.data = { trouble, findings: this.findings }
   }
 }
 

@@ -142,6 +142,8 @@ export const planSchema = z.strictObject({
   environment: z.enum(['PRODUCTION', 'STAGING', 'TESTING']).default('PRODUCTION'),
   /** `observe` never writes to a cluster or to AWS: it waits for your own tool to apply what `render` printed. */
   mode: z.enum(['apply', 'observe']).default('apply'),
+  /** `auto`: the server moves on by itself when dwell time and gates of a step are passed. */
+  advance: z.enum(['manual', 'auto']).default('manual'),
   aws: z.strictObject({
     region: matching(names.REGION, 'TS-T02', 'expected a region such as eu-central-1'),
     accountId: z

@@ -170,6 +170,26 @@ function follow(said: Set<string>, kind: string, effect: string): void {
   else said.add(`${kind} ${effect}`)
 }
 
+/** A draft may be corrected; what is under way keeps the plan that was checked. */
+export async function replacePlan(
+  database: Database,
+  id: string,
+  plan: Plan,
+  actor: string,
+  expectedVersion?: number,
+): Promise<SwitchRow> {
+  const run = await startRun(database, id, 'edit', actor, expectedVersion)
+  try {
+    if (run.row.state !== 'draft')
+      throw new TrafficError('conflict', `Switch ${id} is ${run.row.state}; only a draft can be edited.`)
+    const columns = { name: plan.name, project: plan.project, plan: JSON.stringify(plan), plan_hash: hashOf(plan) }
+    await run.write('state', 'draft', '', { ...columns, target_group_arn: plan.targetGroup.arn ?? null })
+  } finally {
+    await run.end()
+  }
+  return getSwitch(database, id)
+}
+
 async function takeLease(database: Database, id: string, holder: string): Promise<SwitchRow> {
   const { kysely } = database
   const row = (await kysely.selectFrom(trafficSwitches.name).selectAll().where('id', '=', id).executeTakeFirst()) as

@@ -14,6 +14,7 @@ import { scopeRoutes } from './scopes.ts'
 import { statusPageRoutes } from './status-page.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
+import { trafficRoutes } from './traffic.ts'
 
 const CORE: readonly Routes[] = [
   systemRoutes,
@@ -27,6 +28,7 @@ const CORE: readonly Routes[] = [
   pluginRoutes,
   pushRoutes,
   auditRoutes,
+  trafficRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {

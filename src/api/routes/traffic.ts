@@ -1,0 +1,419 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { engineOn } from '../../traffic/connect.ts'
+import { diffManifests } from '../../traffic/diff.ts'
+import { act, approve, judgeGates, preview } from '../../traffic/engine.ts'
+import { lintManifests } from '../../traffic/lint-manifests.ts'
+import { lintPlan } from '../../traffic/lint-plan.ts'
+import { type Plan, parsePlan, planSchema, readPlan } from '../../traffic/plan.ts'
+import { joinFiles, renderPhase } from '../../traffic/render.ts'
+import { reverseSwitch } from '../../traffic/reverse.ts'
+import { simulate } from '../../traffic/simulate.ts'
+import { ACTIONS, STATES } from '../../traffic/state.ts'
+import {
+  createSwitch,
+  describeSwitch,
+  getSwitch,
+  journalOf,
+  listSwitches,
+  planOf,
+  replacePlan,
+  type SwitchRow,
+} from '../../traffic/store.ts'
+import { requirePlan } from '../../traffic/submit-plan.ts'
+import { actorOf } from '../access/gate.ts'
+import type { Routes } from '../api.ts'
+import { type Answers, answers, queryFlag, streams } from '../contract/common.ts'
+import { stopWith, streamEvents } from '../stream.ts'
+
+const tags = ['traffic switches']
+const BASE = '/v1/traffic-switches'
+const POLL_MS = 1_000
+
+const findingRecord = z.object({
+  code: z.string(),
+  severity: z.enum(['error', 'warning']),
+  path: z.string(),
+  message: z.string(),
+  remedy: z.string(),
+  enforcedBy: z.string(),
+  line: z.int().optional(),
+})
+const switchRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  project: z.string(),
+  state: z.enum(STATES),
+  step: z.int(),
+  version: z.int(),
+  plan: z.any(),
+  targetGroupArn: z.string().nullable(),
+  verifiedAt: z.string().nullable(),
+  dnsConfirmedAt: z.string().nullable(),
+  problem: z.string().nullable(),
+  actions: z.array(z.enum(ACTIONS)),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+const journalRecord = z.object({
+  sequence: z.int(),
+  at: z.string().nullable(),
+  actor: z.string(),
+  action: z.string(),
+  kind: z.string(),
+  effect: z.string(),
+  detail: z.string(),
+})
+const differenceRecord = z.object({ object: z.string(), path: z.string(), before: z.any(), after: z.any() })
+const simulationRecord = z.object({
+  seed: z.int(),
+  requests: z.int(),
+  errors: z.int(),
+  timeTo99Seconds: z.number().nullable(),
+  minutes: z.array(
+    z.object({ minute: z.int(), requests: z.int(), targetShare: z.number(), pinnedShare: z.number(), errors: z.int() }),
+  ),
+})
+
+/** The plan as an object, or as the text of its YAML file. */
+const planBody = z.union([z.object({ yaml: z.string() }), z.looseObject({ apiVersion: z.string() })]).meta({
+  description: 'A plan, or { yaml } with its text.',
+  examples: [z.toJSONSchema(planSchema, { io: 'input' }).properties],
+})
+const readBody = (body: z.infer<typeof planBody>): Plan =>
+  requirePlan('yaml' in body && typeof body.yaml === 'string' ? parsePlan(body.yaml) : readPlan(body))
+
+const transitionBody = z.strictObject({
+  action: z.enum(ACTIONS),
+  dryRun: z.boolean().default(false),
+  /** False: answer at once and go on behind the scenes; the events tell how it ends. */
+  wait: z.boolean().default(true),
+  expectedVersion: z.int().optional(),
+  reason: z.string().optional(),
+  overrideGates: z.boolean().optional(),
+  uncheckedDns: z.boolean().optional(),
+  skipQuiet: z.boolean().optional(),
+  acceptLive: z.boolean().optional(),
+  confirm: z.string().optional(),
+})
+const transitionAnswers: Answers = {
+  ...answers(
+    200,
+    z.union([switchRecord, z.object({ dryRun: z.array(z.string()) })]),
+    400,
+    404,
+    409,
+    412,
+    422,
+    502,
+    503,
+    504,
+  ),
+  202: switchRecord,
+}
+const simulationBody = z
+  .strictObject({
+    seed: z.int().optional(),
+    clients: z.int().min(1).max(20_000).optional(),
+    thinkSeconds: z.number().min(1).optional(),
+    sessionSeconds: z.number().min(1).optional(),
+    minutes: z.int().min(1).max(1440).optional(),
+    renewCookie: z.boolean().optional(),
+    outages: z
+      .array(z.strictObject({ group: z.enum(['current', 'target']), fromSeconds: z.number(), toSeconds: z.number() }))
+      .optional(),
+  })
+  .default({})
+
+const idParameter = z.object({ id: z.string() })
+const actorName = (request: FastifyRequest): string => {
+  const { name, email, address } = actorOf(request)
+  return name || email || address
+}
+/** `If-Match: "7"` */
+const versionOf = ({ headers }: FastifyRequest): number | undefined => {
+  const text = headers['if-match']?.replaceAll(/[W/"]/g, '')
+  return text === undefined || text === '*' ? undefined : Number(text)
+}
+
+export const trafficRoutes: Routes = (api, { database }) => {
+  const engine = engineOn(database)
+  const entriesOf = async (id: string, after: number) =>
+    (await journalOf(database, id, after)).map(({ switch_id: _id, at, ...entry }) => ({
+      ...entry,
+      at: at?.toISOString() ?? null,
+    }))
+  const manifests = (row: SwitchRow, phase: string) =>
+    renderPhase(planOf(row), phase, { targetGroupArn: row.target_group_arn ?? undefined })
+  const manifestText = (row: SwitchRow, phase: string) =>
+    manifests(row, phase)
+      .flatMap(({ path, content }) => (path.endsWith('.yaml') ? [content] : []))
+      .join('---\n')
+
+  api.get(
+    BASE,
+    { schema: { tags, summary: 'Traffic switches, newest first', response: answers(200, z.array(switchRecord)) } },
+    async () => (await listSwitches(database)).map(describeSwitch),
+  )
+  api.post(
+    BASE,
+    {
+      schema: {
+        tags,
+        summary: 'A new switch, as a draft',
+        body: planBody,
+        response: answers(201, switchRecord, 400, 422),
+      },
+    },
+    async (request, reply) =>
+      reply.code(201).send(describeSwitch(await createSwitch(database, readBody(request.body), actorName(request)))),
+  )
+  api.post(
+    `${BASE}/lint`,
+    {
+      schema: {
+        tags,
+        summary: 'Findings about a plan or about any manifests; nothing is stored',
+        body: z.strictObject({ yaml: z.string(), against: z.string().default('') }),
+        response: answers(200, z.array(findingRecord), 400),
+      },
+    },
+    async ({ body }) => {
+      if (!/^apiVersion:\s*["']?traffic\//m.test(body.yaml)) return lintManifests(body.yaml, body.against)
+      const { plan, findings } = parsePlan(body.yaml)
+      return plan === undefined ? findings : lintPlan(plan)
+    },
+  )
+  api.get(
+    `${BASE}/:id`,
+    { schema: { tags, summary: 'One switch', params: idParameter, response: answers(200, switchRecord, 404) } },
+    async ({ params }, reply) => {
+      const row = await getSwitch(database, params.id)
+      return reply.header('etag', `"${row.version}"`).send(describeSwitch(row))
+    },
+  )
+  api.put(
+    `${BASE}/:id`,
+    {
+      schema: {
+        tags,
+        summary: 'Correct the plan of a draft',
+        params: idParameter,
+        body: planBody,
+        response: answers(200, switchRecord, 400, 404, 409, 412, 422),
+      },
+    },
+    async (request) => {
+      const { id } = await getSwitch(database, request.params.id)
+      return describeSwitch(
+        await replacePlan(database, id, readBody(request.body), actorName(request), versionOf(request)),
+      )
+    },
+  )
+  api.post(
+    `${BASE}/:id/validate`,
+    {
+      schema: {
+        tags,
+        summary: 'Findings about the plan of a switch',
+        params: idParameter,
+        response: answers(200, z.array(findingRecord), 404),
+      },
+    },
+    async ({ params }) => lintPlan(planOf(await getSwitch(database, params.id))),
+  )
+  api.get(
+    `${BASE}/:id/manifests`,
+    {
+      schema: {
+        tags,
+        summary: 'Manifests and commands of a phase, as the command line prints them',
+        params: idParameter,
+        querystring: z.object({
+          phase: z.string().default('step-0'),
+          format: z.enum(['yaml', 'json']).default('yaml'),
+        }),
+        response: streams(
+          'application/yaml',
+          'All files in one stream; with format=json a list of { path, content }.',
+          404,
+          422,
+        ),
+      },
+    },
+    async ({ params, query }, reply) => {
+      const files = manifests(await getSwitch(database, params.id), query.phase)
+      if (query.format === 'json') return reply.type('application/json; charset=utf-8').send(JSON.stringify(files))
+      return reply.type('application/yaml; charset=utf-8').send(joinFiles(files))
+    },
+  )
+  api.post(
+    `${BASE}/:id/diff`,
+    {
+      schema: {
+        tags,
+        summary: 'What differs between two phases, or between a saved manifest and a phase',
+        params: idParameter,
+        body: z.strictObject({
+          from: z.string().default('step-0'),
+          to: z.string().default('step-1'),
+          against: z.string().optional(),
+        }),
+        response: answers(200, z.array(differenceRecord), 400, 404, 422),
+      },
+    },
+    async ({ params, body }) => {
+      const row = await getSwitch(database, params.id)
+      const known = ({ before = null, after = null, ...rest }) => ({ ...rest, before, after })
+      return diffManifests(body.against ?? manifestText(row, body.from), manifestText(row, body.to)).map((item) =>
+        known(item as any),
+      )
+    },
+  )
+  api.post(
+    `${BASE}/:id/simulate`,
+    {
+      schema: {
+        tags,
+        summary: 'Who reaches which cluster when',
+        params: idParameter,
+        body: simulationBody,
+        response: answers(200, simulationRecord, 400, 404),
+      },
+    },
+    async ({ params, body }) =>
+      simulate(planOf(await getSwitch(database, params.id)), body as Parameters<typeof simulate>[1]),
+  )
+  api.post(
+    `${BASE}/:id/transitions`,
+    {
+      schema: {
+        tags,
+        summary: 'Prepare, advance, pause, roll back, confirm the DNS switch, clean up or abort',
+        params: idParameter,
+        body: transitionBody,
+        response: transitionAnswers,
+      },
+    },
+    async (request, reply) => {
+      const { dryRun, wait, ...wanted } = request.body
+      const row = await getSwitch(database, request.params.id)
+      if (dryRun) return { dryRun: [...(await preview(engine, row, wanted))] }
+      const actor = actorName(request)
+      if (wanted.action === 'rollback' && row.state === 'cleaned-up')
+        return describeSwitch(await reverseSwitch(engine, row, actor))
+      const work = act(engine, row.id, {
+        ...wanted,
+        actor,
+        expectedVersion: wanted.expectedVersion ?? versionOf(request),
+      })
+      if (wait) return describeSwitch(await work)
+      work.catch((error) => request.log.warn({ err: error, switch: row.id }, 'a traffic transition failed'))
+      return reply.code(202).send(describeSwitch(row))
+    },
+  )
+  api.post(
+    `${BASE}/:id/approve`,
+    {
+      schema: {
+        tags,
+        summary: 'Pass the approval gate of the step in force',
+        params: idParameter,
+        body: z.strictObject({ reason: z.string().optional() }).default({}),
+        response: answers(200, switchRecord, 404, 409),
+      },
+    },
+    async (request) => {
+      const { id } = await getSwitch(database, request.params.id)
+      return describeSwitch(await approve(engine, id, actorName(request), request.body.reason))
+    },
+  )
+  api.post(
+    `${BASE}/:id/reverse`,
+    {
+      schema: {
+        tags,
+        summary: 'A new draft in the other direction',
+        params: idParameter,
+        body: z.strictObject({ sourceSecurityGroup: z.string().optional() }).default({}),
+        response: answers(201, switchRecord, 404, 422, 502),
+      },
+    },
+    async (request, reply) => {
+      const row = await getSwitch(database, request.params.id)
+      return reply
+        .code(201)
+        .send(describeSwitch(await reverseSwitch(engine, row, actorName(request), request.body.sourceSecurityGroup)))
+    },
+  )
+  api.get(
+    `${BASE}/:id/gates`,
+    {
+      schema: {
+        tags,
+        summary: 'What the gates of the step in force say now',
+        params: idParameter,
+        response: answers(
+          200,
+          z.array(
+            z.object({
+              gate: z.string(),
+              verdict: z.enum(['pass', 'fail', 'inconclusive', 'pending']),
+              message: z.string(),
+            }),
+          ),
+          404,
+          502,
+          503,
+        ),
+      },
+    },
+    async ({ params }) => {
+      const row = await getSwitch(database, params.id)
+      const plan = planOf(row)
+      return [...(await judgeGates(engine, row, plan, await engine.connect(plan)))]
+    },
+  )
+  api.get(
+    `${BASE}/:id/journal`,
+    {
+      schema: {
+        tags,
+        summary: 'What was done and what came of it',
+        params: idParameter,
+        querystring: z.object({ after: z.coerce.number().int().default(0) }),
+        response: answers(200, z.array(journalRecord), 404),
+      },
+    },
+    async ({ params, query }) => entriesOf((await getSwitch(database, params.id)).id, query.after),
+  )
+  api.get(
+    `${BASE}/:id/events`,
+    {
+      schema: {
+        tags,
+        summary:
+          'The journal as it grows, as server-sent events; ends when the switch is finished or nobody works on it',
+        params: idParameter,
+        querystring: z.object({ after: z.coerce.number().int().default(0), follow: queryFlag }),
+        response: streams('text/event-stream', 'One journal entry an event; repeat with ?after=sequence.', 404),
+      },
+    },
+    async ({ params, query }, reply) => {
+      const { id } = await getSwitch(database, params.id)
+      return streamEvents(reply, eventsOf(id, query.after, query.follow !== false, stopWith(reply)))
+    },
+  )
+
+  async function* eventsOf(id: string, after: number, follows: boolean, signal: AbortSignal): AsyncGenerator<unknown> {
+    for (let last = after; !signal.aborted; ) {
+      const { state } = await getSwitch(database, id)
+      const entries = await entriesOf(id, last)
+      yield* entries
+      last = entries.at(-1)?.sequence ?? last
+      if (!follows || state === 'cleaned-up') return
+      await sleep(POLL_MS, undefined, { signal })
+    }
+  }
+}
