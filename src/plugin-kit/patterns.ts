@@ -8,8 +8,22 @@ export function compilePattern(pattern: string, name: string): Pattern {
   try {
     return RE2JS.compile(pattern)
   } catch (error) {
-    throw new UserError(`${name}: the pattern ${JSON.stringify(pattern)} does not compile: ${messageOf(error)}`)
+    const { error: problem = messageOf(error), input } = error as { error?: string; input?: string | null }
+    const place = `at character ${placeOf(pattern, problem, input ?? '') + 1}`
+    throw new UserError(`${name}: the pattern ${JSON.stringify(pattern)} does not compile: ${problem} ${place}`)
   }
+}
+
+/** RE2 names the piece that it cannot read; for a parenthesis without its other half it names the whole pattern. */
+function placeOf(pattern: string, problem: string, piece: string): number {
+  if (!problem.endsWith(')')) return piece === '' ? pattern.length - 1 : Math.max(0, pattern.indexOf(piece))
+  const open: number[] = []
+  // Escaped characters and those in [classes] are skipped whole.
+  for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]/gs)) {
+    if (part === '(') open.push(index)
+    else if (part === ')' && open.pop() === undefined) return index
+  }
+  return open.at(-1) ?? 0
 }
 
 /** Null for an empty or absent pattern, which matches nothing. */
