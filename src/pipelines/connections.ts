@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts'
+import { requireOpenEndpoint } from '../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
@@ -45,7 +46,9 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
   async function save(plugin: string, sent: Settings, before?: Connection): Promise<Connection> {
     const { source, fields, table } = sourceOf(plugin)
     const name = checkName(pickNames(['name'], sent).name ?? before?.name, LONGEST_NAME)
-    const row = { name, ...sealSettings(fields, checkSettings(fields, sent, before), secrets) }
+    const values = checkSettings(fields, sent, before)
+    if (values.endpoint) await requireOpenEndpoint(values.endpoint)
+    const row = { name, ...sealSettings(fields, values, secrets) }
     const namesake = await findRow(kysely, table, { name })
     if (namesake && namesake.id !== before?.id) {
       throw new UserError(`A ${plugin} connection is already called ${name}: choose another name.`)

@@ -47,13 +47,17 @@ export const refusal = z
   .meta({ id: 'Refusal', description: 'Not allowed.' })
 
 export type Answers = Record<number, any>
-/** What a route answers: its success, and the failures that are its own. */
+const failing = (failures: readonly number[]): Answers =>
+  Object.fromEntries([400, ...failures].map((status) => [status, failure]))
+/** What a route answers: its success, and the failures that are its own; what is malformed is 400 everywhere. */
 export const answers = (status: number, schema: z.ZodType, ...failures: readonly number[]): Answers => ({
   [status]: schema,
-  ...Object.fromEntries(failures.map((each) => [each, failure])),
+  ...failing(failures),
 })
+/** Further failures of routes that ask another server. */
+export const REMOTE_FAILURES = [502, 503, 504]
 /** An answer that is no JSON. */
 export const streams = (type: string, description: string, ...failures: readonly number[]): Answers => ({
   200: { description, content: { [type]: { schema: z.string() } } },
-  ...Object.fromEntries(failures.map((each) => [each, failure])),
+  ...failing(failures),
 })

@@ -18,7 +18,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
         tags,
         summary: 'API keys, newest first, without the keys themselves',
         querystring: z.object(paging),
-        response: answers(200, z.object({ count: z.int(), apikeys: z.array(apiKey) }), 400),
+        response: answers(200, z.object({ count: z.int(), apikeys: z.array(apiKey) })),
       },
     },
     async ({ query }) => {
@@ -42,7 +42,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
         tags,
         summary: 'Create an API key for paths under /rest; the answer shows it, and nothing will again',
         body: newKey,
-        response: answers(201, apiKey, 400),
+        response: answers(201, apiKey),
       },
     },
     async (request, reply) => {
@@ -58,14 +58,14 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
         tags,
         summary: 'Renew an API key; the old one dies',
         params: idParameter,
-        response: answers(200, apiKey, 400, 404),
+        response: answers(200, apiKey, 404),
       },
     },
     (request) => keys.renew(request.params.id, actorOf(request)),
   )
   api.delete(
     '/api-keys/:id',
-    { schema: { tags, summary: 'Delete an API key', params: idParameter, response: answers(200, success, 400, 404) } },
+    { schema: { tags, summary: 'Delete an API key', params: idParameter, response: answers(200, success, 404) } },
     async (request) => {
       await keys.remove(request.params.id, actorOf(request))
       return done()

@@ -26,7 +26,7 @@ export const auditRoutes: Routes = (api, { database }) => {
         tags: ['audit'],
         summary: 'Who changed what, newest first; secrets are masked',
         querystring: filter,
-        response: answers(200, z.object({ count: z.int(), entries: z.array(entry) }), 400),
+        response: answers(200, z.object({ count: z.int(), entries: z.array(entry) })),
       },
     },
     async ({ query: { subject, subjectKey, ...page } }) => {

@@ -29,7 +29,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
   const listed = z.object({ count: z.int(), blueprints: z.array(blueprint) })
   api.get(
     '/blueprints',
-    { schema: { tags, summary: 'Blueprints, newest first', querystring: list, response: answers(200, listed, 400) } },
+    { schema: { tags, summary: 'Blueprints, newest first', querystring: list, response: answers(200, listed) } },
     async ({ query, url }, reply) => {
       const answer = await shared.share(url, async () => {
         const { count, items } = await services.blueprints.list(present(query))
@@ -45,7 +45,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         tags,
         summary: 'Create a blueprint',
         body: body(named, READ_ONLY),
-        response: answers(201, blueprint, 400),
+        response: answers(201, blueprint),
       },
     },
     async (request, reply) => {
@@ -55,7 +55,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
   )
   api.get(
     '/blueprints/:id',
-    { schema: { tags, summary: 'One blueprint', params: idParameter, response: answers(200, blueprint, 400, 404) } },
+    { schema: { tags, summary: 'One blueprint', params: idParameter, response: answers(200, blueprint, 404) } },
     ({ params }) => services.blueprints.get(params.id),
   )
   api.patch(
@@ -66,7 +66,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         summary: 'Change a blueprint; lists are replaced whole',
         params: idParameter,
         body: body(blueprintChanges, READ_ONLY),
-        response: answers(200, blueprint, 400, 404),
+        response: answers(200, blueprint, 404),
       },
     },
     (request) => servicesFor(request).blueprints.update(request.params.id, present(request.body) as BlueprintChanges),
@@ -87,7 +87,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         summary: 'Run it now',
         params: idParameter,
         body: runFlags,
-        response: answers(200, pipeline, 400, 404),
+        response: answers(200, pipeline, 404),
       },
     },
     ({ params, body: flags }) => services.blueprints.trigger(params.id, present(flags)),
@@ -100,7 +100,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         summary: 'Its runs, newest first',
         params: idParameter,
         querystring: z.object(pipelineFilter),
-        response: answers(200, z.object({ count: z.int(), pipelines: z.array(pipeline) }), 400),
+        response: answers(200, z.object({ count: z.int(), pipelines: z.array(pipeline) })),
       },
     },
     async ({ params, query }) => {
@@ -116,7 +116,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         summary: 'What a trigger would run now, and what it should cost',
         params: idParameter,
         querystring: z.object({ skipCollectors: queryFlag, fullSync: queryFlag }),
-        response: answers(200, planPreview, 400, 404),
+        response: answers(200, planPreview, 404),
       },
     },
     ({ params, query }) => services.blueprints.preview(params.id, present(query)),
@@ -128,7 +128,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         tags,
         summary: 'What a blueprint that is not saved would run, and what it should cost',
         body: body(named, READ_ONLY),
-        response: answers(200, planPreview, 400),
+        response: answers(200, planPreview),
       },
     },
     (request) => services.blueprints.previewOf(newBlueprint(request.body)),

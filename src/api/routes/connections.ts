@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { UserError } from '../../errors.ts'
 import { testConnection } from '../../pipelines/test-connection.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { answers, id } from '../contract/common.ts'
+import { answers, id, REMOTE_FAILURES } from '../contract/common.ts'
 import { sentConnection, shownConnection } from '../contract/plugin-fields.ts'
 import { patience, stopWith } from '../stream.ts'
 
@@ -25,7 +26,7 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
   )
   api.post(
     `${base}/connections`,
-    { schema: { tags, summary: `Create a ${title} connection`, body: sent, response: answers(201, shown, 400) } },
+    { schema: { tags, summary: `Create a ${title} connection`, body: sent, response: answers(201, shown) } },
     async (request, reply) => reply.code(201).send(await servicesFor(request).connections.create(plugin, request.body)),
   )
   api.get(
@@ -41,7 +42,7 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
         summary: `Change a ${title} connection; a masked or empty secret keeps the stored one`,
         params,
         body: sent,
-        response: answers(200, shown, 400, 404),
+        response: answers(200, shown, 404),
       },
     },
     (request) => servicesFor(request).connections.update(plugin, request.params.connectionId, request.body),
@@ -65,7 +66,7 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
         tags,
         summary: `Try ${title} settings before they are saved`,
         body: sent,
-        response: answers(200, tested, 400),
+        response: answers(200, tested, ...REMOTE_FAILURES),
       },
     },
     ({ body }, reply) => {
@@ -84,11 +85,11 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
         summary: `Try a saved ${title} connection, with changes if any are sent`,
         params,
         body: sent,
-        response: answers(200, tested, 400),
+        response: answers(200, tested, ...REMOTE_FAILURES),
       },
     },
     async ({ params: { connectionId }, body }, reply) => {
-      const settings = await services.connections.reveal(plugin, connectionId, withoutNull(body))
+      const settings = await services.connections.reveal(plugin, connectionId, withoutNull(body)).catch(asBadInput)
       return testConnection(source, settings, services.connections, {
         isSaved: true,
         signal: patience(stopWith(reply)),
@@ -96,5 +97,9 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
     },
   )
 }
+
+/** Clients of the reference expect 400 for an unknown connection here, and only here. */
+const asBadInput = (error: unknown) =>
+  Promise.reject(error instanceof UserError && error.status === 404 ? new UserError(error.message) : error)
 
 const withoutNull = (body: object) => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))

@@ -44,7 +44,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
   const { pipelines } = services
   api.post(
     '/pipelines',
-    { schema: { tags, summary: 'Run a plan', body: newPipeline, response: answers(201, pipeline, 400) } },
+    { schema: { tags, summary: 'Run a plan', body: newPipeline, response: answers(201, pipeline) } },
     async (request, reply) => {
       const { plan, ...rest } = request.body
       const created = await pipelines.create({ ...present(rest), plan: services.parsePlan(plan) })
@@ -54,7 +54,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
   const list = z.object({ ...pipelineFilter, blueprint_id: id.optional() })
   api.get(
     '/pipelines',
-    { schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed, 400) } },
+    { schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed) } },
     async ({ query: { blueprint_id: blueprintId, ...query }, url }, reply) => {
       const answer = await shared.share(url, async () => {
         const { count, items } = await pipelines.list(present({ ...query, blueprintId }))
@@ -65,7 +65,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
   )
   api.get(
     '/pipelines/:id',
-    { schema: { tags, summary: 'One run', params: idParameter, response: answers(200, pipeline, 400, 404) } },
+    { schema: { tags, summary: 'One run', params: idParameter, response: answers(200, pipeline, 404) } },
     ({ params }) => pipelines.get(params.id),
   )
   api.delete(
@@ -75,7 +75,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'Cancel a run; nothing happens to a finished one',
         params: idParameter,
-        response: answers(200, success, 400, 404),
+        response: answers(200, success, 404),
       },
     },
     async ({ params }) => {
@@ -90,7 +90,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'Its tasks: the newest attempt of each place in the plan',
         params: idParameter,
-        response: answers(200, z.object({ count: z.int(), tasks: z.array(task) }), 400, 404),
+        response: answers(200, z.object({ count: z.int(), tasks: z.array(task) }), 404),
       },
     },
     async ({ params }) => {
@@ -105,7 +105,7 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'Its tasks with their steps',
         params: idParameter,
-        response: answers(200, pipelineSubtasks, 400, 404),
+        response: answers(200, pipelineSubtasks, 404),
       },
     },
     ({ params }) => pipelines.subtasks(params.id),
@@ -117,14 +117,14 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'Run again what did not complete',
         params: idParameter,
-        response: answers(200, z.array(task), 400, 404),
+        response: answers(200, z.array(task), 404),
       },
     },
     ({ params }) => pipelines.rerun(params.id),
   )
   api.post(
     '/tasks/:id/rerun',
-    { schema: { tags, summary: 'Run one task again', params: idParameter, response: answers(200, task, 400, 404) } },
+    { schema: { tags, summary: 'Run one task again', params: idParameter, response: answers(200, task, 404) } },
     ({ params }) => pipelines.rerunTask(params.id),
   )
   api.get(

@@ -27,7 +27,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
   const listed = z.object({ count: z.int(), projects: z.array(project) })
   api.get(
     '/projects',
-    { schema: { tags, summary: 'Projects, newest first', querystring: list, response: answers(200, listed, 400) } },
+    { schema: { tags, summary: 'Projects, newest first', querystring: list, response: answers(200, listed) } },
     async ({ query, url }, reply) => {
       const answer = await shared.share(url, async () => {
         const { count, items } = await services.projects.list(present(query))
@@ -53,7 +53,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
         tags,
         summary: 'Create a project and its blueprint',
         body: created,
-        response: answers(201, project, 400),
+        response: answers(201, project),
       },
     },
     async (request, reply) => {
@@ -98,7 +98,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
         summary: 'Change a project; a description that is left out is cleared',
         params: named,
         body: changed,
-        response: answers(201, project, 400, 404),
+        response: answers(201, project, 404),
       },
     },
     async (request, reply) => {

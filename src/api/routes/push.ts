@@ -21,7 +21,7 @@ export const pushRoutes: Routes = (api, { config, database }) => {
         summary: 'Write rows into a table; a row whose key exists is replaced',
         params,
         body: rows,
-        response: answers(200, z.object({ rowsAffected: z.int() }), 400, 403),
+        response: answers(200, z.object({ rowsAffected: z.int() }), 403),
       },
     },
     async (request) => {

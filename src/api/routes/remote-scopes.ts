@@ -4,7 +4,7 @@ import { openAwaitedClient } from '../../plugin-kit/connection.ts'
 import type { ApiClient } from '../../plugin-kit/http/index.ts'
 import type { PluginSpec, Settings } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { answers, paging } from '../contract/common.ts'
+import { answers, paging, REMOTE_FAILURES } from '../contract/common.ts'
 import { patience, stopWith } from '../stream.ts'
 import { connectionParameter } from './connections.ts'
 
@@ -57,7 +57,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
           summary: `What ${title} offers: groups, and scopes in them`,
           params,
           querystring: z.object({ groupId: z.string().optional(), pageToken: z.string().optional() }),
-          response: answers(200, listed, 400, 404),
+          response: answers(200, listed, 404, ...REMOTE_FAILURES),
         },
       },
       async (request, reply) => {
@@ -84,8 +84,8 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
           response: answers(
             200,
             z.object({ children: z.array(entry), page: z.int(), pageSize: z.int(), count: z.int().optional() }),
-            400,
             404,
+            ...REMOTE_FAILURES,
           ),
         },
       },
@@ -106,7 +106,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
         summary: `A GET request to ${title} itself, signed by the connection`,
         params: z.object({ ...params.shape, '*': z.string().meta({ description: 'Path below the endpoint' }) }),
         querystring: z.record(z.string(), z.any()),
-        response: answers(200, z.any(), 400, 404, 502),
+        response: answers(200, z.any(), 404, ...REMOTE_FAILURES),
       },
     },
     async (request, reply) => {

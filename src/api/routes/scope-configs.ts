@@ -34,7 +34,7 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         summary: `Create a ${title} scope config`,
         params: connectionParameter,
         body: sent,
-        response: answers(201, shown, 400, 404),
+        response: answers(201, shown, 404),
       },
     },
     async (request, reply) => {
@@ -55,7 +55,7 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         summary: `Change a ${title} scope config`,
         params,
         body: sent,
-        response: answers(200, shown, 400, 404),
+        response: answers(200, shown, 404),
       },
     },
     (request) => {

@@ -32,7 +32,7 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
         summary: `Add or replace scopes (${what}); all columns are written`,
         params: connectionParameter,
         body: data,
-        response: answers(200, z.array(shown), 400),
+        response: answers(200, z.array(shown)),
       },
     },
     (request) => servicesFor(request).scopes.put(plugin, request.params.connectionId, request.body.data),
@@ -52,7 +52,7 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
         summary: `Scopes (${what}) of a connection`,
         params: connectionParameter,
         querystring: list,
-        response: answers(200, z.object({ count: z.int(), scopes: z.array(view) }), 400),
+        response: answers(200, z.object({ count: z.int(), scopes: z.array(view) })),
       },
     },
     async ({ params, query }) => {
@@ -82,7 +82,7 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
         summary: `Change a scope (${what}); scopeConfigId null detaches its scope config`,
         params: scopeParameter,
         body: sent,
-        response: answers(200, shown, 400, 404),
+        response: answers(200, shown, 404),
       },
     },
     (request) => {

@@ -19,7 +19,7 @@ export const storeRoutes: Routes = (api, { database: { kysely } }) => {
   )
   api.put(
     '/store/:key',
-    { schema: { tags, summary: 'Store any JSON', params, body: z.any(), response: answers(201, z.any(), 400) } },
+    { schema: { tags, summary: 'Store any JSON', params, body: z.any(), response: answers(201, z.any()) } },
     async (request, reply) => {
       const { key } = request.params
       const value = request.body ?? null

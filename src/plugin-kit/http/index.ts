@@ -1,7 +1,8 @@
+export { requireOpenEndpoint } from './address-guard.ts'
 export { type ApiClient, type ApiClientOptions, createApiClient } from './api-client.ts'
 export { type Batch, inBatches } from './batches.ts'
 export type { Budget, ClassLimits, RateLimits } from './budget.ts'
-export { createBudget } from './budget.ts'
+export { createBudget, DEFAULT_CONCURRENCY } from './budget.ts'
 export type { Clock } from './clock.ts'
 export type { Credential, RefreshedCredential, RefreshingCredential } from './credential-pool.ts'
 export { HttpFatalError, HttpRetryableError, isHeavy } from './failure.ts'
@@ -20,6 +21,7 @@ export {
   pageNumber,
   singlePage,
 } from './paging.ts'
+export { createPlaces, type Places } from './places.ts'
 export { type Quota, type QuotaReader, quotaFromHeaders } from './quota.ts'
 export { createSharedConnections, type SharedConnections } from './shared-connections.ts'
 export { type DateWindow, splitByDate } from './split-by-date.ts'

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { type BrotliOptions, brotliDecompress, unzip, type ZlibOptions } from 'node:zlib'
 import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import { messageOf, UserError } from '../../errors.ts'
+import { guardedLookup, requireOpenAddress } from './address-guard.ts'
 import { safeUrl } from './http-message.ts'
 
 export interface Timeouts {
@@ -69,6 +70,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     async exchange(method, url, headers, body, signal) {
       signal.throwIfAborted()
+      requireOpenAddress(url)
       // By hand: AbortSignal.timeout would keep a timer for every request until it is up.
       const stop = new AbortController()
       const abort = () => stop.abort()
@@ -110,7 +112,7 @@ function createDispatcher({ proxy, certificates, timeouts }: TransportOptions): 
   const timeout = timeouts.connectMs
   const tls = { timeout, ...(certificates && { ca: [...getCACertificates('default'), certificates] }) }
   // HTTP/1.1 only: servers cancel single HTTP/2 streams of large answers, which then look like an idle connection.
-  if (!proxy) return new Agent({ allowH2: false, connect: tls })
+  if (!proxy) return new Agent({ allowH2: false, connect: { ...tls, lookup: guardedLookup } })
   // Given proxyTls, undici would speak TLS to a SOCKS proxy; the timeout of its handshake is missing from its types.
   if (proxy.startsWith('socks5:'))
     return new Socks5ProxyAgent(proxy, { requestTls: tls, ...{ connectTimeout: timeout } })
@@ -137,7 +139,7 @@ const ANSWER_LOST = /UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT|RES_CONTENT_LE
 
 /** Turns a network error into what to tell: who can do something about it, and whether asking for less would. */
 function explain(error: unknown, url: URL, { stallMs }: Timeouts): Error {
-  if (error instanceof ResponseTooLarge || error instanceof ExchangeFailed) return error
+  if (error instanceof ResponseTooLarge || error instanceof ExchangeFailed || error instanceof UserError) return error
   const code = (error as NodeJS.ErrnoException).code ?? ''
   const message = messageOf(error)
   if (CERTIFICATE.test(code)) {

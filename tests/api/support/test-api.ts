@@ -91,7 +91,7 @@ function answerChecker(document: any) {
   const templates = Object.keys(document.paths)
     .map((path) => ({
       path,
-      pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '(.+)')}$`),
+      pattern: new RegExp(`^${path.replace(/\{(\*|wildcard|scopeId)\}/g, '.+').replace(/\{[^}]+\}/g, '[^/]+')}$`),
       open: path.split('{').length,
     }))
     .sort((left, right) => left.open - right.open || right.path.length - left.path.length)

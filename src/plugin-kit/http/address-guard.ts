@@ -1,0 +1,87 @@
+/** Endpoints are set by people; none may lead to where a machine keeps its own credentials. */
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import { lookup as resolve } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { readConfig } from '../../config.ts'
+import { UserError } from '../../errors.ts'
+
+/** Link-local networks, and where clouds answer questions of their machines about themselves. */
+const BLOCKED = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  'fd00:ec2::254/128', // Amazon
+  'fd20:ce::254/128', // Google
+  '100.100.100.200/32', // Alibaba
+  '168.63.129.16/32', // Azure
+  '192.0.0.192/32', // Oracle
+]
+
+function listOf(ranges: readonly string[], variable: string): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', prefix] = range.split('/')
+    const version = isIP(address)
+    const longest = version === 6 ? 128 : 32
+    const length = prefix === undefined ? longest : Number(prefix)
+    if (version === 0 || !(length >= 0 && length <= longest)) {
+      throw new UserError(`${variable} is wrong: ${range} is no network such as 10.0.0.0/8.`)
+    }
+    list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')
+  }
+  return list
+}
+
+interface Lists {
+  readonly allowed: BlockList
+  readonly blocked: BlockList
+}
+let known: Lists | undefined
+function lists(): Lists {
+  if (known) return known
+  const { endpointBlocked, endpointAllowed } = readConfig(process.env)
+  known = {
+    allowed: listOf(endpointAllowed, 'ENDPOINT_CIDR_ALLOWED'),
+    blocked: listOf([...BLOCKED, ...endpointBlocked], 'ENDPOINT_CIDR_BLACKLIST'),
+  }
+  return known
+}
+
+function isBlocked(address: string): boolean {
+  const { allowed, blocked } = lists()
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+  return blocked.check(address, family) && !allowed.check(address, family)
+}
+
+const refusal = (host: string) =>
+  new UserError(
+    `${host} leads to an address that is not open to connections: choose another endpoint, or name its network in ENDPOINT_CIDR_ALLOWED.`,
+  )
+
+const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '')
+
+export function requireOpenAddress(url: URL): void {
+  const host = hostOf(url)
+  if (isIP(host) && isBlocked(host)) throw refusal(host)
+}
+
+/** Said when settings are saved; a name that does not resolve now is refused when it is used, if it must be. */
+export async function requireOpenEndpoint(endpoint: string): Promise<void> {
+  const url = URL.parse(endpoint)
+  if (!url) return
+  requireOpenAddress(url)
+  const found = await resolve(hostOf(url), { all: true }).catch(() => [])
+  if (found.some(({ address }) => isBlocked(address))) throw refusal(hostOf(url))
+}
+
+type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void
+
+/** Takes the place of the lookup of a connection, so that a name cannot change its meaning after it was checked. */
+export function guardedLookup(host: string, options: LookupOptions, found: Found): void {
+  lookup(host, { ...options, all: true }, (error, addresses) => {
+    if (error) return found(error, [])
+    if (addresses.some(({ address }) => isBlocked(address))) return found(refusal(host), [])
+    const [first] = addresses
+    if (options.all || !first) found(null, addresses)
+    else found(null, first.address, first.family)
+  })
+}
