@@ -11,6 +11,9 @@ export interface RemoteEntry {
   readonly fullName: string
   /** Of a scope: what is put to `scopes` when it is chosen. */
   readonly data: Settings | null
+  /** For choosing by rule. */
+  readonly archived?: boolean
+  readonly topics?: readonly string[]
 }
 
 export interface RemoteQuestion {

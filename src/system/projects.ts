@@ -90,3 +90,16 @@ export const blueprintLabels = defineTable(
   },
   { meaning: 'The labels of a blueprint.' },
 )
+
+export const scopeSelectors = defineTable(
+  '_weir_scope_selectors',
+  {
+    blueprint_id: key(bigint()),
+    plugin: key(string(100)),
+    connection_id: key(bigint()),
+    /** A list: patterns, exceptions, topic and scope config, as in the configuration file. */
+    selectors: json(),
+    ...written,
+  },
+  { meaning: 'Rules by which new scopes join a blueprint when it runs.' },
+)

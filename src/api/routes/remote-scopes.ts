@@ -15,6 +15,8 @@ const entry = z.object({
   name: z.string(),
   fullName: z.string(),
   data: z.any().nullable(),
+  archived: z.boolean().optional(),
+  topics: z.array(z.string()).optional(),
 })
 
 /** Opaque to clients: whatever the plugin needs to find the next page. */

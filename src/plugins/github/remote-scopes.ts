@@ -25,6 +25,8 @@ const repository = (repo: any, parentId: string | null): RemoteEntry => ({
   id: String(repo.id),
   name: repo.name,
   fullName: repo.full_name,
+  archived: repo.archived ?? false,
+  topics: repo.topics ?? [],
   data: {
     githubId: repo.id,
     name: repo.name,

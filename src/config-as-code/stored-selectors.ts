@@ -1,0 +1,33 @@
+import type { Database } from '../database/database.ts'
+import { deleteRows, insertRow, selectRows } from '../pipelines/store.ts'
+import { scopeSelectors } from '../system/projects.ts'
+import type { Selector } from './selectors.ts'
+
+export interface StoredSelector extends Selector {
+  /** 0: none. */
+  readonly scopeConfigId: number
+}
+export interface ConnectionSelectors {
+  readonly plugin: string
+  readonly connectionId: number
+  readonly selectors: readonly StoredSelector[]
+}
+
+export async function saveSelectors(
+  { kysely }: Database,
+  blueprintId: number,
+  connections: readonly ConnectionSelectors[],
+): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    await deleteRows(transaction, scopeSelectors, { blueprint_id: blueprintId })
+    for (const { plugin, connectionId, selectors } of connections) {
+      const row = { blueprint_id: blueprintId, plugin, connection_id: connectionId, selectors }
+      await insertRow(transaction, scopeSelectors, row)
+    }
+  })
+}
+
+export async function readSelectors({ kysely }: Database, blueprintId: number): Promise<ConnectionSelectors[]> {
+  const rows = await selectRows(kysely, scopeSelectors, (query) => query.where('blueprint_id', '=', blueprintId))
+  return rows.map(({ plugin, connection_id, selectors }) => ({ plugin, connectionId: connection_id, selectors }))
+}
