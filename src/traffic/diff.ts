@@ -111,14 +111,15 @@ export function compare(before: unknown, after: unknown, path: string): readonly
   if ((isFields(before) && isFields(after)) || (Array.isArray(before) && Array.isArray(after))) {
     const [left, right] = [before as Fields, after as Fields]
     return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((key) =>
-      compare(
-        left[key],
-        right[key],
-        `${path}${pathText(['', Array.isArray(before) ? Number(key) : key])}`.replace(/^\./, ''),
-      ),
+      compare(left[key], right[key], below(path, Array.isArray(before) ? Number(key) : key)),
     )
   }
   return before === after ? [] : [{ path, before, after }]
+}
+
+const below = (path: string, key: string | number): string => {
+  const part = pathText([key])
+  return path === '' || part.startsWith('[') ? `${path}${part}` : `${path}.${part}`
 }
 
 const byIdentity = (items: readonly unknown[]): Fields =>

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { chart } from '../../src/traffic/chart.ts'
+import { describeDifference, diffManifests } from '../../src/traffic/diff.ts'
+import { initialPlan, PRESETS } from '../../src/traffic/init.ts'
+import { lintPlan } from '../../src/traffic/lint-plan.ts'
+import { parsePlan } from '../../src/traffic/plan.ts'
+import { type RenderedFile, renderPhase } from '../../src/traffic/render.ts'
+import { reversePlan } from '../../src/traffic/reverse.ts'
+import { simulate } from '../../src/traffic/simulate.ts'
+import { ACTIONS, actionsFrom, STATES, transitionOf } from '../../src/traffic/state.ts'
+import { shopPlan } from './support/shop.ts'
+
+const yaml = (files: readonly RenderedFile[]) =>
+  files.flatMap(({ path, content }) => (path.endsWith('.yaml') ? [content] : [])).join('---\n')
+
+test.each(Object.keys(PRESETS))('the plan of init --preset %s has no findings', (preset) => {
+  const { plan, findings } = parsePlan(initialPlan('shop', preset))
+  expect(findings).toEqual([])
+  expect(lintPlan(plan!)).toEqual([])
+  expect(plan!.steps).toHaveLength(PRESETS[preset as keyof typeof PRESETS].length + 1)
+})
+
+test('between two steps only weights and stickiness differ', () => {
+  const plan = shopPlan()
+  const differences = diffManifests(yaml(renderPhase(plan, 'step-2')), yaml(renderPhase(plan, 'step-3')))
+  const action = 'Ingress shop/web metadata.annotations["alb.ingress.kubernetes.io/actions.web-switch"].forwardConfig'
+  expect(differences.map(describeDifference)).toEqual([
+    `${action}.targetGroups["web:80"].weight: 50 → 0`,
+    `${action}.targetGroups["${plan.targetGroup.arn}"].weight: 50 → 100`,
+    `${action}.targetGroupStickinessConfig.enabled: true → false`,
+    `${action}.targetGroupStickinessConfig.durationSeconds: 600 → (none)`,
+  ])
+})
+
+test('what server, controller and kubectl add is no difference; what people change is', () => {
+  const wanted = yaml(renderPhase(shopPlan(), 'step-1').filter(({ path }) => path.startsWith('03')))
+  const live = parse(wanted)
+  Object.assign(live.metadata, {
+    uid: 'u',
+    resourceVersion: '7',
+    generation: 2,
+    creationTimestamp: 'now',
+    finalizers: ['elbv2.k8s.aws/resources'],
+  })
+  live.metadata.annotations = {
+    'elbv2.k8s.aws/checkpoint': 'x',
+    'kubectl.kubernetes.io/last-applied-configuration': '{}',
+  }
+  Object.assign(live.spec, { vpcID: 'vpc-0123456789abcdef0', targetGroupProtocol: 'HTTP' })
+  live.status = { observedGeneration: 2 }
+  expect(diffManifests(stringify(live), wanted)).toEqual([])
+  live.spec.serviceRef.port = 81
+  expect(diffManifests(stringify(live), wanted)).toEqual([
+    { object: 'TargetGroupBinding shop/web-switch', path: 'spec.serviceRef.port', before: 81, after: 80 },
+  ])
+  expect(diffManifests('', wanted)).toEqual([
+    { object: 'TargetGroupBinding shop/web-switch', path: '', before: undefined, after: 'present' },
+  ])
+})
+
+test('the order of target groups means nothing', () => {
+  const before = yaml(renderPhase(shopPlan(), 'step-1').filter(({ path }) => path.startsWith('04')))
+  const swapped = parse(before)
+  const key = 'alb.ingress.kubernetes.io/actions.web-switch'
+  const action = JSON.parse(swapped.metadata.annotations[key])
+  action.forwardConfig.targetGroups.reverse()
+  swapped.metadata.annotations[key] = JSON.stringify(action)
+  expect(diffManifests(before, stringify(swapped))).toEqual([])
+})
+
+test('the simulator is repeatable, adds up, and follows the weights without stickiness', () => {
+  const plan = shopPlan((copy) => {
+    copy.stickiness = { enabled: false, atFinalStep: 'disable' }
+  })
+  const options = { clients: 400, stepStartsSeconds: [0, 600, 1200, 1800] }
+  const result = simulate(plan, options)
+  expect(simulate(plan, options)).toEqual(result)
+  expect(simulate(plan, { ...options, seed: 2 }).minutes).not.toEqual(result.minutes)
+  expect(result.timeTo99Seconds).toBe(0)
+  for (const [minute, share] of [
+    [5, 0],
+    [15, 0.1],
+    [25, 0.5],
+    [35, 1],
+  ] as const) {
+    const { requests, targetShare, pinnedShare } = result.minutes[minute]!
+    expect(Math.abs(targetShare - share)).toBeLessThanOrEqual(4 * Math.sqrt((share * (1 - share)) / requests))
+    expect(pinnedShare).toBe(0)
+  }
+  expect(result.errors).toBe(0)
+})
+
+// The figures of the reference: long cookies defeat the shift, switching them off completes it at once.
+test('stickiness holds clients back, and switching it off at the end lets them go', () => {
+  const sticky = (
+    atFinalStep: 'keep' | 'disable',
+    durationSeconds: number,
+    sessionSeconds: number,
+    renewCookie = true,
+  ) =>
+    simulate(
+      shopPlan((copy) => {
+        copy.stickiness = { enabled: true, durationSeconds, atFinalStep }
+      }),
+      { clients: 500, sessionSeconds, renewCookie, stepStartsSeconds: [0, 600, 1800, 3000], minutes: 290 },
+    )
+  const long = sticky('keep', 3600, 7200)
+  expect(long.timeTo99Seconds).toBeNull()
+  expect(long.minutes[29]!.targetShare).toBeLessThan(0.06)
+  expect(long.minutes[51]!.pinnedShare).toBeGreaterThan(0.9)
+  expect(sticky('disable', 3600, 7200).timeTo99Seconds).toBe(0)
+  expect(sticky('keep', 60, 600, false).timeTo99Seconds).toBeLessThanOrEqual(70)
+  const renewed = sticky('keep', 60, 600).timeTo99Seconds!
+  expect(renewed).toBeGreaterThan(20 * 60)
+})
+
+test('the chart shows a column a minute and names the end', () => {
+  const text = chart(simulate(shopPlan(), { clients: 50, minutes: 40 }))
+  expect(text.split('\n')).toHaveLength(15)
+  expect(text).toContain('40 min')
+})
+
+test('every state can be rolled back or reversed, and clean-up needs the DNS switch', () => {
+  for (const state of STATES) {
+    if (state === 'cleaned-up') expect(() => transitionOf(state, 'rollback')).toThrow('reverse makes a new plan')
+    else expect(transitionOf(state, 'rollback').to).toBe('rolled-back')
+    expect(actionsFrom(state).includes('cleanup')).toBe(state === 'dns-switched' || state === 'cleaning')
+    for (const action of ACTIONS)
+      if (!actionsFrom(state).includes(action))
+        expect(() => transitionOf(state, action)).toThrow(`Cannot ${action} while the switch is ${state}`)
+  }
+})
+
+test('the reverse of a plan is a plan without findings', () => {
+  expect(() => reversePlan(shopPlan(), undefined)).toThrow('--source-security-group')
+  const back = reversePlan(shopPlan(), 'sg-0fedcba9876543210')
+  expect(lintPlan(back)).toEqual([])
+  expect(back).toMatchObject({ name: 'shop-web-back', current: { cluster: 'green' }, target: { cluster: 'blue' } })
+  expect(back.targetGroup.arn).toBeUndefined()
+})

@@ -1,0 +1,230 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { phasesOf } from '../../src/traffic/render.ts'
+import { startTestApi, type TestApi } from '../api/support/test-api.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { SHOP_YAML, shopPlan } from './support/shop.ts'
+import { startWorld, type World } from './support/world.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const BASE = '/v1/traffic-switches'
+const folder = mkdtempSync(join(tmpdir(), 'weir-traffic-cli-'))
+const shopFile = join(folder, 'shop.yaml')
+writeFileSync(shopFile, SHOP_YAML)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+const weir = (args: readonly string[], environment: Record<string, string> = {}, input = ''): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [MAIN, 'traffic', ...args], {
+      env: { ...process.env, LOGGING_LEVEL: 'silent', ...environment },
+    })
+    let [out, err] = ['', '']
+    child.stdout.on('data', (chunk) => (out += chunk))
+    child.stderr.on('data', (chunk) => (err += chunk))
+    child.on('error', reject).on('close', (code) => resolve({ code, out, err }))
+    child.stdin.end(input)
+  })
+
+describe('the command line without a database', () => {
+  test('bad input: a precise message, and exit code 2', async () => {
+    const wrong = SHOP_YAML.replace('target: 10 }', "target: '10' }").replace(
+      'current: 50, target: 50',
+      'current: -1, target: 10.5',
+    )
+    const { code, out } = await weir(['lint', '-', '--json'], {}, wrong)
+    expect(code).toBe(2)
+    expect(JSON.parse(out)).toMatchObject([
+      { code: 'TS-W01', path: 'steps[1].weights.target', line: 50 },
+      { code: 'TS-W02', path: 'steps[2].weights.current' },
+      { code: 'TS-W01', path: 'steps[2].weights.target' },
+    ])
+    const region = await weir(
+      ['render', '-'],
+      {},
+      SHOP_YAML.replace('arn:aws:elasticloadbalancing:eu-central-1', 'arn:aws:elasticloadbalancing:us-east-1'),
+    )
+    expect(region).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('TS-T03 targetGroup.arn: the ARN has region us-east-1, the plan eu-central-1'),
+    })
+  })
+
+  test('init, render into a folder, diff and simulate', async () => {
+    const [init, out, diff, simulation] = await Promise.all([
+      weir(['init', 'shop', '--preset', 'careful']),
+      weir(['render', shopFile, '--out', join(folder, 'out')]),
+      weir(['diff', shopFile, '--from', 'step-0', '--to', 'step-1', '--json']),
+      weir(['simulate', shopFile, '--clients', '100', '--json']),
+    ])
+    expect(init.out).toContain('current: 99, target: 1')
+    expect(out).toMatchObject({ code: 0, err: '' })
+    expect(readFileSync(join(folder, 'out/step-1/04-current-ingress.yaml'), 'utf8')).toContain('"weight":90')
+    expect(JSON.parse(diff.out)).toHaveLength(2)
+    expect(JSON.parse(simulation.out)).toMatchObject({ seed: 1, timeTo99Seconds: 0 })
+  })
+})
+
+describeEachDatabase('surfaces', (database) => {
+  let api: TestApi
+  let world: World
+  let address: string
+  const saved = { ...process.env }
+
+  beforeAll(async () => {
+    world = await startWorld()
+    Object.assign(process.env, world.environment)
+    api = await startTestApi(database.database)
+    address = await api.server.listen({ port: 0, host: '127.0.0.1' })
+  })
+  afterAll(async () => {
+    process.env = { ...saved }
+    await api.close()
+    await world.close()
+  })
+
+  test('REST and command line give the same bytes for every phase', async () => {
+    const { status, body } = await api.ask('POST', BASE, { yaml: SHOP_YAML })
+    expect([status, body.state]).toEqual([201, 'draft'])
+    const out = join(folder, `same-${database.engine}`)
+    await weir(['render', shopFile, '--out', out])
+    const single = await weir(['render', shopFile, '--phase', 'step-2'])
+    expect((await api.ask('GET', `${BASE}/${body.id}/manifests?phase=step-2`)).text).toBe(single.out)
+    for (const phase of phasesOf(shopPlan())) {
+      const files = JSON.parse((await api.ask('GET', `${BASE}/${body.id}/manifests?phase=${phase}&format=json`)).text)
+      for (const { path, content } of files) expect(content).toBe(readFileSync(join(out, phase, path), 'utf8'))
+    }
+  })
+
+  test('a wrong plan is refused with its findings', async () => {
+    const plan: any = structuredClone(shopPlan())
+    plan.steps[1].weights = { current: 0, target: 0 }
+    expect(await api.ask('POST', BASE, plan)).toMatchObject({
+      status: 422,
+      body: { success: false, data: { findings: [{ code: 'TS-W04', path: 'steps[1].weights' }] } },
+    })
+    expect(await api.ask('GET', `${BASE}/nothing`)).toMatchObject({ status: 404 })
+    const lint = await api.ask('POST', `${BASE}/lint`, {
+      yaml: 'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: { name: a, annotations: { alb.ingress.kubernetes.io/actions.a: "{" } }\nspec: {}',
+    })
+    expect(lint.body).toMatchObject([{ code: 'TS-A06' }, { code: 'TS-A07' }])
+  })
+
+  test('the whole life over REST, told by server-sent events', async () => {
+    const { body: created } = await api.ask('POST', BASE, world.plan)
+    const url = `${BASE}/${created.id}`
+    const go = (action: string, more: object = {}) => api.ask('POST', `${url}/transitions`, { action, ...more })
+    const stream = fetch(`${address}${url}/events`).then((response) => response.text())
+
+    expect((await api.ask('GET', url)).headers.etag).toBe('"1"')
+    expect((await api.ask('POST', `${url}/validate`)).body).toEqual([])
+    expect((await api.ask('POST', `${url}/simulate`, { clients: 50 })).body.timeTo99Seconds).toBe(0)
+    expect((await go('prepare', { dryRun: true })).body.dryRun).toContainEqual(
+      expect.stringContaining('target-group: would change'),
+    )
+    expect(await go('advance')).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('Cannot advance while the switch is draft') },
+    })
+    expect(await go('prepare', { expectedVersion: 99 })).toMatchObject({ status: 412 })
+    expect(await go('prepare')).toMatchObject({ status: 200, body: { state: 'prepared' } })
+    expect(await api.ask('PUT', url, world.plan)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('only a draft can be edited') },
+    })
+    const arn = (await api.ask('GET', url)).body.targetGroupArn
+    expect((await api.ask('POST', `${url}/diff`, { from: 'step-1', to: 'step-2' })).body).toMatchObject([
+      { before: 90, after: 50 },
+      { path: expect.stringContaining(arn), before: 10, after: 50 },
+    ])
+    for (let step = 0; step < 4; step++) await go('advance')
+    expect((await api.ask('GET', `${url}/gates`)).body).toEqual([])
+    world.pointDnsAt('target')
+    expect((await go('dns')).body.state).toBe('dns-switched')
+    expect(await go('cleanup', { confirm: world.plan.name })).toMatchObject({
+      status: 409,
+      body: { data: { trouble: 'gate' } },
+    })
+    expect((await go('cleanup', { confirm: world.plan.name, skipQuiet: true, reason: 'test' })).body.state).toBe(
+      'cleaned-up',
+    )
+
+    const events = (await stream)
+      .split('\n\n')
+      .filter((event) => event.startsWith('data: '))
+      .map((event) => JSON.parse(event.slice(6)))
+    expect(events).toEqual((await api.ask('GET', `${url}/journal`)).body)
+    expect(events.filter(({ kind }) => kind === 'state').map(({ effect }) => effect)).toEqual([
+      'draft',
+      'preparing',
+      'prepared',
+      'shifting',
+      'verified',
+      'shifting',
+      'verified',
+      'shifting',
+      'verified',
+      'switched',
+      'dns-switched',
+      'cleaning',
+      'cleaned-up',
+    ])
+    const back = (await go('rollback')).body
+    expect(back).toMatchObject({ state: 'draft', name: 'shop-web-back' })
+    world.pointDnsAt('current')
+  })
+
+  test('the command line: exit codes of conflict, edit and gate', async () => {
+    const environment = { ...world.environment, DB_URL: database.url }
+    const plan = structuredClone(world.plan)
+    plan.name = 'by-hand'
+    plan.steps[1]!.gates = [{ kind: 'approval' }]
+    const file = join(folder, `${database.engine}.yaml`)
+    writeFileSync(file, stringify(plan))
+    expect(await weir(['prepare', file, '--json'], environment)).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringContaining('"state": "prepared"'),
+    })
+    expect(await weir(['advance', file], environment)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('shifting, step 1 of 3 (90/10)'),
+    })
+    expect(await weir(['advance', 'by-hand'], environment)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('approval pending'),
+    })
+    plan.steps[2]!.weights = { current: 20, target: 80 }
+    writeFileSync(file, stringify(plan))
+    const calls = world.current.calls.length
+    expect(await weir(['advance', file], environment)).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(/nothing was applied.*steps\[2\]\.weights\.target: 50 → 80/s),
+    })
+    expect(world.current.calls).toHaveLength(calls)
+    expect(await weir(['cleanup', 'by-hand', '--confirm', 'by-hand'], environment)).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('after the DNS switch is confirmed'),
+    })
+    expect(await weir(['rollback', 'by-hand'], environment)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('rolled-back'),
+    })
+    expect(world.liveWeights()).toEqual([100, 0])
+    const status = JSON.parse((await weir(['status', 'by-hand', '--json'], environment)).out)
+    expect(status).toMatchObject({
+      state: 'rolled-back',
+      journal: expect.arrayContaining([expect.objectContaining({ kind: 'intent', effect: 'rollback-weights' })]),
+    })
+  })
+})
