@@ -4,11 +4,10 @@ import { accessMode, tokenFile } from '../api/access/access-token.ts'
 import { createServer } from '../api/server.ts'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
-import { startRunner } from '../pipelines/runner.ts'
-import { createTaskThreads } from '../pipelines/task-threads.ts'
 import { engineOn } from '../traffic/connect.ts'
 import { startWatch } from '../traffic/watch.ts'
 import { openControl } from './control.ts'
+import { startOwnRunner } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
 
 export const up = new Command('up')
@@ -24,18 +23,7 @@ export const up = new Command('up')
         if (signal.aborted) return untilStopped(runtime)
         const control = openControl(runtime, database)
         const server = await createServer({ config, control, log })
-        const runner = await startRunner(control, {
-          dispatch: createTaskThreads({
-            databaseUrl: url,
-            secretKey: control.context.secrets.key,
-            dataFolder: config.dataFolder,
-            pluginModule: new URL('../plugins/index.ts', import.meta.url).href,
-            subtaskDefaults: config.subtaskDefaults,
-          }),
-          consume: config.consumePipelines,
-          maxParallel: config.pipelineMaxParallel,
-          resume: config.resumePipelines,
-        })
+        const runner = await startOwnRunner(config, control, url)
         const watch = startWatch(engineOn(database), (id, err) =>
           log.warn({ err, switch: id }, 'cannot watch a switch'),
         )
@@ -60,7 +48,11 @@ export const up = new Command('up')
 
 const say = (line: string) => console.log(`weir: ${line}`)
 
-function requireAccessRule({ host, auth, authEnabled }: Config): void {
+function requireAccessRule(config: Config): void {
+  const { host, auth, authEnabled } = config
+  if (accessMode(config) === 'oidc' && config.oidc.length === 0) {
+    throw new UserError('AUTH=oidc needs a provider: set OIDC_PROVIDERS and its OIDC_NAME_… variables.')
+  }
   const isLoopback = host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
   if (isLoopback || auth || authEnabled) return
   throw new UserError(

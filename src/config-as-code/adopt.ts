@@ -36,7 +36,9 @@ export async function adoptScopes(context: Context, services: Services, blueprin
   }
   if (count === 0) return blueprint
   context.log.info(`${blueprint.name}: ${count} new scopes match its selectors and are collected from now on`)
-  return services.blueprints.update(blueprint.id, { connections })
+  await services.blueprints.update(blueprint.id, { connections })
+  // Not what the service shows: plans in it are masked.
+  return { ...blueprint, connections }
 }
 
 type Growing = Omit<BlueprintConnection, 'scopes'> & { scopes: { scopeId: string }[] }

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { adoptScopes } from '../config-as-code/adopt.ts'
 import { blueprintService, type StartPipeline } from './blueprints.ts'
 import { connectionService } from './connections.ts'
 import { pipelineService } from './pipelines.ts'
@@ -20,19 +21,22 @@ export function createControlPlane(base: Omit<ServiceContext, 'changed'>): Contr
   const changes = new EventEmitter()
   const context: ServiceContext = { ...base, changed: (what) => changes.emit('change', what) }
   const { start, ...pipelines } = pipelineService(context)
-  const blueprints = blueprintService(context, start)
+  const startPipeline: StartPipeline = async (blueprint, flags, claim) =>
+    start(await adoptScopes(context, services, blueprint), flags, claim)
+  const blueprints = blueprintService(context, startPipeline)
+  const services: Services = {
+    projects: projectService(context, blueprints),
+    blueprints,
+    pipelines,
+    connections: connectionService(context),
+    scopes: scopeService(context),
+    scopeConfigs: scopeConfigService(context),
+    parsePlan: (plan) => parsePlan(context.plugins, plan),
+  }
   return {
     context,
-    startPipeline: start,
-    services: {
-      projects: projectService(context, blueprints),
-      blueprints,
-      pipelines,
-      connections: connectionService(context),
-      scopes: scopeService(context),
-      scopeConfigs: scopeConfigService(context),
-      parsePlan: (plan) => parsePlan(context.plugins, plan),
-    },
+    startPipeline,
+    services,
     onChange(listener) {
       changes.on('change', listener)
       return () => changes.off('change', listener)

@@ -1,0 +1,113 @@
+import { Command } from 'commander'
+import { UserError } from '../errors.ts'
+import type { Pipeline, Task } from '../pipelines/records.ts'
+import type { PipelineEvent } from '../pipelines/services.ts'
+import { openControl } from './control.ts'
+import { startOwnRunner } from './runner.ts'
+import { createRuntime, withDatabase } from './runtime.ts'
+
+/** Exit codes; 0: everything was collected. */
+const CODES: Partial<Record<Pipeline['status'], number>> = {
+  TASK_COMPLETED: 0,
+  TASK_PARTIAL: 3,
+  TASK_CANCELLED: 130,
+}
+
+interface Options {
+  readonly full?: boolean
+  readonly skipCollectors?: boolean
+  readonly json?: boolean
+}
+
+export const collect = new Command('collect')
+  .description('run a project now and show its progress')
+  .argument('<project>', 'its name')
+  .option('--full', 'collect everything anew')
+  .option('--skip-collectors', 'work with what was collected before')
+  .option('--json', 'print one JSON object for each change')
+  .addHelpText('after', '\nEnds with 0 when all went well, 3 when parts failed, 1 when it failed, 130 when cancelled.')
+  .action(async (name: string, options: Options) => {
+    const runtime = createRuntime()
+    const last = await withDatabase(
+      runtime,
+      async (database, url) => {
+        const control = openControl(runtime, database)
+        const { blueprints, pipelines, projects } = control.services
+        const { blueprint } = await projects.get(name)
+        if (!blueprint) throw new UserError(`Project ${name} has no blueprint: create one.`)
+        const flags = { fullSync: options.full ?? false, skipCollectors: options.skipCollectors ?? false }
+        const { id } = await blueprints.trigger(blueprint.id, flags)
+        const runner = await startOwnRunner(runtime.config, control, url)
+        const cancel = () => void pipelines.cancel(id)
+        runtime.signal.addEventListener('abort', cancel, { once: true })
+        try {
+          return await show(pipelines.watch(id, new AbortController().signal), options.json ?? false)
+        } finally {
+          runtime.signal.removeEventListener('abort', cancel)
+          await runner.stop()
+        }
+      },
+      () => {},
+    )
+    process.exitCode = CODES[last.status] ?? 1
+  })
+
+async function show(events: AsyncIterable<PipelineEvent>, asJson: boolean): Promise<Pipeline> {
+  const bar = createBar()
+  let last: PipelineEvent | undefined
+  for await (const event of events) {
+    last = event
+    if (asJson) console.log(JSON.stringify(event))
+    else bar.draw(event)
+  }
+  if (!last) throw new UserError('The run vanished while it was watched.')
+  if (!asJson) bar.finish(last)
+  return last.pipeline
+}
+
+const WIDTH = 30
+
+/** One line that is drawn over; where output is no terminal, a line for each step. */
+function createBar() {
+  const isTerminal = process.stdout.isTTY
+  let drawn = ''
+  const put = (line: string) => {
+    if (line === drawn) return
+    drawn = line
+    if (isTerminal) process.stdout.write(`\r\u001b[2K${line.slice(0, (process.stdout.columns || 80) - 1)}`)
+    else console.log(line)
+  }
+  return {
+    draw({ pipeline, tasks }: PipelineEvent) {
+      const done = tasks.reduce((sum, task) => sum + (isDone(task) ? 1 : task.progress), 0)
+      const share = tasks.length === 0 ? 0 : done / tasks.length
+      const filled = Math.round(share * WIDTH)
+      const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled)
+      put(
+        `${bar} ${Math.floor(share * 100)} %  ${pipeline.finishedTasks}/${pipeline.totalTasks} tasks  ${currentOf(tasks)}`,
+      )
+    },
+    finish({ pipeline, tasks }: PipelineEvent) {
+      if (isTerminal) process.stdout.write('\n')
+      for (const { plugin, failedSubTask, message } of tasks.filter(({ status }) => status === 'TASK_FAILED')) {
+        console.error(`${plugin} ${failedSubTask}: ${message}`)
+      }
+      const seconds = pipeline.spentSeconds
+      console.log(`Run ${pipeline.id}: ${pipeline.status.replace('TASK_', '').toLowerCase()} after ${seconds} s.`)
+    },
+  }
+}
+
+const isDone = ({ status }: Task) => !['TASK_CREATED', 'TASK_RERUN', 'TASK_RESUME', 'TASK_RUNNING'].includes(status)
+
+function currentOf(tasks: readonly Task[]): string {
+  const running = tasks.filter(({ status }) => status === 'TASK_RUNNING')
+  return running
+    .map(({ plugin, progressDetail: detail }) => {
+      if (!detail) return plugin
+      const left = detail.requestsLeft === null ? '' : `, ${detail.requestsLeft} requests left`
+      const wait = detail.waitingUntil ? `, waiting until ${detail.waitingUntil.toISOString().slice(11, 19)} UTC` : ''
+      return `${plugin} ${detail.subTaskName} ${detail.finishedRecords}${left}${wait}`
+    })
+    .join('; ')
+}

@@ -1,0 +1,90 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { Command } from 'commander'
+import { audited } from '../audit/audit.ts'
+import { parseConfig } from '../config-as-code/document.ts'
+import { exportConfig } from '../config-as-code/export.ts'
+import { type ConfigChange, type ReconcileContext, reconcile } from '../config-as-code/reconcile.ts'
+import { messageOf, UserError } from '../errors.ts'
+import { openControl } from './control.ts'
+import { createRuntime, withDatabase } from './runtime.ts'
+
+const actor = () => ({ name: userInfo().username, email: '', address: 'command line' })
+
+const withContext = <Result>(isDryRun: boolean, body: (context: ReconcileContext) => Promise<Result>) => {
+  const runtime = createRuntime()
+  return withDatabase(
+    runtime,
+    (database) => {
+      const { context, services } = openControl(runtime, database)
+      const { plugins } = context
+      const who = actor()
+      return body({ database, plugins, services: audited(services, database, who), environment: process.env, isDryRun })
+    },
+    () => {},
+  )
+}
+
+function readFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UserError(`${file} cannot be read: ${messageOf(error)}.`, { cause: error })
+  }
+}
+
+const SIGN = { create: '+', update: '~' }
+const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+function print(changes: readonly ConfigChange[], asJson: boolean, done: string): void {
+  if (asJson) {
+    console.log(JSON.stringify({ changes }))
+    return
+  }
+  for (const { action, subject, fields } of changes) {
+    console.log(`${SIGN[action]} ${subject}`)
+    for (const { name, before, after } of fields) {
+      console.log(`    ${name}: ${action === 'create' ? shown(after) : `${shown(before)} → ${shown(after)}`}`)
+    }
+  }
+  console.log(changes.length === 0 ? 'Nothing to change.' : `${changes.length} changes ${done}.`)
+}
+
+const json = ['--json', 'print JSON'] as const
+
+const plan = new Command('plan')
+  .description('show what apply would change')
+  .argument('<file>', 'YAML')
+  .option(...json)
+  .option('--check', 'end with code 2 when there is something to change')
+  .action(async (file: string, options: { json?: boolean; check?: boolean }) => {
+    const document = parseConfig(readFile(file), file)
+    const changes = await withContext(true, (context) => reconcile(document, context))
+    print(changes, options.json ?? false, 'to make')
+    if (options.check && changes.length > 0) process.exitCode = 2
+  })
+
+const apply = new Command('apply')
+  .description('make connections, scope configs, projects and schedules say what the file says')
+  .argument('<file>', 'YAML')
+  .option(...json)
+  .action(async (file: string, options: { json?: boolean }) => {
+    const document = parseConfig(readFile(file), file)
+    const changes = await withContext(false, (context) => reconcile(document, context))
+    print(changes, options.json ?? false, 'made')
+  })
+
+const exportCommand = new Command('export')
+  .description('write the stored configuration as YAML; secrets become references to the environment')
+  .argument('[file]', 'where to; standard output when left out')
+  .option(...json)
+  .action(async (file: string | undefined, options: { json?: boolean }) => {
+    const text = await withContext(true, exportConfig)
+    if (file) writeFileSync(file, text)
+    else process.stdout.write(options.json ? `${JSON.stringify({ config: text })}\n` : text)
+  })
+
+export const config = new Command('config')
+  .description('configuration as code')
+  .addCommand(exportCommand)
+  .addCommand(plan)
+  .addCommand(apply)

@@ -1,0 +1,114 @@
+import { statfs } from 'node:fs/promises'
+import { Command } from 'commander'
+import { messageOf } from '../errors.ts'
+import type { ControlPlane } from '../pipelines/control-plane.ts'
+import { nextTick } from '../pipelines/cron.ts'
+import { testConnection } from '../pipelines/test-connection.ts'
+import type { PluginSpec } from '../plugin-kit/plugin.ts'
+import { openControl } from './control.ts'
+import { createRuntime, type Runtime, withDatabase } from './runtime.ts'
+
+interface Finding {
+  readonly check: string
+  readonly state: 'good' | 'warning' | 'bad'
+  readonly message: string
+}
+
+export const doctor = new Command('doctor')
+  .description('check database, disk, encryption key, connections and schedule')
+  .option('--json', 'print JSON')
+  .addHelpText('after', '\nEnds with 0 when nothing is bad, else with 1.')
+  .action(async (options: { json?: boolean }) => {
+    const runtime = createRuntime()
+    const findings = await examine(runtime)
+    if (options.json) console.log(JSON.stringify({ findings }))
+    else for (const { check, state, message } of findings) console.log(`${state.padEnd(8)}${check}: ${message}`)
+    if (findings.some(({ state }) => state === 'bad')) process.exitCode = 1
+  })
+
+async function examine(runtime: Runtime): Promise<Finding[]> {
+  const disk = await checkDisk(runtime)
+  try {
+    return await withDatabase(
+      runtime,
+      async (database) => {
+        const kind = runtime.config.databaseUrl ? 'the one that DB_URL names' : 'embedded'
+        const opened: Finding = { check: 'database', state: 'good', message: `${kind}, tables are in place` }
+        return [opened, disk, ...(await checkControl(runtime, () => openControl(runtime, database)))]
+      },
+      () => {},
+    )
+  } catch (error) {
+    return [{ check: 'database', state: 'bad', message: messageOf(error) }, disk]
+  }
+}
+
+const GIGABYTE = 1024 ** 3
+const LITTLE_GIGABYTES = 2
+
+async function checkDisk({ config }: Runtime): Promise<Finding> {
+  try {
+    const { bavail, bsize } = await statfs(config.dataFolder)
+    const free = (bavail * bsize) / GIGABYTE
+    const message = `${free.toFixed(1)} GB free for ${config.dataFolder}`
+    return { check: 'disk', state: free < LITTLE_GIGABYTES ? 'warning' : 'good', message }
+  } catch {
+    return { check: 'disk', state: 'good', message: `${config.dataFolder} will be made at the first start` }
+  }
+}
+
+async function checkControl({ config, signal }: Runtime, open: () => ControlPlane): Promise<Finding[]> {
+  let control: ControlPlane
+  try {
+    control = open()
+  } catch (error) {
+    return [{ check: 'encryption key', state: 'bad', message: messageOf(error) }]
+  }
+  const origin = config.encryptionSecret ? 'from ENCRYPTION_SECRET' : `in ${config.dataFolder}; keep a copy elsewhere`
+  const key: Finding = { check: 'encryption key', state: 'good', message: origin }
+  const sources = control.context.plugins.flatMap(({ source }) => (source && !source.settingsOf ? [source] : []))
+  const connections = await Promise.all(sources.map((source) => checkConnections(control, source, signal)))
+  return [key, ...connections.flat(), ...(await checkSchedule(control))]
+}
+
+const PATIENCE_MS = 30_000
+
+async function checkConnections(
+  { services }: ControlPlane,
+  source: PluginSpec,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const all = await services.connections.list(source.name)
+  return Promise.all(
+    all.map(async ({ id, name }): Promise<Finding> => {
+      const check = `${source.name} connection ${name}`
+      try {
+        const settings = await services.connections.reveal(source.name, id)
+        const limited = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+        const result = await testConnection(source, settings, services.connections, { isSaved: true, signal: limited })
+        if (result.success) return { check, state: 'good', message: 'answers' }
+        return { check, state: 'warning', message: result.message }
+      } catch (error) {
+        return { check, state: 'bad', message: messageOf(error) }
+      }
+    }),
+  )
+}
+
+async function checkSchedule({ services }: ControlPlane): Promise<Finding[]> {
+  const { items } = await services.blueprints.list({ pageSize: 1000 })
+  return Promise.all(
+    items.map(async ({ id, name, enable, isManual, cronConfig }): Promise<Finding> => {
+      const check = `schedule of ${name}`
+      if (!enable) return { check, state: 'good', message: 'disabled' }
+      const { items: runs } = await services.pipelines.list({ blueprintId: id, pageSize: 1 })
+      const [last] = runs
+      const next = isManual
+        ? 'started by hand'
+        : `next at ${nextTick(cronConfig, new Date())?.toISOString() ?? 'never'}`
+      const isFailed = last?.status === 'TASK_FAILED' || last?.status === 'TASK_PARTIAL'
+      const history = last ? `, last run ${last.status.replace('TASK_', '').toLowerCase()}` : ', never run'
+      return { check, state: isFailed ? 'warning' : 'good', message: next + history }
+    }),
+  )
+}

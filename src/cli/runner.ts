@@ -1,0 +1,19 @@
+import type { Config } from '../config.ts'
+import type { ControlPlane } from '../pipelines/control-plane.ts'
+import { type Runner, startRunner } from '../pipelines/runner.ts'
+import { createTaskThreads } from '../pipelines/task-threads.ts'
+
+/** Runs pipelines in threads of this process, beside other servers of the same database. */
+export const startOwnRunner = (config: Config, control: ControlPlane, databaseUrl: string): Promise<Runner> =>
+  startRunner(control, {
+    dispatch: createTaskThreads({
+      databaseUrl,
+      secretKey: control.context.secrets.key,
+      dataFolder: config.dataFolder,
+      pluginModule: new URL('../plugins/index.ts', import.meta.url).href,
+      subtaskDefaults: config.subtaskDefaults,
+    }),
+    consume: config.consumePipelines,
+    maxParallel: config.pipelineMaxParallel,
+    resume: config.resumePipelines,
+  })
