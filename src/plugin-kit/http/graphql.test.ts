@@ -53,6 +53,16 @@ describe('errors in an answer of 200', () => {
     expect(error.message).toMatch(/POST .*\/graphql: Could not resolve to a User/)
   })
 
+  test('are forgiven for what single sign-on hides, where missing nodes are', async () => {
+    const server = await startServer(() =>
+      failing({ type: 'FORBIDDEN', message: 'Protected', extensions: { saml_failure: true } }, { a: { nodes: [null] } }),
+    )
+    const client = createTestClient(server.endpoint)
+    const response = await client.send(graphqlRequest(QUERY, {}, { tolerateNotFound: true }), never)
+    expect(response.body.data).toEqual({ a: { nodes: [null] } })
+    expect(await failure(client.send(graphqlRequest(QUERY), never))).toBeInstanceOf(UserError)
+  })
+
   test('are the user’s where a right is missing', async () => {
     const server = await startServer(() =>
       failing({ type: 'INSUFFICIENT_SCOPES', message: 'Your token needs read:org' }),

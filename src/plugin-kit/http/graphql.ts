@@ -6,7 +6,7 @@ export interface GraphqlOptions {
   /** '/graphql' unless told. */
   readonly path?: string
   readonly class?: string
-  /** Take what there is when some of the nodes asked for do not exist. */
+  /** Take what there is when some of the nodes asked for do not exist, or are behind an organisation's single sign-on. */
   readonly tolerateNotFound?: boolean
 }
 
@@ -27,7 +27,7 @@ export function graphqlRequest(
 interface GraphqlError {
   readonly type?: string
   readonly message?: string
-  readonly extensions?: { readonly code?: string }
+  readonly extensions?: { readonly code?: string; readonly saml_failure?: boolean }
 }
 
 const LIMITED = /^RATE_?LIMIT/
@@ -54,9 +54,10 @@ function graphqlVerdict({ body }: HttpResponse, tolerateNotFound: boolean): Verd
   }
   if (some(TOO_LARGE)) return { kind: 'too-large', reason }
   if (some(PASSING)) return { kind: 'retry', reason, heavy: true }
-  if (some(FORBIDDEN)) return { kind: 'forbidden', reason }
-  const isTolerated = errors.every((error) => NOT_FOUND.test(kindOf(error)) || NOT_FOUND.test(error.message ?? ''))
-  return tolerateNotFound && isTolerated && body.data ? undefined : { kind: 'failed', reason }
+  const isOutOfReach = (error: GraphqlError) =>
+    error.extensions?.saml_failure || NOT_FOUND.test(kindOf(error)) || NOT_FOUND.test(error.message ?? '')
+  if (tolerateNotFound && body.data && errors.every(isOutOfReach)) return undefined
+  return { kind: some(FORBIDDEN) ? 'forbidden' : 'failed', reason }
 }
 
 /** The quota of an answer to a query that selects `rateLimit { cost remaining resetAt }`. */

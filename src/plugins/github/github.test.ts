@@ -1,6 +1,6 @@
 /** From a GitHub over HTTP to the domain tables, on both engines and by both of its APIs. */
 import { sql } from 'kysely'
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { type FakeGithub, startFakeGithub } from '../../../tests/fake-github/fake-github.ts'
 import type { FakeGithubOptions } from '../../../tests/fake-github/settings.ts'
 import { DEFAULT_TOKEN } from '../../../tests/fake-github/tokens.ts'
@@ -9,6 +9,7 @@ import { migrate } from '../../database/migrate.ts'
 import { readAll } from '../../database/read.ts'
 import { write } from '../../database/write.ts'
 import { domainTables } from '../../domain/index.ts'
+import { issues } from '../../domain/ticket.ts'
 import { settingsTables } from '../../plugin-kit/settings-tables.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 import { kitTables } from '../../plugin-kit/tables.ts'
@@ -39,6 +40,7 @@ describeEachDatabase('GitHub', (test) => {
   beforeAll(() => migrate(test.database, tables))
   beforeEach(empty)
   afterEach(async () => {
+    vi.unstubAllEnvs()
     expect(fake.violations).toEqual([])
     await fake.stop()
   })
@@ -115,10 +117,18 @@ describeEachDatabase('GitHub', (test) => {
     const graphql = await domain()
     expect(countsOf(graphql)).toEqual(countsOf(rest))
     expect(graphql).toEqual(rest)
-    const { issues, pullRequests, runs, jobs, deployments, releases, reviews, reviewComments } =
-      fake.world.repository(NAME)
+    const {
+      pullRequests,
+      runs,
+      jobs,
+      deployments,
+      releases,
+      reviews,
+      reviewComments,
+      issues: tickets,
+    } = fake.world.repository(NAME)
     expect(countsOf(rest)).toMatchObject({
-      issues: [...issues].length,
+      issues: [...tickets].length,
       pull_requests: [...pullRequests].length,
       cicd_pipelines: [...runs].length,
       cicd_tasks: [...jobs].length,
@@ -240,6 +250,37 @@ describeEachDatabase('GitHub', (test) => {
     const counts = countsOf(await domain())
     expect(counts.issues).toBeUndefined()
     expect(counts.pull_requests).toBe(30)
+  })
+
+  it('leaves out excluded bots, the same by REST and by GraphQL', async () => {
+    vi.stubEnv('GITHUB_PR_EXCLUDELIST', 'DEPENDABOT[bot]')
+    await start()
+    const byBot = [...fake.world.repository(NAME).pullRequests].filter(({ author }) => author === 'dependabot[bot]')
+    expect(byBot.length).toBeGreaterThan(0)
+    const found: Record<string, string[]>[] = []
+    for (const plugin of plugins) {
+      await empty()
+      await connect()
+      await run(plugin)
+      found.push(await domain())
+    }
+    expect(found[0]).toEqual(found[1])
+    expect(found[0]?.pull_requests?.length).toBe(30 - byBot.length)
+  })
+
+  it.each(plugins)('keeps with $name a text of 60,000 characters whole', async (plugin) => {
+    await start()
+    const [issue] = [...fake.world.repository(NAME).issues]
+    const body = `${'ö'.repeat(59_999)}"`
+    fake.update({ repository: NAME, edit: 'issues', index: issue?.number ?? 0, with: { body } })
+    await run(plugin)
+    const rows = await readAll(test.database, { table: issues, where: { issue_key: String(issue?.number) } })
+    expect(rows.map(({ description }) => description === JSON.stringify(body))).toEqual([true])
+  })
+
+  it('names what a token lacks', async () => {
+    await start({ tokens: [{ token: DEFAULT_TOKEN, scopes: ['repo'] }] })
+    await expect(run(githubGraphql)).rejects.toThrow(/read:org/)
   })
 
   it.each(plugins)('says with $name that a repository is gone', async (plugin) => {

@@ -7,19 +7,19 @@ const kit = pluginKit('github')
 export const { table } = kit
 
 export const repos = table('repos', 'GithubRepo', {
-  github_id: key(bigint('id')),
-  scope_config_id: bigint(() => 0),
+  github_id: key(bigint()),
+  scope_config_id: bigint(),
   name: string(),
   full_name: string(),
   html_url: string(),
   description: text(),
-  owner_id: bigint('owner.id'),
+  owner_id: bigint(),
   language: string(),
-  parent_github_id: bigint('parent.id'),
-  parent_html_url: text('parent.html_url'),
+  parent_github_id: bigint(),
+  parent_html_url: text(),
   clone_url: string(),
-  created_date: timestamp('created_at'),
-  updated_date: timestamp('updated_at'),
+  created_date: timestamp(),
+  updated_date: timestamp(),
 })
 export type Repo = RowOf<typeof repos>
 

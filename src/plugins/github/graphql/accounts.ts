@@ -1,6 +1,6 @@
 import rest, { accountOrgs, accounts, forEachPerson } from '../entities/accounts.ts'
 import { entity } from '../kit.ts'
-import { ask, overGraphql } from './kit.ts'
+import { ask, nodesIn, overGraphql } from './kit.ts'
 
 const PROFILE =
   '__typename databaseId login name company email avatarUrl url organizations(first: 100) { nodes { databaseId login } }'
@@ -30,7 +30,7 @@ export default overGraphql(rest, {
   *rows(user, { read }) {
     const { databaseId: id, avatarUrl: avatar_url, url: html_url, __typename: type } = user
     yield read(accounts, { ...user, id, avatar_url, html_url, type })
-    for (const { databaseId, login } of user.organizations.nodes) {
+    for (const { databaseId, login } of nodesIn(user.organizations)) {
       yield read(accountOrgs, { id: databaseId, login }, { account_id: id })
     }
   },

@@ -1,5 +1,5 @@
 import rest, { deployments, UNFINISHED } from '../entities/deployments.ts'
-import { ask, completion, innerList, nodesQuery, overGraphql, repositoryList } from './kit.ts'
+import { ask, completion, innerList, nodesIn, nodesQuery, overGraphql, repositoryList } from './kit.ts'
 
 const STATUS = 'state updatedAt'
 const DEPLOYMENT = `id databaseId task environment state description payload commitOid createdAt updatedAt ref { name }
@@ -20,7 +20,7 @@ export default overGraphql(rest, {
         where: UNFINISHED,
         atOnce: 100,
         request: (rows, context) => ask(context, someQuery, { ids: rows.map(({ id }: { id: string }) => id) }, true),
-        records: ({ data }) => data.nodes.filter(Boolean),
+        records: ({ data }) => nodesIn(data),
       },
     },
   },

@@ -1,7 +1,7 @@
 import { wholeTable } from '../../../plugin-kit/lookups.ts'
 import rest from '../entities/issues.ts'
 import { milestones } from '../entities/milestones.ts'
-import { overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
+import { nodesIn, overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
 
 // GitHub allows at most 100 labels and 10 assignees.
 export const { query, ...list } = repositoryList('issues', {
@@ -18,7 +18,7 @@ export default overGraphql(rest, {
   // GraphQL does not tell the id of a milestone.
   lookups: { milestones: wholeTable(milestones, 'number', ({ github_id }) => ({ repo_id: github_id })) },
   rows(node, context) {
-    const assignees = node.assignees.nodes.flatMap((each: any) => personOf(each) ?? [])
+    const assignees = nodesIn(node.assignees).flatMap((each: any) => personOf(each) ?? [])
     const milestone = context.lookups.milestones.get(node.milestone?.number)
     const issue = { ...ticketOf(node), assignees, assignee: assignees[0], milestone: { id: milestone?.milestone_id } }
     return rowsOf(rest)(issue, context)
@@ -37,5 +37,5 @@ export const ticketOf = (node: any) => ({
   updated_at: node.updatedAt,
   closed_at: node.closedAt,
   user: personOf(node.author),
-  labels: node.labels?.nodes ?? [],
+  labels: nodesIn(node.labels),
 })

@@ -1,6 +1,6 @@
 import rest from '../entities/jobs.ts'
 import { forEachRun } from '../entities/runs.ts'
-import { ask, completion, innerList, nodesQuery, overGraphql, rowsOf } from './kit.ts'
+import { ask, completion, innerList, nodesIn, nodesQuery, overGraphql, rowsOf } from './kit.ts'
 
 const CHECK_RUN = 'id databaseId name status conclusion startedAt completedAt detailsUrl'
 /** Re-runs leave earlier attempts in the suite. */
@@ -23,11 +23,11 @@ export default overGraphql(rest, {
       atOnce: () => 25,
     },
     request: (context) => ask(context, query, { ids: context.input.map((run: any) => run.CheckSuiteNodeID) }, true),
-    records: ({ data }) => data.nodes.filter(Boolean),
+    records: ({ data }) => nodesIn(data),
     completes: completions,
   },
   *rows(suite, context) {
-    for (const job of suite.checkRuns.nodes) {
+    for (const job of nodesIn(suite.checkRuns)) {
       yield* rowsOf(rest)(
         {
           id: job.databaseId,

@@ -38,7 +38,7 @@ export function repositoryList(name: string, options: { size: number; order: str
   return {
     query,
     paging: graphql({ size: options.size, connection: (data) => data.repository?.[name] }),
-    records: ({ data }: any): readonly any[] => data.repository[name].nodes.filter(Boolean),
+    records: ({ data }: any): readonly any[] => nodesIn(data.repository[name]),
     request: (context: CollectContext<Repo, Rules>) => {
       const [owner, repo] = context.scope.full_name.split('/')
       return ask(context, query, { owner, name: repo })
@@ -82,8 +82,11 @@ export const personOf = (actor: any) =>
     ? { id: actor.databaseId, login: actor.__typename === 'Bot' ? `${actor.login}[bot]` : actor.login }
     : null
 
+/** The nodes of a list; null stands for those that the token may not see. */
+export const nodesIn = (list: any): any[] => (list?.nodes ?? []).filter(Boolean)
+
 /** Records that the reference collected have Go's names: CommitOid, ID. */
-export function camelKeys(value: any): any {
+function camelKeys(value: any): any {
   if (Array.isArray(value)) return value.map(camelKeys)
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(

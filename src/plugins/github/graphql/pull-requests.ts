@@ -5,7 +5,7 @@ import rest, { pullRequestLabels, reviewers } from '../entities/pull-requests.ts
 import restReviews, { reviews } from '../entities/reviews.ts'
 import { repoAccounts } from '../kit.ts'
 import { ticketOf } from './issues.ts'
-import { completion, innerList, overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
+import { completion, innerList, nodesIn, overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
 
 const COMMIT = 'commit { oid message url authoredDate committedDate author { name email } committer { name email } }'
 const REVIEW = 'fullDatabaseId state body submittedAt commit { oid } author { ...person }'
@@ -40,7 +40,7 @@ const pullRequestOf = (node: any) => ({
   commits: node.commits?.totalCount,
   head: { ref: node.headRefName, sha: node.headRefOid, repo: { id: node.headRepository?.databaseId } },
   base: { ref: node.baseRefName, sha: node.baseRefOid },
-  requested_reviewers: node.reviewRequests.nodes.flatMap((each: any) => personOf(each.requestedReviewer) ?? []),
+  requested_reviewers: nodesIn(node.reviewRequests).flatMap((each: any) => personOf(each.requestedReviewer) ?? []),
 })
 
 const commitOf = ({ commit }: any) => ({
@@ -89,7 +89,7 @@ export default overGraphql(rest, {
         ...('pull_request_id' in table.columns && { pull_request_id: pull.id }),
       })
     yield* rowsOf(rest)(pull, context)
-    for (const each of node.commits.nodes) yield* rowsOf(restCommits)(commitOf(each), { ...context, read })
-    for (const each of node.reviews.nodes) yield* rowsOf(restReviews)(reviewOf(each), { ...context, read })
+    for (const each of nodesIn(node.commits)) yield* rowsOf(restCommits)(commitOf(each), { ...context, read })
+    for (const each of nodesIn(node.reviews)) yield* rowsOf(restReviews)(reviewOf(each), { ...context, read })
   },
 })
