@@ -5,7 +5,8 @@ import { sample } from '../support/sample-plugin.ts'
 
 const [url = '', fullSync] = process.argv.slice(2)
 const database = await openDatabase(url)
-for (const { name } of sample.subtasks) {
+for (const { name, step } of sample.subtasks) {
+  if (step === 'collect') continue
   await runSubtask(
     database,
     sample,
