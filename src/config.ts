@@ -34,9 +34,19 @@ const variables = {
   logLevel: ['LOGGING_LEVEL', z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info')],
   encryptionSecret: ['ENCRYPTION_SECRET', z.string().min(16, 'must have at least 16 characters').optional()],
   queueUrl: ['QUEUE_URL', z.url({ protocol: /^rediss?$/, error: 'must look like redis://host:6379' }).optional()],
-  pipelineMaxParallel: ['PIPELINE_MAX_PARALLEL', whole(1).default(1)],
+  /** Over all servers of a database; 0: as many as there are. */
+  pipelineMaxParallel: ['PIPELINE_MAX_PARALLEL', whole(0).default(1)],
   resumePipelines: ['RESUME_PIPELINES', flag.default(true)],
   consumePipelines: ['CONSUME_PIPELINES', flag.default(true)],
+  subtaskDefaults: [
+    'ENABLE_SUBTASKS_BY_DEFAULT',
+    list
+      .refine(
+        (entries) => entries.every((entry) => /^[^:]+:.+:(true|false)$/.test(entry)),
+        'must look like jira:collectIssues:true,…',
+      )
+      .default([]),
+  ],
   apiTimeoutMs: ['API_TIMEOUT', duration.default(120_000)],
   apiRetry: ['API_RETRY', whole(0).default(3)],
   apiRequestsPerHour: ['API_REQUESTS_PER_HOUR', whole(1).default(10_000)],

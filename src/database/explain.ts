@@ -44,6 +44,9 @@ const NETWORK: Record<string, Trouble> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unsafe',
 }
 
+/** Another row has the same key, or the same value in a column that is unique. */
+export const isDuplicate = (error: unknown): boolean => ['23505', 'ER_DUP_ENTRY'].includes(codeOf(error))
+
 export const codeOf = (error: unknown): string => {
   const { code, errors } = error as { code?: string; errors?: unknown[] }
   return code ?? (errors?.length ? codeOf(errors[0]) : '')

@@ -21,7 +21,7 @@ import type {
 import { setTick } from './schedule.ts'
 import type { BlueprintService, ServiceContext } from './services.ts'
 import { unmaskUrls } from './settings.ts'
-import { findRow, type Queries, selectPage } from './store.ts'
+import { findRow, type Queries, selectPage, selectRows } from './store.ts'
 
 const DEFAULTS: UnsavedBlueprint = {
   name: '',
@@ -82,7 +82,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     return blueprint as Blueprint
   }
 
-  async function checked(blueprint: UnsavedBlueprint, id?: number): Promise<UnsavedBlueprint> {
+  async function checked(blueprint: UnsavedBlueprint): Promise<UnsavedBlueprint> {
     const name = blueprint.name.trim()
     if (name === '') throw new UserError('name is missing: give the blueprint one.')
     if (!['NORMAL', 'ADVANCED'].includes(blueprint.mode)) throw new UserError('mode must be NORMAL or ADVANCED.')
@@ -91,7 +91,6 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     }
     const isManual = blueprint.isManual || blueprint.cronConfig.trim().toLowerCase() === 'manual'
     if (!isManual) checkSchedule(blueprint.cronConfig)
-    await requireFreeProject(blueprint.projectName, id)
     const complete = {
       ...blueprint,
       name,
@@ -115,21 +114,13 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     }
   }
 
-  async function requireFreeProject(projectName: string, id?: number): Promise<void> {
-    if (projectName === '') return
-    if (!(await findRow(kysely, projects, { name: projectName }))) {
-      throw new UserError(`There is no project ${projectName}: create it first.`)
-    }
-    const other = await findRow(kysely, blueprints, { project_name: projectName })
-    if (other && other.id !== id) throw new UserError(`Project ${projectName} already has the blueprint ${other.name}.`)
-  }
-
   async function save(blueprint: UnsavedBlueprint, before?: Blueprint): Promise<Blueprint> {
-    const complete = await checked(blueprint, before?.id)
+    const complete = await checked(blueprint)
     const isRescheduled =
       !before || (['enable', 'isManual', 'cronConfig'] as const).some((name) => before[name] !== complete[name])
     const id = await retrying(database, () =>
       kysely.transaction().execute(async (transaction) => {
+        await requireFreeProject(transaction, complete.projectName, before?.id)
         const saved = await writeBlueprint(transaction, complete, secrets, before?.id)
         if (isRescheduled) await setTick(transaction, saved, new Date())
         return saved
@@ -201,6 +192,17 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
       return maskUrls(await previewPlan(database, plan))
     },
   }
+}
+
+/** The row is locked, so that of two blueprints for one project one finds the other. */
+async function requireFreeProject(transaction: Queries, projectName: string, id?: number): Promise<void> {
+  if (projectName === '') return
+  const [project] = await selectRows(transaction, projects, (query) =>
+    query.where('name', '=', projectName).forUpdate(),
+  )
+  if (!project) throw new UserError(`There is no project ${projectName}: create it first.`)
+  const other = await findRow(transaction, blueprints, { project_name: projectName })
+  if (other && other.id !== id) throw new UserError(`Project ${projectName} already has the blueprint ${other.name}.`)
 }
 
 /** Year 1 stands for "not set". */

@@ -4,7 +4,6 @@ import type { Database } from '../database/database.ts'
 import { pipelineLabels, pipelines, tasks } from '../system/pipelines.ts'
 import { pipelineLeases } from '../system/runs.ts'
 import type { PipelineRow } from './pipeline-rows.ts'
-import type { Membership } from './servers.ts'
 import { QUEUED } from './states.ts'
 import { deleteRows, insertRow, type Queries, selectRows, updateRows } from './store.ts'
 
@@ -61,8 +60,12 @@ async function exclusiveLabels(queries: Queries, rows: readonly PipelineRow[]): 
   return new Map([...groups].map(([id, labels]) => [id, labels.map(({ name }) => name)]))
 }
 
-/** Puts back into the queue what servers ran that are no more. Gives how many pipelines. */
-export async function recoverLost(database: Database, { isDead }: Membership, resume: boolean): Promise<number> {
+/** Puts back into the queue what nobody runs any more. Gives how many pipelines. */
+export async function recoverLost(
+  database: Database,
+  isLost: (holder: string, pipelineId: number) => Promise<boolean>,
+  resume: boolean,
+): Promise<number> {
   const { kysely } = database
   const lost = async () => {
     const running = await selectRows(kysely, pipelines, (query) => query.where('status', '=', 'TASK_RUNNING'))
@@ -70,7 +73,7 @@ export async function recoverLost(database: Database, { isDead }: Membership, re
     const found: { id: number; isCancelled: boolean }[] = []
     for (const { id } of running) {
       const lease = leases.get(id)
-      if (!lease || (await isDead(lease.holder))) found.push({ id, isCancelled: lease?.cancel_requested ?? false })
+      if (!lease || (await isLost(lease.holder, id))) found.push({ id, isCancelled: lease?.cancel_requested ?? false })
     }
     return found
   }

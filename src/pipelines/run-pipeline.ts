@@ -16,6 +16,8 @@ export interface PipelineRun {
   readonly database: Database
   readonly dispatch: TaskDispatch
   readonly holder: string
+  /** The connection that a task works through, if any. */
+  readonly connectionOf: (task: TaskRow) => string | null
   readonly log: (line: string) => void
   /** Given with the reason CANCELLED when a user asked for it; any other reason means that this server stops. */
   readonly signal: AbortSignal
@@ -55,7 +57,7 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     }
     if (!(await setState(run, tasks, task.id, begun))) return
     run.log(`task ${task.id} (${task.plugin}) begins`)
-    const outcome = await dispatch.run(task.id, signal)
+    const outcome = await dispatch.run({ id: task.id, connection: run.connectionOf(task) }, signal)
     if (isStopping()) return
     run.log(`task ${task.id} (${task.plugin}) ends: ${outcome.status}`)
     await setState(run, tasks, task.id, endOf(outcome, began_at))

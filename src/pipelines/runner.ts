@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { messageOf } from '../errors.ts'
 import { newHolder } from '../traffic/lease.ts'
 import type { ControlPlane } from './control-plane.ts'
-import type { PipelineRow } from './pipeline-rows.ts'
+import type { PipelineRow, TaskRow } from './pipeline-rows.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
 import { CANCELLED, runPipeline } from './run-pipeline.ts'
 import { runDueTicks } from './schedule.ts'
+import { openJson } from './sealed-plan.ts'
 import { joinServers } from './servers.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { createTaskLog, logFolder, PIPELINE_LOG } from './task-log.ts'
@@ -35,9 +36,9 @@ const LEASE_MS = 15_000
 const STOPPED = 'this server stops'
 
 export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
-  const { database, log, dataFolder } = control.context
+  const { database, plugins, secrets, log, dataFolder } = control.context
   const { dispatch, consume, maxParallel, resume, leaseMs = LEASE_MS } = options
-  const holder = newHolder()
+  let holder = newHolder()
   const running = new Map<number, { abort: AbortController; ended: Promise<void> }>()
   let membership = await joinServers(database, holder, leaseMs)
   let isStopped = false
@@ -48,11 +49,18 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     wake()
   })
 
+  function connectionOf({ plugin: name, options: stored }: TaskRow): string | null {
+    const source = plugins.find((plugin) => plugin.name === name)?.source
+    const { connectionId } = openJson(stored, secrets) ?? {}
+    return source && connectionId ? `${(source.settingsOf ?? source).name}:${connectionId}` : null
+  }
+
   async function lookAround(): Promise<void> {
     if (!(await membership.beat())) {
       log.error('this server was silent for so long that others took over its pipelines')
       for (const { abort } of running.values()) abort.abort(STOPPED)
       await Promise.all([...running.values()].map(({ ended }) => ended))
+      holder = newHolder()
       membership = await joinServers(database, holder, leaseMs)
     }
     if (consume) await consumeQueue()
@@ -65,8 +73,11 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
 
   async function consumeQueue(): Promise<void> {
     for (const id of await cancelRequests(database.kysely, holder)) running.get(id)?.abort.abort(CANCELLED)
-    const recovered = await recoverLost(database, membership, resume)
-    if (recovered > 0) log.warn(`${recovered} pipelines of a server that is gone were taken over`)
+    // A run of our own that broke off, say because the database was away, is lost as well.
+    const isLost = (other: string, id: number) =>
+      other === holder ? Promise.resolve(!running.has(id)) : membership.isDead(other)
+    const recovered = await recoverLost(database, isLost, resume)
+    if (recovered > 0) log.warn(`${recovered} pipelines that nobody ran any more were taken over`)
     while (!isStopped) {
       const pipeline = await takeNext(database, holder, maxParallel)
       if (!pipeline) return
@@ -78,7 +89,8 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     const abort = new AbortController()
     const write = createTaskLog(join(logFolder(dataFolder, pipeline.id), PIPELINE_LOG))
     write(`pipeline ${pipeline.id} begins`)
-    const ended = runPipeline({ pipeline, database, dispatch, holder, signal: abort.signal, log: write })
+    const { signal } = abort
+    const ended = runPipeline({ pipeline, database, dispatch, holder, signal, log: write, connectionOf })
       .catch((error) => log.error({ pipeline: pipeline.id }, `the run broke off: ${messageOf(error)}`))
       .finally(() => {
         write.close()

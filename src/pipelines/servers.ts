@@ -23,7 +23,6 @@ export async function joinServers(
   return {
     beat: async () => (await updateRows(kysely, servers, { holder }, { beats: ++beats })) === 1,
     async isDead(other) {
-      if (other === holder) return false
       const row = await findRow(kysely, servers, { holder: other })
       if (row && !isGone(other)) {
         const last = seen.get(other)

@@ -36,6 +36,8 @@ const CONVERT: Record<Field['kind'], (name: string, value: unknown, field: Field
     if (text !== '' && !(URL.canParse(text) && URL_SCHEMES.test(new URL(text).protocol))) {
       throw wrong(name, 'an address that begins with http:// or https://')
     }
+    // It is shown in many places, and the source's own fields are there for it.
+    if (name === 'endpoint' && hasPassword(text)) throw wrong(name, 'an address without a password')
     return text
   },
   integer(name, value) {

@@ -1,5 +1,6 @@
 /** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { isDuplicate } from '../database/explain.ts'
 import { missingCell } from '../database/fit.ts'
 import type { Column, RowOf, Table } from '../database/table.ts'
 import { RecordError, UserError } from '../errors.ts'
@@ -46,14 +47,17 @@ export async function insertRow(queries: Queries, table: Table<any>, values: Rec
       .map((name) => [name, (values as any)[name] ?? (stamps as any)[name]]),
   )
   const insert = queries.insertInto(table.name).values(fitted(table, all))
-  if (!table.names.some((name) => (table.columns[name] as Column).isGenerated)) {
-    await insert.execute()
-    return 0
-  }
-  if (queries.getExecutor().adapter.supportsReturning) {
-    return (await insert.returning('id').executeTakeFirstOrThrow()).id
-  }
-  return Number((await insert.executeTakeFirstOrThrow()).insertId)
+  const isNumbered = table.names.some((name) => (table.columns[name] as Column).isGenerated)
+  const isReturned = isNumbered && queries.getExecutor().adapter.supportsReturning
+  const result = await (isReturned ? insert.returning('id') : insert).executeTakeFirst().catch(refuseDuplicate)
+  const { id, insertId } = (result ?? {}) as { id?: number; insertId?: bigint }
+  return Number(id ?? insertId ?? 0)
+}
+
+/** Two that check at once both find a name free; the database lets one of them in. */
+function refuseDuplicate(error: unknown): never {
+  if (isDuplicate(error)) throw new UserError('Something with this name already exists.', { cause: error })
+  throw error
 }
 
 type Where = Readonly<Record<string, unknown>>
@@ -70,7 +74,7 @@ export async function updateRows(
   for (const [name, value] of Object.entries(where)) {
     update = update.where(name, Array.isArray(value) ? 'in' : '=', value)
   }
-  return Number((await update.executeTakeFirstOrThrow()).numUpdatedRows)
+  return Number((await update.executeTakeFirstOrThrow().catch(refuseDuplicate)).numUpdatedRows)
 }
 
 export async function deleteRows(queries: Queries, table: Table<any>, where: Where): Promise<number> {

@@ -1,4 +1,10 @@
 /** Where tasks run: in threads of this process, or later by workers elsewhere. State lives in the database, not here. */
+export interface DispatchedTask {
+  readonly id: number
+  /** Tasks with an equal one share the quota of a connection, and are best run where they can share what they know of it. */
+  readonly connection: string | null
+}
+
 export type TaskOutcome =
   | { readonly status: 'TASK_COMPLETED' | 'TASK_CANCELLED' }
   | {
@@ -10,6 +16,6 @@ export type TaskOutcome =
 
 export interface TaskDispatch {
   /** Runs a stored task to its end; a given signal ends it within a second. Never rejects. */
-  run(taskId: number, signal: AbortSignal): Promise<TaskOutcome>
+  run(task: DispatchedTask, signal: AbortSignal): Promise<TaskOutcome>
   close(): Promise<void>
 }

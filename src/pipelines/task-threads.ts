@@ -1,12 +1,24 @@
 /** Runs tasks in threads of this process, so that the API answers while they work. */
 import { Worker } from 'node:worker_threads'
-import type { TaskDispatch, TaskOutcome } from './task-dispatch.ts'
+import type { DispatchedTask, TaskDispatch, TaskOutcome } from './task-dispatch.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './task-worker.ts'
 
 /** Each thread holds a heap and database connections; what is past this number waits its turn. */
 const MOST_THREADS = 8
+/** A thread that has had nothing to do for so long gives its memory back. */
+const IDLE_MS = 60_000
 /** A task that was asked to stop and is busy computing does not hear it: then its thread ends with it. */
 const OBEY_MS = 700
+
+interface Thread {
+  readonly worker: Worker
+  /** Tasks under way; several only when they share a connection, whose pacing and quota live in the thread. */
+  tasks: number
+  connection: string | null
+  nap: NodeJS.Timeout | undefined
+  /** Ended by us: its other tasks are not to blame. */
+  isEnding: boolean
+}
 
 const failed = (message: string): TaskOutcome => ({
   status: 'TASK_FAILED',
@@ -16,41 +28,73 @@ const failed = (message: string): TaskOutcome => ({
 })
 
 export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
-  const idle: Worker[] = []
-  const all = new Set<Worker>()
-  const waiting: (() => void)[] = []
+  const threads = new Set<Thread>()
+  const waiting = new Set<() => void>()
+  const wakeOne = () => {
+    const [first] = waiting
+    if (first) waiting.delete(first)
+    first?.()
+  }
 
-  function start(): Worker {
+  function start(): Thread {
     const worker = new Worker(new URL('./task-worker.ts', import.meta.url), { workerData: setup, execArgv: [] })
-    all.add(worker)
+    const thread: Thread = { worker, tasks: 0, connection: null, nap: undefined, isEnding: false }
+    threads.add(thread)
     worker.once('exit', () => {
-      all.delete(worker)
-      const position = idle.indexOf(worker)
-      if (position >= 0) idle.splice(position, 1)
-      waiting.shift()?.()
+      threads.delete(thread)
+      clearTimeout(thread.nap)
+      wakeOne()
     })
-    // Also while idle: an error without a listener would end the process.
-    worker.on('error', () => {})
-    return worker
+    // A broken thread takes no further task; without a listener its error would end the process.
+    worker.on('error', () => threads.delete(thread))
+    return thread
   }
 
-  async function take(): Promise<Worker> {
-    for (;;) {
-      const worker = idle.pop() ?? (all.size < MOST_THREADS ? start() : undefined)
-      if (worker) return worker
-      await new Promise<void>((done) => waiting.push(done))
+  function end(thread: Thread): void {
+    thread.isEnding = true
+    threads.delete(thread)
+    void thread.worker.terminate()
+  }
+
+  function choose(connection: string | null): Thread | undefined {
+    const all = [...threads]
+    const own = connection === null ? undefined : all.find((thread) => thread.connection === connection)
+    const idle = own ?? all.find(({ tasks }) => tasks === 0)
+    return idle ?? (threads.size < MOST_THREADS ? start() : undefined)
+  }
+
+  /** Undefined when the signal is given while all threads are busy. */
+  async function take({ connection }: DispatchedTask, signal: AbortSignal): Promise<Thread | undefined> {
+    while (!signal.aborted) {
+      const thread = choose(connection)
+      if (thread) {
+        clearTimeout(thread.nap)
+        thread.tasks++
+        thread.connection = connection
+        return thread
+      }
+      await new Promise<void>((done) => {
+        waiting.add(done)
+        signal.addEventListener('abort', () => waiting.delete(done) && done(), { once: true })
+      })
     }
+    // It may have been woken for a thread that it will not take now.
+    wakeOne()
+    return undefined
   }
 
-  const give = (worker: Worker) => {
-    if (all.has(worker)) idle.push(worker)
-    waiting.shift()?.()
+  function give(thread: Thread): void {
+    thread.tasks--
+    if (thread.tasks === 0) thread.nap = setTimeout(() => end(thread), IDLE_MS).unref()
+    wakeOne()
   }
 
-  function runOn(worker: Worker, taskId: number, signal: AbortSignal): Promise<TaskOutcome> {
+  /** Undefined when the thread was ended because of another task. */
+  function runOn(thread: Thread, taskId: number, signal: AbortSignal): Promise<TaskOutcome | undefined> {
+    const { worker } = thread
     return new Promise((resolve) => {
       let deadline: NodeJS.Timeout | undefined
-      const settle = (outcome: TaskOutcome) => {
+      const settle = (outcome: TaskOutcome | undefined) => {
         clearTimeout(deadline)
         signal.removeEventListener('abort', abort)
         worker.off('message', hear).off('error', fail).off('exit', exit)
@@ -58,12 +102,14 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
       }
       const abort = () => {
         worker.postMessage({ abort: taskId } satisfies ToWorker)
-        deadline = setTimeout(() => void worker.terminate(), OBEY_MS)
+        deadline = setTimeout(() => end(thread), OBEY_MS)
       }
-      const hear = (message: FromWorker) => settle(message.outcome)
+      const hear = (message: FromWorker) => message.taskId === taskId && settle(message.outcome)
       const fail = (error: Error) => settle(failed(`The thread of this task broke down: ${error.message}`))
-      const exit = () =>
-        settle(signal.aborted ? { status: 'TASK_CANCELLED' } : failed('The thread of this task ended unexpectedly.'))
+      const exit = () => {
+        if (signal.aborted) settle({ status: 'TASK_CANCELLED' })
+        else settle(thread.isEnding ? undefined : failed('The thread of this task ended unexpectedly.'))
+      }
       worker.on('message', hear).on('error', fail).on('exit', exit)
       worker.postMessage({ run: taskId } satisfies ToWorker)
       if (signal.aborted) abort()
@@ -72,16 +118,20 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
   }
 
   return {
-    async run(taskId, signal) {
-      const worker = await take()
-      try {
-        return signal.aborted ? { status: 'TASK_CANCELLED' } : await runOn(worker, taskId, signal)
-      } finally {
-        give(worker)
+    async run(task, signal) {
+      for (;;) {
+        const thread = await take(task, signal)
+        if (!thread) return { status: 'TASK_CANCELLED' }
+        try {
+          const outcome = await runOn(thread, task.id, signal)
+          if (outcome) return outcome
+        } finally {
+          give(thread)
+        }
       }
     },
     async close() {
-      await Promise.all([...all].map((worker) => worker.terminate()))
+      await Promise.all([...threads].map(({ worker }) => worker.terminate()))
     },
   }
 }

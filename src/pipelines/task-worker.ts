@@ -5,6 +5,7 @@ import { messageOf } from '../errors.ts'
 import { keepSecret, redact } from '../log.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import { createSecrets } from '../secrets.ts'
+import { withSubtaskDefaults } from './plan/select-subtasks.ts'
 import { runTask, type TaskEnvironment } from './run-task.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
 
@@ -14,6 +15,7 @@ export interface WorkerSetup {
   readonly dataFolder: string
   /** Address of a module that exports `plugins`. */
   readonly pluginModule: string
+  readonly subtaskDefaults?: readonly string[]
 }
 export type ToWorker = { readonly run: number } | { readonly abort: number }
 export interface FromWorker {
@@ -32,7 +34,12 @@ const environment: Promise<TaskEnvironment> = (async () => {
     import(setup.pluginModule) as Promise<{ plugins: readonly Plugin[] }>,
     openDatabase(setup.databaseUrl, CONNECTIONS),
   ])
-  return { database, plugins, secrets: createSecrets(setup.secretKey), dataFolder: setup.dataFolder }
+  return {
+    database,
+    plugins: withSubtaskDefaults(plugins, setup.subtaskDefaults ?? []),
+    secrets: createSecrets(setup.secretKey),
+    dataFolder: setup.dataFolder,
+  }
 })()
 // Reported to whoever asks for a task.
 environment.catch(() => {})

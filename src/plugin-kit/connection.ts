@@ -25,7 +25,8 @@ export async function connectionSettings(
   if (!row) throw new UserError(`${plugin.title} has no connection ${id}. Create it first.`, { status: 404 })
   const settings = settingsOf(connections, row)
   const decrypted = Object.entries(plugin.connection.fields)
-    .filter(([name, { kind }]) => kind === 'secret' && settings[name])
+    // An address may hold a password, and is encrypted then.
+    .filter(([name, { kind }]) => (kind === 'secret' || kind === 'url') && settings[name])
     .map(([name]) => [name, decrypt ? decrypt(settings[name]) : settings[name]])
   return { ...settings, ...Object.fromEntries(decrypted), id, name: row.name }
 }

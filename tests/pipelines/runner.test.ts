@@ -1,11 +1,13 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
 import type { NewPipeline } from '../../src/pipelines/records.ts'
-import type { Runner } from '../../src/pipelines/runner.ts'
+import type { Runner, RunnerOptions } from '../../src/pipelines/runner.ts'
+import type { TaskDispatch } from '../../src/pipelines/task-dispatch.ts'
 import { logFolder } from '../../src/pipelines/task-log.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import {
@@ -14,6 +16,7 @@ import {
   statesOf,
   testControl,
   testRunner,
+  testThreads,
   until,
   untilFinished,
 } from './support/test-control.ts'
@@ -21,8 +24,9 @@ import {
 describeEachDatabase('runner', (test) => {
   let control: ControlPlane
   let runners: Runner[] = []
-  const start = async (...options: Parameters<typeof testRunner> extends [any, any, (infer O)?] ? [O?] : never) => {
-    const runner = await testRunner(control, test.url, options[0])
+  let threads: TaskDispatch
+  const start = async (options: Partial<RunnerOptions> = {}) => {
+    const runner = await testRunner(control, threads, options)
     runners.push(runner)
     return runner
   }
@@ -36,7 +40,9 @@ describeEachDatabase('runner', (test) => {
   beforeAll(async () => {
     await prepareTestDatabase(test.database)
     control = testControl(test.database)
+    threads = testThreads(control, test.url)
   })
+  afterAll(() => threads?.close())
   afterEach(async () => {
     await Promise.all(runners.map((runner) => runner.stop()))
     runners = []
@@ -167,7 +173,7 @@ describeEachDatabase('runner', (test) => {
     const low = await create({ plan: plan('r1'), priority: 0 })
     const high = await create({ plan: plan('r2'), priority: 5 })
     const higher = await create({ plan: plan('r3'), priority: 5 })
-    await await start({ maxParallel: 1 }) // one after another: the order is visible in the times
+    await start({ maxParallel: 1 }) // one after another: the order is visible in the times
     const [one, two, three] = await Promise.all([high, higher, low].map(({ id }) => untilFinished(control, id)))
     expect(one?.finishedAt?.getTime()).toBeLessThanOrEqual(two?.beganAt?.getTime() ?? 0)
     expect(two?.finishedAt?.getTime()).toBeLessThanOrEqual(three?.beganAt?.getTime() ?? 0)
@@ -206,6 +212,17 @@ describeEachDatabase('runner', (test) => {
       values (${id}, ${silent}, false)`.execute(test.database.kysely)
     await start({ leaseMs: 700 })
     expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_COMPLETED' })
+  })
+
+  it('leaves its work to others when they took it for dead, and goes on as a new server', async () => {
+    const { id } = await create({ plan: [[paint({ place: 'z', count: 5, pauseMs: 200 })]] })
+    await start()
+    await until(async () => (await marksOf('z')).length > 0)
+    await sql`delete from _weir_servers`.execute(test.database.kysely)
+    expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_COMPLETED' })
+    expect((await marksOf('z')).length).toBe(15)
+    const { rows } = await sql`select * from _weir_pipeline_leases`.execute(test.database.kysely)
+    expect(rows).toEqual([])
   })
 
   it('counts what a dead server ran as failed when told not to resume', async () => {
@@ -262,7 +279,6 @@ describeEachDatabase('runner', (test) => {
     expect(stored).not.toContain('hush')
     const chunks: Uint8Array[] = []
     for await (const chunk of await services.pipelines.logArchive(id)) chunks.push(chunk)
-    const { execFileSync } = await import('node:child_process')
     const listed = execFileSync('tar', ['-tzf', '-'], { input: Buffer.concat(chunks), encoding: 'utf8' })
     expect(listed.trim().split('\n').sort()).toEqual(['pipeline.log', `task-${task?.id}-1-1-paint.log`])
     await expect(services.pipelines.logArchive(999_999)).rejects.toMatchObject({ status: 404 })

@@ -32,3 +32,26 @@ export const subtasksFor = ({ subtasks }: Plugin, entities: ReadonlySet<DomainTy
         isDefault && (!domainTypes.length || domainTypes.some((each) => entities.has(each))),
     )
     .map(({ name }) => name)
+
+/** Switches subtasks on or off by default, as an operator wishes: `jira:collectIssues:true`. */
+export function withSubtaskDefaults(plugins: readonly Plugin[], wishes: readonly string[]): readonly Plugin[] {
+  const byName = new Map(
+    wishes.map((wish) => {
+      const end = wish.lastIndexOf(':')
+      return [wish.slice(0, end), wish.slice(end + 1) === 'true']
+    }),
+  )
+  if (byName.size === 0) return plugins
+  const known = new Set(plugins.flatMap(({ name, subtasks }) => subtasks.map((subtask) => `${name}:${subtask.name}`)))
+  // Lists made for the reference name plugins that are not here.
+  const isHere = (name: string) => plugins.some((plugin) => name.startsWith(`${plugin.name}:`))
+  const unknown = [...byName.keys()].find((name) => isHere(name) && !known.has(name))
+  if (unknown) throw new UserError(`ENABLE_SUBTASKS_BY_DEFAULT names ${unknown}, but there is no such subtask.`)
+  return plugins.map((plugin) => ({
+    ...plugin,
+    subtasks: plugin.subtasks.map((subtask) => ({
+      ...subtask,
+      isDefault: byName.get(`${plugin.name}:${subtask.name}`) ?? subtask.isDefault,
+    })),
+  }))
+}

@@ -9,6 +9,7 @@ import { type ControlPlane, createControlPlane } from '../../../src/pipelines/co
 import type { Pipeline, PlanTask, Task } from '../../../src/pipelines/records.ts'
 import { type Runner, type RunnerOptions, startRunner } from '../../../src/pipelines/runner.ts'
 import { isFinished } from '../../../src/pipelines/states.ts'
+import type { TaskDispatch } from '../../../src/pipelines/task-dispatch.ts'
 import { createTaskThreads } from '../../../src/pipelines/task-threads.ts'
 import { createSecrets } from '../../../src/secrets.ts'
 import { systemTables } from '../../../src/system/index.ts'
@@ -32,18 +33,23 @@ export const testControl = (
     log: createLog('silent'),
   })
 
+/** Threads for all runners of a file: starting them takes longer than most tests. */
+export const testThreads = (control: ControlPlane, databaseUrl: string): TaskDispatch =>
+  createTaskThreads({
+    databaseUrl,
+    secretKey: SECRET_KEY,
+    dataFolder: control.context.dataFolder,
+    pluginModule,
+  })
+
+/** Leaves the threads running when it stops. */
 export const testRunner = (
   control: ControlPlane,
-  databaseUrl: string,
+  { run }: TaskDispatch,
   options: Partial<RunnerOptions> = {},
 ): Promise<Runner> =>
   startRunner(control, {
-    dispatch: createTaskThreads({
-      databaseUrl,
-      secretKey: SECRET_KEY,
-      dataFolder: control.context.dataFolder,
-      pluginModule,
-    }),
+    dispatch: { run, close: async () => {} },
     consume: true,
     maxParallel: 0,
     resume: true,
