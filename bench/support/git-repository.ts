@@ -57,7 +57,7 @@ function* stream(commits: number): Generator<string> {
 
 export async function generateRepository(folder: string, commits: number): Promise<void> {
   spawnSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder])
-  const child = spawn('git', ['-C', folder, 'fast-import', '--quiet', '--force'], {
+  const child = spawn('git', ['-C', folder, '-c', 'core.compression=1', 'fast-import', '--quiet', '--force'], {
     stdio: ['pipe', 'ignore', 'inherit'],
   })
   const ended = once(child, 'close')

@@ -13,9 +13,21 @@ function copyCell(cell: Cell): string {
   if (cell === null) return '\\N'
   if (typeof cell === 'string')
     return /[\\\t\n\r]/.test(cell) ? cell.replace(/[\\\t\n\r]/g, (each) => ESCAPES[each] as string) : cell
-  if (cell instanceof Date) return cell.toISOString()
+  if (cell instanceof Date) return timeText(cell)
   if (Buffer.isBuffer(cell)) return `\\\\x${cell.toString('hex')}`
   return String(cell)
+}
+
+/** Rows of a batch share most of their moments, and writing one out is dear. */
+let lastTime = Number.NaN
+let lastText = ''
+function timeText(moment: Date): string {
+  const time = moment.getTime()
+  if (time !== lastTime) {
+    lastTime = time
+    lastText = moment.toISOString()
+  }
+  return lastText
 }
 
 /** COPY takes any number of bytes; pieces of this size keep memory bounded whatever the rows are. */

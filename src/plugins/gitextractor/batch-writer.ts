@@ -1,10 +1,10 @@
-import type { TableRow } from '../../database/table.ts'
+import type { Table, TableRow } from '../../database/table.ts'
 import type { MarkedRows } from '../../plugin-kit/marked-rows.ts'
 
 export interface BatchWriter {
+  /** `characters`: of long texts in the row, since a batch is bounded by them too. */
   add(row: TableRow, characters?: number): void
-  isFull(): boolean
-  /** Starts to write the batch; waits only for the one before. */
+  /** Starts to write what has become a batch; waits only while the batch before of the same table is being written. */
   send(): Promise<void>
   /** Writes the rest and waits for all of it. */
   finish(): Promise<void>
@@ -13,37 +13,51 @@ export interface BatchWriter {
   count(): number
 }
 
-const BATCH_ROWS = 12_000
-const BATCH_CHARACTERS = 8 << 20
+interface Batch {
+  rows: TableRow[]
+  characters: number
+  writing: Promise<void>
+}
 
-/** Gathers a batch while the one before is written. */
+const BATCH_ROWS = 2000
+const BATCH_CHARACTERS = 4 << 20
+
+/** Gathers a batch for each table while the one before is written. */
 export function batchWriter(marked: MarkedRows): BatchWriter {
-  let batch: TableRow[] = []
-  let characters = 0
+  const batches = new Map<Table<any>, Batch>()
   let count = 0
-  let writing = Promise.resolve()
-  async function send(): Promise<void> {
-    await writing
-    const full = batch
-    batch = []
-    characters = 0
-    count += full.length
-    writing = marked.write(full)
+  async function write(batch: Batch): Promise<void> {
+    await batch.writing
+    const { rows } = batch
+    count += rows.length
+    batch.rows = []
+    batch.characters = 0
+    batch.writing = marked.write(rows)
     // Awaited with the next batch; until then a rejection must not count as unhandled.
-    writing.catch(() => {})
+    batch.writing.catch(() => {})
   }
   return {
-    add(row, size = 0) {
-      batch.push(row)
-      characters += size
+    add(row, characters = 0) {
+      let batch = batches.get(row.table)
+      if (!batch) {
+        batch = { rows: [], characters: 0, writing: Promise.resolve() }
+        batches.set(row.table, batch)
+      }
+      batch.rows.push(row)
+      batch.characters += characters
     },
-    isFull: () => batch.length >= BATCH_ROWS || characters >= BATCH_CHARACTERS,
-    send,
+    async send() {
+      for (const batch of batches.values()) {
+        if (batch.rows.length >= BATCH_ROWS || batch.characters >= BATCH_CHARACTERS) await write(batch)
+      }
+    },
     async finish() {
-      await send()
-      await writing
+      for (const batch of batches.values()) await write(batch)
+      for (const batch of batches.values()) await batch.writing
     },
-    idle: () => writing.catch(() => {}),
+    async idle() {
+      await Promise.allSettled(Array.from(batches.values(), ({ writing }) => writing))
+    },
     count: () => count,
   }
 }

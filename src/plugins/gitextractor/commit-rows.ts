@@ -38,7 +38,7 @@ export function commitRows(
 
   function finish({ sha, parents, author, committer, message }: Commit): void {
     add(repoCommits.row({ repo_id: repoId, commit_sha: sha }))
-    for (const parent of parents) add(commitParents.row({ commit_sha: sha, parent_commit_sha: parent }))
+    for (const parent of new Set(parents)) add(commitParents.row({ commit_sha: sha, parent_commit_sha: parent }))
     add(
       commits.row({
         sha,

@@ -45,7 +45,7 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
       input: (known ?? []).map((sha) => `^${sha}\n`).join(''),
       onOutput: async (piece) => {
         reader.read(piece)
-        if (writer.isFull()) await writer.send()
+        await writer.send()
         task.progress({ done: total })
       },
     })

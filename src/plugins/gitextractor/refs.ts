@@ -61,7 +61,7 @@ export async function collectRefs(task: GitTask, clone: Clone, type: RefType): P
           task.log?.(`A ref is left out: ${messageOf(error)}`)
         }
       }
-      if (writer.isFull()) await writer.send()
+      await writer.send()
       task.progress({ done: total })
     },
   })

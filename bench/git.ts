@@ -1,0 +1,116 @@
+/**
+ * The history of a generated repository, through the plugin into PostgreSQL, held against `git log` on the same clone in
+ * the same run: without file statistics, with line counts a commit, and with a row for each changed file.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { migrate } from '../src/database/migrate.ts'
+import { openDatabase } from '../src/database/open.ts'
+import { allTables } from '../src/tables.ts'
+import { startTestPostgres, type TestServer } from '../tests/support/servers.ts'
+import { generateRepository } from './support/git-repository.ts'
+
+const PARTS = {
+  commits: { options: { skipCommitStat: true }, log: [] as string[] },
+  'line counts': { options: { skipCommitFiles: true }, log: ['--numstat'] },
+  files: { options: { skipCommitFiles: false }, log: ['--numstat'] },
+}
+type Part = keyof typeof PARTS
+
+interface Measured {
+  readonly seconds: Readonly<Record<string, number>>
+  readonly rows: number
+  readonly megabytes: number
+}
+
+interface Place {
+  readonly server: TestServer
+  readonly dataFolder: string
+  readonly repository: string
+}
+
+/** In a process of its own and a database of its own, so that memory and tables are those of the work alone. */
+async function measure({ server, dataFolder, repository }: Place, options: object, names: string[]): Promise<Measured> {
+  const url = await server.createDatabase()
+  const database = await openDatabase(url)
+  await migrate(database, allTables)
+  await database.close()
+  const worker = join(import.meta.dirname, 'support/git-worker.ts')
+  const task = { url: `file://${repository}`, repoId: 'bench:Repo:1:1', ...options }
+  const output = execFileSync(process.execPath, [worker, url, JSON.stringify(task), ...names], {
+    env: { ...process.env, TZ: 'UTC', DATA_FOLDER: dataFolder, GIT_ALLOW_LOCAL: 'true' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  })
+  await server.dropDatabase(url)
+  return JSON.parse(output.trim().split('\n').at(-1) as string)
+}
+
+function gitLog(clone: string, parameters: readonly string[]): number {
+  const started = performance.now()
+  const { status } = spawnSync('git', [`--git-dir=${clone}`, 'log', '--all', ...parameters], { stdio: 'ignore' })
+  if (status !== 0) throw new Error(`git log ended with ${status}`)
+  return (performance.now() - started) / 1000
+}
+
+const READING = ['Collect Commits', 'Collect Branches', 'Collect Tags']
+const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0)
+
+export async function run(rest: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: rest,
+    options: { commits: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '3' } },
+  })
+  const commits = Number(values.commits)
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-git-'))
+  const server = await startTestPostgres()
+  try {
+    const place = { server, dataFolder: join(folder, 'data'), repository: join(folder, 'origin.git') }
+    let started = performance.now()
+    const said = (text: string) => {
+      console.log(`${text}: ${((performance.now() - started) / 1000).toFixed(1)} s`)
+      started = performance.now()
+    }
+    await generateRepository(place.repository, commits)
+    said(`${commits} commits generated`)
+    await measure(place, { skipCommitFiles: true }, ['Clone Git Repo'])
+    said('cloned')
+    const homes = join(place.dataFolder, 'git')
+    const clone = join(homes, readdirSync(homes)[0] as string, 'clone.git')
+
+    const best = {} as Record<Part, { floor: number; product: number; rows: number }>
+    let megabytes = 0
+    // Rounds lie apart, so that a busy moment of the machine does not hit all tries of one part.
+    for (let round = 0; round < Number(values.rounds); round++) {
+      for (const [part, { options, log }] of Object.entries(PARTS) as [Part, (typeof PARTS)[Part]][]) {
+        const floor = gitLog(clone, log)
+        const measured = await measure(place, options, READING)
+        const product = sum(Object.values(measured.seconds))
+        console.log(`${part}: git log ${floor.toFixed(2)} s, plugin ${product.toFixed(2)} s, ${measured.megabytes} MB`)
+        best[part] = {
+          floor: Math.min(floor, best[part]?.floor ?? floor),
+          product: Math.min(product, best[part]?.product ?? product),
+          rows: measured.rows,
+        }
+        megabytes = Math.max(megabytes, measured.megabytes)
+      }
+    }
+    const ratio = (part: Part) => (best[part].product / best[part].floor).toFixed(2)
+    const speed = (part: Part) => Math.round(commits / best[part].product)
+    const worst = (['commits', 'line counts'] as const).reduce((one, other) =>
+      Number(ratio(one)) >= Number(ratio(other)) ? one : other,
+    )
+    for (const part of Object.keys(PARTS) as Part[]) {
+      console.log(`git ${part}: ${speed(part)} commits/s, ${best[part].rows} rows, ratio ${ratio(part)}`)
+    }
+    console.log(
+      `git: ${speed('commits')} commits/s without and ${speed('line counts')} with file statistics (ratio ${ratio(worst)} to git log for ${worst}, ${ratio('commits')} without and ${ratio('line counts')} with, peak ${megabytes} MB)`,
+    )
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

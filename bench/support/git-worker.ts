@@ -1,0 +1,26 @@
+/** The plugin on a generated repository; prints seconds by subtask and peak memory as JSON. */
+
+import { openDatabase } from '../../src/database/open.ts'
+import type { TaskRun } from '../../src/plugin-kit/subtask.ts'
+import { plugins } from '../../src/plugins/index.ts'
+
+const [databaseUrl = '', options = '{}', ...names] = process.argv.slice(2)
+const database = await openDatabase(databaseUrl)
+const run: TaskRun = {
+  database,
+  options: JSON.parse(options),
+  fullSync: true,
+  signal: new AbortController().signal,
+  progress: () => {},
+}
+const gitextractor = plugins.find(({ name }) => name === 'gitextractor')
+const seconds: Record<string, number> = {}
+let rows = 0
+for (const name of names) {
+  const started = performance.now()
+  const result = await gitextractor?.subtasks.find((each) => each.name === name)?.run(run)
+  seconds[name] = (performance.now() - started) / 1000
+  rows += result?.rows ?? 0
+}
+await database.close()
+console.log(JSON.stringify({ seconds, rows, megabytes: Math.round(process.resourceUsage().maxRSS / 1024) }))
