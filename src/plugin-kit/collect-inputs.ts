@@ -1,12 +1,11 @@
 /** What a collector iterates over: one input or none, rows of a tool table, date windows, and rows that were not final. */
 import { sql } from 'kysely'
-import { readAll } from '../database/read.ts'
+import { readAll, readRows } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
-import { type CollectContext, type CollectSpec, pagingOf, type Refetch, type Windows } from './collect-spec.ts'
+import type { Collecting } from './collect-series.ts'
+import { type CollectSpec, pagingOf, type Refetch, type Windows } from './collect-spec.ts'
 import { type CollectRun, inputKey, rememberInputs } from './collect-state.ts'
-import type { Entity } from './entity.ts'
 import {
-  type ApiClient,
   type DateWindow,
   type HttpRequest,
   type HttpResponse,
@@ -35,16 +34,6 @@ export interface Round {
   readonly answer?: HttpResponse
 }
 
-interface Collecting {
-  readonly entity: Entity
-  readonly spec: CollectSpec<any, any>
-  readonly task: SourceTask
-  readonly client: ApiClient
-  readonly base: Omit<CollectContext<any, any>, 'input'>
-  readonly run: CollectRun
-  readonly where: { readonly raw_table: string; readonly params: string }
-}
-
 export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
   const { spec, run } = collecting
   if (spec.windows) yield* windowsOf(collecting, spec.windows)
@@ -56,22 +45,26 @@ export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
 async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGenerator<Round> {
   const { table, joins, where, only, input, atOnce, changedBy } = spec.forEach!
   const { scope, connectionId } = task.context
-  const since = changedBy && !run.isFull ? run.since : null
-  const rows = await readAll(task.database, {
+  // As text, without the rest of their rows: there may be hundreds of thousands, and they wait until their turn.
+  const inputs = new Set<string>()
+  const rows = readRows(task.database, {
     table,
     ...(joins && { joins }),
     where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
-    ...(since && { condition: await newSince(task, table, changedBy as string, since) }),
+    ...(changedBy && run.lastStartedAt && { condition: await newIn(table, changedBy, task, run) }),
   })
-  const inputs = new Map(rows.filter((row) => only?.(row) ?? true).map((row) => [inputKey(input(row)), input(row)]))
+  for await (const row of rows) if (only?.(row) ?? true) inputs.add(JSON.stringify(input(row)))
   const size = atOnce?.(base.server)
   if (size === undefined) {
-    for (const [key, each] of inputs) yield { kind: 'list', key, input: each, stored: each }
+    for (const text of inputs) {
+      const each = JSON.parse(text)
+      yield { kind: 'list', key: inputKey(each), input: each, stored: each }
+    }
     return
   }
-  const all = [...inputs.values()]
+  const all = [...inputs]
   for (let start = 0; start < all.length; start += size) {
-    const some = all.slice(start, start + size)
+    const some = all.slice(start, start + size).map((text) => JSON.parse(text))
     yield { kind: 'list', key: inputKey(some), input: some, stored: null }
   }
 }
@@ -80,8 +73,8 @@ async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGene
  * Rows that the vendor changed since, or whose record arrived since: a change may have come after this collector began, yet
  * before the list that told of it was read again.
  */
-async function newSince({ database, params }: SourceTask, table: Table<any>, changedBy: string, since: Date) {
-  const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${since}`
+async function newIn(table: Table<any>, changedBy: string, { database, params }: SourceTask, run: CollectRun) {
+  const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${run.since}`
   if (table.origin < 0) return changed
   const { rows } = await sql<{ name: string }>`select distinct _raw_data_table as name from ${sql.table(table.name)}
     where _raw_data_params = ${params}`.execute(database.kysely)
@@ -89,47 +82,50 @@ async function newSince({ database, params }: SourceTask, table: Table<any>, cha
     .filter(({ name }) => isRawTable(name))
     .map(
       ({ name }) => sql`or (t._raw_data_table = ${name} and exists (
-        select 1 from ${sql.table(name)} as r where r.id = t._raw_data_id and r.created_at >= ${since}))`,
+        select 1 from ${sql.table(name)} as r where r.id = t._raw_data_id and r.created_at >= ${run.lastStartedAt}))`,
     )
   return sql`${changed} ${sql.join(arrived, sql` `)}`
 }
 
-/** Windows that the vendor hands out whole; found once a run, since each costs a request to count. */
+/** Windows that the vendor hands out whole. Each costs a request to count: a run that goes on knows those of the last. */
 async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenerator<Round> {
-  const { spec, task, client, base, run, where } = collecting
+  const { spec, task, client, base, run, raw } = collecting
   const paging = pagingOf(spec, base.server)
   // Later runs find little: the answer that counts it may as well bring it.
   const isLater = !run.isFull && run.since !== null
   const size = isLater ? paging.first() : (paging.resize?.(paging.first(), 1) ?? paging.first())
   const answers = new Map<string, HttpResponse>()
+  const known: { from: string; counts: Record<string, number> } = run.inputs ?? {
+    from: (await startOf(collecting, windows)).toISOString(),
+    counts: {},
+  }
   const request = (window: DateWindow): HttpRequest => {
     const plain = spec.request({ ...base, input: null })
     return { ...plain, query: { ...plain.query, ...windows.query(window) } }
   }
-  const count = async (window: DateWindow) => {
+  const count = async (window: DateWindow): Promise<number> => {
+    const key = windowKey(window)
+    const counted = known.counts[key]
+    if (counted !== undefined) return counted
     const probe = { ...paging.at(request(window), size), accept: spec.emptyOn ?? [] }
     const response = await client.send(probe, task.signal)
-    if (spec.emptyOn?.includes(response.status)) return 0
-    const total = windows.total(response)
-    if (isLater && total <= size.size) answers.set(window.from.toISOString(), response)
+    const total = spec.emptyOn?.includes(response.status) ? 0 : windows.total(response)
+    if (isLater && total > 0 && total <= size.size) answers.set(key, response)
+    known.counts[key] = total
+    await rememberInputs(task.database, { raw_table: raw.name, params: task.params }, known)
     return total
   }
-  let found = run.inputs as { from: string; to: string }[] | null
-  if (!found) {
-    found = []
-    const range = { from: await startOf(collecting, windows), to: run.startedAt }
-    for await (const { from, to } of splitByDate({ ...range, cap: windows.cap, probe: count })) {
-      found.push({ from: from.toISOString(), to: to.toISOString() })
-    }
-    await rememberInputs(task.database, where, found)
-  }
-  for (const { from, to } of found) {
-    const window = { from: new Date(from), to: new Date(to) }
-    const answer = answers.get(from)
-    const round = { kind: 'window', key: inputKey({ from, to }), input: null, stored: null } as const
+  const range = { from: new Date(known.from), to: run.startedAt }
+  for await (const window of splitByDate({ ...range, cap: windows.cap, probe: count })) {
+    const key = windowKey(window)
+    const answer = answers.get(key)
+    answers.delete(key)
+    const round = { kind: 'window', key: inputKey(key), input: null, stored: null } as const
     yield { ...round, request: request(window), ...(answer && { answer }) }
   }
 }
+
+const windowKey = ({ from, to }: DateWindow): string => `${from.toISOString()}/${to.toISOString()}`
 
 /** A window is opened before `since` for what may still change, as far as one page reaches. */
 async function startOf(collecting: Collecting, { by, earliest }: Windows): Promise<Date> {

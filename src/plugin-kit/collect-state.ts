@@ -7,8 +7,8 @@
  */
 import { createHash } from 'node:crypto'
 import type { Database } from '../database/database.ts'
-import { readAll } from '../database/read.ts'
-import { boolean, defineTable, json, key, string, timestamp, written } from '../database/table.ts'
+import { readAll, readRows } from '../database/read.ts'
+import { bigint, boolean, defineTable, json, key, optional, string, timestamp, written } from '../database/table.ts'
 import { write } from '../database/write.ts'
 import { collectorLatestState } from '../system/state.ts'
 import type { PageState } from './http/index.ts'
@@ -30,7 +30,15 @@ export const collectRuns = defineTable(
 )
 export const collectCheckpoints = defineTable(
   '_weir_collect_checkpoints',
-  { ...place, input_key: key(string(64)), page: json(), is_done: boolean(), ...written },
+  {
+    ...place,
+    input_key: key(string(64)),
+    page: json(),
+    is_done: boolean(),
+    received: bigint(),
+    expected: optional(bigint()),
+    ...written,
+  },
   { meaning: 'How far a collection has come, by what it iterates over.' },
 )
 export const collectEtags = defineTable(
@@ -50,6 +58,8 @@ export interface CollectWindow {
   readonly isFull: boolean
   /** Ask for what changed since; null: for everything. */
   readonly since: Date | null
+  /** When the run began that this one adds to; null for a full one. */
+  readonly lastStartedAt: Date | null
   readonly startedAt: Date
   /** What the state remembers as the beginning of what is stored. */
   readonly timeAfter: Date | null
@@ -66,10 +76,12 @@ export function decideWindow(policy: Policy, state: LatestState | undefined, sta
   const isEarlier = policy.timeAfter !== null && stored !== null && policy.timeAfter < stored
   const isFull = policy.fullSync || !state?.latest_success_start || isEarlier
   const beginning = policy.timeAfter ?? stored
+  const lastStartedAt = isFull ? null : (state?.latest_success_start ?? null)
   return {
     isFull,
     startedAt,
-    since: isFull ? beginning : wholeSecond(state?.latest_success_start ?? null),
+    lastStartedAt,
+    since: isFull ? beginning : wholeSecond(lastStartedAt),
     timeAfter: isFull ? beginning : stored,
   }
 }
@@ -84,11 +96,25 @@ const LONGEST_PAUSE = 24 * 3_600_000
 export const inputKey = (input: unknown): string =>
   input === null ? '' : createHash('sha256').update(JSON.stringify(input)).digest('hex').slice(0, 40)
 
+/** The next page; `read`: records asked for so far, in a part of a list. */
+export type StretchState = PageState & { readonly read?: number }
+/** Where a list stands: at its next page, at pages that are read side by side, or unchanged since the last run. */
+export type Standing = StretchState | { readonly places: readonly PageState[] } | { readonly unchanged: true }
+
+export interface Checkpoint {
+  readonly page: Standing | null
+  readonly is_done: boolean
+  /** Records stored so far. */
+  readonly received: number
+  /** What the source counted. */
+  readonly expected: number | null
+}
+
 export interface CollectRun extends CollectWindow {
   /** Checkpoints of the run that this one goes on with, by input. */
-  readonly checkpoints: ReadonlyMap<string, { page: PageState | null; is_done: boolean }>
-  /** Inputs that were expensive to find out, such as date windows. */
-  readonly inputs: unknown
+  readonly checkpoints: ReadonlyMap<string, Checkpoint>
+  /** What was expensive to find out, such as how much there is in which date window. */
+  readonly inputs: any
 }
 
 type Where = { readonly raw_table: string; readonly params: string }
@@ -106,8 +132,13 @@ export async function openRun(database: Database, where: Where, policy: Policy, 
     open.since?.getTime() === window.since?.getTime() &&
     startedAt.getTime() - open.started_at.getTime() < LONGEST_PAUSE
   if (isSame) {
-    const stored = await readAll(database, { table: collectCheckpoints, where })
-    const checkpoints = new Map(stored.map(({ input_key, page, is_done }) => [input_key, { page, is_done }]))
+    const checkpoints = new Map<string, Checkpoint>()
+    for await (const { input_key, page, is_done, received, expected } of readRows(database, {
+      table: collectCheckpoints,
+      where,
+    })) {
+      checkpoints.set(input_key, { page, is_done, received, expected })
+    }
     return { ...window, startedAt: open.started_at as Date, checkpoints, inputs: open.inputs }
   }
   await forgetRun(database, where)
@@ -135,7 +166,8 @@ export async function closeRun(
   await forgetRun(database, where)
 }
 
-async function forgetRun({ kysely }: Database, { raw_table, params }: Where): Promise<void> {
+/** What is asked for next is asked for from the beginning. */
+export async function forgetRun({ kysely }: Database, { raw_table, params }: Where): Promise<void> {
   for (const { name } of [collectCheckpoints, collectRuns]) {
     await kysely.deleteFrom(name).where('raw_table', '=', raw_table).where('params', '=', params).execute()
   }

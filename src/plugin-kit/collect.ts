@@ -2,12 +2,14 @@
 import { sql } from 'kysely'
 import { FatalError, messageOf } from '../errors.ts'
 import { inputsOf } from './collect-inputs.ts'
-import { type Collecting, collectRound, type Tally } from './collect-round.ts'
+import { collectRound } from './collect-round.ts'
+import type { Collecting, Tally } from './collect-series.ts'
 import { type CollectSpec, isAppending } from './collect-spec.ts'
-import { closeRun, inputKey, openRun } from './collect-state.ts'
+import { type CollectRun, closeRun, forgetRun, inputKey, openRun } from './collect-state.ts'
+import { createPageStore } from './collect-store.ts'
 import { connectionSettings, openClient } from './connection.ts'
 import type { Entity } from './entity.ts'
-import type { ApiClient, HttpEvent } from './http/index.ts'
+import { type ApiClient, createPlaces, DEFAULT_CONCURRENCY, type HttpEvent } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
 import type { Place } from './quarantine.ts'
 import { type RawTable, rawTable } from './raw.ts'
@@ -16,7 +18,6 @@ import type { SourceTask } from './source-task.ts'
 import type { SubtaskResult } from './subtask.ts'
 
 const NOTHING: SubtaskResult = { records: 0, rows: 0, quarantined: 0 }
-const DEFAULT_LANES = 10
 const FETCH = 1000
 
 export async function collect(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
@@ -34,19 +35,29 @@ export async function collect(entity: Entity, task: SourceTask, place: Place): P
       server,
     }
     if (spec.when && !spec.when(base)) return NOTHING
-    return await collectWith({ entity, spec, task, place, client, base })
+    const { database, params } = task
+    const raw = rawTable(entity.spec.raw as string)
+    const policy = { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }
+    const run = await openRun(database, { raw_table: raw.name, params }, policy, new Date())
+    const lanes = lanesFor(plugin.connection.limits?.concurrency ?? DEFAULT_CONCURRENCY)
+    return await collectWith({
+      ...{ entity, spec, task, place, client, base, raw, run, lanes },
+      tally: tallyOf(run),
+      store: createPageStore(database),
+      unstored: createPlaces(lanes),
+    })
   } finally {
     await client.close()
   }
 }
 
+/** While some pages are stored or wait to be tried again, as many as the source allows are under way. */
+const lanesFor = (concurrency: number): number => 2 * concurrency - 1
+
 async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
-  const { entity, spec, task, place, client, base } = collecting
+  const { spec, task, place, client, raw, run, tally, lanes } = collecting
   const { database } = task
-  const raw = rawTable(entity.spec.raw as string)
   const where = { raw_table: raw.name, params: task.params }
-  const run = await openRun(database, where, { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }, new Date())
-  const tally: Tally = { received: 0, expected: undefined, isUnchanged: false, gaps: [] }
   const file = async (status: string, message: string) => {
     const receipt: Receipt = {
       ...{ plugin: place.plugin, ...where, subtask: place.subtask, status, message },
@@ -58,14 +69,14 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
     await fileReceipt(database, receipt)
   }
   try {
-    const lanes = task.plugin.connection.limits?.concurrency ?? DEFAULT_LANES
-    const rounds = inputsOf({ entity, spec, task, client, base, run, where })
-    await eachInLanes(rounds, lanes, task.signal, (round) => collectRound(collecting, run, raw, round, tally))
+    await eachInLanes(inputsOf(collecting), lanes, task.signal, (round, signal) =>
+      collectRound(collecting, round, signal),
+    )
     if (tally.gaps.length > 0) {
-      await file('gap', tally.gaps.join('; '))
-      throw new FatalError(
-        `${place.subtask}: ${tally.gaps.join('; ')}. What arrived is stored; the next run asks again.`,
-      )
+      const gaps = tally.gaps.join('; ')
+      await forgetRun(database, where)
+      await file('gap', gaps)
+      throw new FatalError(`${place.subtask}: ${gaps}. What arrived is stored; the next run asks again.`)
     }
     if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
       await sql`delete from ${sql.table(raw.name)} where params = ${task.params} and created_at < ${run.startedAt}`.execute(
@@ -81,6 +92,17 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
     throw error
   }
   return { records: tally.received, rows: tally.received, quarantined: 0 }
+}
+
+/** What earlier, cut off attempts of this run have counted. */
+function tallyOf({ checkpoints }: CollectRun): Tally {
+  const tally: Tally = { received: 0, expected: undefined, isUnchanged: false, gaps: [] }
+  for (const [key, { received, expected, page }] of checkpoints) {
+    tally.received += received
+    if (expected !== null) tally.expected = (tally.expected ?? 0) + expected
+    if (key === '' && page && 'unchanged' in page) tally.isUnchanged = true
+  }
+  return tally
 }
 
 /** What was asked for again replaces what was stored of it: a commit may be gone since. */

@@ -1,19 +1,25 @@
-/** Runs `work` for every item, at most `lanes` at a time. The first failure stops taking items and is thrown at the end. */
+/**
+ * Runs `work` for every item, at most `lanes` at a time. The first failure aborts the signal that the others were given,
+ * so that none of them waits for an hour's quota, and is thrown once they have ended.
+ */
 export async function eachInLanes<Item>(
-  items: AsyncIterable<Item>,
+  items: AsyncIterable<Item> | Iterable<Item>,
   lanes: number,
   signal: AbortSignal,
-  work: (item: Item) => Promise<void>,
+  work: (item: Item, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const running = new Set<Promise<void>>()
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal])
   let failure: { readonly error: unknown } | undefined
   const fail = (error: unknown) => {
     failure ??= { error }
+    stop.abort(error)
   }
   try {
     for await (const item of items) {
-      if (failure || signal.aborted) break
-      const lane: Promise<void> = work(item)
+      if (either.aborted) break
+      const lane: Promise<void> = work(item, either)
         .catch(fail)
         .finally(() => running.delete(lane))
       running.add(lane)

@@ -69,6 +69,7 @@ export const mysql: Dialect = {
     return `date_sub(cast(${expression} as date), interval weekday(${expression}) day)`
   },
   secondsBetween: (start, end) => `(timestampdiff(microsecond, ${start}, ${end}) / 1e6)`,
+  moment: (value) => `timestamp '${value.toISOString().replace('T', ' ').slice(0, -1)}'`,
   secondsBefore: (moment, seconds) => `date_sub(${moment}, interval ${seconds} second)`,
   joinAsWritten: 'straight_join',
   double: (expression) => `(${expression} + 0e0)`,
@@ -170,7 +171,12 @@ function databaseOn(pool: Pooled, settings: Settings): Database {
     sendRows: insertWriter(pool, mysql, settings.longest),
     transaction: (body) =>
       inTransaction(pool, (own) => {
-        const nested: Database = { ...databaseOn(own, settings), transaction: (part) => part(nested) }
+        const nested: Database = {
+          ...databaseOn(own, settings),
+          transaction: (part) => part(nested),
+          // A deadlock undoes the whole transaction: sending its last statement again would keep only that one.
+          isRetryable: () => false,
+        }
         return body(nested)
       }),
     describe: () => describe(kysely),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { UserError } from '../../errors.ts'
-import { type Budget, createBudget, DEFAULT_CONCURRENCY, type RateLimits } from './budget.ts'
+import { type Budget, createBudget, type RateLimits } from './budget.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Credential, createCredentialPool } from './credential-pool.ts'
 import type { HttpEvent } from './http-event.ts'
@@ -74,16 +74,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   return {
     usage,
     send,
-    // Twice the concurrency: while one page is tried again, the others go on.
-    pages: (request, paging, signal, pagesOptions) =>
-      readPages(
-        request,
-        paging,
-        signal,
-        { lookAhead: 2 * (limits.concurrency ?? DEFAULT_CONCURRENCY), ...pagesOptions },
-        send,
-        tell,
-      ),
+    pages: (request, paging, signal, pagesOptions = {}) => readPages(request, paging, signal, pagesOptions, send, tell),
     close: () => transport.close(),
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { createPlaces } from './places.ts'
 import type { QuotaReader } from './quota.ts'
 
 export interface ClassLimits {
@@ -104,38 +105,6 @@ export function createRate(requests: number, period: number): Rate {
     },
     giveBack() {
       nextEven -= interval
-    },
-  }
-}
-
-/** A fair queue for a fixed number of places. */
-function createPlaces(count: number) {
-  let free = count
-  const queue: (() => void)[] = []
-  function leave() {
-    const next = queue.shift()
-    if (next) next()
-    else free++
-  }
-  return {
-    async enter(signal: AbortSignal): Promise<() => void> {
-      signal.throwIfAborted()
-      if (free > 0) {
-        free--
-        return leave
-      }
-      return new Promise((resolve, reject) => {
-        const admit = () => {
-          signal.removeEventListener('abort', abort)
-          resolve(leave)
-        }
-        const abort = () => {
-          queue.splice(queue.indexOf(admit), 1)
-          reject(signal.reason)
-        }
-        queue.push(admit)
-        signal.addEventListener('abort', abort, { once: true })
-      })
     },
   }
 }

@@ -161,69 +161,30 @@ test('whatever is too heavy, and wherever a run is cut off and resumed, nothing 
   const size = fc.constantFrom(1, 4, 6, 7, 12, 30)
   const cuts = fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 3 })
   await fc.assert(
-    fc.asyncProperty(
-      heavy,
-      size,
-      fc.nat(5),
-      fc.nat(8),
-      cuts,
-      async (records, size, strategy, lookAhead, pagesBeforeCut) => {
-        allowed = new Map(records)
-        const [path, paging] = strategiesOf(size)[strategy]!
-        const client = createTestClient(server.endpoint)
-        const found: number[] = []
-        let from: PageState | undefined
-        for (const cut of [...pagesBeforeCut, Number.POSITIVE_INFINITY]) {
-          let left = cut
-          for await (const page of client.pages({ path }, paging, never, { from, lookAhead })) {
-            found.push(...ids([page]))
-            from = page.state
-            if (--left === 0) break
-          }
-          if (!from) break
+    fc.asyncProperty(heavy, size, fc.nat(5), cuts, async (records, size, strategy, pagesBeforeCut) => {
+      allowed = new Map(records)
+      const [path, paging] = strategiesOf(size)[strategy]!
+      const client = createTestClient(server.endpoint)
+      const found: number[] = []
+      let from: PageState | undefined
+      for (const cut of [...pagesBeforeCut, Number.POSITIVE_INFINITY]) {
+        let left = cut
+        for await (const page of client.pages({ path }, paging, never, { from })) {
+          found.push(...ids([page]))
+          from = page.state
+          if (--left === 0) break
         }
-        expect(found).toEqual(allIds)
-        await client.close()
-      },
-    ),
+        if (!from) break
+      }
+      expect(found).toEqual(allIds)
+      await client.close()
+    }),
     { numRuns: 60 },
   )
 })
 
-describe('fetching ahead', () => {
-  test('keeps the order and its bound, and asks for every page once', async () => {
-    let open = 0
-    let most = 0
-    const server = await startServer(async (request) => {
-      most = Math.max(most, ++open)
-      // Later pages answer sooner.
-      for (let turn = 0; turn < 30 - numberIn(request, 'page'); turn++)
-        await new Promise((resolve) => setImmediate(resolve))
-      open--
-      return serve(request)
-    })
-    const client = createTestClient(server.endpoint)
-    const pages = await read(client, '/links', linkHeader(1), { lookAhead: 5 })
-    expect(ids(pages)).toEqual(allIds)
-    expect(server.received.length).toBe(COUNT)
-    expect(most).toBe(5)
-  })
-
-  test('stops with its reader, whose places are then free', async () => {
-    const server = await startServer((request) => {
-      const isAhead = request.url.pathname === '/links' && request.index > 0
-      return isAhead ? () => undefined : serve(request)
-    })
-    const client = createTestClient(server.endpoint, { limits: { concurrency: 2 } })
-    for await (const page of client.pages({ path: '/links' }, linkHeader(4), never)) {
-      expect(page.records.length).toBe(4)
-      break
-    }
-    expect((await client.send({ path: '/offset?limit=2' }, never)).body.length).toBe(2)
-    expect(client.usage.retries).toBe(0)
-  })
-
-  test('follows a list that grows while it is read', async () => {
+describe('a list that changes', () => {
+  test('is followed when it grows while it is read', async () => {
     let count = 8
     const server = await startServer((request) => {
       const page = numberIn(request, 'page')
@@ -234,7 +195,7 @@ describe('fetching ahead', () => {
     expect(ids(await read(createTestClient(server.endpoint), '/', paging))).toEqual(allIds.slice(0, 11))
   })
 
-  test('ends quietly where a list shrinks while it is read', async () => {
+  test('ends quietly when it shrinks while it is read', async () => {
     let count = 12
     const server = await startServer((request) => {
       const page = numberIn(request, 'page')
@@ -242,9 +203,7 @@ describe('fetching ahead', () => {
       return { body: { total: count, values: ALL.slice(0, count).slice((page - 1) * 4, page * 4) } }
     })
     const paging = pageNumber({ size: 4, total: ({ body }) => body.total })
-    expect(ids(await read(createTestClient(server.endpoint), '/', paging, { lookAhead: 0 }))).toEqual(
-      allIds.slice(0, 6),
-    )
+    expect(ids(await read(createTestClient(server.endpoint), '/', paging))).toEqual(allIds.slice(0, 6))
   })
 })
 

@@ -21,8 +21,6 @@ export interface PagesOptions {
   readonly from?: PageState | undefined
   /** The records of a page; overrides the paging's own. */
   readonly records?: (body: any) => readonly any[]
-  /** Pages fetched before they are asked for, where their places are known; 0 for a reader that may stop early. */
-  readonly lookAhead?: number
 }
 
 /** Attempts at a page that can still be made smaller. */
@@ -31,75 +29,47 @@ const HEAVY_ATTEMPTS = 2
 const FIRST_PATIENCE = 2
 const MOST_PATIENCE = 64
 
-/** Reads page after page: shrinks those that are too heavy, fetches ahead where it can, and refuses to run in circles. */
+/** Reads page after page: shrinks those that are too heavy, and refuses to run in circles. */
 export async function* readPages(
   request: HttpRequest,
   paging: Paging,
   signal: AbortSignal,
-  { from, records: recordsOf, lookAhead = 0 }: PagesOptions,
+  { from, records: recordsOf }: PagesOptions,
   send: (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>,
   tell: (event: HttpEvent) => void,
 ): AsyncGenerator<Page, void> {
-  const stop = new AbortController()
-  const stopped = AbortSignal.any([signal, stop.signal])
   const { ifNoneMatch: _, ...unconditional } = request
-  const fetched = new Map<string, Promise<HttpResponse>>()
   const seen = new Set<string>()
   const sizing = createSizing(paging)
   let previous: HttpResponse | undefined
   let state: PageState | undefined = from ?? paging.first()
 
-  function fetch(at: PageState): Promise<HttpResponse> {
+  while (state) {
+    const at: PageState = state
     const page = paging.at(from || previous ? unconditional : request, at)
-    return send(sizing.smaller(at) ? { ...page, heavyAttempts: HEAVY_ATTEMPTS } : page, stopped)
-  }
-
-  function fetchAhead(places: Iterable<PageState>) {
-    for (const place of places) {
-      if (fetched.size >= lookAhead) return
-      const key = keyOf(place)
-      if (fetched.has(key) || seen.has(key)) continue
-      const response = fetch(place)
-      // Its failure is told when its turn comes.
-      response.catch(() => undefined)
-      fetched.set(key, response)
+    let response: HttpResponse
+    try {
+      response = await send(sizing.smaller(at) ? { ...page, heavyAttempts: HEAVY_ATTEMPTS } : page, signal)
+    } catch (error) {
+      const smaller = isHeavy(error) ? sizing.shrink(at) : undefined
+      if (!smaller) throw error
+      const message = `${messageOf(error)}; asking for ${smaller.size} records instead of ${at.size}`
+      tell({ kind: 'page-resized', from: at.size, to: smaller.size, message })
+      state = smaller
+      continue
     }
-  }
-
-  try {
-    while (state) {
-      const at: PageState = state
-      const key = keyOf(at)
-      let response: HttpResponse
-      try {
-        response = await (fetched.get(key) ?? fetch(at))
-      } catch (error) {
-        const smaller = isHeavy(error) ? sizing.shrink(at) : undefined
-        if (!smaller) throw error
-        const message = `${messageOf(error)}; asking for ${smaller.size} records instead of ${at.size}`
-        tell({ kind: 'page-resized', from: at.size, to: smaller.size, message })
-        state = smaller
-        continue
-      } finally {
-        fetched.delete(key)
-      }
-      if (response.status === 304) {
-        yield { response, records: [], total: undefined, at, state: undefined }
-        return
-      }
-      const records = recordsOf?.(response.body) ?? paging.records?.(response) ?? listIn(response.body)
-      const page = { response, records }
-      seen.add(key)
-      const isRepeated = previous && records.length > 1 && at.size === paging.size && sameBytes(previous, response)
-      const following = paging.next(at, page)
-      if (isRepeated || (following && seen.has(keyOf(following)))) throw circles(request, response, following)
-      state = following && sizing.grow(at, following, (place) => fetched.has(keyOf(place)))
-      previous = response
-      if (state && at.size >= sizing.full()) fetchAhead(paging.ahead?.(at, page) ?? [])
-      yield { response, records, total: paging.total?.(response), at, state }
+    if (response.status === 304) {
+      yield { response, records: [], total: undefined, at, state: undefined }
+      return
     }
-  } finally {
-    stop.abort(new Error('no more pages are wanted'))
+    const records = recordsOf?.(response.body) ?? paging.records?.(response) ?? listIn(response.body)
+    seen.add(keyOf(at))
+    const isRepeated = previous && records.length > 1 && at.size === paging.size && sameBytes(previous, response)
+    const following = paging.next(at, { response, records })
+    if (isRepeated || (following && seen.has(keyOf(following)))) throw circles(request, response, following)
+    state = following && sizing.grow(at, following)
+    previous = response
+    yield { response, records, total: paging.total?.(response), at, state }
   }
 }
 
@@ -120,21 +90,18 @@ function createSizing(paging: Paging) {
   }
 
   return {
-    full: () => full,
     smaller,
     shrink(at: PageState): PageState | undefined {
       successes = 0
       patience = Math.min(patience * 2, MOST_PATIENCE)
       return smaller(at)
     },
-    /** The place to go on from after a success: with full pages again if that one is there already, or after enough successes. */
-    grow(at: PageState, following: PageState, isFetched: (place: PageState) => boolean): PageState {
+    /** The place to go on from after a success: with larger pages again after enough of them. */
+    grow(at: PageState, following: PageState): PageState {
       // The strategy itself went down: the server allows no more.
       if (following.size < at.size) full = following.size
       if (following.size >= full) return following
       successes++
-      const whole = paging.resize?.(following, full)
-      if (whole && isFetched(whole)) return whole
       const grown = successes >= patience ? larger(following) : undefined
       if (grown) successes = 0
       return grown ?? following

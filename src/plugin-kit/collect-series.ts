@@ -1,0 +1,295 @@
+/** Pages that follow each other: read in order, each stored with the checkpoint that counts it. */
+import { readAll } from '../database/read.ts'
+import { FatalError, messageOf } from '../errors.ts'
+import type { Round } from './collect-inputs.ts'
+import { type CollectContext, type CollectSpec, pagingOf } from './collect-spec.ts'
+import { type CollectRun, collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
+import type { StorePage } from './collect-store.ts'
+import { type Entity, valueAt } from './entity.ts'
+import {
+  type ApiClient,
+  type HttpRequest,
+  type HttpResponse,
+  type Page,
+  type PageState,
+  type Paging,
+  type Places,
+  safeUrl,
+} from './http/index.ts'
+import type { Place } from './quarantine.ts'
+import type { RawTable } from './raw.ts'
+import type { SourceTask } from './source-task.ts'
+
+export interface Tally {
+  received: number
+  expected: number | undefined
+  /** The source said that what is stored is still right. */
+  isUnchanged: boolean
+  readonly gaps: string[]
+}
+
+/** One collection under way. */
+export interface Collecting {
+  readonly entity: Entity
+  readonly spec: CollectSpec<any, any>
+  readonly task: SourceTask
+  readonly place: Place
+  readonly client: ApiClient
+  readonly base: Omit<CollectContext<any, any>, 'input'>
+  readonly raw: RawTable
+  readonly run: CollectRun
+  readonly tally: Tally
+  readonly store: StorePage
+  /** A page takes a place from when it is asked for until it is stored: so many at most are lost when we are killed. */
+  readonly unstored: Places
+  readonly lanes: number
+}
+
+/** A round, ready to be asked for. */
+export interface Series {
+  readonly round: Round
+  readonly request: HttpRequest
+  readonly paging: Paging
+  /** The records' time, where they come newest first. */
+  readonly newestFirstBy: string | undefined
+  /** Without filter or window: its first page may tell that nothing has changed. */
+  readonly isWhole: boolean
+}
+
+export async function openSeries({ spec, task, base, run, raw }: Collecting, round: Round): Promise<Series> {
+  const { since, isFull, checkpoints } = run
+  const { incremental } = spec
+  const isWhole = !(incremental && 'filterBy' in incremental && since) && round.kind !== 'window'
+  const isConditional = isWhole && !isFull && !checkpoints.has(round.key)
+  const where = { raw_table: raw.name, params: task.params, input_key: round.key }
+  const [etag] = isConditional ? await readAll(task.database, { table: collectEtags, where }) : []
+  const context = { ...base, input: round.input }
+  return {
+    round,
+    isWhole,
+    paging: round.paging ?? pagingOf(spec, base.server),
+    newestFirstBy:
+      incremental && 'newestFirstBy' in incremental && round.kind === 'list' ? incremental.newestFirstBy : undefined,
+    request: {
+      ...(round.request ?? withFilter(spec, context, since)),
+      accept: spec.emptyOn ?? [],
+      ...(etag && { ifNoneMatch: etag.etag, preferCredential: etag.credential }),
+    },
+  }
+}
+
+function withFilter(spec: CollectSpec<any, any>, context: CollectContext<any, any>, since: Date | null): HttpRequest {
+  const request = spec.request(context)
+  if (!since || !spec.incremental || !('filterBy' in spec.incremental)) return request
+  return { ...request, query: { ...request.query, ...spec.incremental.filterBy(since, context) } }
+}
+
+/** A stretch of a series, with a checkpoint of its own. */
+export interface Stretch {
+  readonly key: string
+  /** Where the checkpoint of an earlier run leads. */
+  readonly resume?: { readonly from: StretchState; readonly received: number } | undefined
+  /** The page that it is, where others are read side by side; absent: all from the first on. */
+  readonly place?: PageState
+  /** It goes on after its place to the end of the list. */
+  readonly isTail?: boolean
+  /** Leave the pages after the first to the caller, where it is known which they are. */
+  readonly leavesRest?: boolean
+}
+
+export interface Outcome {
+  readonly received: number
+  readonly total: number | undefined
+  /** The source counts more than arrived. */
+  readonly isShort: boolean
+  /** It counted less at the end than at the beginning: what moved up may have slipped by. */
+  readonly hasShifted: boolean
+  /** Left to the caller. */
+  readonly places?: readonly PageState[]
+}
+
+export async function readStretch(
+  collecting: Collecting,
+  { round, request, paging, newestFirstBy, isWhole }: Series,
+  stretch: Stretch,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { spec, task, client, base, raw, run, tally, store, unstored } = collecting
+  const where = { raw_table: raw.name, params: task.params }
+  const records = recordsReader(round.records ?? spec.records)
+  const pages = round.answer
+    ? one(pageOf(round.answer, records.of, paging))
+    : client.pages(request, paging, signal, { from: stretch.resume?.from ?? stretch.place, records: records.of })
+  let received = stretch.resume?.received ?? 0
+  let firstTotal: number | undefined
+  let total: number | undefined
+  let read = stretch.resume?.from.read ?? 0
+  let isCut = false
+  let storing: Promise<void> = Promise.resolve()
+  try {
+    for (;;) {
+      const leave = await unstored.enter(signal)
+      let isHandedOver = false
+      try {
+        const { value: page } = await pages.next()
+        if (!page) break
+        const step = await take(page)
+        // In order: a checkpoint must not overtake the page before it.
+        await storing
+        storing = store(step.rows).finally(leave)
+        isHandedOver = true
+        storing.catch(() => {})
+        if (step.places) return { ...outcome(), places: step.places }
+        if (step.isLast) break
+      } finally {
+        if (!isHandedOver) leave()
+      }
+    }
+  } finally {
+    await pages.return()
+    await storing
+  }
+  return outcome()
+
+  function outcome(): Outcome {
+    // Of a part only the caller can tell.
+    const isAll = !isCut && !stretch.place
+    const isShort = isAll && total !== undefined && received < total
+    return { received, total, isShort, hasShifted: isAll && (total ?? 0) < (firstTotal ?? 0) }
+  }
+
+  async function take(page: Page) {
+    const { response } = page
+    if (response.status === 304) {
+      tally.isUnchanged = round.key === ''
+      isCut = true
+      return { rows: [checkpoint({ unchanged: true }, true)], isLast: true }
+    }
+    const isEmpty = spec.emptyOn?.includes(response.status) ?? false
+    if (!isEmpty) records.check()
+    const all = isEmpty ? [] : page.records
+    const fresh = newestFirstBy && run.since ? untilOlder(all, newestFirstBy, run.since) : all
+    for (const record of fresh) await complete(record)
+    isCut = isEmpty || fresh.length < all.length
+    read += page.at.size
+    const isWholePlace = stretch.place !== undefined && !stretch.isTail && read >= stretch.place.size
+    const isLast = isCut || !page.state || isWholePlace
+    received += fresh.length
+    count(page, fresh.length)
+    const places = stretch.leavesRest && !isLast ? placesAhead(page, paging) : undefined
+    const { isShort, hasShifted } = outcome()
+    const isDone = isLast && !isShort && !hasShifted
+    const next = stretch.place ? { ...page.state, read } : page.state
+    const standing = places ? { places } : isLast ? null : (next as StretchState)
+    const rows = [...rawRows(page, fresh), checkpoint(standing, isDone), ...tags(page, isLast, places !== undefined)]
+    return { rows, isLast, places }
+  }
+
+  function count(page: Page, fresh: number) {
+    tally.received += fresh
+    if (firstTotal === undefined && page.total !== undefined && stretch.key === round.key) {
+      tally.expected = (tally.expected ?? 0) + page.total
+    }
+    firstTotal ??= page.total
+    total = page.total ?? total
+    const expected = tally.expected !== undefined && { expected: tally.expected }
+    task.progress({ done: tally.received, ...expected, requests: client.usage.requests })
+  }
+
+  function checkpoint(standing: Standing | null, is_done: boolean) {
+    const expected = stretch.key === round.key ? (firstTotal ?? null) : null
+    return collectCheckpoints.row({ ...where, input_key: stretch.key, page: standing, is_done, received, expected })
+  }
+
+  function rawRows({ response }: Page, fresh: readonly unknown[]) {
+    const created_at = new Date()
+    const url = safeUrl(response.url)
+    return fresh.map((record) => {
+      const data = record === response.body ? Buffer.from(response.bytes) : Buffer.from(JSON.stringify(record))
+      return raw.row({ id: null as never, params: task.params, data, url, input: round.stored, created_at })
+    })
+  }
+
+  /** An unchanged first page proves an unchanged list only when it is the whole list, or the newest come first. */
+  function tags({ response, at }: Page, isLast: boolean, isFirstOfMany: boolean) {
+    const { etag } = response.headers
+    if (!etag) return []
+    const isFirst = !at.offset && !at.cursor && !at.url
+    const isEnd = stretch.isTail && isLast && at === stretch.place
+    const keys = [
+      ...(isWhole && isFirst && (isLast || newestFirstBy) ? [round.key] : []),
+      ...(isFirstOfMany ? [firstKey(round)] : []),
+      ...(isEnd ? [lastKey(round)] : []),
+    ]
+    return keys.map((input_key) => collectEtags.row({ ...where, input_key, etag, credential: response.credential }))
+  }
+
+  /** Lists inside of a record that go on past what the query asked for. */
+  async function complete(record: unknown) {
+    for (const { list, request: ask, paging: rest } of spec.completes ?? []) {
+      const found = list(record)
+      if (!found?.pageInfo.hasNextPage) continue
+      const from = { ...rest.first(), cursor: found.pageInfo.endCursor ?? '' }
+      const asked = ask(record, { ...base, input: round.input })
+      for await (const page of client.pages(asked, rest, signal, { from })) found.nodes.push(...page.records)
+    }
+  }
+}
+
+/** Under which the tags of a list's two ends are kept. */
+export const firstKey = ({ key }: Round): string => `${key}#first`
+export const lastKey = ({ key }: Round): string => `${key}#last`
+
+/** The pages after a full first one, where the source says which there are, and a change would be noticed. */
+function placesAhead({ response, records, at, state, total }: Page, paging: Paging): readonly PageState[] | undefined {
+  const isNoticed = response.headers.etag !== undefined || total !== undefined
+  const isFull = at.size === paging.size && state?.size === at.size
+  const places = isNoticed && isFull ? [...(paging.ahead?.(at, { response, records }) ?? [])] : []
+  return places.length > 0 ? places : undefined
+}
+
+async function* one(page: Page): AsyncGenerator<Page, void> {
+  yield page
+}
+
+const pageOf = (response: HttpResponse, records: (body: any) => readonly unknown[], paging: Paging): Page => ({
+  response,
+  records: records(response.body),
+  total: paging.total?.(response),
+  at: paging.first(),
+  state: undefined,
+})
+
+/** Reading the records of an error's body may fail; that counts only when the answer was no accepted error. */
+function recordsReader(read: ((body: any) => readonly unknown[]) | undefined) {
+  let failure: unknown
+  return {
+    of: (body: any): readonly unknown[] => {
+      failure = undefined
+      try {
+        return read ? read(body) : listIn(body)
+      } catch (error) {
+        failure = error
+        return []
+      }
+    },
+    check() {
+      if (failure) throw new FatalError(`the answer has another form than expected: ${messageOf(failure)}`)
+    },
+  }
+}
+
+/** The body itself, or the only list in it. */
+function listIn(body: any): readonly unknown[] {
+  if (Array.isArray(body)) return body
+  const lists = Object.values(body ?? {}).filter(Array.isArray)
+  return lists.length === 1 ? (lists[0] as unknown[]) : [body]
+}
+
+function untilOlder(records: readonly unknown[], path: string, since: Date): readonly unknown[] {
+  const index = records.findIndex((record) => {
+    const value = valueAt(record, path)
+    return typeof value === 'string' && Date.parse(value) < since.getTime()
+  })
+  return index < 0 ? records : records.slice(0, index)
+}
