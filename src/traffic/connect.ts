@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import type { Database } from '../database/database.ts'
 import { openBalancer } from './balancer.ts'
 import { openCluster } from './cluster.ts'
-import type { Outside } from './effects.ts'
+import type { Outside } from './effects/effect.ts'
 import type { Engine } from './engine.ts'
 import type { Plan } from './plan.ts'
 

@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import { messageOf, RetryableError } from '../errors.ts'
-import {
-  cleanupEffects,
-  dns,
-  type Effect,
-  type EffectContext,
-  type Outside,
-  prepareEffects,
-  rollbackEffects,
-  stepEffects,
-} from './effects.ts'
+import { dns } from './effects/dns-effect.ts'
+import type { Effect, EffectContext, Outside } from './effects/effect.ts'
+import { cleanupEffects, prepareEffects, rollbackEffects, stepEffects } from './effects/sequences.ts'
 import { refuseErrors, TrafficError } from './finding.ts'
 import { type GateResult, judgeGate } from './gates.ts'
 import { LEASE_MS } from './lease.ts'

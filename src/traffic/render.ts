@@ -50,11 +50,15 @@ export function renderPhase(plan: Plan, phase: string, options: RenderOptions = 
   ])
 }
 
-/** All files as one stream; comments name them, so that `kubectl apply -f -` takes the YAML part as it is. */
+/** All files as one stream to read; what is not YAML becomes comments. They are for two clusters: apply them one by one. */
 export const joinFiles = (files: readonly RenderedFile[]): string =>
   files
     .map(({ path, content }) => `# ${path}\n${path.endsWith('.yaml') ? content : content.replaceAll(/^(?=.)/gm, '# ')}`)
     .join('---\n')
+
+/** Only what a cluster stores, for comparing. */
+export const manifestsOf = (files: readonly RenderedFile[]): string =>
+  files.flatMap(({ path, content }) => (path.endsWith('.yaml') ? [content] : [])).join('---\n')
 
 function arnOf(plan: Plan, options: RenderOptions): string {
   const arn = options.targetGroupArn ?? plan.targetGroup.arn

@@ -1,4 +1,4 @@
-import { loadBalancerHostname } from './effects.ts'
+import { loadBalancerHostname } from './effects/effect.ts'
 import type { Engine } from './engine.ts'
 import { TrafficError } from './finding.ts'
 import type { Plan } from './plan.ts'

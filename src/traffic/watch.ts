@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { stepEffects } from './effects.ts'
+import { stepEffects } from './effects/sequences.ts'
 import { act, type Engine, judgeGates } from './engine.ts'
 import { TrafficError } from './finding.ts'
 import { getSwitch, listSwitches, planOf, type SwitchRow } from './store.ts'

@@ -6,6 +6,7 @@ import { act, approve, type Engine, preview, type Request } from '../../src/traf
 import type { Plan } from '../../src/traffic/plan.ts'
 import { reverseSwitch } from '../../src/traffic/reverse.ts'
 import { createSwitch, describeSwitch, getSwitch, journalOf, type SwitchRow } from '../../src/traffic/store.ts'
+import { tick } from '../../src/traffic/watch.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startWorld, type World } from './support/world.ts'
 
@@ -373,6 +374,19 @@ describeEachDatabase('traffic switch', (database) => {
     const results = await Promise.allSettled([go(row, 'prepare'), go(row, 'prepare')])
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(world.elb.calls).toEqual(['CreateTargetGroup'])
+  })
+
+  test('the watch moves an automatic switch on, and pauses one that drifted', async () => {
+    const row = await start((plan) => {
+      plan.advance = 'auto'
+      plan.steps[1]!.dwellSeconds = 60
+    })
+    await reach(row, 'shifting')
+    expect((await tick(engine, row.id)).step).toBe(1)
+    clock = new Date(clock.getTime() + 60_000)
+    expect((await tick(engine, row.id)).step).toBe(2)
+    setAction('{"type":"forward","targetGroupARN":"arn:other"}')
+    expect(await tick(engine, row.id)).toMatchObject({ state: 'paused', problem: expect.stringContaining('Drift') })
   })
 
   describe('gates', () => {

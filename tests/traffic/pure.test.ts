@@ -1,18 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { chart } from '../../src/traffic/chart.ts'
 import { describeDifference, diffManifests } from '../../src/traffic/diff.ts'
+import { RULES } from '../../src/traffic/finding.ts'
 import { initialPlan, PRESETS } from '../../src/traffic/init.ts'
 import { lintPlan } from '../../src/traffic/lint-plan.ts'
 import { parsePlan } from '../../src/traffic/plan.ts'
-import { type RenderedFile, renderPhase } from '../../src/traffic/render.ts'
+import { renderPhase, manifestsOf as yaml } from '../../src/traffic/render.ts'
 import { reversePlan } from '../../src/traffic/reverse.ts'
 import { simulate } from '../../src/traffic/simulate.ts'
 import { ACTIONS, actionsFrom, STATES, transitionOf } from '../../src/traffic/state.ts'
 import { shopPlan } from './support/shop.ts'
-
-const yaml = (files: readonly RenderedFile[]) =>
-  files.flatMap(({ path, content }) => (path.endsWith('.yaml') ? [content] : [])).join('---\n')
 
 test.each(Object.keys(PRESETS))('the plan of init --preset %s has no findings', (preset) => {
   const { plan, findings } = parsePlan(initialPlan('shop', preset))
@@ -138,4 +137,12 @@ test('the reverse of a plan is a plan without findings', () => {
   expect(lintPlan(back)).toEqual([])
   expect(back).toMatchObject({ name: 'shop-web-back', current: { cluster: 'green' }, target: { cluster: 'blue' } })
   expect(back.targetGroup.arn).toBeUndefined()
+})
+
+test('the guide lists every lint code with its remedy', () => {
+  const guide = readFileSync(new URL('../../docs/traffic.md', import.meta.url), 'utf8')
+  for (const [code, { remedy }] of Object.entries(RULES)) {
+    const line = guide.split('\n').find((each) => each.startsWith(`| ${code} |`))
+    expect(line, code).toContain(remedy)
+  }
 })

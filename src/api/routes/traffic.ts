@@ -4,13 +4,12 @@ import { z } from 'zod'
 import { engineOn } from '../../traffic/connect.ts'
 import { diffManifests } from '../../traffic/diff.ts'
 import { act, approve, judgeGates, preview } from '../../traffic/engine.ts'
-import { lintManifests } from '../../traffic/lint-manifests.ts'
 import { lintPlan } from '../../traffic/lint-plan.ts'
-import { type Plan, parsePlan, planSchema, readPlan } from '../../traffic/plan.ts'
-import { joinFiles, renderPhase } from '../../traffic/render.ts'
+import { lintText } from '../../traffic/lint-text.ts'
+import { type Plan, parsePlan, readPlan } from '../../traffic/plan.ts'
+import { joinFiles, manifestsOf, renderPhase } from '../../traffic/render.ts'
 import { reverseSwitch } from '../../traffic/reverse.ts'
 import { simulate } from '../../traffic/simulate.ts'
-import { ACTIONS, STATES } from '../../traffic/state.ts'
 import {
   createSwitch,
   describeSwitch,
@@ -24,107 +23,26 @@ import {
 import { requirePlan } from '../../traffic/submit-plan.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { type Answers, answers, queryFlag, streams } from '../contract/common.ts'
+import { answers, queryFlag, streams } from '../contract/common.ts'
+import {
+  differenceRecord,
+  findingRecord,
+  journalRecord,
+  planBody,
+  simulationBody,
+  simulationRecord,
+  switchRecord,
+  transitionAnswers,
+  transitionBody,
+} from '../contract/traffic.ts'
 import { stopWith, streamEvents } from '../stream.ts'
 
 const tags = ['traffic switches']
 const BASE = '/v1/traffic-switches'
 const POLL_MS = 1_000
 
-const findingRecord = z.object({
-  code: z.string(),
-  severity: z.enum(['error', 'warning']),
-  path: z.string(),
-  message: z.string(),
-  remedy: z.string(),
-  enforcedBy: z.string(),
-  line: z.int().optional(),
-})
-const switchRecord = z.object({
-  id: z.string(),
-  name: z.string(),
-  project: z.string(),
-  state: z.enum(STATES),
-  step: z.int(),
-  version: z.int(),
-  plan: z.any(),
-  targetGroupArn: z.string().nullable(),
-  verifiedAt: z.string().nullable(),
-  dnsConfirmedAt: z.string().nullable(),
-  problem: z.string().nullable(),
-  actions: z.array(z.enum(ACTIONS)),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-})
-const journalRecord = z.object({
-  sequence: z.int(),
-  at: z.string().nullable(),
-  actor: z.string(),
-  action: z.string(),
-  kind: z.string(),
-  effect: z.string(),
-  detail: z.string(),
-})
-const differenceRecord = z.object({ object: z.string(), path: z.string(), before: z.any(), after: z.any() })
-const simulationRecord = z.object({
-  seed: z.int(),
-  requests: z.int(),
-  errors: z.int(),
-  timeTo99Seconds: z.number().nullable(),
-  minutes: z.array(
-    z.object({ minute: z.int(), requests: z.int(), targetShare: z.number(), pinnedShare: z.number(), errors: z.int() }),
-  ),
-})
-
-/** The plan as an object, or as the text of its YAML file. */
-const planBody = z.union([z.object({ yaml: z.string() }), z.looseObject({ apiVersion: z.string() })]).meta({
-  description: 'A plan, or { yaml } with its text.',
-  examples: [z.toJSONSchema(planSchema, { io: 'input' }).properties],
-})
 const readBody = (body: z.infer<typeof planBody>): Plan =>
   requirePlan('yaml' in body && typeof body.yaml === 'string' ? parsePlan(body.yaml) : readPlan(body))
-
-const transitionBody = z.strictObject({
-  action: z.enum(ACTIONS),
-  dryRun: z.boolean().default(false),
-  /** False: answer at once and go on behind the scenes; the events tell how it ends. */
-  wait: z.boolean().default(true),
-  expectedVersion: z.int().optional(),
-  reason: z.string().optional(),
-  overrideGates: z.boolean().optional(),
-  uncheckedDns: z.boolean().optional(),
-  skipQuiet: z.boolean().optional(),
-  acceptLive: z.boolean().optional(),
-  confirm: z.string().optional(),
-})
-const transitionAnswers: Answers = {
-  ...answers(
-    200,
-    z.union([switchRecord, z.object({ dryRun: z.array(z.string()) })]),
-    400,
-    404,
-    409,
-    412,
-    422,
-    502,
-    503,
-    504,
-  ),
-  202: switchRecord,
-}
-const simulationBody = z
-  .strictObject({
-    seed: z.int().optional(),
-    clients: z.int().min(1).max(20_000).optional(),
-    thinkSeconds: z.number().min(1).optional(),
-    sessionSeconds: z.number().min(1).optional(),
-    minutes: z.int().min(1).max(1440).optional(),
-    renewCookie: z.boolean().optional(),
-    outages: z
-      .array(z.strictObject({ group: z.enum(['current', 'target']), fromSeconds: z.number(), toSeconds: z.number() }))
-      .optional(),
-  })
-  .default({})
 
 const idParameter = z.object({ id: z.string() })
 const actorName = (request: FastifyRequest): string => {
@@ -146,10 +64,6 @@ export const trafficRoutes: Routes = (api, { database }) => {
     }))
   const manifests = (row: SwitchRow, phase: string) =>
     renderPhase(planOf(row), phase, { targetGroupArn: row.target_group_arn ?? undefined })
-  const manifestText = (row: SwitchRow, phase: string) =>
-    manifests(row, phase)
-      .flatMap(({ path, content }) => (path.endsWith('.yaml') ? [content] : []))
-      .join('---\n')
 
   api.get(
     BASE,
@@ -179,11 +93,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
         response: answers(200, z.array(findingRecord), 400),
       },
     },
-    async ({ body }) => {
-      if (!/^apiVersion:\s*["']?traffic\//m.test(body.yaml)) return lintManifests(body.yaml, body.against)
-      const { plan, findings } = parsePlan(body.yaml)
-      return plan === undefined ? findings : lintPlan(plan)
-    },
+    async ({ body }) => lintText(body.yaml, body.against),
   )
   api.get(
     `${BASE}/:id`,
@@ -266,9 +176,10 @@ export const trafficRoutes: Routes = (api, { database }) => {
     async ({ params, body }) => {
       const row = await getSwitch(database, params.id)
       const known = ({ before = null, after = null, ...rest }) => ({ ...rest, before, after })
-      return diffManifests(body.against ?? manifestText(row, body.from), manifestText(row, body.to)).map((item) =>
-        known(item as any),
-      )
+      return diffManifests(
+        body.against ?? manifestsOf(manifests(row, body.from)),
+        manifestsOf(manifests(row, body.to)),
+      ).map((item) => known(item as any))
     },
   )
   api.post(

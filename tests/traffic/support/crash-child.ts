@@ -6,7 +6,7 @@
 import type { KyselyPlugin } from 'kysely'
 import { openDatabase } from '../../../src/database/open.ts'
 import { connect } from '../../../src/traffic/connect.ts'
-import type { Outside } from '../../../src/traffic/effects.ts'
+import type { Outside } from '../../../src/traffic/effects/effect.ts'
 import { act } from '../../../src/traffic/engine.ts'
 
 const [url, id, request, moment, spared] = process.argv.slice(2) as [string, string, string, string, string]

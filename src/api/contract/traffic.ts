@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { planSchema } from '../../traffic/plan.ts'
+import { ACTIONS, STATES } from '../../traffic/state.ts'
+import { type Answers, answers } from './common.ts'
+
+export const findingRecord = z.object({
+  code: z.string(),
+  severity: z.enum(['error', 'warning']),
+  path: z.string(),
+  message: z.string(),
+  remedy: z.string(),
+  enforcedBy: z.string(),
+  line: z.int().optional(),
+})
+export const switchRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  project: z.string(),
+  state: z.enum(STATES),
+  step: z.int(),
+  version: z.int(),
+  plan: z.any(),
+  targetGroupArn: z.string().nullable(),
+  verifiedAt: z.string().nullable(),
+  dnsConfirmedAt: z.string().nullable(),
+  problem: z.string().nullable(),
+  actions: z.array(z.enum(ACTIONS)),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+export const journalRecord = z.object({
+  sequence: z.int(),
+  at: z.string().nullable(),
+  actor: z.string(),
+  action: z.string(),
+  kind: z.string(),
+  effect: z.string(),
+  detail: z.string(),
+})
+export const differenceRecord = z.object({ object: z.string(), path: z.string(), before: z.any(), after: z.any() })
+export const simulationRecord = z.object({
+  seed: z.int(),
+  requests: z.int(),
+  errors: z.int(),
+  timeTo99Seconds: z.number().nullable(),
+  minutes: z.array(
+    z.object({ minute: z.int(), requests: z.int(), targetShare: z.number(), pinnedShare: z.number(), errors: z.int() }),
+  ),
+})
+
+/** The plan as an object, or as the text of its YAML file. */
+export const planBody = z.union([z.object({ yaml: z.string() }), z.looseObject({ apiVersion: z.string() })]).meta({
+  description: 'A plan, or { yaml } with its text.',
+  examples: [z.toJSONSchema(planSchema, { io: 'input' }).properties],
+})
+export const transitionBody = z.strictObject({
+  action: z.enum(ACTIONS),
+  dryRun: z.boolean().default(false),
+  /** False: answer at once and go on behind the scenes; the events tell how it ends. */
+  wait: z.boolean().default(true),
+  expectedVersion: z.int().optional(),
+  reason: z.string().optional(),
+  overrideGates: z.boolean().optional(),
+  uncheckedDns: z.boolean().optional(),
+  skipQuiet: z.boolean().optional(),
+  acceptLive: z.boolean().optional(),
+  confirm: z.string().optional(),
+})
+export const transitionAnswers: Answers = {
+  ...answers(
+    200,
+    z.union([switchRecord, z.object({ dryRun: z.array(z.string()) })]),
+    400,
+    404,
+    409,
+    412,
+    422,
+    502,
+    503,
+    504,
+  ),
+  202: switchRecord,
+}
+export const simulationBody = z
+  .strictObject({
+    seed: z.int().optional(),
+    clients: z.int().min(1).max(20_000).optional(),
+    thinkSeconds: z.number().min(1).optional(),
+    sessionSeconds: z.number().min(1).optional(),
+    minutes: z.int().min(1).max(1440).optional(),
+    renewCookie: z.boolean().optional(),
+    outages: z
+      .array(z.strictObject({ group: z.enum(['current', 'target']), fromSeconds: z.number(), toSeconds: z.number() }))
+      .optional(),
+  })
+  .default({})

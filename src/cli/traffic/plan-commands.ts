@@ -1,0 +1,161 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { parse } from 'yaml'
+import { chart } from '../../traffic/chart.ts'
+import { describeDifference, diffManifests } from '../../traffic/diff.ts'
+import { describeFinding, errorsIn, type Finding, TrafficError } from '../../traffic/finding.ts'
+import { initialPlan, PRESETS } from '../../traffic/init.ts'
+import { lintText } from '../../traffic/lint-text.ts'
+import type { Plan } from '../../traffic/plan.ts'
+import { joinFiles, manifestsOf, phasesOf, type RenderedFile, renderPhase } from '../../traffic/render.ts'
+import { simulate } from '../../traffic/simulate.ts'
+import { planFromText } from '../../traffic/submit-plan.ts'
+import { EXIT, guarded, print, printJson, readText } from './output.ts'
+
+const lint = new Command('lint')
+  .description('check plans, or any Ingress and TargetGroupBinding manifests')
+  .argument('<file...>', 'YAML files; - is standard input')
+  .option('--against <file>', 'live or saved manifests, to notice a change of the group name')
+  .option('--json', 'findings as JSON')
+  .action(
+    guarded((files: string[], options: { against?: string; json?: boolean }) => {
+      const live = options.against === undefined ? '' : readText(options.against)
+      const findings: (Finding & { file: string })[] = files.flatMap((file) =>
+        lintText(readText(file), live).map((item) => ({ ...item, file })),
+      )
+      if (options.json) printJson(findings)
+      else
+        print(
+          [
+            ...findings.map((item) => `${item.file}: ${describeFinding(item)}`),
+            `${errorsIn(findings).length} errors, ${findings.length - errorsIn(findings).length} warnings`,
+          ].join('\n'),
+        )
+      if (errorsIn(findings).length > 0) process.exitCode = EXIT.invalid
+    }),
+  )
+
+const init = new Command('init')
+  .description('print a plan to start from')
+  .argument('<name>', 'name of the plan')
+  .option('--preset <name>', `how to split the move: ${Object.keys(PRESETS).join(', ')}`, 'standard')
+  .action(guarded((name: string, { preset }: { preset: string }) => print(initialPlan(name, preset))))
+
+interface RenderFlags {
+  phase?: string
+  targetGroupArn?: string
+  currentIngress?: string
+  targetIngress?: string
+  out?: string
+  file?: string
+  json?: boolean
+}
+
+const ingressFrom = (file: string | undefined) => (file === undefined ? undefined : parse(readText(file)))
+const renderWith = (plan: Plan, phase: string, flags: RenderFlags): readonly RenderedFile[] =>
+  renderPhase(plan, phase, {
+    targetGroupArn: flags.targetGroupArn,
+    currentIngress: ingressFrom(flags.currentIngress),
+    targetIngress: ingressFrom(flags.targetIngress),
+  })
+
+const rendering = (command: Command): Command =>
+  command
+    .option('--target-group-arn <arn>', 'ARN of the auxiliary target group, when the plan has none')
+    .option('--current-ingress <file>', 'edit this Ingress instead of the one that the plan describes')
+    .option('--target-ingress <file>', 'the same for the target cluster')
+    .option('--json', 'as JSON')
+
+const render = rendering(
+  new Command('render').description('manifests and commands of one phase, in the order to apply them'),
+)
+  .argument('<plan>', 'plan file')
+  .option('--phase <phase>', 'target-group, step-0 …, rollback, cleanup', 'step-0')
+  .option('--file <name>', 'only this file, for kubectl apply -f -')
+  .option('--out <folder>', 'write the files of every phase into this folder')
+  .action(
+    guarded((file: string, flags: RenderFlags) => {
+      const plan = planFromText(readText(file))
+      if (flags.out !== undefined) return writePhases(plan, flags.out, flags)
+      const files = renderWith(plan, flags.phase!, flags)
+      if (flags.file === undefined) return flags.json ? printJson(files) : print(joinFiles(files))
+      const only = files.find(({ path }) => path === flags.file)
+      if (only === undefined)
+        throw new TrafficError(
+          'invalid',
+          `Phase ${flags.phase} has no file ${flags.file}; it has ${files.map(({ path }) => path).join(', ')}.`,
+        )
+      print(only.content)
+    }),
+  )
+
+function writePhases(plan: Plan, folder: string, flags: RenderFlags): void {
+  for (const phase of phasesOf(plan)) {
+    mkdirSync(join(folder, phase), { recursive: true })
+    for (const { path, content } of renderWith(plan, phase, flags)) writeFileSync(join(folder, phase, path), content)
+  }
+}
+
+const diff = rendering(
+  new Command('diff').description('what differs between two phases, or between a phase and a saved manifest'),
+)
+  .argument('<plan>', 'plan file')
+  .option('--from <phase>', 'phase before', 'step-0')
+  .option('--to <phase>', 'phase after', 'step-1')
+  .option('--against <file>', 'live or saved manifests instead of --from')
+  .action(
+    guarded((file: string, flags: RenderFlags & { from: string; to: string; against?: string }) => {
+      const plan = planFromText(readText(file))
+      const after = manifestsOf(renderWith(plan, flags.to, flags))
+      const before =
+        flags.against === undefined ? manifestsOf(renderWith(plan, flags.from, flags)) : readText(flags.against)
+      const differences = diffManifests(before, after)
+      if (flags.json) printJson(differences)
+      else print(differences.map(describeDifference).join('\n') || 'no difference')
+    }),
+  )
+
+const count = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isFinite(value) || value < 0) throw new TrafficError('invalid', `${text} is not a number of at least 0.`)
+  return value
+}
+
+const simulation = new Command('simulate')
+  .description('who reaches which cluster when, with stickiness and sessions')
+  .argument('<plan>', 'plan file')
+  .option('--seed <number>', 'the same seed gives the same run', count, 1)
+  .option('--clients <number>', 'clients at a time', count, 2000)
+  .option('--think <seconds>', 'mean time between two requests of a client', count, 5)
+  .option('--session <seconds>', 'mean time until a client is replaced by a new one', count, 600)
+  .option('--minutes <number>', 'length of the run', count)
+  .option('--no-renew', 'the cookie runs out although the client is active')
+  .option('--json', 'the series as JSON')
+  .action(
+    guarded(
+      (
+        file: string,
+        flags: {
+          seed: number
+          clients: number
+          think: number
+          session: number
+          minutes?: number
+          renew: boolean
+          json?: boolean
+        },
+      ) => {
+        const { seed, clients, minutes } = flags
+        const result = simulate(planFromText(readText(file)), {
+          ...{ seed, clients, thinkSeconds: flags.think, sessionSeconds: flags.session, renewCookie: flags.renew },
+          ...(minutes === undefined ? {} : { minutes }),
+        })
+        if (flags.json) printJson(result)
+        else print(chart(result))
+      },
+    ),
+  )
+
+/** What works on files alone. */
+export const planCommands: readonly Command[] = [init, lint, render, diff, simulation]
