@@ -4,6 +4,7 @@ import {
   common,
   defineTable,
   generated,
+  indexed,
   key,
   optional,
   string,
@@ -28,7 +29,7 @@ export const projectPrMetrics = defineTable(
   'project_pr_metrics',
   {
     id: key(string()),
-    project_name: key(string(100)),
+    project_name: key(indexed(string(100))),
     first_commit_sha: text(),
     pr_coding_time: optional(bigint()),
     first_review_id: text(),
@@ -51,7 +52,7 @@ export const projectIncidentDeploymentRelationships = defineTable(
   'project_incident_deployment_relationships',
   {
     id: key(string()),
-    project_name: key(string(100)),
+    project_name: key(indexed(string(100))),
     deployment_id: text(),
     ...common,
   },

@@ -126,7 +126,7 @@ export const cicdDeploymentCommits = defineTable(
     id: key(string()),
     commit_sha: key(string()),
     cicd_scope_id: indexed(string()),
-    cicd_deployment_id: string(),
+    cicd_deployment_id: indexed(string()),
     name: string(),
     display_title: text(),
     url: text(),

@@ -2,7 +2,7 @@ import type { TableRow } from '../database/table.ts'
 import { calendarMonths, doraBenchmarks } from './crossdomain.ts'
 
 /** Dashboards compare these texts byte for byte. */
-const BENCHMARKS = [
+export const BENCHMARKS = [
   {
     metric: 'Deployment frequency',
     low: 'Fewer than once per six months(low)',

@@ -32,6 +32,8 @@ export interface Dialect {
   startOf(unit: 'day' | 'week' | 'month', expression: string): string
   /** Whole and part seconds from `start` to `end`, as a double. */
   secondsBetween(start: string, end: string): string
+  /** A moment as a literal. */
+  moment(value: Date): string
   /** The moment so many seconds (an expression) before another. */
   secondsBefore(moment: string, seconds: string): string
   /** Follows `select` where tables must be joined in the order written: old statistics mislead one engine badly. */

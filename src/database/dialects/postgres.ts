@@ -51,6 +51,7 @@ export const postgres: Dialect = {
   },
   startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression}) as date)`,
   secondsBetween: (start, end) => `cast(extract(epoch from (${end} - ${start})) as double precision)`,
+  moment: (value) => `timestamptz '${value.toISOString()}'`,
   secondsBefore: (moment, seconds) => `(${moment} - make_interval(secs => ${seconds}))`,
   joinAsWritten: '',
   double: (expression) => `cast(${expression} as double precision)`,

@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import { projectIncidentDeploymentRelationships } from '../../domain/crossdomain.ts'
 import { incidentAssignees, incidents } from '../../domain/ticket.ts'
+import { latestDeployments } from '../blame.ts'
+import { REFERENCE } from '../policy.ts'
 import { type Calculation, copied, fill, mapped, originOf, projectOf, swap, word, words } from './calculation.ts'
 
 export const convertIssuesToIncidents: Calculation = ({ database, options }) => {
@@ -48,40 +50,23 @@ export const convertIssuesToIncidents: Calculation = ({ database, options }) => 
   })
 }
 
-/** The latest success in production that was finished before the incident began. */
 export const connectIncidentToDeployment: Calculation = ({ database, options }) => {
   const project = projectOf(options)
+  const { dialect } = database
   return swap(database, async (inside) => {
     await sql`delete from project_incident_deployment_relationships where project_name = ${project}`.execute(
       inside.kysely,
     )
     return fill(inside, {
       table: projectIncidentDeploymentRelationships,
-      // Incidents and deployments in one line of time: the running maximum is the latest deployment before.
-      with: sql`with deployments as (
-          select finished_date, min(cicd_deployment_id) as deployment_id from cicd_deployment_commits
-          where cicd_scope_id in (${mapped('cicd_scopes', project)}) and result = 'SUCCESS'
-            and environment = 'PRODUCTION' and finished_date is not null
-          group by finished_date
-        ), happened as (
-          select i.id as incident_id, i.created_date as at, 0 as turn, case when 1 = 0 then i.created_date end as finished_date
-          from incidents i inner join project_mapping m on m.${sql.id('table')} = i.${sql.id('table')} and m.row_id = i.scope_id
-          where m.project_name = ${project} and i.created_date is not null
-          union all
-          select null, finished_date, 1, finished_date from deployments
-        ), line as (
-          select incident_id, max(finished_date) over (
-            order by at, turn rows between unbounded preceding and current row) as latest
-          from happened
-        )`,
       columns: {
-        id: sql`line.incident_id`,
+        id: sql`i.id`,
         project_name: sql`${project}`,
-        deployment_id: sql`d.deployment_id`,
+        deployment_id: sql`blamed.deployment_id`,
         ...originOf('i'),
       },
-      from: sql`from line inner join deployments d on d.finished_date = line.latest
-        inner join incidents i on i.id = line.incident_id where line.incident_id is not null`,
+      from: sql`from (${latestDeployments({ dialect, project, environment: 'PRODUCTION', policy: REFERENCE })}) blamed
+        inner join incidents i on i.id = blamed.incident_id where 1 = 1`,
     })
   })
 }

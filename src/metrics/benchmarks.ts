@@ -1,0 +1,52 @@
+/** The bands of the DORA reports of 2021 and 2023, in the words that dashboards compare byte for byte. */
+import { BENCHMARKS } from '../domain/seeds.ts'
+import type { Frequency } from './frequency.ts'
+import type { Metric, Report } from './metric.ts'
+
+export const REPORTS: readonly Report[] = ['2021', '2023']
+export type Band = 'elite' | 'high' | 'medium' | 'low'
+
+export interface Grade {
+  readonly report: Report
+  readonly band: Band
+  readonly label: string
+}
+
+const HOUR = 60
+const DAY = 24 * HOUR
+type Limits = readonly [elite: number, high: number, medium: number]
+const UPPER: Readonly<Record<string, Readonly<Partial<Record<Report, Limits>>>>> = {
+  'Lead time for changes': { 2021: [HOUR, 7 * DAY, 180 * DAY], 2023: [DAY, 7 * DAY, 30 * DAY] },
+  'Change failure rate': { 2021: [0.15, 0.2, 0.3], 2023: [0.05, 0.1, 0.15] },
+  'Time to restore service': { 2021: [HOUR, DAY, 7 * DAY] },
+  'Failed deployment recovery time': { 2023: [HOUR, DAY, 7 * DAY] },
+}
+const BANDS: readonly Band[] = ['elite', 'high', 'medium', 'low']
+
+export function gradeOf(metric: Metric, report: Report, value: number | null, frequency?: Frequency): Grade | null {
+  const name = metric.benchmark?.[report]
+  if (!name || value === null) return null
+  const band = frequency ? frequencyBand(frequency, report) : bandBelow(name, report, value)
+  const row = BENCHMARKS.find((each) => each.metric === name && each.dora_report === report)
+  return band && row ? { report, band, label: row[band] } : null
+}
+
+/** A time must be shorter than its limit; a rate may reach it. */
+function bandBelow(name: string, report: Report, value: number): Band | null {
+  const limits = UPPER[name]?.[report]
+  if (!limits) return null
+  const index = limits.findIndex((limit) => (name === 'Change failure rate' ? value <= limit : value < limit))
+  return BANDS[index < 0 ? 3 : index] as Band
+}
+
+/**
+ * As the reference grades, but for two of its bands that a short range cannot reach there: too few months to tell is
+ * not the same as no deployments, so a range without a six-month figure is graded by its months.
+ */
+function frequencyBand({ weekly, monthly, sixMonths }: Frequency, report: Report): Band | null {
+  if (weekly === null || monthly === null) return null
+  if (weekly >= 5) return 'elite'
+  if (report === '2023') return weekly >= 1 ? 'high' : monthly >= 1 ? 'medium' : 'low'
+  if (monthly >= 1) return 'high'
+  return (sixMonths ?? 0) >= 1 ? 'medium' : 'low'
+}

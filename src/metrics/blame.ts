@@ -1,0 +1,51 @@
+import { sql } from 'kysely'
+import type { Dialect } from '../database/dialects/dialect.ts'
+import { mapping, type Sql } from './calculate/calculation.ts'
+import { changesBlame, type Policy } from './policy.ts'
+
+export interface BlameQuery {
+  readonly dialect: Dialect
+  readonly project: string
+  readonly environment: string
+  readonly policy: Policy
+}
+
+/** Which deployment each incident comes from (`incident_id`, `deployment_id`), as stored or by another policy. */
+export const blameOf = (query: BlameQuery): Sql =>
+  changesBlame(query.policy) || query.environment !== 'PRODUCTION'
+    ? latestDeployments(query)
+    : sql`select id as incident_id, deployment_id from project_incident_deployment_relationships
+        where project_name = ${query.project}`
+
+/**
+ * The latest success that was finished before the incident began. Incidents and deployments stand in one line of time,
+ * and the running maximum is the latest deployment so far: no incident is compared with every deployment.
+ */
+export function latestDeployments({ dialect, project, environment, policy }: BlameQuery): Sql {
+  const scope = mapping('scope', 'cicd_scopes', project)
+  const service = (name: string) => (policy.blameByService ? sql`lower(coalesce(${sql.ref(name)}, ''))` : sql`''`)
+  const select = sql`select ${sql.raw(dialect.joinAsWritten)}`
+  const recent =
+    policy.blameWithinHours === null
+      ? sql`1 = 1`
+      : sql`${sql.raw(dialect.secondsBetween('line.latest', 'line.at'))} <= ${policy.blameWithinHours * 3600}`
+  const deployments = sql`select service, finished_date, min(deployment_id) as deployment_id from (
+      ${select} ${service('s.name')} as service, d.finished_date, d.cicd_deployment_id as deployment_id
+      from ${scope.from} inner join cicd_deployment_commits d on d.cicd_scope_id = scope.row_id
+      left join cicd_scopes s on s.id = scope.row_id
+      where ${scope.where} and d.result = 'SUCCESS' and d.environment = ${environment} and d.finished_date is not null
+    ) each_commit group by service, finished_date`
+  return sql`${select} line.incident_id, d.deployment_id
+    from (select incident_id, at, service, max(finished_date) over (
+        partition by service order by at, turn rows between unbounded preceding and current row) as latest
+      from (
+        select i.id as incident_id, i.created_date as at, ${service('i.component')} as service, 0 as turn,
+          case when 1 = 0 then i.created_date end as finished_date
+        from project_mapping m inner join incidents i on i.${sql.id('table')} = m.${sql.id('table')} and i.scope_id = m.row_id
+        where m.project_name = ${project} and i.created_date is not null
+        union all
+        select null, finished_date, service, 1, finished_date from (${deployments}) own
+      ) happened) line
+    inner join (${deployments}) d on d.finished_date = line.latest and d.service = line.service
+    where line.incident_id is not null and ${recent}`
+}

@@ -1,0 +1,17 @@
+import { sql } from 'kysely'
+import { blameOf } from '../blame.ts'
+import type { Metric } from '../metric.ts'
+import { deploymentItems } from './deployment-items.ts'
+
+export const changeFailureRate: Metric = {
+  name: 'change-failure-rate',
+  title: 'Change failure rate',
+  definition:
+    'Share of the successful deployments to production that an incident is held against: the latest one finished ' +
+    'before the incident began. Deployments that failed themselves are no failures in this sense.',
+  unit: 'share',
+  better: 'lower',
+  summary: 'mean',
+  benchmark: { 2021: 'Change failure rate', 2023: 'Change failure rate' },
+  items: (query) => deploymentItems(query, sql`select deployment_id as id from (${blameOf(query)}) blamed`),
+}

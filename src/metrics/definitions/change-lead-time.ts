@@ -1,0 +1,101 @@
+import { sql } from 'kysely'
+import { raw, type Sql } from '../calculate/calculation.ts'
+import { minutesBetween } from '../calculate/lead-times.ts'
+import { isStored, linksOf, rangesOf, trunkCommitsOf } from '../links.ts'
+import { firstOf, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { isBot, pullRequestsOf } from '../sources.ts'
+
+/** What is known of a pull request that was not deployed: `sha` → deployed first, or elsewhere. */
+const whereabouts = (query: MetricQuery): Sql => sql`select commit_sha, max(is_here) as is_here from (
+    select commit_sha, 1 as is_here from (${rangesOf(query)}) here where is_first = 1
+    union all select r.commit_sha, 0 from (${elsewhere(query)}) r
+  ) everywhere group by commit_sha`
+
+const elsewhere = (query: MetricQuery): Sql => sql`select ${raw(query.dialect.joinAsWritten)} r.commit_sha
+  from project_mapping scope inner join cicd_deployment_commits c on c.cicd_scope_id = scope.row_id
+  inner join cicd_deployment_commits previous on previous.id = c.prev_success_deployment_commit_id
+  inner join commits_diffs r on r.new_commit_sha = c.commit_sha and r.old_commit_sha = previous.commit_sha
+  where scope.project_name = ${query.project} and scope.${sql.id('table')} = 'cicd_scopes' and c.result = 'SUCCESS'
+    and c.environment <> ${query.environment} and c.prev_success_deployment_commit_id <> ''`
+
+const anyDeployment = ({ project, environment }: MetricQuery): Sql => sql`exists (select 1
+  from project_mapping any_scope inner join cicd_deployment_commits any_commit on any_commit.cicd_scope_id = any_scope.row_id
+  where any_scope.project_name = ${project} and any_scope.${sql.id('table')} = 'cicd_scopes'
+    and any_commit.result = 'SUCCESS' and any_commit.environment = ${environment})`
+
+function pullRequestItems(query: MetricQuery): Sql {
+  const { dialect, policy, isExplained } = query
+  const { from, where } = pullRequestsOf(query)
+  const deployed = isStored(query) ? sql`m.pr_deployed_date` : sql`link.finished_date`
+  const minutes = isStored(query)
+    ? sql`m.pr_cycle_time`
+    : sql`coalesce(m.pr_coding_time, 0) + coalesce(${minutesBetween(dialect, 'pr.created_date', 'pr.merged_date')}, 0)
+        + coalesce(${minutesBetween(dialect, 'pr.merged_date', 'link.finished_date')}, 0)`
+  const source = isStored(query)
+    ? from
+    : sql`from (${linksOf(query)}) link inner join pull_requests pr on pr.id = link.id`
+  const undeployed = sql`${deployed} is null`
+  return selectItems(dialect, {
+    kind: 'pull_request',
+    id: sql`pr.id`,
+    at: deployed,
+    value: minutes,
+    reason: firstOf(
+      ['pull_request_not_merged', sql`pr.merged_date is null`],
+      policy.excludeBots ? ['bot_author', isBot] : null,
+      ['not_calculated', sql`m.id is null`],
+      ...(isExplained
+        ? ([
+            ['no_deployments', sql`${undeployed} and not ${anyDeployment(query)}`],
+            ['no_merge_commit', sql`${undeployed} and coalesce(pr.merge_commit_sha, '') = ''`],
+            ['only_in_first_deployment', sql`${undeployed} and places.is_here = 1`],
+            ['only_in_other_environment', sql`${undeployed} and places.is_here = 0`],
+          ] as const)
+        : []),
+      ['merge_commit_in_no_deployment', undeployed],
+      ['outside_time_range', outside(deployed, query)],
+    ),
+    title: sql`pr.title`,
+    url: sql`pr.url`,
+    repository: sql`pr.base_repo_id`,
+    account: sql`pr.author_id`,
+    origin: 'pr',
+    from: sql`${source} left join project_pr_metrics m on m.id = pr.id and m.project_name = ${query.project}
+      ${isExplained ? sql`left join (${whereabouts(query)}) places on places.commit_sha = pr.merge_commit_sha` : sql``}
+      where ${isStored(query) ? where : sql`1 = 1`}`,
+  })
+}
+
+const commitItems = (query: MetricQuery): Sql =>
+  selectItems(query.dialect, {
+    kind: 'commit',
+    id: sql`co.sha`,
+    at: sql`trunk.finished_date`,
+    value: minutesBetween(query.dialect, 'co.authored_date', 'trunk.finished_date'),
+    reason: firstOf(
+      ['outside_time_range', outside(sql`trunk.finished_date`, query)],
+      ['clock_backwards', sql`co.authored_date > trunk.finished_date`],
+    ),
+    title: sql`co.message`,
+    url: sql`''`,
+    repository: sql`''`,
+    account: sql`co.author_id`,
+    origin: 'co',
+    from: sql`from (${trunkCommitsOf(query)}) trunk inner join commits co on co.sha = trunk.sha where 1 = 1`,
+  })
+
+export const changeLeadTime: Metric = {
+  name: 'change-lead-time',
+  title: 'Change lead time',
+  definition:
+    'Median minutes from the first commit of a pull request to the deployment that brought its merge commit to ' +
+    'production, by date of that deployment. The first deployment of a repository counts for no pull request.',
+  unit: 'minutes',
+  better: 'lower',
+  summary: 'median',
+  benchmark: { 2021: 'Lead time for changes', 2023: 'Lead time for changes' },
+  items: (query) =>
+    query.policy.countTrunkCommits
+      ? sql`${pullRequestItems(query)} union all ${commitItems(query)}`
+      : pullRequestItems(query),
+}

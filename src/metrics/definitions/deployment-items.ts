@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import type { Sql } from '../calculate/calculation.ts'
+import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { deploymentsOf } from '../sources.ts'
+
+/** Deployments of the project; the value is 1, or with `marks` 1 for those whose `id` is among them and 0 for the rest. */
+export const deploymentItems = (query: MetricQuery, marks?: Sql): Sql =>
+  selectItems(query.dialect, {
+    kind: 'deployment',
+    id: sql`happened.id`,
+    at: sql`happened.at`,
+    value: marks ? sql`happened.marked` : sql`1`,
+    reason: firstOf(
+      ['not_successful', sql`happened.succeeded = 0`],
+      ['other_environment', sql`happened.fits = 0`],
+      ['not_finished', sql`happened.at is null`],
+      ['outside_time_range', outside(sql`happened.at`, query)],
+    ),
+    title: sql`happened.title`,
+    url: sql`happened.url`,
+    repository: sql`happened.repository`,
+    account: sql`''`,
+    origin: 'happened',
+    from: sql`from (${deploymentsOf(query, marks)}) happened where 1 = 1`,
+  })

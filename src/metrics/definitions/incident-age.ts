@@ -1,0 +1,33 @@
+import { sql } from 'kysely'
+import { firstOf, type Metric, selectItems } from '../metric.ts'
+import { incidentsOf } from '../sources.ts'
+
+export const incidentAge: Metric = {
+  name: 'incident-age',
+  title: 'Age of open incidents',
+  definition: 'Median minutes for which the incidents that were open at the end of the range had been open by then.',
+  unit: 'minutes',
+  better: 'lower',
+  summary: 'median',
+  items: (query) => {
+    const { from, where } = incidentsOf(query)
+    const age = sql.raw(query.dialect.secondsBetween('i.created_date', query.dialect.moment(query.to)))
+    return selectItems(query.dialect, {
+      kind: 'incident',
+      id: sql`i.id`,
+      at: sql`i.created_date`,
+      value: sql`floor(${age} / 60)`,
+      reason: firstOf(
+        ['no_duration', sql`i.created_date is null`],
+        ['created_after_range', sql`i.created_date > ${query.to}`],
+        ['resolved', sql`i.resolution_date <= ${query.to}`],
+      ),
+      title: sql`i.title`,
+      url: sql`i.url`,
+      repository: sql`''`,
+      account: sql`i.assignee_id`,
+      origin: 'i',
+      from: sql`${from} where ${where}`,
+    })
+  },
+}

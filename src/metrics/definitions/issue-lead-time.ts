@@ -1,0 +1,13 @@
+import { sql } from 'kysely'
+import type { Metric } from '../metric.ts'
+import { resolvedItems } from './issue-items.ts'
+
+export const issueLeadTime: Metric = {
+  name: 'issue-lead-time',
+  title: 'Issue lead time',
+  definition: 'Median minutes from creation to resolution of the issues resolved in the range.',
+  unit: 'minutes',
+  better: 'lower',
+  summary: 'median',
+  items: (query) => resolvedItems(query, sql`i.lead_time_minutes`),
+}

@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import { blameOf } from '../blame.ts'
+import type { Sql } from '../calculate/calculation.ts'
+import { firstOf, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { deploymentCommitsOf, incidentsOf } from '../sources.ts'
+
+export const recoveryTime: Metric = {
+  name: 'failed-deployment-recovery-time',
+  title: 'Failed deployment recovery time',
+  definition:
+    'Median minutes from the finish of the deployment that an incident is held against to the resolution of the ' +
+    'incident, by date of the deployment; both must lie in the range.',
+  unit: 'minutes',
+  better: 'lower',
+  summary: 'median',
+  benchmark: { 2023: 'Failed deployment recovery time' },
+  items: (query) => {
+    const { dialect } = query
+    const seconds = sql.raw(dialect.secondsBetween('told.at', 'i.resolution_date'))
+    return selectItems(dialect, {
+      kind: 'incident',
+      id: sql`i.id`,
+      at: sql`told.at`,
+      value: sql`floor(${seconds} / 60)`,
+      reason: firstOf(
+        ['no_deployment_before_incident', sql`told.at is null`],
+        ['deployment_outside_time_range', outside(sql`told.at`, query)],
+        ['not_resolved', sql`i.resolution_date is null`],
+        ['clock_backwards', sql`i.resolution_date < told.at`],
+        ['outside_time_range', outside(sql`i.resolution_date`, query)],
+      ),
+      title: sql`i.title`,
+      url: sql`i.url`,
+      repository: sql`''`,
+      account: sql`i.assignee_id`,
+      origin: 'i',
+      from: sql`from (${incidentsWithDeployment(query)}) told inner join incidents i on i.id = told.id where 1 = 1`,
+    })
+  },
+}
+
+/** Each incident of the project (`id`) with the finish of the deployment it is held against (`at`), if there is one. */
+function incidentsWithDeployment(query: MetricQuery): Sql {
+  const { from, where } = incidentsOf(query)
+  const commits = deploymentCommitsOf({ ...query, team: undefined })
+  return sql`select blamed.id, (select max(c.finished_date) ${commits.from}
+      where ${commits.where} and c.cicd_deployment_id = blamed.deployment_id and c.result = 'SUCCESS'
+        and c.environment = ${query.environment}) as at
+    from (select id, max(deployment_id) as deployment_id from (
+        select i.id, case when 1 = 0 then i.id end as deployment_id, 1 as is_own ${from} where ${where}
+        union all select incident_id, deployment_id, 0 from (${blameOf(query)}) known
+      ) stacked group by id having max(is_own) = 1) blamed`
+}

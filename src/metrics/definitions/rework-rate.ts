@@ -1,0 +1,24 @@
+import { sql } from 'kysely'
+import type { Metric, MetricQuery } from '../metric.ts'
+import { deploymentItems } from './deployment-items.ts'
+
+/** Deployments that brought a revert, a hotfix, or a pull request that names a bug or an incident. */
+const reworked = ({ project }: MetricQuery) => sql`select c.cicd_deployment_id as id
+  from project_pr_metrics m inner join pull_requests pr on pr.id = m.id
+  inner join cicd_deployment_commits c on c.id = m.deployment_commit_id
+  where m.project_name = ${project} and m.deployment_commit_id <> '' and (
+    pr.title like 'Revert %' or pr.head_ref like 'hotfix%' or exists (
+      select 1 from pull_request_issues l inner join issues i on i.id = l.issue_id
+      where l.pull_request_id = pr.id and i.type in ('BUG', 'INCIDENT')))`
+
+export const reworkRate: Metric = {
+  name: 'rework-rate',
+  title: 'Rework rate',
+  definition:
+    'Share of the successful deployments to production that were unplanned repairs: they brought a revert, a branch ' +
+    'named hotfix, or a pull request that names a bug or an incident.',
+  unit: 'share',
+  better: 'lower',
+  summary: 'mean',
+  items: (query) => deploymentItems(query, reworked(query)),
+}

@@ -1,0 +1,34 @@
+import { sql } from 'kysely'
+import { firstOf, type Metric, outside, selectItems } from '../metric.ts'
+import { incidentsOf } from '../sources.ts'
+
+export const timeToRestore: Metric = {
+  name: 'time-to-restore-service',
+  title: 'Time to restore service',
+  definition: 'Median minutes that incidents of the project took from creation to resolution, by date of resolution.',
+  unit: 'minutes',
+  better: 'lower',
+  summary: 'median',
+  benchmark: { 2021: 'Time to restore service' },
+  items: (query) => {
+    const { from, where } = incidentsOf(query)
+    return selectItems(query.dialect, {
+      kind: 'incident',
+      id: sql`i.id`,
+      at: sql`i.resolution_date`,
+      value: sql`i.lead_time_minutes`,
+      reason: firstOf(
+        ['not_resolved', sql`i.resolution_date is null`],
+        ['clock_backwards', sql`i.resolution_date < i.created_date`],
+        ['no_duration', sql`i.lead_time_minutes is null`],
+        ['outside_time_range', outside(sql`i.resolution_date`, query)],
+      ),
+      title: sql`i.title`,
+      url: sql`i.url`,
+      repository: sql`''`,
+      account: sql`i.assignee_id`,
+      origin: 'i',
+      from: sql`${from} where ${where}`,
+    })
+  },
+}

@@ -1,0 +1,51 @@
+/** Every metric, in the order in which they are shown. */
+import { UserError } from '../errors.ts'
+import { buildDuration } from './definitions/build-duration.ts'
+import { buildSuccessRate } from './definitions/build-success-rate.ts'
+import { changeFailureRate } from './definitions/change-failure-rate.ts'
+import { changeLeadTime } from './definitions/change-lead-time.ts'
+import { deploymentFrequency } from './definitions/deployment-frequency.ts'
+import { incidentAge } from './definitions/incident-age.ts'
+import { issueLeadTime } from './definitions/issue-lead-time.ts'
+import { issueThroughput } from './definitions/issue-throughput.ts'
+import { pullRequestCodingTime } from './definitions/pull-request-coding-time.ts'
+import { pullRequestCycleTime } from './definitions/pull-request-cycle-time.ts'
+import { pullRequestDeployTime } from './definitions/pull-request-deploy-time.ts'
+import { pullRequestPickupTime } from './definitions/pull-request-pickup-time.ts'
+import { pullRequestReviewTime } from './definitions/pull-request-review-time.ts'
+import { pullRequestSize } from './definitions/pull-request-size.ts'
+import { pullRequestThroughput } from './definitions/pull-request-throughput.ts'
+import { recoveryTime } from './definitions/recovery-time.ts'
+import { reviewDepth } from './definitions/review-depth.ts'
+import { reworkRate } from './definitions/rework-rate.ts'
+import { timeToRestore } from './definitions/time-to-restore.ts'
+import type { Metric } from './metric.ts'
+
+export const fourKeys: readonly Metric[] = [deploymentFrequency, changeLeadTime, changeFailureRate, recoveryTime]
+
+export const metrics: readonly Metric[] = [
+  ...fourKeys,
+  reworkRate,
+  timeToRestore,
+  pullRequestCycleTime,
+  pullRequestCodingTime,
+  pullRequestPickupTime,
+  pullRequestReviewTime,
+  pullRequestDeployTime,
+  pullRequestSize,
+  reviewDepth,
+  pullRequestThroughput,
+  issueLeadTime,
+  issueThroughput,
+  incidentAge,
+  buildDuration,
+  buildSuccessRate,
+]
+
+export function metricNamed(name: string): Metric {
+  const metric = metrics.find((each) => each.name === name)
+  if (metric) return metric
+  throw new UserError(`There is no metric ${name}. Use one of ${metrics.map((each) => each.name).join(', ')}.`, {
+    status: 404,
+  })
+}

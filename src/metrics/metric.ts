@@ -1,0 +1,118 @@
+/**
+ * metric    a named number over items: pull requests, deployments, incidents, issues, builds
+ * item      one row that might count; `reason` says why it does not, and is null when it does
+ * So a value, its series, its rows and its explanation come from one statement, and always agree.
+ */
+import { sql } from 'kysely'
+import type { Dialect } from '../database/dialects/dialect.ts'
+import type { Sql } from './calculate/calculation.ts'
+import type { Policy } from './policy.ts'
+
+export interface MetricFilter {
+  readonly project: string
+  /** Both ends belong to the range. */
+  readonly from: Date
+  readonly to: Date
+  readonly environment: string
+  /** Id of a repository. */
+  readonly repository?: string | undefined
+  /** Id of a team. */
+  readonly team?: string | undefined
+  readonly policy: Policy
+}
+
+export interface MetricQuery extends MetricFilter {
+  readonly dialect: Dialect
+  /** Look for finer reasons, at the cost of more reading. */
+  readonly isExplained: boolean
+}
+
+export type Unit = 'minutes' | 'seconds' | 'share' | 'count' | 'lines' | 'comments' | 'days per week'
+
+export interface Metric {
+  /** Part of addresses; never changes. */
+  readonly name: string
+  readonly title: string
+  /** What is counted, when, and what is not: shown wherever the number is. */
+  readonly definition: string
+  readonly unit: Unit
+  readonly better: 'higher' | 'lower'
+  readonly summary: 'median' | 'mean' | 'count' | 'days'
+  /** Statement that gives `Item` columns. */
+  readonly items: (query: MetricQuery) => Sql
+  /** Row of the benchmark that grades it, by report. */
+  readonly benchmark?: Readonly<Partial<Record<Report, string>>>
+}
+export type Report = '2021' | '2023'
+
+export const REASONS = {
+  pull_request_not_merged: 'The pull request is not merged.',
+  bot_author: 'The author is a bot.',
+  not_calculated: 'The lead time of the pull request has not been calculated yet.',
+  no_merge_commit: 'The merge commit of the pull request is not known.',
+  merge_commit_in_no_deployment: 'The merge commit lies in the range of no successful deployment of this environment.',
+  only_in_first_deployment: 'Only the first deployment holds the merge commit; nothing tells how much of it is new.',
+  only_in_other_environment: 'The merge commit was deployed to another environment only.',
+  no_deployments: 'The project has no successful deployment to this environment.',
+  outside_time_range: 'Its date lies outside the time range.',
+  not_successful: 'The deployment did not succeed.',
+  other_environment: 'The deployment went to another environment.',
+  not_finished: 'It has no date of finishing.',
+  no_deployment_before_incident: 'No deployment that could have caused the incident was finished before it.',
+  deployment_outside_time_range: 'The deployment that caused it lies outside the time range.',
+  not_resolved: 'It is not resolved.',
+  resolved: 'It is resolved.',
+  created_after_range: 'It was created after the time range.',
+  no_duration: 'Its duration is not known.',
+  clock_backwards: 'It ended before it began: the clocks of the tools disagree.',
+  no_result: 'It neither succeeded nor failed.',
+} as const
+export type Reason = keyof typeof REASONS
+
+export interface ItemColumns {
+  readonly kind: ItemKind
+  readonly id: Sql
+  /** The date that decides the range and the bucket. */
+  readonly at: Sql
+  readonly value: Sql
+  readonly reason: Sql
+  readonly title: Sql
+  readonly url: Sql
+  readonly repository: Sql
+  readonly account: Sql
+  /** Alias whose origin columns tell the raw row. */
+  readonly origin: string
+  readonly from: Sql
+}
+export type ItemKind = 'pull_request' | 'commit' | 'deployment' | 'incident' | 'issue' | 'build'
+
+export interface Item {
+  readonly kind: ItemKind
+  readonly id: string
+  readonly at: Date | null
+  readonly value: number | null
+  readonly reason: Reason | null
+  readonly title: string | null
+  readonly url: string | null
+  readonly repository: string | null
+  readonly account: string | null
+  readonly raw_table: string | null
+  readonly raw_params: string | null
+  readonly raw_id: number | null
+}
+
+export const selectItems = (dialect: Dialect, columns: ItemColumns): Sql =>
+  sql`select ${sql.raw(dialect.joinAsWritten)} ${sql.lit(columns.kind)} as kind, ${columns.id} as id,
+    ${columns.at} as at, ${columns.value} as value, ${columns.reason} as reason, ${columns.title} as title,
+    ${columns.url} as url, ${columns.repository} as repository, ${columns.account} as account,
+    ${sql.ref(`${columns.origin}._raw_data_table`)} as raw_table, ${sql.ref(`${columns.origin}._raw_data_params`)} as raw_params,
+    ${sql.ref(`${columns.origin}._raw_data_id`)} as raw_id ${columns.from}`
+
+/** The first reason whose condition holds; null when none does. */
+export const firstOf = (...reasons: readonly (readonly [Reason, Sql] | null)[]): Sql => {
+  const cases = reasons.flatMap((each) => (each ? [sql`when ${each[1]} then ${sql.lit(each[0])}`] : []))
+  return sql`case ${sql.join(cases, sql` `)} end`
+}
+
+export const outside = (moment: Sql, { from, to }: MetricFilter): Sql =>
+  sql`${moment} is null or ${moment} < ${from} or ${moment} > ${to}`

@@ -1,0 +1,92 @@
+/** What metrics are made of: the deployments, pull requests, incidents, issues and builds of a project. */
+import { sql } from 'kysely'
+import { mapping, type Sql } from './calculate/calculation.ts'
+import type { MetricFilter } from './metric.ts'
+
+const all = (...conditions: readonly (Sql | null | undefined | false)[]): Sql =>
+  sql.join(conditions.filter((each) => each) as Sql[], sql` and `)
+
+const ofTeam = (account: string, team: string | undefined): Sql | null =>
+  team === undefined
+    ? null
+    : sql`${sql.ref(account)} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
+
+/** `pr`, the pull requests whose base is a repository of the project; a condition stands open after it. */
+export function pullRequestsOf(filter: MetricFilter): { from: Sql; where: Sql } {
+  const repo = mapping('repo', 'repos', filter.project)
+  return {
+    from: sql`from ${repo.from} inner join pull_requests pr on pr.base_repo_id = repo.row_id`,
+    where: all(
+      repo.where,
+      filter.repository !== undefined && sql`pr.base_repo_id = ${filter.repository}`,
+      ofTeam('pr.author_id', filter.team),
+    ),
+  }
+}
+
+/** Names that tools give their robots. */
+export const isBot = sql`(lower(coalesce(pr.author_name, '')) like '%[bot]' or lower(coalesce(pr.author_name, '')) like '%-bot'
+  or lower(coalesce(pr.author_name, '')) in ('dependabot', 'renovate', 'greenkeeper', 'snyk-bot', 'github-actions'))`
+
+/** `c`, the deployment commits of the project's scopes. */
+export function deploymentCommitsOf(filter: MetricFilter): { from: Sql; where: Sql } {
+  const scope = mapping('scope', 'cicd_scopes', filter.project)
+  const byRepository =
+    filter.repository !== undefined &&
+    sql`(c.repo_id = ${filter.repository} or c.repo_url in (select url from repos where id = ${filter.repository}))`
+  const byTeam =
+    filter.team !== undefined &&
+    sql`c.commit_sha in (select co.sha from commits co inner join user_accounts ua on ua.account_id = co.author_id
+      inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${filter.team})`
+  return {
+    from: sql`from ${scope.from} inner join cicd_deployment_commits c on c.cicd_scope_id = scope.row_id`,
+    where: all(scope.where, byRepository, byTeam),
+  }
+}
+
+/**
+ * One row a deployment, of however many commits; `at` is its latest finish where it went as asked, `marked` whether its
+ * id is among those of `marks`. Stacked and grouped, because subqueries joined by a long text have no index to go by.
+ */
+export function deploymentsOf(filter: MetricFilter, marks?: Sql): Sql {
+  const { from, where } = deploymentCommitsOf(filter)
+  const commits = sql`select c.cicd_deployment_id as id, c.result, c.environment, c.finished_date, c.name, c.url, c.repo_id,
+    c._raw_data_table, c._raw_data_params, c._raw_data_id, 1 as is_own ${from} where ${where}`
+  const marked = sql`select mark.id, null, null, null, null, null, null, null, null, null, 0 from (${marks}) mark`
+  const fits = sql`c.result = 'SUCCESS' and c.environment = ${filter.environment}`
+  return sql`select c.id, max(case when c.result = 'SUCCESS' then 1 else 0 end) as succeeded,
+      max(case when ${fits} then 1 else 0 end) as fits,
+      max(case when ${fits} then c.finished_date end) as at,
+      max(case when c.is_own = 0 then 1 else 0 end) as marked,
+      max(c.name) as title, max(c.url) as url, max(c.repo_id) as repository,
+      max(c._raw_data_table) as _raw_data_table, max(c._raw_data_params) as _raw_data_params,
+      max(c._raw_data_id) as _raw_data_id
+    from (${marks ? sql`${commits} union all ${marked}` : commits}) c group by c.id having max(c.is_own) = 1`
+}
+
+/** `i`, the incidents of the project. */
+export function incidentsOf(filter: MetricFilter): { from: Sql; where: Sql } {
+  return {
+    from: sql`from project_mapping m inner join incidents i on i.${sql.id('table')} = m.${sql.id('table')} and i.scope_id = m.row_id`,
+    where: all(sql`m.project_name = ${filter.project}`, ofTeam('i.assignee_id', filter.team)),
+  }
+}
+
+/** `i`, the issues of the project's boards. */
+export function issuesOf(filter: MetricFilter): { from: Sql; where: Sql } {
+  const board = mapping('board', 'boards', filter.project)
+  return {
+    from: sql`from (select distinct b.issue_id from ${board.from} inner join board_issues b on b.board_id = board.row_id
+      where ${board.where}) own inner join issues i on i.id = own.issue_id`,
+    where: all(sql`1 = 1`, ofTeam('i.assignee_id', filter.team)),
+  }
+}
+
+/** `p`, the pipelines of the project's scopes. */
+export function buildsOf(filter: MetricFilter): { from: Sql; where: Sql } {
+  const scope = mapping('scope', 'cicd_scopes', filter.project)
+  return {
+    from: sql`from ${scope.from} inner join cicd_pipelines p on p.cicd_scope_id = scope.row_id`,
+    where: scope.where,
+  }
+}
