@@ -14,7 +14,7 @@ import type { Plugin } from '../../plugin-kit/subtask.ts'
 import { taskConfig } from '../../plugin-kit/task-config.ts'
 import { type Access, openAccess } from './access.ts'
 import { BrokenClone, explainFetch, explainReading } from './failure.ts'
-import { GitError, type GitOptions, git, gitText, LOCAL } from './git.ts'
+import { GitError, type GitOptions, git, gitText } from './git.ts'
 import type { GitTask } from './options.ts'
 
 interface Shape {
@@ -80,11 +80,12 @@ async function exclusively<Result>(task: GitTask, body: (home: string) => Promis
   })
 }
 
+const reading = <Result>(work: Promise<Result>): Promise<Result> =>
+  work.catch((error) => {
+    throw explainReading(error)
+  })
+
 function openClone({ signal }: GitTask, folder: string, { defaultBranch }: Shape): Clone {
-  const reading = <Result>(work: Promise<Result>) =>
-    work.catch((error) => {
-      throw explainReading(error)
-    })
   return {
     folder,
     defaultBranch,
@@ -157,7 +158,7 @@ async function download(
 async function downloadOnce(task: GitTask, { environment }: Access, folder: string, wanted: Shape): Promise<Shape> {
   const { signal, url } = task
   const remote = { folder, signal, environment }
-  await git(['config', 'remote.origin.url', url], { folder, signal, environment: LOCAL })
+  await reading(git(['config', 'remote.origin.url', url], { folder, signal }))
   const heads = await gitText(['ls-remote', '--symref', 'origin', 'HEAD'], remote)
   const defaultBranch = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(heads)?.[1] ?? null
 

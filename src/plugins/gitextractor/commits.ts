@@ -52,6 +52,7 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
     reader.end()
     rows.begin(null)
     await writer.finish()
+    task.progress({ done: total })
   } finally {
     await writer.idle()
   }

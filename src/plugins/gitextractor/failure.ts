@@ -88,16 +88,15 @@ export function explainFetch(error: unknown, url: string, secrets: readonly stri
   if (!(error instanceof GitError)) return error
   const said = scrub(error.output, secrets)
   const meaning = MEANINGS.find(({ says }) => says.test(said))
-  return meaning?.error(url, said) ?? explainReading(error, secrets)
+  if (meaning) return meaning.error(url, said)
+  return BROKEN.test(said) ? new BrokenClone(lastLine(said)) : new FatalError(scrub(error.message, secrets))
 }
 
-/** Of commands that stay on this machine. */
-export function explainReading(error: unknown, secrets: readonly string[] = []): unknown {
+/** Of commands that stay on this machine: what is not understood is blamed on the clone, which can be made anew. */
+export function explainReading(error: unknown): unknown {
   if (!(error instanceof GitError)) return error
-  const said = scrub(error.output, secrets)
-  const meaning = LOCAL_MEANINGS.find(({ says }) => says.test(said))
-  if (meaning) return meaning.error('', said)
-  return BROKEN.test(said) ? new BrokenClone(lastLine(said)) : new FatalError(scrub(error.message, secrets))
+  const meaning = LOCAL_MEANINGS.find(({ says }) => says.test(error.output))
+  return meaning?.error('', error.output) ?? new BrokenClone(lastLine(error.output))
 }
 
 export const scrub = (text: string, secrets: readonly string[]): string =>
