@@ -27,6 +27,7 @@ export default overGraphql(rest, {
     completes: completions,
   },
   *rows(suite, context) {
+    if (!suite.workflowRun) return
     for (const job of nodesIn(suite.checkRuns)) {
       yield* rowsOf(rest)(
         {
