@@ -48,6 +48,16 @@ export function diffManifests(before: string, after: string): readonly Differenc
   })
 }
 
+type Sides = Readonly<Record<'current' | 'target', string>>
+
+/** The same for both clusters; a side that one of them leaves out is not compared. */
+export const diffSides = (before: Sides, after: Sides): readonly Difference[] =>
+  (['current', 'target'] as const)
+    .filter((side) => before[side] !== '' && after[side] !== '')
+    .flatMap((side) =>
+      diffManifests(before[side], after[side]).map((item) => ({ ...item, object: `${side} ${item.object}` })),
+    )
+
 export const describeDifference = ({ object, path, before, after }: Difference): string =>
   `${object}${path === '' ? '' : ` ${path}`}: ${text(before)} → ${text(after)}`
 

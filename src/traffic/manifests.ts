@@ -141,6 +141,9 @@ export const findPort = (
   return found === undefined ? undefined : { port: found.port, targetPort: found.targetPort ?? found.port }
 }
 
+export const sameNamespace = (services: readonly Service[], object: { metadata: { namespace?: string | undefined } }) =>
+  services.filter((service) => (service.metadata.namespace ?? 'default') === (object.metadata.namespace ?? 'default'))
+
 export const objectName = (object: {
   kind?: string
   metadata?: { name?: string; namespace?: string | undefined }

@@ -56,9 +56,14 @@ export const joinFiles = (files: readonly RenderedFile[]): string =>
     .map(({ path, content }) => `# ${path}\n${path.endsWith('.yaml') ? content : content.replaceAll(/^(?=.)/gm, '# ')}`)
     .join('---\n')
 
-/** Only what a cluster stores, for comparing. */
-export const manifestsOf = (files: readonly RenderedFile[]): string =>
-  files.flatMap(({ path, content }) => (path.endsWith('.yaml') ? [content] : [])).join('---\n')
+/** Only what a cluster stores: both clusters may have an Ingress of the same name. */
+export function manifestsOf(files: readonly RenderedFile[]): Record<'current' | 'target', string> {
+  const of = (side: string) =>
+    files
+      .flatMap(({ path, content }) => (path.endsWith('.yaml') && path.includes(`-${side}-`) ? [content] : []))
+      .join('---\n')
+  return { current: of('current'), target: of('target') }
+}
 
 function arnOf(plan: Plan, options: RenderOptions): string {
   const arn = options.targetGroupArn ?? plan.targetGroup.arn

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { chart } from '../../src/traffic/chart.ts'
-import { describeDifference, diffManifests } from '../../src/traffic/diff.ts'
+import { describeDifference, diffManifests, diffSides } from '../../src/traffic/diff.ts'
 import { RULES } from '../../src/traffic/finding.ts'
 import { initialPlan, PRESETS } from '../../src/traffic/init.ts'
 import { lintPlan } from '../../src/traffic/lint-plan.ts'
 import { parsePlan } from '../../src/traffic/plan.ts'
-import { renderPhase, manifestsOf as yaml } from '../../src/traffic/render.ts'
+import { manifestsOf, renderPhase } from '../../src/traffic/render.ts'
 import { reversePlan } from '../../src/traffic/reverse.ts'
 import { simulate } from '../../src/traffic/simulate.ts'
 import { ACTIONS, actionsFrom, STATES, transitionOf } from '../../src/traffic/state.ts'
@@ -22,8 +22,9 @@ test.each(Object.keys(PRESETS))('the plan of init --preset %s has no findings', 
 
 test('between two steps only weights and stickiness differ', () => {
   const plan = shopPlan()
-  const differences = diffManifests(yaml(renderPhase(plan, 'step-2')), yaml(renderPhase(plan, 'step-3')))
-  const action = 'Ingress shop/web metadata.annotations["alb.ingress.kubernetes.io/actions.web-switch"].forwardConfig'
+  const differences = diffSides(manifestsOf(renderPhase(plan, 'step-2')), manifestsOf(renderPhase(plan, 'step-3')))
+  const action =
+    'current Ingress shop/web metadata.annotations["alb.ingress.kubernetes.io/actions.web-switch"].forwardConfig'
   expect(differences.map(describeDifference)).toEqual([
     `${action}.targetGroups["web:80"].weight: 50 → 0`,
     `${action}.targetGroups["${plan.targetGroup.arn}"].weight: 50 → 100`,
@@ -33,7 +34,7 @@ test('between two steps only weights and stickiness differ', () => {
 })
 
 test('what server, controller and kubectl add is no difference; what people change is', () => {
-  const wanted = yaml(renderPhase(shopPlan(), 'step-1').filter(({ path }) => path.startsWith('03')))
+  const wanted = renderPhase(shopPlan(), 'step-1')[3]!.content
   const live = parse(wanted)
   Object.assign(live.metadata, {
     uid: 'u',
@@ -59,7 +60,7 @@ test('what server, controller and kubectl add is no difference; what people chan
 })
 
 test('the order of target groups means nothing', () => {
-  const before = yaml(renderPhase(shopPlan(), 'step-1').filter(({ path }) => path.startsWith('04')))
+  const before = renderPhase(shopPlan(), 'step-1')[4]!.content
   const swapped = parse(before)
   const key = 'alb.ingress.kubernetes.io/actions.web-switch'
   const action = JSON.parse(swapped.metadata.annotations[key])

@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { stringify } from 'yaml'
+import { traffic } from '../../src/cli/traffic.ts'
 import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -34,6 +35,22 @@ const weir = (args: readonly string[], environment: Record<string, string> = {},
     child.on('error', reject).on('close', (code) => resolve({ code, out, err }))
     child.stdin.end(input)
   })
+
+/** The same command in this process: a database test needs many, and a process of its own costs a second each. */
+async function weirHere(args: readonly string[]): Promise<Ended> {
+  const [out, err] = [[] as string[], [] as string[]]
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0)
+  const stderr = vi.spyOn(console, 'error').mockImplementation((text) => void err.push(String(text)))
+  try {
+    process.exitCode = undefined
+    await traffic.parseAsync([...args], { from: 'user' })
+    return { code: Number(process.exitCode ?? 0), out: out.join(''), err: err.join('') }
+  } finally {
+    process.exitCode = undefined
+    stdout.mockRestore()
+    stderr.mockRestore()
+  }
+}
 
 describe('the command line without a database', () => {
   test('bad input: a precise message, and exit code 2', async () => {
@@ -148,6 +165,9 @@ describeEachDatabase('surfaces', (database) => {
       { before: 90, after: 50 },
       { path: expect.stringContaining(arn), before: 10, after: 50 },
     ])
+    expect((await api.ask('POST', `${url}/diff`, { live: true, to: 'step-1' })).body).toContainEqual(
+      expect.objectContaining({ path: expect.stringContaining('web:80"].weight'), before: 100, after: 90 }),
+    )
     for (let step = 0; step < 4; step++) await go('advance')
     expect((await api.ask('GET', `${url}/gates`)).body).toEqual([])
     world.pointDnsAt('target')
@@ -186,43 +206,43 @@ describeEachDatabase('surfaces', (database) => {
   })
 
   test('the command line: exit codes of conflict, edit and gate', async () => {
-    const environment = { ...world.environment, DB_URL: database.url }
+    process.env.DB_URL = database.url
     const plan = structuredClone(world.plan)
     plan.name = 'by-hand'
     plan.steps[1]!.gates = [{ kind: 'approval' }]
     const file = join(folder, `${database.engine}.yaml`)
     writeFileSync(file, stringify(plan))
-    expect(await weir(['prepare', file, '--json'], environment)).toMatchObject({
+    expect(await weirHere(['prepare', file, '--json'])).toMatchObject({
       code: 0,
       err: '',
       out: expect.stringContaining('"state": "prepared"'),
     })
-    expect(await weir(['advance', file], environment)).toMatchObject({
+    expect(await weirHere(['advance', file])).toMatchObject({
       code: 0,
       out: expect.stringContaining('shifting, step 1 of 3 (90/10)'),
     })
-    expect(await weir(['advance', 'by-hand'], environment)).toMatchObject({
+    expect(await weirHere(['advance', 'by-hand'])).toMatchObject({
       code: 3,
       err: expect.stringContaining('approval pending'),
     })
     plan.steps[2]!.weights = { current: 20, target: 80 }
     writeFileSync(file, stringify(plan))
     const calls = world.current.calls.length
-    expect(await weir(['advance', file], environment)).toMatchObject({
+    expect(await weirHere(['advance', file])).toMatchObject({
       code: 4,
       err: expect.stringMatching(/nothing was applied.*steps\[2\]\.weights\.target: 50 → 80/s),
     })
     expect(world.current.calls).toHaveLength(calls)
-    expect(await weir(['cleanup', 'by-hand', '--confirm', 'by-hand'], environment)).toMatchObject({
+    expect(await weirHere(['cleanup', 'by-hand', '--confirm', 'by-hand'])).toMatchObject({
       code: 4,
       err: expect.stringContaining('after the DNS switch is confirmed'),
     })
-    expect(await weir(['rollback', 'by-hand'], environment)).toMatchObject({
+    expect(await weirHere(['rollback', 'by-hand'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('rolled-back'),
     })
     expect(world.liveWeights()).toEqual([100, 0])
-    const status = JSON.parse((await weir(['status', 'by-hand', '--json'], environment)).out)
+    const status = JSON.parse((await weirHere(['status', 'by-hand', '--json'])).out)
     expect(status).toMatchObject({
       state: 'rolled-back',
       journal: expect.arrayContaining([expect.objectContaining({ kind: 'intent', effect: 'rollback-weights' })]),

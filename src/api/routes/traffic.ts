@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { engineOn } from '../../traffic/connect.ts'
-import { diffManifests } from '../../traffic/diff.ts'
-import { act, approve, judgeGates, preview } from '../../traffic/engine.ts'
+import { diffSides } from '../../traffic/diff.ts'
+import { act, approve, judgeGates } from '../../traffic/engine.ts'
 import { lintPlan } from '../../traffic/lint-plan.ts'
 import { lintText } from '../../traffic/lint-text.ts'
+import { liveManifests } from '../../traffic/live-manifests.ts'
 import { type Plan, parsePlan, readPlan } from '../../traffic/plan.ts'
+import { preview } from '../../traffic/preview.ts'
 import { joinFiles, manifestsOf, renderPhase } from '../../traffic/render.ts'
 import { reverseSwitch } from '../../traffic/reverse.ts'
 import { simulate } from '../../traffic/simulate.ts'
@@ -163,23 +165,28 @@ export const trafficRoutes: Routes = (api, { database }) => {
     {
       schema: {
         tags,
-        summary: 'What differs between two phases, or between a saved manifest and a phase',
+        summary: 'What differs between two phases, or between the live or a saved manifest and a phase',
         params: idParameter,
         body: z.strictObject({
           from: z.string().default('step-0'),
           to: z.string().default('step-1'),
           against: z.string().optional(),
+          side: z.enum(['current', 'target']).default('current'),
+          live: z.boolean().default(false),
         }),
         response: answers(200, z.array(differenceRecord), 400, 404, 422),
       },
     },
     async ({ params, body }) => {
       const row = await getSwitch(database, params.id)
-      const known = ({ before = null, after = null, ...rest }) => ({ ...rest, before, after })
-      return diffManifests(
-        body.against ?? manifestsOf(manifests(row, body.from)),
-        manifestsOf(manifests(row, body.to)),
-      ).map((item) => known(item as any))
+      const beforeOf = async () => {
+        if (body.live) return liveManifests(planOf(row), await engine.connect(planOf(row)))
+        return body.against === undefined
+          ? manifestsOf(manifests(row, body.from))
+          : { current: '', target: '', [body.side]: body.against }
+      }
+      const differences = diffSides(await beforeOf(), manifestsOf(manifests(row, body.to)))
+      return differences.map(({ before = null, after = null, ...rest }) => ({ ...rest, before, after }))
     },
   )
   api.post(

@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { parse } from 'yaml'
 import { chart } from '../../traffic/chart.ts'
-import { describeDifference, diffManifests } from '../../traffic/diff.ts'
+import { connect } from '../../traffic/connect.ts'
+import { describeDifference, diffSides } from '../../traffic/diff.ts'
 import { describeFinding, errorsIn, type Finding, TrafficError } from '../../traffic/finding.ts'
 import { initialPlan, PRESETS } from '../../traffic/init.ts'
 import { lintText } from '../../traffic/lint-text.ts'
+import { liveManifests } from '../../traffic/live-manifests.ts'
 import type { Plan } from '../../traffic/plan.ts'
 import { joinFiles, manifestsOf, phasesOf, type RenderedFile, renderPhase } from '../../traffic/render.ts'
 import { simulate } from '../../traffic/simulate.ts'
@@ -98,23 +100,39 @@ function writePhases(plan: Plan, folder: string, flags: RenderFlags): void {
 }
 
 const diff = rendering(
-  new Command('diff').description('what differs between two phases, or between a phase and a saved manifest'),
+  new Command('diff').description(
+    'what differs between two phases, or between the live or a saved manifest and a phase',
+  ),
 )
   .argument('<plan>', 'plan file')
   .option('--from <phase>', 'phase before', 'step-0')
   .option('--to <phase>', 'phase after', 'step-1')
-  .option('--against <file>', 'live or saved manifests instead of --from')
+  .option('--against <file>', 'a saved manifest instead of --from')
+  .option('--side <side>', 'cluster of the saved manifest: current or target', 'current')
+  .option('--live', 'what the clusters have now instead of --from')
   .action(
-    guarded((file: string, flags: RenderFlags & { from: string; to: string; against?: string }) => {
+    guarded(async (file: string, flags: DiffFlags) => {
       const plan = planFromText(readText(file))
       const after = manifestsOf(renderWith(plan, flags.to, flags))
-      const before =
-        flags.against === undefined ? manifestsOf(renderWith(plan, flags.from, flags)) : readText(flags.against)
-      const differences = diffManifests(before, after)
+      const differences = diffSides(await beforeOf(plan, flags), after)
       if (flags.json) printJson(differences)
       else print(differences.map(describeDifference).join('\n') || 'no difference')
     }),
   )
+
+interface DiffFlags extends RenderFlags {
+  from: string
+  to: string
+  against?: string
+  side: string
+  live?: boolean
+}
+
+async function beforeOf(plan: Plan, flags: DiffFlags): Promise<Record<'current' | 'target', string>> {
+  if (flags.live) return liveManifests(plan, await connect(plan))
+  if (flags.against === undefined) return manifestsOf(renderWith(plan, flags.from, flags))
+  return { current: '', target: '', [flags.side]: readText(flags.against) }
+}
 
 const count = (text: string): number => {
   const value = Number(text)
