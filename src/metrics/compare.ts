@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { Metric, MetricFilter } from './metric.ts'
+import { type NamedPolicy, REFERENCE } from './policy.ts'
+import { itemsOf, type MetricValue, readMetric } from './read.ts'
+
+export interface PolicyValue extends Omit<MetricValue, 'frequency'> {
+  readonly policy: string
+  readonly meaning: string
+  /** Items that count under one of the two only, or with another value than in the reference. */
+  readonly differing: number
+}
+
+/** The value under each policy, and how much of it is different from the reference. */
+export async function comparePolicies(
+  database: Database,
+  metric: Metric,
+  filter: MetricFilter,
+  policies: readonly NamedPolicy[],
+): Promise<PolicyValue[]> {
+  const compared: PolicyValue[] = []
+  for (const { name, meaning, policy } of policies) {
+    const { value, counted, total, grades } = await readMetric(database, metric, { ...filter, policy })
+    const differing = policy === REFERENCE ? 0 : await countDiffering(database, metric, { ...filter, policy })
+    compared.push({ policy: name, meaning, value, counted, total, grades, differing })
+  }
+  return compared
+}
+
+async function countDiffering(database: Database, metric: Metric, filter: MetricFilter): Promise<number> {
+  const counted = (policy: MetricFilter['policy']) =>
+    sql`select kind, id, value from (${itemsOf(database, metric, { ...filter, policy })}) item where reason is null`
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (
+      select kind, id from (${counted(REFERENCE)} union all ${counted(filter.policy)}) both_sides
+      group by kind, id having count(*) = 1 or min(value) <> max(value)
+    ) differing`.execute(database.kysely)
+  return Number(rows[0]?.count ?? 0)
+}

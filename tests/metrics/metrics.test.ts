@@ -1,0 +1,263 @@
+import fc from 'fast-check'
+import { beforeAll, expect, it } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { write } from '../../src/database/write.ts'
+import { lowerMedian } from '../../src/metrics/frequency.ts'
+import { fourKeys, metricNamed, metrics } from '../../src/metrics/index.ts'
+import type { MetricFilter, Reason } from '../../src/metrics/metric.ts'
+import { POLICIES, REFERENCE } from '../../src/metrics/policy.ts'
+import { readItems, readMetric, readSeries } from '../../src/metrics/read.ts'
+import { dora } from '../../src/plugins/dora/plugin.ts'
+import { refdiff } from '../../src/plugins/refdiff/plugin.ts'
+import { allTables } from '../../src/tables.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { DAY, plantOrganisation, START, type Truth } from './organisation.ts'
+
+const STEPS = 40
+const { rows, truths } = plantOrganisation(3, STEPS)
+const everything = { from: new Date(START - 10 * DAY), to: new Date(START + (STEPS + 10) * DAY) }
+const filterOf = (project: string, range = everything): MetricFilter => ({
+  project,
+  environment: 'PRODUCTION',
+  policy: REFERENCE,
+  ...range,
+})
+
+async function calculate(database: Database, project: string): Promise<void> {
+  const subtasks = [...dora.subtasks.slice(0, 3), refdiff.subtasks[3]!, ...dora.subtasks.slice(4)]
+  for (const subtask of subtasks) {
+    await subtask.run({
+      database,
+      options: { projectName: project },
+      fullSync: false,
+      signal: new AbortController().signal,
+      progress: () => {},
+    })
+  }
+}
+
+const mean = (values: number[]) =>
+  values.length === 0 ? null : values.reduce((sum, each) => sum + each, 0) / values.length
+const known = (values: (number | null)[]) => values.filter((each) => each !== null)
+const within =
+  ({ from, to }: { from: Date; to: Date }) =>
+  (time: number | null) =>
+    time !== null && time >= from.getTime() && time <= to.getTime()
+function tally(reasons: (Reason | null)[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const reason of reasons) if (reason) counts[reason] = (counts[reason] ?? 0) + 1
+  return counts
+}
+
+/** Value and reasons of each metric, from the planted rows alone. */
+function expected(
+  { pullRequests, deployments, incidents, builds, issuesResolved, issuesOpen }: Truth,
+  range: MetricFilter,
+) {
+  const isIn = within(range)
+  const ranged = (reason: Reason | null, time: number | null): Reason | null =>
+    reason ?? (isIn(time) ? null : 'outside_time_range')
+  const changes = pullRequests.map((each) => ({ ...each, reason: ranged(each.reason, each.deployed) }))
+  const shipped = deployments.map((each) => ({ ...each, reason: ranged(each.reason, each.finished) }))
+  const counted = shipped.filter((each) => each.reason === null)
+  const recovered = incidents.map((each) => {
+    if (each.deployment === null) return each
+    if (!isIn(each.deployment)) return { ...each, reason: 'deployment_outside_time_range' as const }
+    return { ...each, reason: ranged(each.reason, each.resolved) }
+  })
+  const merged = pullRequests.filter((each) => isIn(each.merged))
+  const resolved = issuesResolved.filter((each) => isIn(each.at) && each.minutes >= 0)
+  const built = builds.filter((each) => each.isCounted && isIn(each.finished))
+  return {
+    'change-lead-time': {
+      value: lowerMedian(changes.filter((each) => each.reason === null).map((each) => each.cycle)),
+      leftOut: tally(changes.map((each) => each.reason)),
+    },
+    'change-failure-rate': {
+      value: mean(counted.map((each) => Number(each.hasFailed))),
+      leftOut: tally(shipped.map((each) => each.reason)),
+    },
+    'rework-rate': { value: mean(counted.map((each) => Number(each.isRework))) },
+    'failed-deployment-recovery-time': {
+      value: lowerMedian(
+        recovered
+          .filter((each) => each.reason === null)
+          .map((each) => Math.floor((each.resolved! - each.deployment!) / 60_000)),
+      ),
+      leftOut: tally(recovered.map((each) => each.reason)),
+    },
+    'pull-request-coding-time': { value: mean(known(merged.map((each) => each.coding))) },
+    'pull-request-pickup-time': { value: mean(known(merged.map((each) => each.pickup))) },
+    'pull-request-review-time': { value: mean(known(merged.map((each) => each.review))) },
+    'pull-request-deploy-time': { value: mean(known(merged.map((each) => each.deploy))) },
+    'pull-request-cycle-time': { value: mean(merged.map((each) => each.cycle)) },
+    'pull-request-size': { value: mean(merged.map((each) => each.lines)) },
+    'review-depth': { value: mean(merged.map((each) => each.comments)) },
+    'pull-request-throughput': { value: merged.length },
+    'issue-throughput': { value: resolved.length },
+    'issue-lead-time': { value: lowerMedian(resolved.map((each) => each.minutes)) },
+    'time-to-restore-service': { value: lowerMedian(resolved.map((each) => each.minutes)) },
+    'incident-age': {
+      value: lowerMedian(
+        incidents
+          .filter(
+            (each) =>
+              each.created <= range.to.getTime() && (each.resolved === null || each.resolved > range.to.getTime()),
+          )
+          .map((each) => Math.floor((range.to.getTime() - each.created) / 60_000)),
+      ),
+      total: issuesResolved.length + issuesOpen,
+    },
+    'build-duration': { value: mean(built.map((each) => each.seconds)) },
+    'build-success-rate': { value: mean(built.map((each) => Number(each.hasSucceeded))) },
+  }
+}
+
+describeEachDatabase('metrics of a planted organisation', (test) => {
+  beforeAll(async () => {
+    await migrate(test.database, allTables)
+    await write(test.database, rows)
+    for (const { project } of truths) await calculate(test.database, project)
+  })
+
+  const ranges = {
+    'the whole time': everything,
+    'two weeks': { from: new Date(START + 9 * DAY), to: new Date(START + 23 * DAY) },
+    'one moment': { from: new Date(START), to: new Date(START) },
+  }
+  for (const [name, range] of Object.entries(ranges)) {
+    it.each(truths.map((truth) => truth.project))(`equal the truth over ${name} (%s)`, async (project) => {
+      const filter = filterOf(project, range)
+      const truth = expected(truths.find((each) => each.project === project)!, filter)
+      for (const [metric, { value, leftOut }] of Object.entries(truth) as [
+        string,
+        { value: number | null; leftOut?: object },
+      ][]) {
+        const read = await readMetric(test.database, metricNamed(metric), filter, true)
+        if (value === null) expect([metric, read.value]).toEqual([metric, null])
+        else expect(read.value, metric).toBeCloseTo(value, 9)
+        if (leftOut) expect([metric, tallyOf(read.leftOut)]).toEqual([metric, leftOut])
+      }
+    })
+  }
+
+  it('count deployment days by week, with empty weeks as 0', async () => {
+    const { deployments } = truths[0]!
+    const frequency = await readMetric(test.database, metricNamed('deployment-frequency'), filterOf('project 0'))
+    const good = deployments.filter((each) => each.reason === null)
+    expect(frequency.counted).toBe(good.length)
+    const weeks = new Map<number, Set<number>>()
+    const days = Math.round((everything.to.getTime() - everything.from.getTime()) / DAY)
+    // 2024-01-01 is a Monday.
+    const weekOf = (time: number) => Math.floor((time - START) / (7 * DAY))
+    for (let back = 0; back < days; back++) weeks.set(weekOf(everything.to.getTime() - back * DAY), new Set())
+    for (const { finished } of good) weeks.get(weekOf(finished))!.add(Math.floor(finished / DAY))
+    expect(frequency.value).toBe(lowerMedian([...weeks.values()].map((each) => each.size)))
+  })
+
+  it('give a point for every month and week, and sums that agree with the whole', async () => {
+    for (const bucket of ['week', 'month'] as const) {
+      const filter = filterOf('project 1')
+      const points = await readSeries(test.database, metricNamed('pull-request-throughput'), filter, bucket)
+      const whole = await readMetric(test.database, metricNamed('pull-request-throughput'), filter)
+      expect(points.reduce((sum, point) => sum + point.counted, 0)).toBe(whole.counted)
+      expect(points.length).toBe(bucket === 'month' ? 3 : 10)
+      expect(points[0]).toMatchObject({ value: 0, counted: 0 })
+    }
+    const lead = await readSeries(test.database, metricNamed('change-lead-time'), filterOf('project 1'), 'month')
+    const january = truths[1]!.pullRequests.filter(
+      (each) => each.deployed !== null && each.deployed < Date.UTC(2024, 1, 1),
+    )
+    expect(lead.find((point) => point.start.getUTCMonth() === 0 && point.start.getUTCFullYear() === 2024)!.value).toBe(
+      lowerMedian(january.map((each) => each.cycle)),
+    )
+  })
+
+  it('explain every number: items add up, and the counted ones give it back', async () => {
+    const day = fc.integer({ min: -5, max: STEPS + 5 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...metrics.filter((metric) => metric.summary !== 'days')),
+        fc.constantFrom(...truths.map((truth) => truth.project)),
+        fc.constantFrom(...POLICIES),
+        fc.tuple(day, day),
+        async (metric, project, { policy }, [one, other]) => {
+          const from = new Date(START + Math.min(one, other) * DAY)
+          const to = new Date(START + Math.max(one, other) * DAY)
+          const filter = { ...filterOf(project, { from, to }), policy }
+          const { value, counted, total, leftOut } = await readMetric(test.database, metric, filter, true)
+          const items = await readItems(test.database, metric, filter, { limit: 100_000, offset: 0 })
+          expect(items.length).toBe(total)
+          expect(new Set(items.map((item) => `${item.kind} ${item.id}`)).size).toBe(total)
+          expect(leftOut.reduce((sum, each) => sum + each.count, counted)).toBe(total)
+          expect(tally(items.map((item) => item.reason))).toEqual(tallyOf(leftOut))
+          const kept = items.filter((item) => item.reason === null).map((item) => item.value as number)
+          expect(kept.length).toBe(counted)
+          if (metric.summary === 'count') expect(value).toBe(total === 0 ? null : kept.length)
+          else if (kept.length === 0) expect(value).toBeNull()
+          else expect(value).toBeCloseTo((metric.summary === 'mean' ? mean(kept) : lowerMedian(kept)) as number, 9)
+        },
+      ),
+      { numRuns: 25, seed: 7 },
+    )
+  })
+
+  it('name the raw row that an item came from', async () => {
+    const [item] = await readItems(test.database, metricNamed('change-lead-time'), filterOf('project 0'), {
+      reason: 'counted',
+      limit: 1,
+      offset: 0,
+    })
+    expect(item).toMatchObject({ kind: 'pull_request', raw_table: '_raw_plant', raw_params: 'project 0' })
+    expect(Number(item!.raw_id)).toBeGreaterThan(0)
+  })
+
+  it('have no value, and say why, where a project has nothing', async () => {
+    for (const metric of metrics) {
+      const read = await readMetric(test.database, metric, filterOf('nobody knows it'), true)
+      expect([metric.name, read.value, read.total]).toEqual([metric.name, null, 0])
+      expect(read.grades).toEqual([])
+    }
+    const staging = { ...filterOf('project 0'), environment: 'TESTING' }
+    const lead = await readMetric(test.database, metricNamed('change-lead-time'), staging, true)
+    expect(lead.value).toBeNull()
+    expect(tallyOf(lead.leftOut)).toHaveProperty('no_deployments')
+  })
+
+  it('refuse a range that runs backwards', async () => {
+    const backwards = filterOf('project 0', { from: everything.to, to: everything.from })
+    await expect(readMetric(test.database, metricNamed('change-lead-time'), backwards)).rejects.toThrow(
+      /runs backwards/,
+    )
+  })
+
+  it('stay whole for a reader while everything is calculated again', async () => {
+    const filter = filterOf('project 0')
+    const before = await Promise.all(fourKeys.map((metric) => readMetric(test.database, metric, filter)))
+    let isDone = false
+    let reads = 0
+    const reader = (async () => {
+      while (!isDone) {
+        for (const [index, metric] of fourKeys.entries()) {
+          expect(await readMetric(test.database, metric, filter)).toEqual(before[index])
+        }
+        reads++
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    })()
+    // Started together, so that a failing reader ends the test.
+    await Promise.race([
+      reader,
+      (async () => {
+        for (let turn = 0; turn < 3; turn++) await calculate(test.database, 'project 0')
+      })(),
+    ])
+    isDone = true
+    await reader
+    expect(reads).toBeGreaterThan(0)
+  })
+})
+
+const tallyOf = (leftOut: readonly { reason: Reason; count: number }[]) =>
+  Object.fromEntries(leftOut.map(({ reason, count }) => [reason, count]))
