@@ -53,7 +53,6 @@ export const githubSpec: PluginSpec = {
     sign,
     headers,
     limits,
-    test: { path: '/rate_limit' },
     check: checkConnection,
   },
   scope: {
