@@ -1,0 +1,92 @@
+/** kill -9 at random moments of a collection: restarted each time, it ends with everything, once. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, expect, it } from 'vitest'
+import { spawnFakeGithub } from '../fake-github/spawn.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { connect, differences, doubled, emptyTables, NAME, prepare } from './support/github.ts'
+
+/** FULL_SIZE=true: a hundred kills in a repository large enough for them, by each engine. */
+const isFull = process.env.FULL_SIZE === 'true'
+const REPOSITORY = isFull
+  ? { name: NAME, pullRequests: 600, issues: 900, workflowRuns: 1200, jobsPerRun: 4 }
+  : { name: NAME, pullRequests: 40, issues: 150, workflowRuns: 60 }
+
+/** Kills the run some milliseconds after its `pages`th page; never when that is undefined. */
+async function runChild(
+  url: string,
+  concurrency: number,
+  journal: string,
+  pages?: number,
+): Promise<NodeJS.Signals | null> {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'support/collect-child.ts'), url, String(concurrency), journal],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_COMPILE_CACHE: join(dirname(journal), 'code') },
+    },
+  )
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  let seen = 0
+  for await (const line of createInterface(child.stdout)) {
+    if (!line.startsWith('Collect') || ++seen !== pages) continue
+    await sleep(Math.random() * 30)
+    child.kill('SIGKILL')
+  }
+  const [code, signal] = await ended
+  if (code !== 0 && !signal) throw new Error(`the collection ended with code ${code}`)
+  return signal
+}
+
+describeEachDatabase('kill -9 while collecting', (test) => {
+  beforeAll(() => prepare(test.database))
+
+  const cases = [
+    { concurrency: 1, lost: 1, kills: isFull ? 100 : 6 },
+    // As many as may be under way or not yet stored.
+    { concurrency: 10, lost: 19, kills: isFull ? 20 : 3 },
+  ]
+  it.each(cases)(
+    'loses at most $lost pages a kill with $concurrency requests at a time, and no record',
+    { timeout: 3_600_000 },
+    async ({ concurrency, lost, kills }) => {
+      await emptyTables(test.database)
+      const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
+      const journal = join(folder, 'journal')
+      writeFileSync(journal, '')
+      const fake = await spawnFakeGithub({
+        world: { users: 12, repositories: [REPOSITORY] },
+        tokens: [{ token: 'one', limits: { core: 1e6 } }],
+        faults: { every: 50, kinds: ['bad-gateway', 'cut-off', 'malformed-json'] },
+      })
+      try {
+        const repository = fake.world.repository(NAME)
+        await connect(test.database, { url: fake.url, token: 'one', githubId: repository.id })
+        let killed = 0
+        for (; killed < kills; killed++) {
+          const pages = 1 + Math.floor(Math.random() * (isFull ? 80 : 40))
+          if (!(await runChild(test.url, concurrency, journal, pages))) break
+        }
+        expect(killed).toBeGreaterThan(kills / 2)
+        expect(await runChild(test.url, concurrency, journal)).toBeNull()
+        expect(await differences(test.database, repository)).toEqual({})
+        expect(await doubled(test.database)).toEqual([])
+        const { requests, violations } = await fake.state()
+        expect(violations).toEqual([])
+        const pages = requests.entries.filter(({ status, fault }) => status === 200 && !fault).map(({ url }) => url)
+        const again = pages.length - new Set(pages).size
+        expect(again).toBeLessThanOrEqual(killed * lost)
+        if (isFull) console.log(`${test.engine}: ${killed} kills, ${pages.length} pages, ${again} fetched again`)
+      } finally {
+        await fake.stop()
+        rmSync(folder, { recursive: true })
+      }
+    },
+  )
+})

@@ -1,0 +1,200 @@
+/** Collects from a fake GitHub as a pipeline would, and tells what was stored. */
+import { sql } from 'kysely'
+import type { Database } from '../../../src/database/database.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { readAll, readRows } from '../../../src/database/read.ts'
+import { write } from '../../../src/database/write.ts'
+import { domainTables } from '../../../src/domain/index.ts'
+import { definePlugin } from '../../../src/plugin-kit/define-plugin.ts'
+import { receipts } from '../../../src/plugin-kit/receipts.ts'
+import { settingsTables } from '../../../src/plugin-kit/settings-tables.ts'
+import type { Plugin, Subtask, SubtaskResult, TaskRun } from '../../../src/plugin-kit/subtask.ts'
+import { kitTables } from '../../../src/plugin-kit/tables.ts'
+import { githubGraphql } from '../../../src/plugins/github/graphql-plugin.ts'
+import { repos } from '../../../src/plugins/github/kit.ts'
+import { github, githubSpec } from '../../../src/plugins/github/plugin.ts'
+import { systemTables } from '../../../src/system/index.ts'
+import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
+import type { Item } from '../../fake-github/world/records.ts'
+import type { Repository } from '../../fake-github/world/repository.ts'
+
+export const NAME = 'acme/web'
+export const plugins: readonly Plugin[] = [github, githubGraphql]
+
+/** GitHub by REST with so many requests at a time. */
+export const githubAtOnce = (concurrency: number): Plugin =>
+  definePlugin({
+    ...githubSpec,
+    connection: { ...githubSpec.connection, limits: { ...githubSpec.connection.limits, concurrency } },
+  })
+
+const tables = [...new Set([...systemTables, ...kitTables, ...domainTables, ...plugins.flatMap((each) => each.tables)])]
+export const prepare = (database: Database): Promise<unknown> => migrate(database, tables)
+
+export async function emptyTables({ kysely }: Database): Promise<void> {
+  for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(kysely)
+}
+
+export interface Connected {
+  readonly url: string
+  readonly token?: string
+  readonly repository?: string
+  readonly githubId?: number
+}
+
+export async function connect(database: Database, connected: Connected): Promise<void> {
+  const { url, token = DEFAULT_TOKEN, repository = NAME, githubId = 1 } = connected
+  const { connections } = settingsTables(githubSpec)
+  await write(database, [
+    connections.row({ id: 1, name: 'fake', endpoint: url, token, auth_method: 'AccessToken' }),
+    repos.row({
+      connection_id: 1,
+      github_id: githubId,
+      name: repository.split('/')[1],
+      full_name: repository,
+      html_url: `https://github.com/${repository}`,
+    }),
+  ])
+}
+
+export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'>> {
+  readonly repository?: string
+  readonly scopeConfig?: Record<string, unknown>
+  /** Which subtasks; those that run by default unless told. */
+  readonly only?: (subtask: Subtask) => boolean
+}
+
+/** Subtask after subtask; what each did, by its name. */
+export async function runGithub(
+  database: Database,
+  plugin: Plugin,
+  { repository = NAME, scopeConfig = {}, only = ({ isDefault }) => isDefault, ...given }: RunOptions = {},
+): Promise<Record<string, SubtaskResult>> {
+  const options = { connectionId: 1, fullName: repository, scopeConfig }
+  const run = { fullSync: false, signal: new AbortController().signal, progress: () => {}, ...given }
+  const results: Record<string, SubtaskResult> = {}
+  for (const subtask of plugin.subtasks.filter(only)) {
+    results[subtask.name] = await subtask.run({ ...run, database, options })
+  }
+  return results
+}
+
+/** Every domain row, but for when it was written and which raw record it came from. */
+export async function domainRows(database: Database): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const table of domainTables) {
+    const rows: string[] = []
+    for await (const row of readRows(database, { table, isLiteral: true })) {
+      const { created_at, updated_at, _raw_data_id, _raw_data_table, ...rest } = row as Record<string, unknown>
+      rows.push(JSON.stringify(rest))
+    }
+    if (rows.length > 0) found[table.name] = rows.sort()
+  }
+  return found
+}
+
+export const countsOf = (rows: Record<string, readonly unknown[]>): Record<string, number> =>
+  Object.fromEntries(Object.entries(rows).map(([name, list]) => [name, list.length]))
+
+/** Kind of record → tool table, column with its id, and a condition. */
+const PLACES: Record<string, readonly (readonly [table: string, column: string, type?: string])[]> = {
+  issues: [['issues', 'github_id']],
+  pullRequests: [['pull_requests', 'github_id']],
+  pullCommits: [['pull_request_commits', 'commit_sha']],
+  reviews: [['pull_request_reviews', 'github_id']],
+  comments: [
+    ['issue_comments', 'github_id'],
+    ['pull_request_comments', 'github_id', 'NORMAL'],
+  ],
+  reviewComments: [['pull_request_comments', 'github_id', 'DIFF']],
+  events: [['issue_events', 'github_id']],
+  milestones: [['milestones', 'milestone_id']],
+  runs: [['runs', 'id']],
+  jobs: [['jobs', 'id']],
+  deployments: [['deployments', 'id']],
+  releases: [['releases', 'id']],
+  commits: [['repo_commits', 'commit_sha']],
+}
+
+/** Ids by kind, as they are stored in the tool tables. */
+export async function storedIds({ kysely }: Database): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const [kind, places] of Object.entries(PLACES)) {
+    const ids: string[] = []
+    for (const [table, column, type] of places) {
+      const query = kysely.selectFrom(`_tool_github_${table}`).select(`${column} as id`)
+      for (const { id } of await (type ? query.where('type', '=', type) : query).execute()) ids.push(String(id))
+    }
+    found[kind] = ids.sort()
+  }
+  return found
+}
+
+/** The same of what the fake generated. */
+export function generatedIds(repository: Repository): Record<string, string[]> {
+  const ids = <T extends Item>(
+    items: Iterable<T>,
+    id: (item: T) => unknown = ({ id }) => id,
+    only: (item: T) => boolean = () => true,
+  ) => [...items].filter(only).map((item) => String(id(item)))
+  return Object.fromEntries(
+    Object.entries({
+      issues: ids(repository.issues),
+      pullRequests: ids(repository.pullRequests),
+      pullCommits: ids(repository.pullCommits, ({ sha }) => sha),
+      // Drafts are nobody's business yet, and of a deleted account nothing can be said.
+      reviews: ids(
+        repository.reviews,
+        ({ id }) => id,
+        ({ state, author }) => state !== 'PENDING' && author !== null,
+      ),
+      comments: ids(repository.comments),
+      reviewComments: ids(repository.reviewComments),
+      events: ids(repository.events),
+      milestones: ids(repository.milestones),
+      runs: ids(repository.runs),
+      jobs: ids(repository.jobs),
+      deployments: ids(repository.deployments, ({ nodeId }) => nodeId),
+      releases: ids(repository.releases, ({ nodeId }) => nodeId),
+      commits: ids(repository.commits, ({ sha }) => sha),
+    }).map(([kind, list]) => [kind, list.sort()]),
+  )
+}
+
+/** What differs, by kind; nothing when all of it was stored and nothing else. */
+export async function differences(database: Database, repository: Repository): Promise<Record<string, unknown>> {
+  const [stored, generated] = [await storedIds(database), generatedIds(repository)]
+  const found: Record<string, unknown> = {}
+  for (const [kind, expected] of Object.entries(generated)) {
+    const own = new Set(stored[kind])
+    const known = new Set(expected)
+    const missing = expected.filter((id) => !own.has(id))
+    const strange = [...own].filter((id) => !known.has(id))
+    if (missing.length + strange.length > 0)
+      found[kind] = { missing: missing.slice(0, 9), strange: strange.slice(0, 9) }
+  }
+  return found
+}
+
+/** Rows of every raw table, and how many of them are different records. */
+export async function rawRows({ kysely }: Database): Promise<Record<string, { rows: number; distinct: number }>> {
+  const found: Record<string, { rows: number; distinct: number }> = {}
+  for (const { name } of tables.filter(({ name }) => name.startsWith('_raw_'))) {
+    const seen = new Set<string>()
+    let rows = 0
+    for await (const row of kysely.selectFrom(name).select(['data', 'input']).stream(200)) {
+      rows++
+      seen.add(`${JSON.stringify(row.input)} ${row.data}`)
+    }
+    if (rows > 0) found[name] = { rows, distinct: seen.size }
+  }
+  return found
+}
+/** Raw tables that hold a record twice. */
+export const doubled = async (database: Database): Promise<string[]> =>
+  Object.entries(await rawRows(database)).flatMap(([name, { rows, distinct }]) => (rows > distinct ? name : []))
+
+export async function receiptOf(database: Database, raw: string) {
+  const [receipt] = await readAll(database, { table: receipts, where: { raw_table: `_raw_${raw}` } })
+  return receipt
+}
