@@ -2,7 +2,7 @@
 
 import { openDatabase } from '../../src/database/open.ts'
 import type { TaskRun } from '../../src/plugin-kit/subtask.ts'
-import { plugins } from '../../src/plugins/index.ts'
+import { gitextractor } from '../../src/plugins/gitextractor/plugin.ts'
 
 const [databaseUrl = '', options = '{}', ...names] = process.argv.slice(2)
 const database = await openDatabase(databaseUrl)
@@ -13,12 +13,12 @@ const run: TaskRun = {
   signal: new AbortController().signal,
   progress: () => {},
 }
-const gitextractor = plugins.find(({ name }) => name === 'gitextractor')
+const plugin = gitextractor(() => [])
 const seconds: Record<string, number> = {}
 let rows = 0
 for (const name of names) {
   const started = performance.now()
-  const result = await gitextractor?.subtasks.find((each) => each.name === name)?.run(run)
+  const result = await plugin.subtasks.find((each) => each.name === name)?.run(run)
   seconds[name] = (performance.now() - started) / 1000
   rows += result?.rows ?? 0
 }
