@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createSecrets, maskSecret, maskUrls, openSecrets, unmaskSecret } from './secrets.ts'
+import { createSecrets, maskSecret, maskSecrets, openSecrets, unmaskSecret, unmaskSecrets } from './secrets.ts'
 
 const KEY = 'a key that is only used in tests'
 
@@ -79,11 +79,23 @@ describe('masks', () => {
     expect(unmaskSecret(`new-token-1,${maskSecret(fine)}`, `${token},${fine}`)).toBe(`new-token-1,${fine}`)
     expect(unmaskSecret('other', token)).toBe('other')
   })
+  test('hide what users put into plans, and know it when it comes back', () => {
+    const plan = [[{ options: { url: 'https://git:s3cret@example.com', password: 'pass-word', accessToken: 'abc' } }]]
+    const shown = maskSecrets(plan)
+    expect(shown).toEqual([
+      [{ options: { url: 'https://git:******@example.com', password: 'pa*****rd', accessToken: 'a*c' } }],
+    ])
+    expect(maskSecrets(shown)).toEqual(shown)
+    expect(unmaskSecrets(shown, plan)).toEqual(plan)
+    expect(unmaskSecrets([[{ options: { password: 'changed' } }]], plan)).toEqual([
+      [{ options: { password: 'changed' } }],
+    ])
+  })
   test('hide passwords of addresses anywhere in JSON', () => {
     const plan = [
       [{ options: { url: 'https://git:s3cret@example.com/x.git', list: ['http://u:p@h'], n: 1, none: null } }],
     ]
-    expect(maskUrls(plan)).toEqual([
+    expect(maskSecrets(plan)).toEqual([
       [{ options: { url: 'https://git:******@example.com/x.git', list: ['http://u:*@h'], n: 1, none: null } }],
     ])
   })

@@ -132,12 +132,27 @@ export const hasPassword = (url: string): boolean => PASSWORD.test(url)
 export const maskUrl = (url: string): string =>
   url.replace(PASSWORD, (_all, start, password) => start + stars(password))
 
-/** The same JSON with the passwords of addresses in it starred. */
-export function maskUrls<Value>(value: Value): Value {
-  if (typeof value === 'string') return maskUrl(value) as Value
-  if (Array.isArray(value)) return value.map(maskUrls) as Value
+const SECRET_NAME = /(password|passwd|passphrase|secret|token|api_?key|private_?key)$/i
+
+/** JSON that users wrote, such as a plan, with passwords in addresses and under names of secrets starred. */
+export function maskSecrets<Value>(value: Value, name = ''): Value {
+  if (typeof value === 'string') return (SECRET_NAME.test(name) ? maskSecret(value) : maskUrl(value)) as Value
+  if (Array.isArray(value)) return value.map((each) => maskSecrets(each, name)) as Value
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, maskUrls(each)])) as Value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, maskSecrets(each, key)])) as Value
+}
+
+/** What was shown masked and comes back unchanged stands for what is stored, at the same place. */
+export function unmaskSecrets<Value>(sent: Value, stored: unknown, name = ''): Value {
+  if (typeof sent === 'string') {
+    return (typeof stored === 'string' && sent === maskSecrets(stored, name) ? stored : sent) as Value
+  }
+  if (sent === null || typeof sent !== 'object' || sent instanceof Date) return sent
+  const at = (key: string | number) => (stored as any)?.[key]
+  if (Array.isArray(sent)) return sent.map((each, index) => unmaskSecrets(each, at(index), name)) as Value
+  return Object.fromEntries(
+    Object.entries(sent).map(([key, each]) => [key, unmaskSecrets(each, at(key), key)]),
+  ) as Value
 }
 
 /** Equal options give equal marks, and a mark tells nothing about the options. */

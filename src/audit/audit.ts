@@ -2,7 +2,7 @@
 import type { Database } from '../database/database.ts'
 import type { Services } from '../pipelines/services.ts'
 import { insertRow } from '../pipelines/store.ts'
-import { maskUrls } from '../secrets.ts'
+import { maskSecrets } from '../secrets.ts'
 import { auditEntries } from '../system/access.ts'
 
 /** Who changes something: a person, or the holder of an API key. */
@@ -28,7 +28,7 @@ const LONGEST_STATE = 200_000
 function stateOf(value: unknown): unknown {
   // A NORMAL plan is made anew from the rest.
   const state = isObject(value) && value.mode === 'NORMAL' ? { ...value, plan: undefined } : (value ?? null)
-  const masked = maskUrls(state)
+  const masked = maskSecrets(state)
   const { length } = JSON.stringify(masked)
   return length > LONGEST_STATE ? { omitted: `${length} characters` } : masked
 }

@@ -5,7 +5,7 @@ import { blueprintConnections, blueprintLabels, blueprintScopes, blueprints } fr
 import { blueprintTicks } from '../system/runs.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
 import { openJson, sealJson } from './sealed-plan.ts'
-import { deleteRows, insertRow, type Queries, selectRows, updateRows } from './store.ts'
+import { deleteRows, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
 
 type BlueprintRow = RowOf<typeof blueprints>
 
@@ -86,13 +86,17 @@ export async function writeBlueprint(
     await updateRows(queries, blueprints, { id }, row)
     await deleteParts(queries, id)
   }
-  for (const name of new Set(blueprint.labels)) await insertRow(queries, blueprintLabels, { blueprint_id, name })
+  const labels = [...new Set(blueprint.labels)].map((name) => ({ blueprint_id, name }))
+  await insertRows(queries, blueprintLabels, labels)
   for (const connection of merged(blueprint.connections)) {
     const link = { blueprint_id, plugin_name: connection.pluginName, connection_id: connection.connectionId }
     await insertRow(queries, blueprintConnections, link)
-    for (const scope_id of new Set(connection.scopes.map(({ scopeId }) => scopeId))) {
-      await insertRow(queries, blueprintScopes, { ...link, scope_id })
-    }
+    const ids = new Set(connection.scopes.map(({ scopeId }) => scopeId))
+    await insertRows(
+      queries,
+      blueprintScopes,
+      [...ids].map((scope_id) => ({ ...link, scope_id })),
+    )
   }
   return blueprint_id
 }

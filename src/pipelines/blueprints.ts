@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { retrying } from '../database/write.ts'
 import { UserError } from '../errors.ts'
-import { maskUrls } from '../secrets.ts'
+import { maskSecrets, unmaskSecrets } from '../secrets.ts'
 import { blueprintLabels, blueprints, projects } from '../system/projects.ts'
 import { deleteBlueprint, readBlueprints, type UnsavedBlueprint, writeBlueprint } from './blueprint-rows.ts'
 import { checkSchedule } from './cron.ts'
@@ -20,7 +20,6 @@ import type {
 } from './records.ts'
 import { setTick } from './schedule.ts'
 import type { BlueprintService, ServiceContext } from './services.ts'
-import { unmaskUrls } from './settings.ts'
 import { findRow, type Queries, selectPage, selectRows } from './store.ts'
 
 const DEFAULTS: UnsavedBlueprint = {
@@ -166,9 +165,9 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
       const { plan, beforePlan, afterPlan } = changes
       // Clients send back what they were shown, with passwords starred.
       const plans = {
-        ...(plan && { plan: unmaskUrls(plan, before.plan) }),
-        ...(beforePlan && { beforePlan: unmaskUrls(beforePlan, before.beforePlan) }),
-        ...(afterPlan && { afterPlan: unmaskUrls(afterPlan, before.afterPlan) }),
+        ...(plan && { plan: unmaskSecrets(plan, before.plan) }),
+        ...(beforePlan && { beforePlan: unmaskSecrets(beforePlan, before.beforePlan) }),
+        ...(afterPlan && { afterPlan: unmaskSecrets(afterPlan, before.afterPlan) }),
       }
       return save(changed(before, { ...changes, ...plans }), before)
     },
@@ -185,11 +184,11 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     },
     async preview(id, flags) {
       const plan = await planOf(context, await stored(id), flagsOf(flags))
-      return maskUrls(await previewPlan(database, plan))
+      return maskSecrets(await previewPlan(database, plan))
     },
     async previewOf(blueprint: NewBlueprint) {
       const { plan } = await checked(changed(DEFAULTS, blueprint))
-      return maskUrls(await previewPlan(database, plan))
+      return maskSecrets(await previewPlan(database, plan))
     },
   }
 }
@@ -210,9 +209,9 @@ const isZero = (moment: Date | null) => moment !== null && moment.getUTCFullYear
 
 export const shown = (blueprint: Blueprint): Blueprint => ({
   ...blueprint,
-  plan: maskUrls(blueprint.plan),
-  beforePlan: maskUrls(blueprint.beforePlan),
-  afterPlan: maskUrls(blueprint.afterPlan),
+  plan: maskSecrets(blueprint.plan),
+  beforePlan: maskSecrets(blueprint.beforePlan),
+  afterPlan: maskSecrets(blueprint.afterPlan),
 })
 
 const labelled = (queries: Queries, label: string) =>

@@ -1,7 +1,7 @@
 /** Pipelines and tasks as they are stored, and as they are shown. */
 import { sql } from 'kysely'
 import type { RowOf } from '../database/table.ts'
-import { maskUrls, type Secrets } from '../secrets.ts'
+import { maskSecrets, type Secrets } from '../secrets.ts'
 import { pipelineLabels, pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { taskProgress } from '../system/runs.ts'
 import { countsAsCollector } from './plan/select-subtasks.ts'
@@ -53,7 +53,7 @@ export async function readTasks(queries: Queries, rows: readonly TaskRow[], secr
       ({
         ...publicRow(tasks, row),
         subtasks: row.subtasks ?? [],
-        options: maskUrls(openJson(row.options, secrets) ?? {}),
+        options: maskSecrets(openJson(row.options, secrets) ?? {}),
         status: row.status as TaskStatus,
         progressDetail: details.get(row.id) ?? null,
       }) as unknown as Task,

@@ -12,7 +12,17 @@ import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task
 import { sealJson } from './sealed-plan.ts'
 import type { PipelineService, ServiceContext } from './services.ts'
 import { FINISHED, isFinished, QUEUED, type TaskStatus, UNFINISHED } from './states.ts'
-import { deleteRows, findRow, insertRow, publicRow, type Queries, selectPage, selectRows, updateRows } from './store.ts'
+import {
+  deleteRows,
+  findRow,
+  insertRow,
+  insertRows,
+  publicRow,
+  type Queries,
+  selectPage,
+  selectRows,
+  updateRows,
+} from './store.ts'
 import { followTaskLog, logArchive } from './task-log.ts'
 import { watchPipeline } from './watch.ts'
 
@@ -54,25 +64,25 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         skip_collectors: pipeline.skipCollectors ?? false,
         full_sync: pipeline.fullSync ?? false,
       })
-      for (const label of new Set(labels))
-        await insertRow(transaction, pipelineLabels, { pipeline_id: pipelineId, name: label })
-      for (const [row, stage] of plan.entries()) {
-        for (const [column, task] of stage.entries()) {
-          await insertRow(transaction, tasks, {
-            plugin: task.plugin,
-            subtasks: task.subtasks ?? [],
-            options: sealJson(task.options, secrets),
-            status: 'TASK_CREATED',
-            pipeline_id: pipelineId,
-            pipeline_row: row + 1,
-            pipeline_col: column + 1,
-          })
-        }
-      }
+      const names = [...new Set(labels)].map((label) => ({ pipeline_id: pipelineId, name: label }))
+      await insertRows(transaction, pipelineLabels, names)
+      const places = plan.flatMap((stage, row) =>
+        stage.map((task, column) => ({
+          plugin: task.plugin,
+          subtasks: task.subtasks ?? [],
+          options: sealJson(task.options, secrets),
+          status: 'TASK_CREATED',
+          pipeline_id: pipelineId,
+          pipeline_row: row + 1,
+          pipeline_col: column + 1,
+        })),
+      )
+      await insertRows(transaction, tasks, places)
       return pipelineId
     })
     if (id === undefined) return undefined
     context.changed('pipelines')
+    void context.notify?.(id, 'TASK_CREATED')
     return get(id)
   }
 
@@ -180,7 +190,10 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
 
 /** The row is locked, so that of two that start a pipeline at once one sees the other's. */
 async function requireNonePending(transaction: Kysely<any>, blueprintId: number): Promise<void> {
-  await transaction.selectFrom(blueprints.name).select('id').where('id', '=', blueprintId).forUpdate().execute()
+  const [blueprint] = await selectRows(transaction, blueprints, (query) =>
+    query.where('id', '=', blueprintId).forUpdate(),
+  )
+  if (!blueprint) throw new UserError(`There is no blueprint ${blueprintId}.`)
   const [pending] = await selectRows(transaction, pipelines, (query) =>
     query.where('blueprint_id', '=', blueprintId).where('status', 'in', UNFINISHED).limit(1),
   )

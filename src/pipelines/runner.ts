@@ -36,7 +36,7 @@ const LEASE_MS = 15_000
 const STOPPED = 'this server stops'
 
 export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
-  const { database, plugins, secrets, log, dataFolder } = control.context
+  const { database, plugins, secrets, log, dataFolder, notify } = control.context
   const { dispatch, consume, maxParallel, resume, leaseMs = LEASE_MS } = options
   let holder = newHolder()
   const running = new Map<number, { abort: AbortController; ended: Promise<void> }>()
@@ -90,11 +90,13 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     const write = createTaskLog(join(logFolder(dataFolder, pipeline.id), PIPELINE_LOG))
     write(`pipeline ${pipeline.id} begins`)
     const { signal } = abort
+    void notify?.(pipeline.id, 'TASK_RUNNING')
     const ended = runPipeline({ pipeline, database, dispatch, holder, signal, log: write, connectionOf })
       .catch((error) => log.error({ pipeline: pipeline.id }, `the run broke off: ${messageOf(error)}`))
       .finally(() => {
         write.close()
         running.delete(pipeline.id)
+        if (!isStopped) void notify?.(pipeline.id)
         wake()
       })
     running.set(pipeline.id, { abort, ended })
@@ -123,12 +125,18 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
       const interrupted = [...running]
       for (const [, { abort }] of interrupted) abort.abort(STOPPED)
       await Promise.all(interrupted.map(([, { ended }]) => ended))
-      const status = resume ? 'TASK_RESUME' : 'TASK_FAILED'
-      for (const [id] of interrupted) {
-        await database.kysely.transaction().execute((transaction) => release(transaction, id, status, holder))
+      try {
+        const status = resume ? 'TASK_RESUME' : 'TASK_FAILED'
+        for (const [id] of interrupted) {
+          await database.kysely.transaction().execute((transaction) => release(transaction, id, status, holder))
+        }
+        await membership.leave()
+      } catch (error) {
+        // Whoever starts next finds out by itself, a little later.
+        log.warn(`what was interrupted could not be handed over: ${messageOf(error)}`)
+      } finally {
+        await dispatch.close()
       }
-      await membership.leave()
-      await dispatch.close()
     },
   }
 }

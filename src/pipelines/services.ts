@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Logger } from '../log.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
+import type { Notify } from './notify.ts'
 import type { PlanPreview } from './plan/preview.ts'
 import type {
   Blueprint,
@@ -34,6 +35,8 @@ export interface ServiceContext {
   readonly log: Logger
   /** Tells whoever waits in this process that pipelines or blueprints changed; other processes see it when they poll. */
   readonly changed: (what: Change) => void
+  /** Called when a pipeline was created, begins or ends. */
+  readonly notify?: Notify
 }
 export type Change = 'pipelines' | 'schedule'
 

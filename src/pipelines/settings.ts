@@ -147,14 +147,3 @@ export const maskSettings = (fields: Fields, values: Settings): Values =>
       return [name, name === 'password' ? '' : maskSecret(value)]
     }),
   )
-
-/** What was shown masked and comes back unchanged stands for what is stored, at the same place. */
-export function unmaskUrls<Value>(sent: Value, stored: unknown): Value {
-  if (typeof sent === 'string') {
-    return (typeof stored === 'string' && sent === maskUrl(stored) ? stored : sent) as Value
-  }
-  if (sent === null || typeof sent !== 'object' || sent instanceof Date) return sent
-  const at = (name: string | number) => (stored as any)?.[name]
-  if (Array.isArray(sent)) return sent.map((each, index) => unmaskUrls(each, at(index))) as Value
-  return Object.fromEntries(Object.entries(sent).map(([name, each]) => [name, unmaskUrls(each, at(name))])) as Value
-}

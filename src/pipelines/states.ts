@@ -1,5 +1,4 @@
 /** States that pipelines and tasks share, and which may follow which. */
-import { UserError } from '../errors.ts'
 
 export const TASK_STATUSES = [
   'TASK_CREATED',
@@ -39,7 +38,3 @@ export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => FOLLOWER
 /** The states from which `to` may be reached; for the condition of an update. */
 export const statesBefore = (to: TaskStatus): readonly TaskStatus[] =>
   TASK_STATUSES.filter((from) => mayFollow(from, to))
-
-export function requireTransition(what: string, from: TaskStatus, to: TaskStatus): void {
-  if (!mayFollow(from, to)) throw new UserError(`${what} is ${from} and cannot become ${to}.`)
-}

@@ -37,16 +37,29 @@ export function fitted(table: Table<any>, values: Record<string, unknown>): Reco
   }
 }
 
-/** Inserts one row and gives the number that the database gave it. */
-export async function insertRow(queries: Queries, table: Table<any>, values: Record<string, unknown>): Promise<number> {
+type Values = Record<string, unknown>
+
+/** A whole row: columns that are not given have their value for "missing", the database numbers what it numbers. */
+function newRow(table: Table<any>, values: Values): Values {
   const now = new Date()
-  const stamps = table.createdAt < 0 ? {} : { created_at: now, updated_at: now }
-  const all = Object.fromEntries(
-    table.names
-      .filter((name) => !(table.columns[name] as Column).isGenerated)
-      .map((name) => [name, (values as any)[name] ?? (stamps as any)[name]]),
-  )
-  const insert = queries.insertInto(table.name).values(fitted(table, all))
+  const stamps: Values = table.createdAt < 0 ? {} : { created_at: now, updated_at: now }
+  const names = table.names.filter((name) => !(table.columns[name] as Column).isGenerated)
+  return fitted(table, Object.fromEntries(names.map((name) => [name, values[name] ?? stamps[name]])))
+}
+
+/** Rows in one statement; an engine takes only so many parameters. */
+const ROWS_AT_ONCE = 500
+
+export async function insertRows(queries: Queries, table: Table<any>, rows: readonly Values[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    const batch = rows.slice(start, start + ROWS_AT_ONCE).map((values) => newRow(table, values))
+    await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate)
+  }
+}
+
+/** Inserts one row and gives the number that the database gave it. */
+export async function insertRow(queries: Queries, table: Table<any>, values: Values): Promise<number> {
+  const insert = queries.insertInto(table.name).values(newRow(table, values))
   const isNumbered = table.names.some((name) => (table.columns[name] as Column).isGenerated)
   const isReturned = isNumbered && queries.getExecutor().adapter.supportsReturning
   const result = await (isReturned ? insert.returning('id') : insert).executeTakeFirst().catch(refuseDuplicate)

@@ -1,5 +1,6 @@
 import { openAwaitedClient } from '../plugin-kit/connection.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
+import { understanding } from '../plugin-kit/remote-scopes.ts'
 import { maskSecret } from '../secrets.ts'
 import type { Settings } from './records.ts'
 import type { ConnectionService } from './services.ts'
@@ -17,16 +18,11 @@ export async function testConnection(
   how: { readonly isSaved: boolean; readonly signal: AbortSignal },
 ): Promise<TestResult> {
   const envelope = { code: 0, causes: null, data: null }
-  if (source.connection.check) {
-    const {
-      success,
-      message = success ? 'success' : '',
-      details,
-    } = await source.connection.check(settings, {
-      ...how,
-      open: (each) => openAwaitedClient(source, each),
-      mask: maskSecret,
-    })
+  const { check } = source.connection
+  if (check) {
+    const open = (each: Settings) => openAwaitedClient(source, each)
+    const found = await understanding(source.title, () => check(settings, { ...how, open, mask: maskSecret }))
+    const { success, message = success ? 'success' : '', details } = found
     return { ...envelope, success, message, ...details }
   }
   const client = openAwaitedClient(source, settings)
