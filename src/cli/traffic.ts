@@ -1,6 +1,15 @@
 import { Command } from 'commander'
+import { engineOn } from '../traffic/connect.ts'
+import { createRuntime, withDatabase } from './runtime.ts'
 import { planCommands } from './traffic/plan-commands.ts'
-import { switchCommands } from './traffic/switch-commands.ts'
+import { switchCommands, type WithEngine } from './traffic/switch-commands.ts'
+
+const withEngine: WithEngine = (body) =>
+  withDatabase(
+    createRuntime(),
+    (database) => body(engineOn(database)),
+    () => {},
+  )
 
 export const traffic = new Command('traffic').description('switch weighted traffic between two clusters')
-for (const command of [...planCommands, ...switchCommands]) traffic.addCommand(command)
+for (const command of [...planCommands, ...switchCommands(withEngine)]) traffic.addCommand(command)

@@ -3,9 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { stringify } from 'yaml'
-import { traffic } from '../../src/cli/traffic.ts'
+import { switchCommands } from '../../src/cli/traffic/switch-commands.ts'
+import type { Database } from '../../src/database/database.ts'
+import { engineOn } from '../../src/traffic/connect.ts'
 import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -36,13 +39,15 @@ const weir = (args: readonly string[], environment: Record<string, string> = {},
     child.stdin.end(input)
   })
 
-/** The same command in this process: a database test needs many, and a process of its own costs a second each. */
-async function weirHere(args: readonly string[]): Promise<Ended> {
+/** The same commands in this process: a database test needs many, and a process of its own costs a second each. */
+async function weirHere(database: Database, args: readonly string[]): Promise<Ended> {
   const [out, err] = [[] as string[], [] as string[]]
   const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0)
   const stderr = vi.spyOn(console, 'error').mockImplementation((text) => void err.push(String(text)))
+  const traffic = new Command('traffic')
+  for (const command of switchCommands((body) => body({ ...engineOn(database), pollMs: 5 })))
+    traffic.addCommand(command)
   try {
-    process.exitCode = undefined
     await traffic.parseAsync([...args], { from: 'user' })
     return { code: Number(process.exitCode ?? 0), out: out.join(''), err: err.join('') }
   } finally {
@@ -206,43 +211,42 @@ describeEachDatabase('surfaces', (database) => {
   })
 
   test('the command line: exit codes of conflict, edit and gate', async () => {
-    process.env.DB_URL = database.url
     const plan = structuredClone(world.plan)
     plan.name = 'by-hand'
     plan.steps[1]!.gates = [{ kind: 'approval' }]
     const file = join(folder, `${database.engine}.yaml`)
     writeFileSync(file, stringify(plan))
-    expect(await weirHere(['prepare', file, '--json'])).toMatchObject({
+    expect(await weirHere(database.database, ['prepare', file, '--json'])).toMatchObject({
       code: 0,
       err: '',
       out: expect.stringContaining('"state": "prepared"'),
     })
-    expect(await weirHere(['advance', file])).toMatchObject({
+    expect(await weirHere(database.database, ['advance', file])).toMatchObject({
       code: 0,
       out: expect.stringContaining('shifting, step 1 of 3 (90/10)'),
     })
-    expect(await weirHere(['advance', 'by-hand'])).toMatchObject({
+    expect(await weirHere(database.database, ['advance', 'by-hand'])).toMatchObject({
       code: 3,
       err: expect.stringContaining('approval pending'),
     })
     plan.steps[2]!.weights = { current: 20, target: 80 }
     writeFileSync(file, stringify(plan))
     const calls = world.current.calls.length
-    expect(await weirHere(['advance', file])).toMatchObject({
+    expect(await weirHere(database.database, ['advance', file])).toMatchObject({
       code: 4,
       err: expect.stringMatching(/nothing was applied.*steps\[2\]\.weights\.target: 50 → 80/s),
     })
     expect(world.current.calls).toHaveLength(calls)
-    expect(await weirHere(['cleanup', 'by-hand', '--confirm', 'by-hand'])).toMatchObject({
+    expect(await weirHere(database.database, ['cleanup', 'by-hand', '--confirm', 'by-hand'])).toMatchObject({
       code: 4,
       err: expect.stringContaining('after the DNS switch is confirmed'),
     })
-    expect(await weirHere(['rollback', 'by-hand'])).toMatchObject({
+    expect(await weirHere(database.database, ['rollback', 'by-hand'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('rolled-back'),
     })
     expect(world.liveWeights()).toEqual([100, 0])
-    const status = JSON.parse((await weirHere(['status', 'by-hand', '--json'])).out)
+    const status = JSON.parse((await weirHere(database.database, ['status', 'by-hand', '--json'])).out)
     expect(status).toMatchObject({
       state: 'rolled-back',
       journal: expect.arrayContaining([expect.objectContaining({ kind: 'intent', effect: 'rollback-weights' })]),

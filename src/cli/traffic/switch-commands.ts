@@ -2,7 +2,6 @@ import { userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { Database } from '../../database/database.ts'
-import { engineOn } from '../../traffic/connect.ts'
 import { act, approve, type Engine, type Request } from '../../traffic/engine.ts'
 import { TrafficError } from '../../traffic/finding.ts'
 import { preview } from '../../traffic/preview.ts'
@@ -10,16 +9,11 @@ import { reverseSwitch } from '../../traffic/reverse.ts'
 import { ACTIONS, type Action } from '../../traffic/state.ts'
 import { describeSwitch, getSwitch, journalOf, listSwitches, type SwitchRow } from '../../traffic/store.ts'
 import { planFromText, submitPlan } from '../../traffic/submit-plan.ts'
-import { createRuntime, withDatabase } from '../runtime.ts'
 import { guarded, print, printJson, readText } from './output.ts'
 
 const POLL_MS = 2_000
-const withEngine = <Result>(body: (engine: Engine, database: Database) => Promise<Result>): Promise<Result> =>
-  withDatabase(
-    createRuntime(),
-    (database) => body(engineOn(database), database),
-    () => {},
-  )
+/** Opens what a command works on, and closes it afterwards. */
+export type WithEngine = (body: (engine: Engine) => Promise<void>) => Promise<void>
 
 /** A plan file starts or names its switch; otherwise the text is an id or a name. */
 const switchOf = async (database: Database, subject: string): Promise<SwitchRow> =>
@@ -61,7 +55,7 @@ const SUMMARY: Readonly<Record<Action, string>> = {
   abort: 'before any traffic has moved: remove what prepare made',
 }
 
-const actionCommand = (action: Action): Command =>
+const actionCommand = (withEngine: WithEngine, action: Action): Command =>
   new Command(action)
     .description(SUMMARY[action])
     .argument('<switch>', 'plan file, id or name')
@@ -76,18 +70,12 @@ const actionCommand = (action: Action): Command =>
     .option('--json', 'the switch as JSON')
     .action(
       guarded((subject: string, flags: ActionFlags) =>
-        withEngine((engine, database) => carryOut(engine, database, action, subject, flags)),
+        withEngine((engine) => carryOut(engine, action, subject, flags)),
       ),
     )
 
-async function carryOut(
-  engine: Engine,
-  database: Database,
-  action: Action,
-  subject: string,
-  flags: ActionFlags,
-): Promise<void> {
-  const row = await switchOf(database, subject)
+async function carryOut(engine: Engine, action: Action, subject: string, flags: ActionFlags): Promise<void> {
+  const row = await switchOf(engine.database, subject)
   const actor = userInfo().username
   if (flags.dryRun) {
     const lines = await preview(engine, row, { action, acceptLive: flags.acceptLive })
@@ -123,64 +111,75 @@ async function attempt(
   }
 }
 
-const status = new Command('status')
-  .description('all switches, or one with its journal')
-  .argument('[switch]', 'id or name')
-  .option('--json', 'as JSON')
-  .action(
-    guarded((subject: string | undefined, { json }: { json?: boolean }) =>
-      withEngine(async (_engine, database) => {
-        if (subject === undefined) {
-          const rows = await listSwitches(database)
-          if (json) printJson(rows.map(describeSwitch))
-          else for (const row of rows) show(row, false)
-          return
-        }
-        const row = await getSwitch(database, subject)
-        const journal = await journalOf(database, row.id)
-        if (json) return printJson({ ...describeSwitch(row), journal })
-        show(row, false)
-        print(
-          journal
-            .map(
-              ({ at, actor, action, kind, effect, detail }) =>
-                `  ${at?.toISOString()} ${actor} ${action} ${kind} ${effect} ${detail}`,
-            )
-            .join('\n'),
-        )
-      }),
-    ),
-  )
+const status = (withEngine: WithEngine): Command =>
+  new Command('status')
+    .description('all switches, or one with its journal')
+    .argument('[switch]', 'id or name')
+    .option('--json', 'as JSON')
+    .action(
+      guarded((subject: string | undefined, { json }: { json?: boolean }) =>
+        withEngine(async ({ database }) => {
+          if (subject === undefined) {
+            const rows = await listSwitches(database)
+            if (json) printJson(rows.map(describeSwitch))
+            else for (const row of rows) show(row, false)
+            return
+          }
+          const row = await getSwitch(database, subject)
+          const journal = await journalOf(database, row.id)
+          if (json) return printJson({ ...describeSwitch(row), journal })
+          show(row, false)
+          print(
+            journal
+              .map(
+                ({ at, actor, action, kind, effect, detail }) =>
+                  `  ${at?.toISOString()} ${actor} ${action} ${kind} ${effect} ${detail}`,
+              )
+              .join('\n'),
+          )
+        }),
+      ),
+    )
 
-const approval = new Command('approve')
-  .description('pass the approval gate of the step in force')
-  .argument('<switch>', 'id or name')
-  .option('--reason <text>', 'what was looked at')
-  .option('--json', 'the switch as JSON')
-  .action(
-    guarded((subject: string, { reason, json }: { reason?: string; json?: boolean }) =>
-      withEngine(async (engine, database) => {
-        const { id } = await getSwitch(database, subject)
-        show(await approve(engine, id, userInfo().username, reason), json)
-      }),
-    ),
-  )
+const approval = (withEngine: WithEngine): Command =>
+  new Command('approve')
+    .description('pass the approval gate of the step in force')
+    .argument('<switch>', 'id or name')
+    .option('--reason <text>', 'what was looked at')
+    .option('--json', 'the switch as JSON')
+    .action(
+      guarded((subject: string, { reason, json }: { reason?: string; json?: boolean }) =>
+        withEngine(async (engine) => {
+          const { id } = await getSwitch(engine.database, subject)
+          show(await approve(engine, id, userInfo().username, reason), json)
+        }),
+      ),
+    )
 
-const reverse = new Command('reverse')
-  .description('a new draft in the other direction')
-  .argument('<switch>', 'id or name')
-  .option('--source-security-group <id>', 'of the load balancer that is left; read from AWS when missing')
-  .option('--json', 'the switch as JSON')
-  .action(
-    guarded((subject: string, { sourceSecurityGroup, json }: { sourceSecurityGroup?: string; json?: boolean }) =>
-      withEngine(async (engine, database) =>
-        show(
-          await reverseSwitch(engine, await getSwitch(database, subject), userInfo().username, sourceSecurityGroup),
-          json,
+const reverse = (withEngine: WithEngine): Command =>
+  new Command('reverse')
+    .description('a new draft in the other direction')
+    .argument('<switch>', 'id or name')
+    .option('--source-security-group <id>', 'of the load balancer that is left; read from AWS when missing')
+    .option('--json', 'the switch as JSON')
+    .action(
+      guarded((subject: string, { sourceSecurityGroup, json }: { sourceSecurityGroup?: string; json?: boolean }) =>
+        withEngine(async (engine) =>
+          show(
+            await reverseSwitch(
+              engine,
+              await getSwitch(engine.database, subject),
+              userInfo().username,
+              sourceSecurityGroup,
+            ),
+            json,
+          ),
         ),
       ),
-    ),
-  )
+    )
 
 /** What works on switches in the database. */
-export const switchCommands: readonly Command[] = [...ACTIONS.map(actionCommand), approval, reverse, status]
+export const switchCommands = (withEngine: WithEngine): readonly Command[] => [
+  ...ACTIONS.map((action) => actionCommand(withEngine, action)),
+  ...[approval, reverse, status].map((command) => command(withEngine)),
+]
