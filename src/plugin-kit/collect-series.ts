@@ -26,6 +26,8 @@ export interface Tally {
   /** The source said that what is stored is still right. */
   isUnchanged: boolean
   readonly gaps: string[]
+  /** Why not everything could be asked for. */
+  capped: string | undefined
 }
 
 /** One collection under way. */
@@ -72,7 +74,7 @@ export async function openSeries({ spec, task, base, run, raw }: Collecting, rou
       incremental && 'newestFirstBy' in incremental && round.kind === 'list' ? incremental.newestFirstBy : undefined,
     request: {
       ...(round.request ?? withFilter(spec, context, since)),
-      accept: spec.emptyOn ?? [],
+      accept: [...(spec.emptyOn ?? []), ...(spec.endsOn ?? [])],
       ...(etag && { ifNoneMatch: etag.etag, preferCredential: etag.credential }),
     },
   }
@@ -165,7 +167,7 @@ export async function readStretch(
       isCut = true
       return { rows: [checkpoint({ unchanged: true }, true)], isLast: true }
     }
-    const isEmpty = spec.emptyOn?.includes(response.status) ?? false
+    const isEmpty = isNothing(page)
     if (!isEmpty) records.check()
     const all = isEmpty ? [] : page.records
     const fresh = newestFirstBy && run.since ? untilOlder(all, newestFirstBy, run.since) : all
@@ -183,6 +185,17 @@ export async function readStretch(
     const standing = places ? { places } : isLast ? null : (next as StretchState)
     const rows = [...rawRows(page, fresh), checkpoint(standing, isDone), ...tags(page, isLast, places !== undefined)]
     return { rows, isLast, places }
+  }
+
+  /** An answer that stands for no records. */
+  function isNothing({ response: { status, url }, at }: Page): boolean {
+    if (spec.endsOn?.includes(status)) {
+      tally.capped ??= `the source lists no further than ${safeUrl(url)} (${status}); older records are missing`
+      return true
+    }
+    if (!spec.emptyOn?.includes(status)) return false
+    if (isFirst(at)) return true
+    throw new FatalError(`${safeUrl(url)}: ${status} in the middle of a list. The next run goes on from there.`)
   }
 
   function count(page: Page, fresh: number) {
@@ -214,10 +227,9 @@ export async function readStretch(
   function tags({ response, at }: Page, isLast: boolean, isFirstOfMany: boolean) {
     const { etag } = response.headers
     if (!etag) return []
-    const isFirst = !at.offset && !at.cursor && !at.url
     const isEnd = stretch.isTail && isLast && at === stretch.place
     const keys = [
-      ...(isWhole && isFirst && (isLast || newestFirstBy) ? [round.key] : []),
+      ...(isWhole && isFirst(at) && (isLast || newestFirstBy) ? [round.key] : []),
       ...(isFirstOfMany ? [firstKey(round)] : []),
       ...(isEnd ? [lastKey(round)] : []),
     ]
@@ -235,6 +247,8 @@ export async function readStretch(
     }
   }
 }
+
+const isFirst = ({ offset, cursor, url }: PageState) => !offset && !cursor && !url
 
 /** Under which the tags of a list's two ends are kept. */
 export const firstKey = ({ key }: Round): string => `${key}#first`

@@ -92,8 +92,10 @@ export interface CollectSpec<Scope, Config> {
   readonly incremental?: Incremental
   readonly windows?: Windows
   readonly completes?: readonly Completion[]
-  /** Statuses that mean "nothing here", not "broken". */
+  /** Statuses of a first page that mean "nothing here", not "broken". */
   readonly emptyOn?: readonly number[]
+  /** Statuses of a later page that mean "no further than this": a gap that no run can close. */
+  readonly endsOn?: readonly number[]
 }
 
 /**

@@ -86,7 +86,7 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
       await dropReplaced(task, raw, run.startedAt)
     }
     await closeRun(database, where, run)
-    await file('complete', '')
+    await file(tally.capped ? 'gap' : 'complete', tally.capped ?? '')
   } catch (error) {
     if (tally.gaps.length === 0) await file('failed', messageOf(error)).catch(() => {})
     throw error
@@ -96,7 +96,7 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
 
 /** What earlier, cut off attempts of this run have counted. */
 function tallyOf({ checkpoints }: CollectRun): Tally {
-  const tally: Tally = { received: 0, expected: undefined, isUnchanged: false, gaps: [] }
+  const tally: Tally = { received: 0, expected: undefined, isUnchanged: false, gaps: [], capped: undefined }
   for (const [key, { received, expected, page }] of checkpoints) {
     tally.received += received
     if (expected !== null) tally.expected = (tally.expected ?? 0) + expected

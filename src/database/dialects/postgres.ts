@@ -87,7 +87,11 @@ export async function connectPostgres(url: string, connections: number): Promise
   })
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => void client.query(`set timezone = 'UTC'`).catch(() => {}))
+  pool.on('connect', (client) => {
+    // One that breaks in use is told by the query that it fails; this event would end the process besides.
+    client.on('error', () => {})
+    void client.query(`set timezone = 'UTC'`).catch(() => {})
+  })
   const database = databaseOn(pool, url)
   const version = await sql<{ version: number }>`
     select cast(current_setting('server_version_num') as integer) as version`

@@ -9,7 +9,8 @@ const database = await openDatabase(url)
 const plugin = githubAtOnce(Number(concurrency))
 const finished = readFileSync(journal, 'utf8').split('\n')
 for (const { name, step } of plugin.subtasks) {
-  if (step === 'convert' || finished.includes(name)) continue
+  // Statistics are asked for at the same address as the commits of deployments.
+  if (step === 'convert' || name === 'Collect Commit Stats' || finished.includes(name)) continue
   await runGithub(database, plugin, {
     only: (subtask) => subtask.name === name,
     progress: ({ done }) => console.log(name, done),

@@ -42,7 +42,7 @@ export default entity(issueComments, {
   domainTypes: ['TICKET', 'CODEREVIEW'],
   raw: RAW,
   collect: {
-    request: ({ scope }) => ({ path: inRepo(scope, 'issues/comments'), query: { sort: 'updated', direction: 'asc' } }),
+    request: ({ scope }) => ({ path: inRepo(scope, 'issues/comments'), query: { sort: 'updated', direction: 'desc' } }),
     paging: REST_PAGE,
     incremental: since,
     emptyOn: [410],
@@ -75,7 +75,7 @@ export const reviewComments = entity(pullRequestComments, {
   domainTypes: ['CODEREVIEW'],
   raw: REVIEW_RAW,
   collect: {
-    request: ({ scope }) => ({ path: inRepo(scope, 'pulls/comments'), query: { sort: 'updated', direction: 'asc' } }),
+    request: ({ scope }) => ({ path: inRepo(scope, 'pulls/comments'), query: { sort: 'updated', direction: 'desc' } }),
     paging: REST_PAGE,
     incremental: since,
   },

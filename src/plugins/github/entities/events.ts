@@ -17,7 +17,8 @@ export default entity(events, {
     request: ({ scope }) => ({ path: inRepo(scope, 'issues/events') }),
     paging: REST_PAGE,
     incremental: { newestFirstBy: 'created_at' },
-    emptyOn: [410, 422], // 422: GitHub lists no further than a few hundred pages
+    emptyOn: [410],
+    endsOn: [422], // GitHub lists no further than a few hundred pages
   },
   extract: {
     writes: [repoAccounts],

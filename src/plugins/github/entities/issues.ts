@@ -71,7 +71,7 @@ export default entity(issues, {
   collect: {
     request: ({ scope }) => ({
       path: inRepo(scope, 'issues'),
-      query: { state: 'all', sort: 'updated', direction: 'asc' },
+      query: { state: 'all', sort: 'updated', direction: 'desc' },
     }),
     paging: REST_PAGE,
     incremental: { filterBy: (since) => ({ since: since.toISOString() }) },
