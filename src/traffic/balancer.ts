@@ -49,14 +49,15 @@ export async function openBalancer(region: string): Promise<Balancer> {
     return TargetGroups[0]
   }
   return {
-    async loadBalancer(dnsName) {
-      for await (const page of aws.paginateDescribeLoadBalancers({ client }, {})) {
-        const found = page.LoadBalancers?.find(({ DNSName }) => DNSName?.toLowerCase() === dnsName.toLowerCase())
-        if (found !== undefined)
-          return { arn: found.LoadBalancerArn!, vpcId: found.VpcId!, securityGroups: found.SecurityGroups ?? [] }
-      }
-      return undefined
-    },
+    loadBalancer: (dnsName) =>
+      translate(`find load balancer ${dnsName}`, async () => {
+        for await (const page of aws.paginateDescribeLoadBalancers({ client }, {})) {
+          const found = page.LoadBalancers?.find(({ DNSName }) => DNSName?.toLowerCase() === dnsName.toLowerCase())
+          if (found !== undefined)
+            return { arn: found.LoadBalancerArn!, vpcId: found.VpcId!, securityGroups: found.SecurityGroups ?? [] }
+        }
+        return undefined
+      }),
     async targetGroup(name) {
       const found = await translate(`read target group ${name}`, () => describe({ Names: [name] }))
       return found === undefined ? undefined : targetGroupOf(found)
@@ -181,6 +182,11 @@ async function translate<T>(what: string, request: () => Promise<T>): Promise<T>
         `Cannot ${what}: one with that name and other settings exists. Choose another targetGroup.name.`,
         { cause: error },
       )
+    }
+    if ((error as Error).name === 'CredentialsProviderError') {
+      throw new UserError(`Cannot ${what}: no AWS credentials were found. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.`, {
+        cause: error,
+      })
     }
     if (status === undefined || status === 429 || status >= 500)
       throw new RetryableError(`Cannot ${what}: ${text}`, { cause: error })

@@ -46,7 +46,13 @@ const SERVICE = { apiVersion: 'v1', kind: 'Service' }
 export async function openCluster(cluster: string, context: string | undefined): Promise<Cluster> {
   const kubernetes = await import('@kubernetes/client-node')
   const config = new kubernetes.KubeConfig()
-  config.loadFromDefault()
+  try {
+    config.loadFromDefault()
+  } catch (error) {
+    throw new UserError(`Cannot read the kubeconfig: ${messageOf(error)}. Set KUBECONFIG to a readable file.`, {
+      cause: error,
+    })
+  }
   useContext(config, cluster, context)
   const objects = kubernetes.KubernetesObjectApi.makeApiClient(config)
   const networking = config.makeApiClient(kubernetes.NetworkingV1Api)

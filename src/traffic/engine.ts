@@ -69,9 +69,6 @@ export async function act(engine: Engine, id: string, request: Request): Promise
     if (skipped.length > 0 && !run.has('note', skipped.join(',')))
       await run.write('note', skipped.join(','), request.reason)
     await perform(engine, run, plan, request)
-  } catch (error) {
-    await noteProblem(run, error)
-    throw error
   } finally {
     await run.end()
   }
@@ -88,7 +85,13 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   const outside = await engine.connect(plan)
   const context: EffectContext = { plan, outside, row: () => run.row, acceptsLive: request.acceptLive === true }
   const work: Work = { engine, run, plan, outside, request, context }
-  await PERFORM[request.action](work)
+  try {
+    await PERFORM[request.action](work)
+  } catch (error) {
+    // Only from here on: who may not act, or cannot even connect, leaves the switch as it is.
+    await noteProblem(run, error)
+    throw error
+  }
 }
 
 const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise<void>>> = {

@@ -365,6 +365,12 @@ describeEachDatabase('traffic switch', (database) => {
     await reach(row, 'prepared')
     await expect(go(row, 'cleanup', confirmed())).rejects.toThrow('use abort')
     await expect(go(row, 'dns')).rejects.toThrow('Cannot dns while the switch is prepared')
+    await go(row, 'advance')
+    await expect(go(row, 'cleanup', confirmed())).rejects.toThrow('Clean-up comes after')
+    process.env.KUBECONFIG = '/nowhere'
+    await expect(go(row, 'advance')).rejects.toThrow('KUBECONFIG')
+    process.env.KUBECONFIG = world.environment.KUBECONFIG
+    expect(await getSwitch(database.database, row.id)).toMatchObject({ state: 'shifting', problem: null })
     const twin = await createSwitch(database.database, world.plan, 'bob')
     await expect(go(twin, 'prepare')).rejects.toThrow(`Switch ${row.id} already works on action web-switch`)
     await expect(go(row, 'advance', { expectedVersion: 1 })).rejects.toMatchObject({ status: 412 })
