@@ -281,6 +281,9 @@ describeEachDatabase('projects, blueprints and plans', (test) => {
       Array.from({ length: 8 }, () => services().blueprints.trigger(blueprint?.id ?? 0)),
     )
     expect(asked.filter(({ status }) => status === 'fulfilled').length).toBe(1)
-    expect((await services().pipelines.list({ blueprintId: blueprint?.id ?? 0 })).count).toBe(1)
+    const { count, items } = await services().pipelines.list({ blueprintId: blueprint?.id ?? 0 })
+    expect(count).toBe(1)
+    await expect(services().pipelines.rerun(items[0]?.id ?? 0)).rejects.toThrow('is TASK_CREATED')
+    await expect(services().pipelines.create({ plan: items[0]?.plan ?? [], blueprintId: 4711 })).rejects.toThrow('4711')
   })
 })
