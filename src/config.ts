@@ -58,7 +58,13 @@ const variables = {
   notificationSecret: ['NOTIFICATION_SECRET', z.string().optional()],
   auth: ['AUTH', z.enum(['none', 'token', 'oidc']).optional()],
   authEnabled: ['AUTH_ENABLED', flag.default(false)],
-  authToken: ['AUTH_TOKEN', z.string().min(16, 'must have at least 16 characters').optional()],
+  authToken: [
+    'AUTH_TOKEN',
+    z
+      .string()
+      .regex(/^\S{16,}$/, 'must have at least 16 characters and no blanks')
+      .optional(),
+  ],
   trustedProxies: ['TRUSTED_PROXIES', list.default([])],
   requestsPerMinute: ['REQUESTS_PER_MINUTE', whole(0).default(6000)],
   endpointBlocked: ['ENDPOINT_CIDR_BLACKLIST', list.default([])],

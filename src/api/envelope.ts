@@ -61,6 +61,6 @@ export const errorHandler =
   (database: Database) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { status, body } = failureOf(error, database)
-    if (status >= 500) request.log.error({ err: error, url: request.routeOptions.url }, messageOf(error))
+    if (status === 500) request.log.error({ err: error, url: request.routeOptions.url }, messageOf(error))
     return reply.code(status).type('application/json; charset=utf-8').send(body)
   }

@@ -51,7 +51,7 @@ export function openClient(
     sign: (credential) => connection.sign?.(credential, settings) ?? { authorization: `Bearer ${credential}` },
     ...(connection.headers && { headers: connection.headers }),
     limits: { ...connection.limits, ...(limit && { requestsPerHour: limit }) },
-    proxy: settings.proxy,
+    proxy: withoutPath(settings.proxy),
     timeouts: { totalMs: apiTimeoutMs },
     retries: apiRetry,
     ...(settings.id && { share: { connections: shared, key: `${(plugin.settingsOf ?? plugin).name}:${settings.id}` } }),
@@ -69,3 +69,12 @@ const tokensOf = ({ token = '' }: Settings): string[] =>
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '')
+
+/** People paste a slash or a page behind a proxy's port; a proxy has neither. */
+function withoutPath(proxy: string | undefined): string | undefined {
+  const url = URL.parse(proxy ?? '')
+  if (!url) return proxy
+  const { protocol, username, password, host } = url
+  const user = username && `${username}${password && `:${password}`}@`
+  return `${protocol}//${user}${host}`
+}

@@ -1,4 +1,5 @@
 /** What a source offers for collection: a tree of groups with scopes in them. */
+import { UserError } from '../errors.ts'
 import type { ApiClient } from './http/index.ts'
 import type { Settings } from './plugin.ts'
 
@@ -47,4 +48,17 @@ export interface CheckQuestion {
   /** A client for these settings; close it. */
   open(settings: Settings): ApiClient
   mask(secret: string): string
+}
+
+/** Reads an answer that may come from something else than the source; then the endpoint is to blame, not the reader. */
+export async function understanding<Result>(title: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new UserError(`The endpoint does not answer as ${title} does: check its address.`, {
+      status: 502,
+      cause: error,
+    })
+  }
 }

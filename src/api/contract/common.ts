@@ -61,3 +61,8 @@ export const streams = (type: string, description: string, ...failures: readonly
   200: { description, content: { [type]: { schema: z.string() } } },
   ...failing(failures),
 })
+/** Rows as JSON, or as CSV where `format=csv` asks for it. */
+export const tables = (schema: z.ZodType, description: string, ...failures: readonly number[]): Answers => ({
+  200: { description, content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } } },
+  ...failing(failures),
+})

@@ -4,7 +4,7 @@ import { accessMode, accessToken, sameSecret } from '../access/access-token.ts'
 import { localPath, openOidc, STATE_COOKIE, STATE_MINUTES } from '../access/oidc.ts'
 import { SESSION_COOKIE, sessionService } from '../access/sessions.ts'
 import type { Routes } from '../api.ts'
-import { answers, failure } from '../contract/common.ts'
+import { answers } from '../contract/common.ts'
 import { body, text } from '../contract/lenient.ts'
 
 const tags = ['sign-in']
@@ -37,15 +37,10 @@ export const authRoutes: Routes = (api, { config, database, secrets, failures })
     },
   )
   const login = z.object({ provider: z.string().optional(), return_url: z.string().optional() })
-  const redirect = {
-    303: z.null().meta({ description: 'To the next page.' }),
-    400: failure,
-    502: failure,
-    503: failure,
-  }
+  const redirect = answers(303, z.null().meta({ description: 'To the next page.' }), 401, 502, 503)
   api.get(
     '/auth/login',
-    { schema: { tags, summary: 'Sign in with OpenID Connect', querystring: login, response: redirect as any } },
+    { schema: { tags, summary: 'Sign in with OpenID Connect', querystring: login, response: redirect } },
     async ({ query }, reply) => {
       const { location, cookie } = await oidc.begin(query.provider, localPath(query.return_url))
       reply.setCookie(STATE_COOKIE, cookie, { ...sessions.cookieOptions, maxAge: STATE_MINUTES * 60 })
@@ -60,7 +55,7 @@ export const authRoutes: Routes = (api, { config, database, secrets, failures })
         tags,
         summary: 'Where the provider sends the browser back to',
         querystring: callback,
-        response: { ...redirect, 401: failure } as any,
+        response: redirect,
       },
     },
     async (request, reply) => {
@@ -78,7 +73,7 @@ export const authRoutes: Routes = (api, { config, database, secrets, failures })
         tags,
         summary: 'Sign a browser in with the access token',
         body: body({ token: text }),
-        response: { 303: z.null(), 401: failure, 503: failure } as any,
+        response: redirect,
       },
     },
     async (request, reply) => {

@@ -4,6 +4,7 @@ import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
 import { connectionRoutes } from './connections.ts'
+import { metricRoutes } from './metrics.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
@@ -29,6 +30,7 @@ const CORE: readonly Routes[] = [
   pushRoutes,
   auditRoutes,
   trafficRoutes,
+  metricRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {

@@ -1,14 +1,17 @@
 /** The description of every route, made from the schemas that validate: for programs, and as a page. */
 import swagger from '@fastify/swagger'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
 import type { Api } from '../api.ts'
-import { streams } from '../contract/common.ts'
+import { answers, streams } from '../contract/common.ts'
 import { renderDescription } from '../description-page.ts'
 
 /** Before the routes: it collects them as they come. */
 export function installDescription(api: Api): void {
   void api.register(swagger, {
+    // `/api-keys` does not lie below `/api`.
+    stripBasePath: false,
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -38,7 +41,13 @@ export function descriptionRoutes(api: Api): void {
   }
   api.get(
     '/swagger/doc.json',
-    { schema: { tags, summary: 'This description', response: streams('application/json', 'OpenAPI 3.1.') } },
+    {
+      schema: {
+        tags,
+        summary: 'This description',
+        response: answers(200, z.any().meta({ description: 'OpenAPI 3.1.' })),
+      },
+    },
     async (_request, reply) => reply.type('application/json; charset=utf-8').send(description().json),
   )
   for (const path of ['/swagger', '/swagger/index.html']) {

@@ -3,6 +3,7 @@ import { UserError } from '../../errors.ts'
 import { openAwaitedClient } from '../../plugin-kit/connection.ts'
 import type { ApiClient } from '../../plugin-kit/http/index.ts'
 import type { PluginSpec, Settings } from '../../plugin-kit/plugin.ts'
+import { understanding } from '../../plugin-kit/remote-scopes.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { answers, paging, REMOTE_FAILURES } from '../contract/common.ts'
 import { patience, stopWith } from '../stream.ts'
@@ -42,7 +43,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
     const settings = await services.connections.reveal(plugin, connectionId)
     const client = openAwaitedClient(source, settings)
     try {
-      return await ask(client, settings)
+      return await understanding(title, () => ask(client, settings))
     } finally {
       await client.close()
     }
