@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,8 +28,12 @@ beforeAll(async () => {
       rolldownOptions: { output: { codeSplitting: false } },
     },
   })
+  spawnSync(process.execPath, [program], { env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') } })
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Dozens of processes on a machine that may be busy: a limit for what hangs, not a judgement of speed. */
+const LONGEST_MS = 900_000
 
 /** Each engine has its own moment of death; together they are every moment that differs. */
 const MOMENTS = ['after', 'before-result']
@@ -85,7 +89,7 @@ describeEachDatabase('killed and started again', (database) => {
     return createSwitch(database.database, world.plan, 'ada')
   }
 
-  test('at every journal entry from first plan to clean-up', async () => {
+  test('at every journal entry from first plan to clean-up', { timeout: LONGEST_MS }, async () => {
     const row = await start()
     let kills = await survive(row, { action: 'prepare' })
     expect(world.liveWeights()).toEqual([100, 0])
@@ -121,7 +125,7 @@ describeEachDatabase('killed and started again', (database) => {
     console.info(`${kills} kills ${moment}, ${entries.length} journal entries`)
   })
 
-  test('at every journal entry of a rollback', async () => {
+  test('at every journal entry of a rollback', { timeout: LONGEST_MS }, async () => {
     const row = await start()
     Object.assign(process.env, world.environment)
     const engine = { database: database.database, connect, now: () => new Date(), pollMs: 3 }

@@ -1,7 +1,8 @@
 /**
  * Carries out one action of a switch and dies by SIGKILL at its next journal entry: `after` it is committed and before
  * anything else happens, or `before-result`, when the call was made and nobody has written down how it ended.
- * Arguments: database address, switch, request as JSON, moment, effect whose result may pass.
+ * Arguments: database address, switch, request as JSON, moment, effect whose result may pass. Without any it only loads
+ * what it needs and ends well, because who is killed leaves no compile cache for the next.
  */
 import type { KyselyPlugin } from 'kysely'
 import { openDatabase } from '../../../src/database/open.ts'
@@ -9,7 +10,7 @@ import { connect } from '../../../src/traffic/connect.ts'
 import type { Outside } from '../../../src/traffic/effects/effect.ts'
 import { act } from '../../../src/traffic/engine.ts'
 
-const [url, id, request, moment, spared] = process.argv.slice(2) as [string, string, string, string, string]
+const [url, id, request, moment, spared] = process.argv.slice(2) as [string | undefined, string, string, string, string]
 let isWritten = false
 
 const die = (): void => {
@@ -49,6 +50,11 @@ const guarded = <T extends object>(target: T): T =>
       return typeof value === 'object' && value !== null ? guarded(value) : value
     },
   })
+
+if (url === undefined) {
+  await Promise.all([import('@kubernetes/client-node'), import('@aws-sdk/client-elastic-load-balancing-v2')])
+  process.exit()
+}
 
 const database = await openDatabase(url)
 const engine = {
