@@ -117,17 +117,20 @@ export async function readSeries(
   bucket: Bucket,
 ): Promise<Point[]> {
   checkRange(filter)
+  const buckets = starts(filter, bucket)
   const items = sql`select * from (${itemsOf(database, metric, filter)}) every_item where reason is null`
   const { rows } = await summarized(database, metric, items, sql.raw(database.dialect.startOf(bucket, 'at')))
     .$castTo<Summary<Date>>()
     .execute(database.kysely)
   const known = new Map(rows.map((row) => [row.grouped.getTime(), row]))
   const nothing = metric.summary === 'count' || metric.summary === 'days' ? 0 : null
-  return starts(filter, bucket).map((start) => {
+  return buckets.map((start) => {
     const row = known.get(start.getTime())
     return { start, value: row ? row.value : nothing, counted: Number(row?.counted ?? 0) }
   })
 }
+
+const MOST_POINTS = 5000
 
 function starts({ from, to }: MetricFilter, bucket: Bucket): Date[] {
   const [year, month, day] = [from.getUTCFullYear(), from.getUTCMonth(), from.getUTCDate()]
@@ -137,7 +140,12 @@ function starts({ from, to }: MetricFilter, bucket: Bucket): Date[] {
     return new Date(Date.UTC(year, month, bucket === 'week' ? monday + index * 7 : day + index))
   }
   const all: Date[] = []
-  for (let index = 0; at(index) <= to; index++) all.push(at(index))
+  for (let index = 0; at(index) <= to; index++) {
+    if (index === MOST_POINTS) {
+      throw new UserError(`A series has at most ${MOST_POINTS} points: ask for a shorter time, or for longer buckets.`)
+    }
+    all.push(at(index))
+  }
   return all
 }
 

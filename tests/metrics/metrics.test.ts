@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
-import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { lowerMedian } from '../../src/metrics/frequency.ts'
@@ -8,10 +7,9 @@ import { fourKeys, metricNamed, metrics } from '../../src/metrics/index.ts'
 import type { MetricFilter, Reason } from '../../src/metrics/metric.ts'
 import { POLICIES, REFERENCE } from '../../src/metrics/policy.ts'
 import { readItems, readMetric, readSeries } from '../../src/metrics/read.ts'
-import { dora } from '../../src/plugins/dora/plugin.ts'
-import { refdiff } from '../../src/plugins/refdiff/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { calculate } from './calculate.ts'
 import { DAY, plantOrganisation, START, type Truth } from './organisation.ts'
 
 const STEPS = 40
@@ -23,19 +21,6 @@ const filterOf = (project: string, range = everything): MetricFilter => ({
   policy: REFERENCE,
   ...range,
 })
-
-async function calculate(database: Database, project: string): Promise<void> {
-  const subtasks = [...dora.subtasks.slice(0, 3), refdiff.subtasks[3]!, ...dora.subtasks.slice(4)]
-  for (const subtask of subtasks) {
-    await subtask.run({
-      database,
-      options: { projectName: project },
-      fullSync: false,
-      signal: new AbortController().signal,
-      progress: () => {},
-    })
-  }
-}
 
 const mean = (values: number[]) =>
   values.length === 0 ? null : values.reduce((sum, each) => sum + each, 0) / values.length

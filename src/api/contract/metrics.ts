@@ -1,0 +1,144 @@
+/** The stable contract of the metrics: additive within /v1. */
+import { z } from 'zod'
+import { REASONS } from '../../metrics/metric.ts'
+import { POLICIES } from '../../metrics/policy.ts'
+import { paging } from './common.ts'
+import { moment } from './lenient.ts'
+
+const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]
+const word = z.string().regex(/^[^\0]+$/, 'must be a text without NUL')
+
+export const metricName = z.object({ metric: z.string() })
+export const filterQuery = {
+  project: word.meta({ description: 'Name of the project.' }),
+  from: moment.optional().meta({ description: 'First moment; six months before `to` when left out.' }),
+  to: moment.optional().meta({ description: 'Last moment; now when left out.' }),
+  environment: word.default('PRODUCTION'),
+  repository: word.optional().meta({ description: 'Id of a repository.' }),
+  team: word.optional().meta({ description: 'Id of a team.' }),
+  policy: z
+    .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
+    .default('project')
+    .meta({ description: 'Rules to count by; `project`: those set for the project, or else the reference.' }),
+}
+const format = z.enum(['json', 'csv']).default('json')
+export const valueQuery = z.object({
+  ...filterQuery,
+  groupBy: z.enum(['environment', 'repository', 'team']).optional(),
+  format,
+})
+export const seriesQuery = z.object({
+  ...filterQuery,
+  bucket: z.enum(['day', 'week', 'month']).default('month'),
+  format,
+})
+export const itemsQuery = z.object({
+  ...filterQuery,
+  reason: z.enum(['counted', ...reasons]).optional(),
+  ...paging,
+  format,
+})
+export const plainQuery = z.object(filterQuery)
+
+const grade = z.object({
+  report: z.enum(['2021', '2023']),
+  band: z.enum(['elite', 'high', 'medium', 'low']),
+  label: z.string(),
+})
+const valueFields = {
+  value: z.number().nullable().meta({ description: 'Null when nothing counts.' }),
+  counted: z.int(),
+  total: z.int(),
+  grades: z.array(grade),
+}
+const frequency = z.object({
+  weekly: z.number().nullable(),
+  monthly: z.number().nullable(),
+  sixMonths: z.number().nullable(),
+})
+const leftOut = z.array(z.object({ reason: z.enum(reasons), meaning: z.string(), count: z.int() }))
+const range = { project: z.string(), from: z.date(), to: z.date() }
+
+export const metricRecord = z
+  .object({
+    name: z.string(),
+    title: z.string(),
+    definition: z.string(),
+    unit: z.string(),
+    better: z.enum(['higher', 'lower']),
+    summary: z.string(),
+  })
+  .meta({ id: 'Metric' })
+export const valueRecord = z.object({
+  metric: z.string(),
+  ...range,
+  values: z.array(z.object({ group: z.string().nullable(), ...valueFields, frequency: frequency.optional() })),
+})
+export const seriesRecord = z.object({
+  metric: z.string(),
+  ...range,
+  points: z.array(z.object({ start: z.date(), value: z.number().nullable(), counted: z.int() })),
+})
+export const itemRecord = z
+  .object({
+    kind: z.string(),
+    id: z.string(),
+    at: z.date().nullable(),
+    value: z.number().nullable(),
+    reason: z.enum(reasons).nullable(),
+    title: z.string().nullable(),
+    url: z.string().nullable(),
+    repository: z.string().nullable(),
+    account: z.string().nullable(),
+    rawTable: z.string().nullable(),
+    rawParams: z.string().nullable(),
+    rawId: z.number().nullable(),
+  })
+  .meta({
+    id: 'MetricItem',
+    description: 'A row that counts, or that does not for a reason, and the raw row behind it.',
+  })
+export const itemsRecord = z.object({ metric: z.string(), ...range, items: z.array(itemRecord) })
+const explanation = { ...valueFields, frequency: frequency.optional(), leftOut }
+export const explanationRecord = z.object({
+  metric: z.string(),
+  ...range,
+  ...explanation,
+  samples: z.array(itemRecord),
+})
+export const policiesRecord = z.object({
+  metric: z.string(),
+  ...range,
+  policies: z.array(z.object({ policy: z.string(), meaning: z.string(), ...valueFields, differing: z.int() })),
+})
+
+const pattern = z
+  .string()
+  .regex(/^[^\0]*$/)
+  .optional()
+export const previewBody = z.strictObject({
+  project: word,
+  from: moment.optional(),
+  to: moment.optional(),
+  rules: z.strictObject({
+    deploymentPattern: pattern,
+    productionPattern: pattern,
+    envNamePattern: pattern,
+    issueTypeRequirement: pattern,
+    issueTypeBug: pattern,
+    issueTypeIncident: pattern,
+  }),
+})
+const sample = z.object({ table: z.string(), id: z.string(), name: z.string() })
+export const previewRecord = z.object({
+  effects: z.array(
+    z.object({
+      rule: z.string(),
+      matching: z.int(),
+      starting: z.int(),
+      stopping: z.int(),
+      samples: z.object({ starting: z.array(sample), stopping: z.array(sample) }),
+    }),
+  ),
+  keys: z.array(z.object({ metric: z.string(), before: z.object(explanation), after: z.object(explanation) })),
+})

@@ -1,0 +1,15 @@
+/** A cell that a spreadsheet would run as a formula is told to be text. */
+const escaped = (text: string) => (/^[=+\-@\t\r]/.test(text) && !/^-?\d/.test(text) ? `'${text}` : text)
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text =
+    value instanceof Date ? value.toISOString() : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  const safe = typeof value === 'string' ? escaped(text) : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** RFC 4180, with a header of `names`. */
+export const toCsv = (names: readonly string[], rows: readonly Readonly<Record<string, any>>[]): string =>
+  [names, ...rows.map((row) => names.map((name) => row[name]))]
+    .map((cells) => `${cells.map(cell).join(',')}\r\n`)
+    .join('')
