@@ -37,7 +37,12 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
   }
 
   function start(): Thread {
-    const worker = new Worker(new URL('./task-worker.ts', import.meta.url), { workerData: setup, execArgv: [] })
+    const worker = new Worker(new URL('./task-worker.ts', import.meta.url), {
+      workerData: setup,
+      execArgv: [],
+      // The default doubles the memory of a thread that streams, and makes it no faster.
+      resourceLimits: { maxYoungGenerationSizeMb: 48 },
+    })
     const thread: Thread = { worker, tasks: 0, connection: null, nap: undefined, isEnding: false }
     threads.add(thread)
     worker.once('exit', () => {

@@ -31,20 +31,25 @@ function timeText(moment: Date): string {
 }
 
 /** COPY takes any number of bytes; pieces of this size keep memory bounded whatever the rows are. */
-const COPY_CHUNK = 1 << 20
-function* copyText(rows: readonly (readonly Cell[])[], positions: readonly number[]) {
-  let piece = ''
+const COPY_CHUNK = 1 << 18
+/** Row by row into bytes: one long text would be made of millions of small ones, all alive until its end. */
+function* copyBytes(rows: readonly (readonly Cell[])[], positions: readonly number[]): Generator<Buffer> {
+  const texts = new Array<string>(positions.length)
+  let piece = Buffer.allocUnsafe(COPY_CHUNK)
+  let used = 0
   for (const cells of rows) {
-    for (let index = 0; index < positions.length; index++) {
-      piece += (index === 0 ? '' : '\t') + copyCell(cells[positions[index] as number] as Cell)
+    for (let index = 0; index < positions.length; index++)
+      texts[index] = copyCell(cells[positions[index] as number] as Cell)
+    const line = `${texts.join('\t')}\n`
+    const most = line.length * 3
+    if (used + most > piece.length) {
+      if (used > 0) yield piece.subarray(0, used)
+      piece = Buffer.allocUnsafe(Math.max(COPY_CHUNK, most))
+      used = 0
     }
-    piece += '\n'
-    if (piece.length >= COPY_CHUNK) {
-      yield piece
-      piece = ''
-    }
+    used += piece.write(line, used)
   }
-  if (piece !== '') yield piece
+  if (used > 0) yield piece.subarray(0, used)
 }
 
 /** After a batch met an existing key, this many batches of its table go through the staging table at once. */
@@ -95,7 +100,7 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
     const names = positions.map((position) => table.names[position] as string)
     const columns = quoteAll(dialect, names)
     const copy = (client: pg.PoolClient, target: string) =>
-      pipeline(copyText(rows, positions), client.query(copyFrom(`copy ${target} (${columns}) from stdin`)))
+      pipeline(copyBytes(rows, positions), client.query(copyFrom(`copy ${target} (${columns}) from stdin`)))
 
     const target = dialect.quote(table.name)
     const pause = pessimistic.get(table.name) ?? 0

@@ -19,7 +19,7 @@ interface Batch {
   writing: Promise<void>
 }
 
-const BATCH_ROWS = 2000
+const BATCH_ROWS = 2500
 const BATCH_CHARACTERS = 4 << 20
 
 /** Gathers a batch for each table while the one before is written. */

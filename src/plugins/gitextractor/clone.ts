@@ -162,7 +162,7 @@ async function downloadOnce(task: GitTask, { environment }: Access, folder: stri
   const heads = await gitText(['ls-remote', '--symref', 'origin', 'HEAD'], remote)
   const defaultBranch = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(heads)?.[1] ?? null
 
-  const fetch = (...depth: string[]) =>
+  const fetchRefs = (...depth: string[]) =>
     git(
       [
         'fetch',
@@ -177,8 +177,8 @@ async function downloadOnce(task: GitTask, { environment }: Access, folder: stri
       ],
       { ...remote, onErrorText: progressReader(task) },
     )
-  const since = wanted.since === null ? null : await fetchSince(fetch, wanted.since)
-  if (since === null) await fetch()
+  const since = wanted.since === null ? null : await fetchSince(fetchRefs, wanted.since)
+  if (since === null) await fetchRefs()
   const shape: Shape = { hasBlobs: wanted.hasBlobs, since, defaultBranch }
   await writeFile(join(folder, 'weir.json.new'), JSON.stringify(shape))
   await rename(join(folder, 'weir.json.new'), join(folder, 'weir.json'))
@@ -186,19 +186,19 @@ async function downloadOnce(task: GitTask, { environment }: Access, folder: stri
 }
 
 /** Null where the server cannot cut a history by date. */
-async function fetchSince(fetch: (...depth: string[]) => Promise<void>, since: number): Promise<number | null> {
+async function fetchSince(fetchRefs: (...depth: string[]) => Promise<void>, since: number): Promise<number | null> {
   const failedWith = (pattern: RegExp) => (error: unknown) => {
     if (error instanceof GitError && pattern.test(error.output)) return 'failed' as const
     throw error
   }
   try {
-    const fetched = await fetch(`--shallow-since=${new Date(since).toISOString()}`).catch(
+    const fetched = await fetchRefs(`--shallow-since=${new Date(since).toISOString()}`).catch(
       // Nothing is that young: the tips are enough.
       failedWith(/no commits selected for shallow|error processing shallow info/),
     )
-    if (fetched === 'failed') await fetch('--depth=1')
+    if (fetched === 'failed') await fetchRefs('--depth=1')
     // The parents of the oldest commits, without which their changes cannot be told.
-    else await fetch('--deepen=1')
+    else await fetchRefs('--deepen=1')
     return since
   } catch (error) {
     failedWith(/does not support (--)?shallow/)(error)
