@@ -144,7 +144,7 @@ export const findPort = (
 export const sameNamespace = (services: readonly Service[], object: { metadata: { namespace?: string | undefined } }) =>
   services.filter((service) => (service.metadata.namespace ?? 'default') === (object.metadata.namespace ?? 'default'))
 
-export const objectName = (object: {
-  kind?: string
-  metadata?: { name?: string; namespace?: string | undefined }
-}): string => `${object.kind} ${object.metadata?.namespace ?? 'default'}/${object.metadata?.name}`
+/** A document may be empty, which YAML reads as null. */
+export const objectName = (
+  object: { kind?: string; metadata?: { name?: string; namespace?: string | undefined } } | null,
+): string => `${object?.kind} ${object?.metadata?.namespace ?? 'default'}/${object?.metadata?.name}`

@@ -7,29 +7,9 @@ import { startTestApi, type TestApi } from './support/test-api.ts'
 describeEachDatabase('the description', (test) => {
   let api: TestApi
   let document: any
-  const served = new Set<string>()
   beforeAll(async () => {
     api = await startTestApi(test.database)
     document = (await api.ask('GET', '/swagger/doc.json')).body
-    // As the router prints it: a line for each node, with its methods; its own notation for parameters.
-    const lines = api.server.printRoutes({ commonPrefix: false }).split('\n')
-    const path: string[] = []
-    for (const line of lines) {
-      const found = /^((?:│ {3}| {4})*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/.exec(line)
-      if (!found) continue
-      const depth = (found[1] as string).length / 4
-      path.length = depth
-      path[depth] = found[2] as string
-      for (const method of found[3]?.split(', ') ?? []) {
-        if (method !== 'HEAD')
-          served.add(
-            `${method} ${path
-              .join('')
-              .replace(/:(\w+)/g, '{$1}')
-              .replace(/\*$/, '{*}')}`,
-          )
-      }
-    }
   })
   afterAll(() => api.close())
 
@@ -45,7 +25,16 @@ describeEachDatabase('the description', (test) => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
     expect(described.length).toBeGreaterThan(100)
-    expect([...served].sort()).toEqual(described.sort())
+    for (const each of described) {
+      const [method = '', path = ''] = each.split(' ')
+      const url = path.replace('{*}', '*').replace(/\{(\w+)\}/g, ':$1')
+      expect(api.server.hasRoute({ method: method as 'GET', url }), each).toBe(true)
+    }
+    // The router names the methods of each place in its tree; HEAD comes with GET.
+    const served = [...api.server.printRoutes().matchAll(/\(([A-Z, ]+)\)$/gm)]
+      .flatMap(([, methods = '']) => methods.split(', '))
+      .filter((method) => method !== 'HEAD')
+    expect(served.length).toBe(described.length)
   })
 
   it('says for each route what it is for, what it takes and what it answers', () => {

@@ -85,7 +85,7 @@ describeEachDatabase('runs', (test) => {
       ['GET', '/pipelines?page=x', 400],
       ['GET', '/pipelines/99', 404],
       ['GET', '/pipelines/x', 400],
-      ['DELETE', '/pipelines/99', 400],
+      ['DELETE', '/pipelines/99', 404],
       ['POST', '/pipelines/99/rerun', 404],
       ['GET', '/pipelines/99/logging.tar.gz', 404],
       ['GET', '/v1/pipelines/99/events', 404],
