@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
 import type { Plan } from '../../src/pipelines/records.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import { paint, prepareTestDatabase, statesOf, testControl } from './support/test-control.ts'
+import { paint, prepareTestDatabase, statesOf, testControl, until } from './support/test-control.ts'
 
 /** On each engine; both together make fifty. */
 const KILLS = 25
 
 /** Five tasks, one of which fails and is skipped, so that every kind of state is on the way. */
-const threeStages = (name: string): Plan => {
+const threeStages = (name: string, pauseMs: number): Plan => {
   const task = (place: string, failIn?: string) =>
-    paint({ place: `${name} ${place}`, count: 4, pauseMs: 5, ...(failIn && { failIn }) })
+    paint({ place: `${name} ${place}`, count: 4, pauseMs, ...(failIn && { failIn }) })
   return [[task('1.1'), task('1.2')], [task('2.1', 'convertPaint'), task('2.2')], [task('3.1')]]
 }
 
@@ -25,8 +25,8 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
   const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
   let control: ControlPlane
 
-  /** Kills the server `after` milliseconds of work; never when it is undefined. Gives how long it worked. */
-  async function serve(after?: number): Promise<{ workedMs: number; wasKilled: boolean }> {
+  /** Kills the server when `moment` says so, which is called when it begins to work. Gives how long it worked. */
+  async function serve(moment?: (pid: number) => Promise<unknown>): Promise<{ workedMs: number; wasKilled: boolean }> {
     const target = join(import.meta.dirname, 'support/kill-target.ts')
     const child = spawn(process.execPath, [target, test.url, folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -38,15 +38,15 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
     let begun = 0
     for await (const _line of createInterface(child.stdout)) {
       begun = performance.now()
-      if (after === undefined) continue
-      await Promise.race([sleep(after), ended])
+      if (!moment) continue
+      await Promise.race([moment(child.pid ?? 0), ended])
       child.kill('SIGKILL')
     }
     return { wasKilled: (await ended) === 'SIGKILL', workedMs: performance.now() - begun }
   }
 
-  const create = (name: string) =>
-    control.services.pipelines.create({ name, plan: threeStages(name), skipOnFail: true })
+  const create = (name: string, pauseMs = 5) =>
+    control.services.pipelines.create({ name, plan: threeStages(name, pauseMs), skipOnFail: true })
 
   /** What must not depend on how often the server died. */
   async function outcome(id: number, name: string) {
@@ -76,9 +76,12 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
     }
   }
 
-  it('ends as an undisturbed run does', { timeout: 600_000 }, async () => {
+  beforeAll(async () => {
     await prepareTestDatabase(test.database)
     control = testControl(test.database, folder)
+  })
+
+  it('ends as an undisturbed run does', { timeout: 600_000 }, async () => {
     const calm = await create('calm')
     const { workedMs } = await serve()
     const expected = await outcome(calm.id, 'calm')
@@ -92,7 +95,7 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
         const name = `harried ${harried.length}`
         harried.push({ id: (await create(name)).id, name, kills: 0 })
       }
-      const { wasKilled } = await serve(Math.random() * workedMs)
+      const { wasKilled } = await serve(() => sleep(Math.random() * workedMs))
       const current = harried.at(-1)
       if (wasKilled && current) {
         current.kills++
@@ -102,6 +105,29 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
     await serve()
     for (const { id, name, kills } of harried) {
       expect(await outcome(id, name), `${name}, killed ${kills} times`).toEqual(expected)
+    }
+  })
+
+  it('goes on at once on another server of the same database', { timeout: 600_000 }, async () => {
+    const created = await Promise.all(['one', 'two'].map((name) => create(name, 300)))
+    let other: Promise<unknown> | undefined
+    const { wasKilled } = await serve(async (pid) => {
+      const holders = () =>
+        sql<{ holder: string }>`select holder from _weir_pipeline_leases`.execute(test.database.kysely)
+      await until(async () => (await holders()).rows.some(({ holder }) => holder.includes(`#${pid}#`)))
+      await new Promise<void>((begun) => {
+        other = serve(async () => {
+          begun()
+          await new Promise(() => {})
+        })
+      })
+    })
+    expect(wasKilled).toBe(true)
+    await other
+    const outcomes = await Promise.all(created.map(({ id, name }) => outcome(id, name)))
+    for (const each of outcomes) {
+      expect(each.pipeline).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: 5, stage: 3 })
+      expect(each).toEqual(outcomes[0])
     }
   })
 })
