@@ -1,4 +1,4 @@
-/** One measured part of the four-keys benchmark, in a process of its own: node four-keys-worker.ts PART URL PROJECTS */
+/** One measured part of the four-keys benchmark, in a process of its own: node four-keys-worker.ts PART PROJECTS URL… */
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { createIndex, indexesOf } from '../../src/database/dialects/dialect.ts'
@@ -44,8 +44,8 @@ async function calculate(database: Database, projects: number): Promise<void> {
   }
 }
 
-/** Reads every row of the inputs, and loads every row of the outputs into an empty table of the same shape. */
-async function floor(database: Database): Promise<void> {
+/** Reads every row of the inputs. */
+async function scan(database: Database): Promise<void> {
   for (const name of inputs) {
     let rows = 0
     for await (const _row of database.kysely.selectFrom(name).selectAll().stream(5000)) rows++
@@ -53,6 +53,7 @@ async function floor(database: Database): Promise<void> {
   }
 }
 
+/** Seconds that it takes to load every row of the outputs into an empty table of the same shape. */
 async function load(database: Database): Promise<number> {
   let seconds = 0
   for (const name of outputs) {
@@ -78,10 +79,12 @@ async function load(database: Database): Promise<number> {
   return seconds
 }
 
-/** The median time of reading the four keys of one project for a year. */
-async function read(database: Database): Promise<number> {
-  const times: number[] = []
-  for (let turn = 0; turn < 41; turn++) {
+const READS = 41
+
+/** The median time of reading the four keys of one project for a year, of each database, in turns. */
+async function read(databases: readonly Database[]): Promise<number[]> {
+  const times = databases.map((): number[] => [])
+  for (let turn = 0; turn < READS; turn++) {
     const filter = {
       project: projectName(turn % 10),
       environment: 'PRODUCTION',
@@ -89,24 +92,46 @@ async function read(database: Database): Promise<number> {
       from: new Date('2025-01-01T00:00:00Z'),
       to: new Date('2025-12-31T23:59:59Z'),
     }
-    const started = performance.now()
-    for (const metric of fourKeys) await readMetric(database, metric, filter)
-    times.push((performance.now() - started) / 1000)
+    for (const [index, database] of databases.entries()) {
+      const started = performance.now()
+      for (const metric of fourKeys) await readMetric(database, metric, filter)
+      times[index]?.push((performance.now() - started) / 1000)
+    }
   }
-  return times.sort((one, other) => one - other)[20] as number
+  return times.map((each) => each.sort((one, other) => one - other)[READS >> 1] as number)
 }
 
-const [part, url = '', count = '1'] = process.argv.slice(2)
-const database = await openDatabase(url)
-try {
+/** What a server does by itself soon after a load: count what its tables hold. */
+async function analyze({ kysely, dialect }: Database): Promise<void> {
+  const tables = [...inputs, ...outputs]
+  for (const name of tables) {
+    await sql.raw(`analyze ${dialect.name === 'mysql' ? 'table ' : ''}${dialect.quote(name)}`).execute(kysely)
+  }
+}
+
+async function timed(body: () => Promise<unknown>): Promise<number> {
   const started = performance.now()
-  if (part === 'generate') await generate(database, Number(count))
-  if (part === 'calculate') await calculate(database, Number(count))
-  if (part === 'floor') await floor(database)
-  let seconds = (performance.now() - started) / 1000
-  if (part === 'read') seconds = await read(database)
-  if (part === 'floor') seconds += await load(database)
-  console.log(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024 }))
+  await body()
+  return (performance.now() - started) / 1000
+}
+
+async function run(part: string, projects: number, databases: readonly Database[]): Promise<number[]> {
+  const [database] = databases as [Database]
+  if (part === 'read') {
+    for (const each of databases) await analyze(each)
+    return read(databases)
+  }
+  if (part === 'calculate') return [await timed(() => calculate(database, projects))]
+  if (part === 'floor') return [(await timed(() => scan(database))) + (await load(database))]
+  return [await timed(() => generate(database, projects).then(() => analyze(database)))]
+}
+
+const [part = '', projects = '1', ...urls] = process.argv.slice(2)
+const databases = await Promise.all(urls.map(openDatabase))
+try {
+  const measured = await run(part, Number(projects), databases)
+  const megabytes = process.resourceUsage().maxRSS / 1024
+  console.log(JSON.stringify(measured.map((seconds) => ({ seconds, megabytes }))))
 } finally {
-  await database.close()
+  await Promise.all(databases.map((each) => each.close()))
 }
