@@ -1,4 +1,5 @@
 /** The thread that runs tasks, one at a time, with a small database pool of its own. */
+import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../database/open.ts'
 import { messageOf } from '../errors.ts'
@@ -28,6 +29,8 @@ const CONNECTIONS = 5
 
 const setup = workerData as WorkerSetup
 keepSecret(setup.secretKey)
+// On Linux this concerns the calling thread alone: whoever waits for the API comes first.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 const environment: Promise<TaskEnvironment> = (async () => {
   const [{ plugins }, database] = await Promise.all([
