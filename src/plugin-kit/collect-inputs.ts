@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { readAll, readRows } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
+import { UserError } from '../errors.ts'
 import type { Collecting } from './collect-series.ts'
 import { type CollectSpec, pagingOf, type Refetch, type Windows } from './collect-spec.ts'
 import { type CollectRun, inputKey, rememberInputs } from './collect-state.ts'
@@ -10,6 +11,7 @@ import {
   type HttpRequest,
   type HttpResponse,
   type Paging,
+  safeUrl,
   singlePage,
   splitByDate,
 } from './http/index.ts'
@@ -110,6 +112,9 @@ async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenera
     const probe = { ...paging.at(request(window), size), accept: spec.emptyOn ?? [] }
     const response = await client.send(probe, task.signal)
     const total = spec.emptyOn?.includes(response.status) ? 0 : windows.total(response)
+    if (!Number.isSafeInteger(total)) {
+      throw new UserError(`${safeUrl(response.url)} does not say how much there is. Check that the endpoint is the API`)
+    }
     if (isLater && total > 0 && total <= size.size) answers.set(key, response)
     known.counts[key] = total
     await rememberInputs(task.database, { raw_table: raw.name, params: task.params }, known)

@@ -49,6 +49,9 @@ async function readList(collecting: Collecting, series: Series, signal: AbortSig
 const isTakenOver = (standing: Standing | null): standing is { readonly places: readonly PageState[] } =>
   standing !== null && 'places' in standing
 
+/** Of answers to one list under way: parsed and on their way to the database they take several times as much memory. */
+const BYTES_AT_ONCE = 8 * 1024 * 1024
+
 /** The pages after the first, each with a checkpoint of its own; the last goes on where the list has grown. */
 async function readPlaces(
   collecting: Collecting,
@@ -62,7 +65,8 @@ async function readPlaces(
   const { total } = head
   let { received } = head
   let hasShifted = false
-  await eachInLanes(places.entries(), lanes, signal, async ([index, place], stop) => {
+  const most = Math.max(1, Math.floor(BYTES_AT_ONCE / (head.pageBytes ?? 1)))
+  await eachInLanes(places.entries(), Math.min(lanes, most), signal, async ([index, place], stop) => {
     const key = `${round.key}#${index + 1}`
     const saved = run.checkpoints.get(key)
     if (saved?.is_done) {

@@ -106,8 +106,9 @@ export interface Outcome {
   readonly isShort: boolean
   /** It counted less at the end than at the beginning: what moved up may have slipped by. */
   readonly hasShifted: boolean
-  /** Left to the caller. */
+  /** Left to the caller, with the size of the first page. */
   readonly places?: readonly PageState[]
+  readonly pageBytes?: number
 }
 
 export async function readStretch(
@@ -141,7 +142,7 @@ export async function readStretch(
         storing = store(step.rows).finally(leave)
         isHandedOver = true
         storing.catch(() => {})
-        if (step.places) return { ...outcome(), places: step.places }
+        if (step.places) return { ...outcome(), places: step.places, pageBytes: page.response.bytes.length }
         if (step.isLast) break
       } finally {
         if (!isHandedOver) leave()
