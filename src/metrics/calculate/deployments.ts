@@ -66,10 +66,10 @@ export const generateDeploymentCommits: Calculation = ({ database, options }) =>
       table: cicdDeploymentCommits,
       with: deployingPipelines(scopes),
       columns: {
-        id: sql`concat(c.pipeline_id, ':', ${word('c.repo_url')})`,
+        id: sql`left(concat(c.pipeline_id, ':', ${word('c.repo_url')}), 255)`,
         cicd_deployment_id: sql`c.pipeline_id`,
         ...words('d', 'cicd_scope_id', ...SHARED),
-        // The column is shorter than the pipeline's.
+        // Columns that are shorter than what they take.
         name: sql`left(${word('d.name')}, 255)`,
         display_title: sql`coalesce(nullif(c.display_title, ''), d.display_title, '')`,
         url: sql`coalesce(nullif(c.url, ''), d.url, '')`,
