@@ -26,6 +26,7 @@ function sentenceOf(issue: Issue, place: string): string {
   if (issue.code === 'unrecognized_keys') {
     return `${(issue.keys ?? []).join(', ')} is not known here: leave it out, or correct its spelling.`
   }
+  if (issue.expected === 'nonoptional') return `${name} is missing: add it.`
   if (issue.code === 'invalid_type') return `${name} must be ${withArticle(issue.expected ?? 'valid')}.`
   if (issue.code === 'invalid_value') return `${name} must be ${(issue.values ?? []).map(String).join(' or ')}.`
   if (issue.code === 'invalid_union') {
