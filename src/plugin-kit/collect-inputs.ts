@@ -34,6 +34,8 @@ export interface Round {
   readonly records?: (body: any) => readonly unknown[]
   /** Its only page, where counting already brought it. */
   readonly answer?: HttpResponse
+  /** The same in two, where it asks for many things by name and the server finds them too many. */
+  readonly halves?: () => readonly Round[]
 }
 
 export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
@@ -66,9 +68,17 @@ async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGene
   }
   const all = [...inputs]
   for (let start = 0; start < all.length; start += size) {
-    const some = all.slice(start, start + size).map((text) => JSON.parse(text))
-    yield { kind: 'list', key: inputKey(some), input: some, stored: null }
+    yield batch(
+      all.slice(start, start + size).map((text) => JSON.parse(text)),
+      (some) => ({ kind: 'list', key: inputKey(some), input: some, stored: null }),
+    )
   }
+}
+
+function batch<Item>(items: readonly Item[], roundOf: (items: readonly Item[]) => Round): Round {
+  const middle = Math.ceil(items.length / 2)
+  const halves = () => [batch(items.slice(0, middle), roundOf), batch(items.slice(middle), roundOf)]
+  return { ...roundOf(items), ...(items.length > 1 && { halves }) }
 }
 
 /**
@@ -172,18 +182,19 @@ async function* unfinished(collecting: Collecting): AsyncGenerator<Round> {
   const reach = by ? await reachOfPage(collecting, by) : Number.POSITIVE_INFINITY
   const isInWindow = (row: any) => by !== undefined && (row[by]?.getTime() ?? 0) > reach
   const rows = (await unfinishedRows(collecting)).filter((row) => !isInWindow(row))
-  const size = refetch.atOnce ?? 1
-  const rounds = new Map<string, Round>()
-  for (let start = 0; start < rows.length; start += size) {
-    const some: any[] = rows.slice(start, start + size)
+  const roundOf = (some: readonly any[]): Round => {
     const request = refetch.request(refetch.atOnce ? some : some[0], { ...base, input: null })
     const stored = refetch.input?.(some[0]) ?? null
     // Under the key of its input the tag of the first answer holds, so that an unchanged one is not counted.
     const key = inputKey(stored ?? { refetch: request.path, body: request.body })
-    rounds.set(key, {
-      ...{ kind: 'refetch', key, request, input: null, stored },
-      ...{ paging: singlePage, records: refetch.records ?? ((body: unknown) => [body]) },
-    })
+    const records = refetch.records ?? ((body: unknown) => [body])
+    return { kind: 'refetch', key, request, input: null, stored, paging: singlePage, records }
+  }
+  const size = refetch.atOnce ?? 1
+  const rounds = new Map<string, Round>()
+  for (let start = 0; start < rows.length; start += size) {
+    const round = batch(rows.slice(start, start + size), roundOf)
+    rounds.set(round.key, round)
   }
   for (const round of rounds.values()) if (!run.checkpoints.get(round.key)?.is_done) yield round
 }

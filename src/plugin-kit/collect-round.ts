@@ -11,12 +11,25 @@ import {
   type Series,
 } from './collect-series.ts'
 import { collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
-import type { PageState } from './http/index.ts'
+import { isHeavy, type PageState } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
 
 export async function collectRound(collecting: Collecting, round: Round, signal: AbortSignal): Promise<void> {
-  const { run, task, place, tally } = collecting
-  if (run.checkpoints.get(round.key)?.is_done) return
+  const { checkpoints } = collecting.run
+  if (checkpoints.get(round.key)?.is_done) return
+  // One that was cut off in halves goes on so, since they have checkpoints of their own.
+  const halves = round.halves?.() ?? []
+  const isHalved = halves.some(({ key }) => checkpoints.has(key))
+  try {
+    if (!isHalved) return await collectAtOnce(collecting, round, signal)
+  } catch (error) {
+    if (!isHeavy(error) || halves.length === 0) throw error
+  }
+  for (const half of halves) await collectRound(collecting, half, signal)
+}
+
+async function collectAtOnce(collecting: Collecting, round: Round, signal: AbortSignal): Promise<void> {
+  const { task, place, tally } = collecting
   const series = await openSeries(collecting, round)
   const first = await readList(collecting, series, signal)
   if (!first.isShort && !first.hasShifted) return

@@ -1,11 +1,12 @@
 /** Pages that follow each other: read in order, each stored with the checkpoint that counts it. */
 import { readAll } from '../database/read.ts'
-import { FatalError, messageOf } from '../errors.ts'
+import { FatalError } from '../errors.ts'
 import type { Round } from './collect-inputs.ts'
+import { recordsReader, untilOlder } from './collect-records.ts'
 import { type CollectContext, type CollectSpec, pagingOf } from './collect-spec.ts'
 import { type CollectRun, collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
 import type { StorePage } from './collect-store.ts'
-import { type Entity, valueAt } from './entity.ts'
+import type { Entity } from './entity.ts'
 import {
   type ApiClient,
   type HttpRequest,
@@ -58,6 +59,9 @@ export interface Series {
   readonly isWhole: boolean
 }
 
+/** At what can be asked for in two halves instead. */
+const HEAVY_ATTEMPTS = 2
+
 export async function openSeries({ spec, task, base, run, raw }: Collecting, round: Round): Promise<Series> {
   const { since, isFull, checkpoints } = run
   const { incremental } = spec
@@ -75,6 +79,7 @@ export async function openSeries({ spec, task, base, run, raw }: Collecting, rou
     request: {
       ...(round.request ?? withFilter(spec, context, since)),
       accept: [...(spec.emptyOn ?? []), ...(spec.endsOn ?? [])],
+      ...(round.halves && { heavyAttempts: HEAVY_ATTEMPTS }),
       ...(etag && { ifNoneMatch: etag.etag, preferCredential: etag.credential }),
     },
   }
@@ -274,37 +279,3 @@ const pageOf = (response: HttpResponse, records: (body: any) => readonly unknown
   at: paging.first(),
   state: undefined,
 })
-
-/** Reading the records of an error's body may fail; that counts only when the answer was no accepted error. */
-function recordsReader(read: ((body: any) => readonly unknown[]) | undefined) {
-  let failure: unknown
-  return {
-    of: (body: any): readonly unknown[] => {
-      failure = undefined
-      try {
-        return read ? read(body) : listIn(body)
-      } catch (error) {
-        failure = error
-        return []
-      }
-    },
-    check() {
-      if (failure) throw new FatalError(`the answer has another form than expected: ${messageOf(failure)}`)
-    },
-  }
-}
-
-/** The body itself, or the only list in it. */
-function listIn(body: any): readonly unknown[] {
-  if (Array.isArray(body)) return body
-  const lists = Object.values(body ?? {}).filter(Array.isArray)
-  return lists.length === 1 ? (lists[0] as unknown[]) : [body]
-}
-
-function untilOlder(records: readonly unknown[], path: string, since: Date): readonly unknown[] {
-  const index = records.findIndex((record) => {
-    const value = valueAt(record, path)
-    return typeof value === 'string' && Date.parse(value) < since.getTime()
-  })
-  return index < 0 ? records : records.slice(0, index)
-}

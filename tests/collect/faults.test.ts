@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { HttpFatalError } from '../../src/plugin-kit/http/index.ts'
 import type { Progress, Subtask } from '../../src/plugin-kit/subtask.ts'
+import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import type { FaultKind } from '../fake-github/faults.ts'
 import { describeEachDatabase, type TestDatabase } from '../support/databases.ts'
@@ -57,6 +58,17 @@ describeEachDatabase('while collecting', (test) => {
     await run({ only: issues })
     expect(fake.requests.counts().faults).toBe(1)
     expect((await storedIds(test.database)).issues).toHaveLength(230)
+    expect(await doubled(test.database)).toEqual([])
+  })
+
+  it.each(['too-many-nodes', 'graphql-timeout'] as const)('%s halves what is asked for by name', async (kind) => {
+    const fake = await start({ ...SMALL, workflowRuns: 30 })
+    const about = (word: string) => (subtask: Subtask) => subtask.name.includes(word) && subtask.step !== 'convert'
+    await runGithub(test.database, githubGraphql, { only: about('Workflow Runs') })
+    // The first batch and its first half.
+    fake.failNext(kind, { path: '/graphql', times: kind === 'too-many-nodes' ? 2 : 4 })
+    await runGithub(test.database, githubGraphql, { only: about('Job') })
+    expect((await storedIds(test.database)).jobs).toHaveLength(fake.world.repository(NAME).jobs.size)
     expect(await doubled(test.database)).toEqual([])
   })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../errors.ts'
-import { inBatches } from './batches.ts'
 import { HttpFatalError, HttpRetryableError } from './failure.ts'
 import { graphql, graphqlRequest, quotaFromGraphql } from './graphql.ts'
 import { type Answer, createTestClient, never, startServer } from './test-support.ts'
@@ -55,7 +54,10 @@ describe('errors in an answer of 200', () => {
 
   test('are forgiven for what single sign-on hides, where missing nodes are', async () => {
     const server = await startServer(() =>
-      failing({ type: 'FORBIDDEN', message: 'Protected', extensions: { saml_failure: true } }, { a: { nodes: [null] } }),
+      failing(
+        { type: 'FORBIDDEN', message: 'Protected', extensions: { saml_failure: true } },
+        { a: { nodes: [null] } },
+      ),
     )
     const client = createTestClient(server.endpoint)
     const response = await client.send(graphqlRequest(QUERY, {}, { tolerateNotFound: true }), never)
@@ -144,20 +146,4 @@ describe('paging', () => {
     for await (const page of client.pages(request, paging, never)) pages.push(page)
     expect(pages).toMatchObject([{ records: [], state: undefined }])
   })
-})
-
-test('batches that are too heavy are halved, in order and without loss', async () => {
-  const server = await startServer(({ body }) => {
-    const { ids } = body.variables
-    return ids.length > 3 && ids.includes(7) ? { status: 502 } : { body: { data: ids } }
-  })
-  const client = createTestClient(server.endpoint)
-  const items = Array.from({ length: 20 }, (_, index) => index + 1)
-  const request = (ids: readonly number[]) => graphqlRequest('query ($ids: [Int!]!) { x }', { ids })
-  const seen: number[] = []
-  for await (const { items: asked, response } of inBatches(client, items, { size: 10, request }, never)) {
-    expect(response.body.data).toEqual(asked)
-    seen.push(...asked)
-  }
-  expect(seen).toEqual(items)
 })

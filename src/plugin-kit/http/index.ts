@@ -1,6 +1,5 @@
 export { requireOpenEndpoint } from './address-guard.ts'
 export { type ApiClient, type ApiClientOptions, createApiClient } from './api-client.ts'
-export { type Batch, inBatches } from './batches.ts'
 export type { Budget, ClassLimits, RateLimits } from './budget.ts'
 export { createBudget, DEFAULT_CONCURRENCY } from './budget.ts'
 export type { Clock } from './clock.ts'
