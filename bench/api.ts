@@ -12,8 +12,11 @@ import { startCli } from '../tests/support/cli.ts'
 import { startTestPostgres } from '../tests/support/servers.ts'
 
 const PROJECTS = 30
+/** Of the past, to list. */
+const RUNS = 30
 const COLLECTIONS = 3
-const CONNECTIONS = 32
+const CONNECTIONS = 64
+const TURNS = 6
 const PATHS = ['/projects', '/pipelines']
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
 
@@ -43,24 +46,25 @@ const send = async (url: string, method: string, body?: unknown): Promise<any> =
   return answer
 }
 
-/** Milliseconds below which 99 of 100 answers came; asked at a steady pace, whatever the answers do. */
-async function p99(server: string, seconds: number, isOver = () => false): Promise<{ p99: number; count: number }> {
-  const times: number[] = []
+/** Milliseconds that answers took, asked at a steady pace, whatever the answers do. */
+async function times(server: string, seconds: number): Promise<number[]> {
+  const taken: number[] = []
   const pending: Promise<void>[] = []
   const end = performance.now() + seconds * 1000
-  for (let count = 0; performance.now() < end && !isOver(); count++) {
+  for (let count = 0; performance.now() < end; count++) {
     const begun = performance.now()
     pending.push(
       get(server + PATHS[count % PATHS.length]).then(() => {
-        times.push(performance.now() - begun)
+        taken.push(performance.now() - begun)
       }),
     )
     await sleep(20)
   }
   await Promise.all(pending)
-  times.sort((left, right) => left - right)
-  return { p99: times[Math.floor(times.length * 0.99)] ?? 0, count: times.length }
+  return taken
 }
+const p99 = (taken: readonly number[]) =>
+  taken.toSorted((left, right) => left - right)[Math.floor(taken.length * 0.99)] ?? 0
 
 /** Requests a second with as many connections as there are, each asking again as soon as it is answered. */
 async function throughput(urls: readonly string[], seconds: number): Promise<number> {
@@ -76,11 +80,11 @@ async function throughput(urls: readonly string[], seconds: number): Promise<num
   return count / seconds
 }
 
-async function startBare(body: string) {
+async function startBare(bodies: Record<string, string>) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'support/bare-server.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  child.stdin.end(body)
+  child.stdin.end(JSON.stringify(bodies))
   const [line] = await once(child.stdout, 'data')
   return { url: String(line).trim(), stop: () => child.kill('SIGTERM') }
 }
@@ -107,6 +111,11 @@ async function prepare(server: string, github: string): Promise<number[]> {
     ]
     await send(`${server}/blueprints/${blueprint.id}`, 'PATCH', { connections, timeAfter: null })
     blueprints.push(blueprint.id)
+  }
+  const plan = [[{ plugin: 'dora', subtasks: [], options: { projectName: 'none' } }]]
+  for (let index = 0; index < RUNS; index++) {
+    const { id } = await send(`${server}/pipelines`, 'POST', { name: `run ${index}`, plan })
+    await send(`${server}/pipelines/${id}`, 'DELETE')
   }
   return blueprints
 }
@@ -141,33 +150,41 @@ export async function run(): Promise<void> {
     await throughput(urls, 2)
 
     const bodies = await Promise.all(urls.map(get))
-    const bare = await Promise.all(bodies.map(startBare))
-    const bareUrls = bare.map(({ url }) => `${url}/`)
+    const bare = await startBare(Object.fromEntries(PATHS.map((path, index) => [path, bodies[index] as string])))
+    const bareUrls = PATHS.map((path) => bare.url + path)
     await throughput(bareUrls, 2)
-    const floor = await throughput(bareUrls, 5)
-    const product = await throughput(urls, 5)
-    for (const { stop } of bare) stop()
+    // Turn by turn, so that whatever else the machine does concerns both.
+    let floor = 0
+    let product = 0
+    for (let turn = 0; turn < TURNS; turn++) {
+      floor += (await throughput(bareUrls, 1)) / TURNS
+      product += (await throughput(urls, 1)) / TURNS
+    }
+    bare.stop()
     console.log(
       `requests/s: ${product.toFixed(0)}, bare route ${floor.toFixed(0)} (${bodies.map(({ length }) => length).join(' and ')} bytes)`,
     )
 
-    const idle = await p99(server, 10)
+    const before = await times(server, 10)
     const runs = await Promise.all(blueprints.map((id) => send(`${server}/blueprints/${id}/trigger`, 'POST', {})))
     const running = async () =>
-      (await Promise.all(runs.map(({ id }) => send(`${server}/pipelines/${id}`, 'GET', undefined)))).filter(
+      (await Promise.all(runs.map(({ id }) => send(`${server}/pipelines/${id}`, 'GET')))).filter(
         ({ status }) => status === 'TASK_RUNNING',
       ).length
     while ((await running()) < COLLECTIONS) await sleep(100)
-    const busy = await p99(server, 10)
+    const busy = await times(server, 15)
     const stillRunning = await running()
+    for (const { id } of runs) await send(`${server}/pipelines/${id}`, 'DELETE')
+    while ((await running()) > 0) await sleep(100)
+    // Before and after, so that whatever else the machine does concerns both.
+    const idle = [...before, ...(await times(server, 10))]
     console.log(
-      `p99: idle ${idle.p99.toFixed(1)} ms of ${idle.count}, with ${COLLECTIONS} collections ${busy.p99.toFixed(1)} ms of ${busy.count}; ${stillRunning} still ran at the end`,
+      `p99: idle ${p99(idle).toFixed(1)} ms of ${idle.length}, with ${COLLECTIONS} collections ${p99(busy).toFixed(1)} ms of ${busy.length}; ${stillRunning} still ran at the end`,
     )
-    for (const { id } of runs) await fetch(`${server}/pipelines/${id}`, { method: 'DELETE' })
     console.log(
       `api throughput: ${product.toFixed(0)} requests/s (ratio ${(product / floor).toFixed(2)} to a bare Fastify route of the same bytes, at least 0.3)`,
     )
-    console.log(`api: ${busy.p99.toFixed(1)} ms p99 (ratio ${(busy.p99 / idle.p99).toFixed(2)} to idle, at most 3)`)
+    console.log(`api: ${p99(busy).toFixed(1)} ms p99 (ratio ${(p99(busy) / p99(idle)).toFixed(2)} to idle, at most 3)`)
   } finally {
     cli.kill('SIGTERM')
     await cli.ended

@@ -1,8 +1,10 @@
-/** A Fastify route that returns the bytes it was started with, and nothing else: the floor of `bench api`. */
-import { text } from 'node:stream/consumers'
+/** Fastify routes that return the bytes they were started with, and nothing else: the floor of `bench api`. */
+import { json } from 'node:stream/consumers'
 import Fastify from 'fastify'
 
-const body = await text(process.stdin)
+const bodies = (await json(process.stdin)) as Record<string, string>
 const server = Fastify()
-server.get('/', (_request, reply) => reply.type('application/json; charset=utf-8').send(body))
+for (const [path, body] of Object.entries(bodies)) {
+  server.get(path, (_request, reply) => reply.type('application/json; charset=utf-8').send(body))
+}
 console.log(await server.listen({ host: '127.0.0.1', port: 0 }))

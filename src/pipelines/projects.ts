@@ -42,10 +42,12 @@ export function projectService(
   async function complete(rows: readonly { name: string }[], withLastPipeline = false): Promise<Project[]> {
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return []
-    const metrics = await selectRows(kysely, projectMetricSettings, (query) =>
-      query.where('project_name', 'in', names).orderBy('plugin_name'),
-    )
-    const found = await selectRows(kysely, blueprints, (query) => query.where('project_name', 'in', names))
+    const [metrics, found] = await Promise.all([
+      selectRows(kysely, projectMetricSettings, (query) =>
+        query.where('project_name', 'in', names).orderBy('plugin_name'),
+      ),
+      selectRows(kysely, blueprints, (query) => query.where('project_name', 'in', names)),
+    ])
     const own = new Map((await readBlueprints(kysely, found, secrets)).map((each) => [each.projectName, shown(each)]))
     const last = withLastPipeline ? await lastPipelines([...own.values()].map(({ id }) => id)) : new Map()
     return rows.map((row) => {

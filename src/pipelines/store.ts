@@ -132,14 +132,16 @@ export async function selectPage<T extends Table<any>>(
   narrow: (query: Query) => Query,
   order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[],
 ): Promise<Listed<RowOf<T>>> {
-  const counted = await narrow(queries.selectFrom(table.name))
-    .select((builder) => builder.fn.countAll().as('count'))
-    .executeTakeFirstOrThrow()
-  const items = await selectRows(queries, table, (query) =>
-    order
-      .reduce((ordered, [column, direction]) => ordered.orderBy(column, direction), narrow(query))
-      .limit(pageSize)
-      .offset((page - 1) * pageSize),
-  )
+  const [counted, items] = await Promise.all([
+    narrow(queries.selectFrom(table.name))
+      .select((builder) => builder.fn.countAll().as('count'))
+      .executeTakeFirstOrThrow(),
+    selectRows(queries, table, (query) =>
+      order
+        .reduce((ordered, [column, direction]) => ordered.orderBy(column, direction), narrow(query))
+        .limit(pageSize)
+        .offset((page - 1) * pageSize),
+    ),
+  ])
   return { count: Number(counted.count), items }
 }
