@@ -8,7 +8,11 @@ import { project } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 
 const metrics = z.array(
-  body({ pluginName: text, pluginOption: z.any().optional(), enable: given(flag) }, ['projectName', 'createdAt', 'updatedAt']),
+  body({ pluginName: text, pluginOption: z.any().optional(), enable: given(flag) }, [
+    'projectName',
+    'createdAt',
+    'updatedAt',
+  ]),
 )
 /** Parts of a project that clients send back with it. */
 const SHOWN = [
