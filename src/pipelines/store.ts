@@ -11,10 +11,15 @@ export type Queries = Kysely<any>
 
 /** The reference spells these so. */
 const SPELT: Readonly<Record<string, string>> = { html_url: 'HTMLUrl', parent_github_id: 'parentId' }
+const publicNames = new Map<string, string>(Object.entries(SPELT))
 /** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
-export const publicName = (column: string): string =>
-  SPELT[column] ??
-  (column.startsWith('_') ? column : column.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()))
+export function publicName(column: string): string {
+  const known = publicNames.get(column)
+  if (known !== undefined) return known
+  const name = column.startsWith('_') ? column : column.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
+  publicNames.set(column, name)
+  return name
+}
 
 /** Null stands for "never written"; JSON arrives parsed from both engines. */
 export const decodeRow = <T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> =>
