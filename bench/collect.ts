@@ -19,7 +19,7 @@ const TOKEN = 'bench'
 async function collect(plugin: string, url: string): Promise<Collected> {
   const worker = join(import.meta.dirname, 'support/collect-worker.ts')
   // As the threads that run tasks: a large young generation keeps buffers that nobody needs any more.
-  const { stdout } = await promisify(execFile)(process.execPath, ['--max-semi-space-size=4', worker, plugin, url])
+  const { stdout } = await promisify(execFile)(process.execPath, ['--max-semi-space-size=2', worker, plugin, url])
   return JSON.parse(stdout.trim().split('\n').at(-1) as string)
 }
 

@@ -40,8 +40,8 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
     const worker = new Worker(new URL('./task-worker.ts', import.meta.url), {
       workerData: setup,
       execArgv: [],
-      // The default doubles the memory of a thread that streams, and makes it no faster.
-      resourceLimits: { maxYoungGenerationSizeMb: 48 },
+      // What streams through a thread is garbage at once; a larger young generation keeps it, and makes nothing faster.
+      resourceLimits: { maxYoungGenerationSizeMb: 6 },
     })
     const thread: Thread = { worker, tasks: 0, connection: null, nap: undefined, isEnding: false }
     threads.add(thread)

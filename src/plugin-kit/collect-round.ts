@@ -63,7 +63,7 @@ const isTakenOver = (standing: Standing | null): standing is { readonly places: 
   standing !== null && 'places' in standing
 
 /** Of answers to one list under way: parsed and on their way to the database they take several times as much memory. */
-const BYTES_AT_ONCE = 8 * 1024 * 1024
+const BYTES_AT_ONCE = 4 * 1024 * 1024
 
 /** The pages after the first, each with a checkpoint of its own; the last goes on where the list has grown. */
 async function readPlaces(
