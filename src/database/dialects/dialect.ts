@@ -36,6 +36,8 @@ export interface Dialect {
   moment(value: Date): string
   /** The moment so many seconds (an expression) before another. */
   secondsBefore(moment: string, seconds: string): string
+  /** Begins a transaction that reads parts of large tables, where fresh ones have no statistics to show how small. */
+  readonly preferIndexes?: string
   /** Follows `select` where tables must be joined in the order written: old statistics mislead one engine badly. */
   readonly joinAsWritten: string
   /** As a double; the engines round averages of whole numbers differently. */

@@ -53,6 +53,7 @@ export const postgres: Dialect = {
   secondsBetween: (start, end) => `cast(extract(epoch from (${end} - ${start})) as double precision)`,
   moment: (value) => `timestamptz '${value.toISOString()}'`,
   secondsBefore: (moment, seconds) => `(${moment} - make_interval(secs => ${seconds}))`,
+  preferIndexes: 'set local enable_seqscan = off',
   joinAsWritten: '',
   double: (expression) => `cast(${expression} as double precision)`,
   firstMatch: (expression, pattern) => `substring(${expression} from '${pattern}')`,

@@ -90,4 +90,10 @@ export async function fill({ kysely, dialect }: Database, filling: Filling): Pro
 
 /** Clears and fills in one transaction, so that a reader sees the old rows or the new ones. */
 export const swap = (database: Database, body: (database: Database) => Promise<number>): Promise<number> =>
-  retrying(database, () => database.transaction(body))
+  retrying(database, () =>
+    database.transaction(async (inside) => {
+      const { preferIndexes } = inside.dialect
+      if (preferIndexes) await sql.raw(preferIndexes).execute(inside.kysely)
+      return body(inside)
+    }),
+  )
