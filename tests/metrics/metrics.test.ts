@@ -148,7 +148,13 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
       const whole = await readMetric(test.database, metricNamed('pull-request-throughput'), filter)
       expect(points.reduce((sum, point) => sum + point.counted, 0)).toBe(whole.counted)
       expect(points.length).toBe(bucket === 'month' ? 3 : 10)
-      expect(points[0]).toMatchObject({ value: 0, counted: 0 })
+      const merged = truths[1]!.pullRequests.flatMap((each) => (each.merged === null ? [] : [each.merged]))
+      const ends = [...points.slice(1).map((point) => point.start.getTime()), Number.POSITIVE_INFINITY]
+      expect(points.map((point) => point.value)).toEqual(
+        points.map(
+          ({ start }, index) => merged.filter((time) => time >= start.getTime() && time < ends[index]!).length,
+        ),
+      )
     }
     const lead = await readSeries(test.database, metricNamed('change-lead-time'), filterOf('project 1'), 'month')
     const january = truths[1]!.pullRequests.filter(
