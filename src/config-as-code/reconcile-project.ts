@@ -81,6 +81,17 @@ async function reconcileScopes(
   return collected
 }
 
+/** What a project begins with. */
+const NEW_BLUEPRINT: Partial<Blueprint> = {
+  enable: true,
+  isManual: false,
+  cronConfig: '0 0 * * *',
+  skipOnFail: false,
+  priority: 0,
+  labels: [],
+  connections: [],
+}
+
 async function reconcileBlueprint(
   name: string,
   config: ProjectConfig,
@@ -108,9 +119,10 @@ async function reconcileBlueprint(
     connections,
   }
   const before = project?.blueprint ?? undefined
+  const known: Partial<Blueprint> = before ?? NEW_BLUEPRINT
   const changed = fieldsOf(
     ...Object.entries(wanted).map(([field, after]) => {
-      const stored = before?.[field as keyof Blueprint] ?? null
+      const stored = known[field as keyof Blueprint] ?? null
       return [
         field,
         field === 'connections' ? inOrder(stored) : stored,

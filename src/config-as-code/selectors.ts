@@ -1,6 +1,6 @@
 /** Scopes chosen by rule, such as every repository of an organisation that is not archived. */
 import { UserError } from '../errors.ts'
-import { openAwaitedClient } from '../plugin-kit/connection.ts'
+import { openClient } from '../plugin-kit/connection.ts'
 import type { ApiClient } from '../plugin-kit/http/index.ts'
 import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
 import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
@@ -34,7 +34,7 @@ export async function chooseScopes(source: PluginSpec, settings: Settings, selec
   if (!source.scope.remote) {
     throw new UserError(`${source.title} cannot be asked for its scopes: write them as objects with their fields.`)
   }
-  const client = openAwaitedClient(source, settings)
+  const client = openClient(source, settings)
   try {
     const found = new Map<string, RemoteEntry>()
     for (const pattern of patterns) {
