@@ -70,7 +70,7 @@ describeEachDatabase('kill -9 while collecting', (test) => {
         await connect(test.database, { url: fake.url, token: 'one', githubId: repository.id })
         let killed = 0
         for (; killed < kills; killed++) {
-          const pages = 1 + Math.floor(Math.random() * (isFull ? 80 : 20))
+          const pages = 1 + Math.floor(Math.random() * (isFull ? 55 : 20))
           if (!(await runChild(test.url, concurrency, journal, pages))) break
         }
         expect(killed).toBeGreaterThanOrEqual(kills / 2)
