@@ -93,7 +93,7 @@ const conditions = (alias: string, where: Where) =>
 
 type Decode = (row: Record<string, unknown>) => Record<string, unknown>
 
-/** Null in a column that has another value for "missing" reads as that value; JSON arrives parsed on both engines. */
+/** Null in a column that has another value for "missing" reads as that value. Both drivers give JSON parsed. */
 function decoderOf({ table, joins = {}, isLiteral = false }: Selection<any, any>): Decode {
   const parts = [
     ['', table, false] as const,
@@ -106,7 +106,6 @@ function decoderOf({ table, joins = {}, isLiteral = false }: Selection<any, any>
         name,
         from: prefix + name,
         missing: isLiteral || column.missing === 'now' ? null : missingCell(column),
-        isJson: column.kind === 'json',
       }
     })
     const firstKey = prefix + part.names[part.keys[0] ?? 0]
@@ -115,10 +114,7 @@ function decoderOf({ table, joins = {}, isLiteral = false }: Selection<any, any>
       decode(row: Record<string, unknown>) {
         if (isOptional && row[firstKey] === null) return null
         const decoded: Record<string, unknown> = {}
-        for (const { name, from, missing, isJson } of cells) {
-          const value = row[from] ?? missing
-          decoded[name] = isJson && typeof value === 'string' ? JSON.parse(value) : value
-        }
+        for (const { name, from, missing } of cells) decoded[name] = row[from] ?? missing
         return decoded
       },
     }

@@ -82,6 +82,11 @@ describeEachDatabase('write and read', (test) => {
     ])
   })
 
+  it('gives back JSON that is a mere text', async () => {
+    await write(test.database, [kinds.row({ id: 1, data: 'text' }), kinds.row({ id: 2, data: '{"not":"parsed"}' })])
+    expect((await all()).map(({ data }) => data)).toEqual(['text', '{"not":"parsed"}'])
+  })
+
   it('keeps whole numbers past 2^53 exact', async () => {
     await write(test.database, [kinds.row({ id: 9_223_372_036_854_775_807n as unknown as number, name: 'big' })])
     expect((await all())[0]?.id).toBe(9_223_372_036_854_775_807n)

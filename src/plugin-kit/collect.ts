@@ -116,10 +116,10 @@ async function dropReplaced({ database, params }: SourceTask, raw: RawTable, sta
       .where('input', 'is not', null)
       .stream(FETCH) as AsyncIterable<{ id: number; input: unknown }>
   const again = new Set<string>()
-  for await (const { input } of inputs('>=')) again.add(keyOfStored(input))
+  for await (const { input } of inputs('>=')) again.add(inputKey(input))
   if (again.size === 0) return
   const replaced: number[] = []
-  for await (const { id, input } of inputs('<')) if (again.has(keyOfStored(input))) replaced.push(id)
+  for await (const { id, input } of inputs('<')) if (again.has(inputKey(input))) replaced.push(id)
   for (let start = 0; start < replaced.length; start += FETCH) {
     await database.kysely
       .deleteFrom(raw.name)
@@ -127,8 +127,6 @@ async function dropReplaced({ database, params }: SourceTask, raw: RawTable, sta
       .execute()
   }
 }
-/** JSON arrives as text from one engine. */
-const keyOfStored = (input: unknown) => inputKey(typeof input === 'string' ? JSON.parse(input) : input)
 
 async function countRaw({ database, params }: SourceTask, raw: RawTable): Promise<number> {
   const { rows } = await sql<{

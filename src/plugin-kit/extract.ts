@@ -63,7 +63,7 @@ export async function extract(
         if (record instanceof RecordError) throw record
         const full: ExtractContext<any, any, any> = {
           ...shared,
-          input: typeof item.input === 'string' ? JSON.parse(item.input) : item.input,
+          input: item.input,
           read: (table, from, values) => readerOf(table)(from, full, values),
         }
         return spec.rows ? spec.rows(record, full) : [full.read(entity.table, record)]
