@@ -42,6 +42,7 @@ export async function runPass<Item>(task: SourceTask, pass: Pass<Item>): Promise
   const touched = new Set<Table<any>>()
   const total = { records: 0, rows: 0, quarantined: 0 }
   const writer = createWriter(database, pass.stamp)
+  const earlier = await earlierRows(task, pass)
   await eachWhileWriting(inBatches(pass.items, BATCH_RECORDS, pass.weigh, BATCH_BYTES), async (batch) => {
     signal.throwIfAborted()
     const rowsOf = await pass.prepare(batch)
@@ -71,13 +72,30 @@ export async function runPass<Item>(task: SourceTask, pass: Pass<Item>): Promise
   })
   signal.throwIfAborted()
   await writer.flush()
-  for (const table of touched) {
-    if (table.origin < 0) continue
-    for (const raw of pass.replaces ?? []) await sweep(database, table, { table: raw, params: task.params }, pass.stamp)
+  for (const { table, raw } of earlier) {
+    if (touched.has(table)) await sweep(database, table, { table: raw, params: task.params }, pass.stamp)
   }
   if (pass.replaces) await releaseFromQuarantine(database, pass.place, pass.stamp)
   else if (pass.redriven) await releaseFromQuarantine(database, pass.place, pass.stamp, pass.redriven)
   return total
+}
+
+/** Tables that hold rows of the same origin from before; a first load has nothing to sweep. */
+async function earlierRows<Item>({ database, params }: SourceTask, { allowed, replaces = [] }: Pass<Item>) {
+  const found: { table: Table<any>; raw: string }[] = []
+  for (const table of allowed) {
+    for (const raw of table.origin < 0 ? [] : replaces) {
+      const row = await database.kysely
+        .selectFrom(table.name)
+        .select('_raw_data_params')
+        .where('_raw_data_params', '=', params)
+        .where('_raw_data_table', '=', raw)
+        .limit(1)
+        .executeTakeFirst()
+      if (row) found.push({ table, raw })
+    }
+  }
+  return found
 }
 
 function stampOrigin({ table, cells }: TableRow, origin: Origin, allowed: ReadonlySet<Table<any>>): void {
