@@ -34,6 +34,9 @@ async function fill(url: string, from: number, to: number): Promise<void> {
   await database.close()
 }
 
+/** Tasks run in threads whose young generation is as small as this. */
+const THREAD_MEMORY = ['--max-semi-space-size=16']
+
 interface Measured {
   readonly seconds: number
   readonly megabytes: number
@@ -41,7 +44,7 @@ interface Measured {
 /** In a process of its own, so that memory is that of the work alone. */
 function measure(part: 'product' | 'floor', url: string): Measured {
   const worker = join(import.meta.dirname, 'support/extract-convert-worker.ts')
-  const output = execFileSync(process.execPath, [worker, part, url], {
+  const output = execFileSync(process.execPath, [...THREAD_MEMORY, worker, part, url], {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   })
@@ -49,13 +52,17 @@ function measure(part: 'product' | 'floor', url: string): Measured {
 }
 
 export async function run(rest: string[]): Promise<void> {
-  const { values } = parseArgs({ args: rest, options: { rows: { type: 'string', default: '200000' } } })
+  const { values } = parseArgs({
+    args: rest,
+    options: { rows: { type: 'string', default: '200000' }, engine: { type: 'string' } },
+  })
   const rows = Number(values.rows)
   const lines: string[] = []
   for (const [engine, start] of [
     ['postgres', startTestPostgres],
     ['mariadb', startTestMariadb],
   ] as const) {
+    if (values.engine && values.engine !== engine) continue
     const server = await start()
     try {
       const half = await server.createDatabase()
