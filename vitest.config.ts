@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
     globalSetup: ['tests/support/global-setup.ts'],
+    setupFiles: ['tests/support/seed.ts'],
     env: { TZ: 'UTC' },
     // Real servers on a loaded machine: a limit is there to end what hangs, never to judge speed.
     testTimeout: 120_000,

@@ -3,7 +3,7 @@ import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { explainIssues } from '../api/contract/explain-issues.ts'
 import { parseTime } from '../database/time.ts'
-import { UserError } from '../errors.ts'
+import { messageOf, UserError } from '../errors.ts'
 
 /** Secrets come from the environment; the file can be shown to everybody. */
 export const environmentReference = z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) })
@@ -56,11 +56,20 @@ export type ConnectionConfig = z.output<typeof connection>
 export type ProjectConfig = z.output<typeof project>
 export type SelectorConfig = z.output<typeof selector>
 
+/** An alias without its anchor shows only when values are made. */
+function contentOf(parsed: ReturnType<typeof parseDocument>, file: string): unknown {
+  try {
+    return parsed.toJS()
+  } catch (error) {
+    throw new UserError(`${file} is not YAML: ${messageOf(error)}`)
+  }
+}
+
 export function parseConfig(text: string, file: string): ConfigDocument {
   const parsed = parseDocument(text, { prettyErrors: true })
   const [error] = parsed.errors
   if (error) throw new UserError(`${file} is not YAML: ${error.message.split('\n')[0]}`)
-  const result = document.safeParse(parsed.toJS() ?? {})
+  const result = document.safeParse(contentOf(parsed, file) ?? {})
   if (!result.success) throw new UserError(`${file}: ${explainIssues(result.error.issues as any)}`)
   return result.data
 }

@@ -1,4 +1,5 @@
 import { isCollection, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml'
+import { messageOf } from '../errors.ts'
 import { type Finding, finding } from './finding.ts'
 
 export interface YamlDocument {
@@ -37,6 +38,11 @@ export function readYaml(text: string): readonly ReadDocument[] {
       }
       return offset === undefined ? undefined : lines.linePos(offset).line
     }
-    return [{ value: document.toJS() as unknown, lineOf }]
+    try {
+      return [{ value: document.toJS() as unknown, lineOf }]
+    } catch (error) {
+      // An alias without its anchor, or too many of them, shows only when values are made.
+      return [{ problem: finding('TS-Y01', '(file)', messageOf(error)) }]
+    }
   })
 }
