@@ -5,6 +5,7 @@ import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Column, Table } from '../table.ts'
+import { type Catalogue, liveTables } from './catalogue.ts'
 import { type Dialect, type LiveTable, updatedNames } from './dialect.ts'
 import { insertWriter } from './mysql-insert.ts'
 import { inTransaction, type Pooled } from './mysql-transaction.ts'
@@ -199,23 +200,14 @@ function databaseOn(pool: Pooled, settings: Settings): Database {
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
-  const columns = await sql<{ table_name: string; column_name: string; data_type: string; size: number | null }>`
-    select table_name as table_name, column_name as column_name, data_type as data_type, character_maximum_length as size
+  const columns = await sql<Catalogue['columns'][number]>`
+    select table_name as table_name, column_name as column_name, data_type as type,
+      case when data_type = 'varchar' then character_maximum_length end as size
     from information_schema.columns where table_schema = database()`.execute(kysely)
-  const indexes = await sql<{ table_name: string; columns: string }>`
+  const indexes = await sql<Catalogue['indexes'][number]>`
     select table_name as table_name, group_concat(column_name order by seq_in_index separator ',') as columns
     from information_schema.statistics where table_schema = database() group by table_name, index_name`.execute(kysely)
-  const tables = new Map<
-    string,
-    { columns: Map<string, { type: string; size: number | null }>; indexes: Set<string> }
-  >()
-  for (const { table_name, column_name, data_type, size } of columns.rows) {
-    const table = tables.get(table_name) ?? { columns: new Map(), indexes: new Set() }
-    table.columns.set(column_name, { type: KINDS[data_type] ?? data_type, size: data_type === 'varchar' ? size : null })
-    tables.set(table_name, table)
-  }
-  for (const { table_name, columns: names } of indexes.rows) tables.get(table_name)?.indexes.add(names)
-  return tables
+  return liveTables({ columns: columns.rows, indexes: indexes.rows }, KINDS)
 }
 
 const TROUBLES: Record<string, Trouble> = {

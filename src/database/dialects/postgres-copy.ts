@@ -7,6 +7,7 @@ import { codeOf } from '../explain.ts'
 import type { Cell } from '../fit.ts'
 import type { Column, Table } from '../table.ts'
 import { type Dialect, quoteAll } from './dialect.ts'
+import { inTransaction } from './postgres-transaction.ts'
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 function copyCell(cell: Cell): string {
@@ -56,28 +57,13 @@ function* copyBytes(rows: readonly (readonly Cell[])[], positions: readonly numb
 const PESSIMISTIC_BATCHES = 50
 const UNIQUE_VIOLATION = '23505'
 
+/** Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after. */
+const BEGIN = 'begin; set local synchronous_commit = off'
+
 export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'] {
   /** Staging tables that a connection has; they live as long as it does. */
   const staged = new WeakMap<pg.PoolClient, Set<string>>()
   const pessimistic = new Map<string, number>()
-
-  async function inTransaction(body: (client: pg.PoolClient) => Promise<void>): Promise<void> {
-    const client = await pool.connect()
-    let failure: Error | undefined
-    try {
-      // Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after.
-      await client.query('begin; set local synchronous_commit = off')
-      await body(client)
-      await client.query('commit')
-    } catch (error) {
-      await client.query('rollback').catch((rollbackError) => {
-        failure = rollbackError
-      })
-      throw error
-    } finally {
-      client.release(failure)
-    }
-  }
 
   async function stage(client: pg.PoolClient, table: Table<any>): Promise<string> {
     const name = dialect.quote(`_stage_${table.name}`.slice(0, 63))
@@ -107,19 +93,20 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
     if (mode === 'insert' || pause === 0) {
       // A first load meets no existing key, and straight into the table is twice as fast.
       try {
-        return await inTransaction((client) => copy(client, target))
+        return await inTransaction(pool, (client) => copy(client, target), BEGIN)
       } catch (error) {
         if (mode === 'insert' || codeOf(error) !== UNIQUE_VIOLATION) throw error
       }
     }
     pessimistic.set(table.name, pause === 0 ? PESSIMISTIC_BATCHES : pause - 1)
-    await inTransaction(async (client) => {
+    const upsert = async (client: pg.PoolClient) => {
       const staging = await stage(client, table)
       await copy(client, staging)
       await client.query(
         `insert into ${target} (${columns}) select ${columns} from ${staging} ${dialect.onExistingKey(table, names)}`,
       )
-    })
+    }
+    await inTransaction(pool, upsert, BEGIN)
   }
 }
 

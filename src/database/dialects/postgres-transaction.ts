@@ -1,12 +1,16 @@
 import type pg from 'pg'
 
-/** Gives `body` a pool of the one connection that the transaction runs on. */
-export async function inTransaction<Result>(pool: pg.Pool, body: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
+/** Commits what `body` does, or nothing of it; a connection that cannot even roll back is closed. */
+export async function inTransaction<Result>(
+  pool: pg.Pool,
+  body: (client: pg.PoolClient) => Promise<Result>,
+  begin = 'begin',
+): Promise<Result> {
   const client = await pool.connect()
   let failure: Error | undefined
   try {
-    await client.query('begin')
-    const result = await body(poolOf(client))
+    await client.query(begin)
+    const result = await body(client)
     await client.query('commit')
     return result
   } catch (error) {
@@ -32,8 +36,8 @@ function asPart(statement: unknown): unknown {
   return savepoint ? statement.replace(...savepoint) : statement
 }
 
-/** As much of a pool as this folder uses. */
-function poolOf(client: pg.PoolClient): pg.Pool {
+/** A pool of the one connection that a transaction runs on, as far as this folder uses one. */
+export function poolOf(client: pg.PoolClient): pg.Pool {
   const query = client.query.bind(client) as (...rest: unknown[]) => unknown
   const borrowed = {
     query: (statement: unknown, ...rest: unknown[]) => query(asPart(statement), ...rest),

@@ -5,9 +5,10 @@ import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Column } from '../table.ts'
+import { type Catalogue, liveTables } from './catalogue.ts'
 import { type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
 import { copyWriter } from './postgres-copy.ts'
-import { inTransaction } from './postgres-transaction.ts'
+import { inTransaction, poolOf } from './postgres-transaction.ts'
 
 const TYPES: Record<Column['kind'], string> = {
   string: 'varchar',
@@ -113,7 +114,7 @@ function databaseOn(pool: pg.Pool, url: string): Database {
     dialect: postgres,
     kysely,
     sendRows: copyWriter(pool, postgres),
-    transaction: (body) => inTransaction(pool, (nested) => body(databaseOn(nested, url))),
+    transaction: (body) => inTransaction(pool, (client) => body(databaseOn(poolOf(client), url))),
     describe: () => describe(kysely),
     locked: (name, body) =>
       kysely.connection().execute(async (connection) => {
@@ -131,27 +132,17 @@ function databaseOn(pool: pg.Pool, url: string): Database {
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
-  const columns = await sql<{ table_name: string; column_name: string; data_type: string; size: number | null }>`
-    select table_name, column_name, data_type, character_maximum_length as size
+  const columns = await sql<Catalogue['columns'][number]>`
+    select table_name, column_name, data_type as type, character_maximum_length as size
     from information_schema.columns where table_schema = current_schema()`.execute(kysely)
-  const indexes = await sql<{ table_name: string; columns: string }>`
+  const indexes = await sql<Catalogue['indexes'][number]>`
     select t.relname as table_name, string_agg(a.attname, ',' order by k.n) as columns
     from pg_index i
     join pg_class t on t.oid = i.indrelid and t.relnamespace = current_schema()::regnamespace
     cross join lateral unnest(i.indkey) with ordinality as k(attribute, n)
     join pg_attribute a on a.attrelid = t.oid and a.attnum = k.attribute
     group by t.relname, i.indexrelid`.execute(kysely)
-  const tables = new Map<
-    string,
-    { columns: Map<string, { type: string; size: number | null }>; indexes: Set<string> }
-  >()
-  for (const { table_name, column_name, data_type, size } of columns.rows) {
-    const table = tables.get(table_name) ?? { columns: new Map(), indexes: new Set() }
-    table.columns.set(column_name, { type: KINDS[data_type] ?? data_type, size })
-    tables.set(table_name, table)
-  }
-  for (const { table_name, columns: names } of indexes.rows) tables.get(table_name)?.indexes.add(names)
-  return tables
+  return liveTables({ columns: columns.rows, indexes: indexes.rows }, KINDS)
 }
 
 const isRetryable = (error: unknown) => ['40P01', '40001', '55P03'].includes(codeOf(error))
