@@ -64,6 +64,15 @@ export function deploymentsOf(filter: MetricFilter, marks?: Sql): Sql {
     from (${marks ? sql`${commits} union all ${marked}` : commits}) c group by c.id having max(c.is_own) = 1`
 }
 
+/** How an item shows an issue or an incident, `i`. */
+export const ofTicket = {
+  title: sql`i.title`,
+  url: sql`i.url`,
+  repository: sql`''`,
+  account: sql`i.assignee_id`,
+  origin: 'i',
+} as const
+
 /** `i`, the incidents of the project. */
 export function incidentsOf(filter: MetricFilter): { from: Sql; where: Sql } {
   return {

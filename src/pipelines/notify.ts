@@ -1,13 +1,13 @@
 /** Tells another system when a pipeline is created, begins and ends, signed so that it can tell who speaks. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Database } from '../database/database.ts'
+import type { TaskStatus } from '../domain/enums.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { createApiClient } from '../plugin-kit/http/index.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
 import { notifications } from '../system/state.ts'
-import type { TaskStatus } from './states.ts'
 import { findRow, insertRow } from './store.ts'
 
 /** `status` is the one to tell of; without it the present one. */

@@ -1,13 +1,13 @@
 /** Pipelines and tasks as they are stored, and as they are shown. */
 import { sql } from 'kysely'
 import type { RowOf } from '../database/table.ts'
+import type { TaskStatus } from '../domain/enums.ts'
 import { maskSecrets, type Secrets } from '../secrets.ts'
 import { pipelineLabels, pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { taskProgress } from '../system/runs.ts'
 import { countsAsCollector } from './plan/select-subtasks.ts'
 import type { Pipeline, ProgressDetail, Task } from './records.ts'
 import { openJson, shownPlan } from './sealed-plan.ts'
-import type { TaskStatus } from './states.ts'
 import { publicRow, type Queries, selectRows } from './store.ts'
 
 export type PipelineRow = RowOf<typeof pipelines>

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { retrying } from '../database/write.ts'
+import type { TaskStatus } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
 import { pipelineLabels, pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
@@ -11,7 +12,7 @@ import { countsAsCollector } from './plan/select-subtasks.ts'
 import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task, TaskWithSubtasks } from './records.ts'
 import { sealJson } from './sealed-plan.ts'
 import type { PipelineService, ServiceContext } from './services.ts'
-import { FINISHED, isFinished, QUEUED, type TaskStatus, UNFINISHED } from './states.ts'
+import { FINISHED, isFinished, QUEUED, UNFINISHED } from './states.ts'
 import {
   deleteRows,
   findRow,

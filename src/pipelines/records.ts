@@ -1,5 +1,5 @@
 /** Projects, blueprints, pipelines, tasks as the API shows them. Secrets in them are masked. */
-import type { TaskStatus } from './states.ts'
+import type { TaskStatus } from '../domain/enums.ts'
 
 export interface PlanTask {
   readonly plugin: string

@@ -1,7 +1,7 @@
 /** Runs pipelines and follows the schedule, beside any number of servers that do the same on this database. */
 import { join } from 'node:path'
+import { newHolder } from '../database/holder.ts'
 import { messageOf } from '../errors.ts'
-import { newHolder } from '../traffic/lease.ts'
 import type { ControlPlane } from './control-plane.ts'
 import type { PipelineRow, TaskRow } from './pipeline-rows.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'

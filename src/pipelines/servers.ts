@@ -1,7 +1,7 @@
 /** Which servers live. A server is dead when its count of beats stands still, by the clock of whoever watches. */
 import type { Database } from '../database/database.ts'
+import { isGone } from '../database/holder.ts'
 import { servers } from '../system/runs.ts'
-import { isGone } from '../traffic/lease.ts'
 import { deleteRows, findRow, insertRow, updateRows } from './store.ts'
 
 export interface Membership {

@@ -1,5 +1,6 @@
 /** Everything that the API and the command line can do with configuration and runs, whatever the plugin. */
 import type { Database } from '../database/database.ts'
+import type { TaskStatus } from '../domain/enums.ts'
 import type { Logger } from '../log.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
@@ -23,7 +24,6 @@ import type {
   SyncPolicy,
   Task,
 } from './records.ts'
-import type { TaskStatus } from './states.ts'
 
 /** What services work with. */
 export interface ServiceContext {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { TASK_STATUSES } from '../domain/enums.ts'
 import { finalStatus } from './run-pipeline.ts'
-import { FINISHED, mayFollow, QUEUED, statesBefore, TASK_STATUSES } from './states.ts'
+import { FINISHED, mayFollow, QUEUED, statesBefore } from './states.ts'
 
 test('what is finished runs again only by way of RERUN', () => {
   for (const status of FINISHED) {

@@ -1,16 +1,6 @@
 /** States that pipelines and tasks share, and which may follow which. */
 
-export const TASK_STATUSES = [
-  'TASK_CREATED',
-  'TASK_RERUN',
-  'TASK_RESUME',
-  'TASK_RUNNING',
-  'TASK_COMPLETED',
-  'TASK_FAILED',
-  'TASK_CANCELLED',
-  'TASK_PARTIAL',
-] as const
-export type TaskStatus = (typeof TASK_STATUSES)[number]
+import { TASK_STATUSES, type TaskStatus } from '../domain/enums.ts'
 
 /** Waiting to be taken. */
 export const QUEUED = ['TASK_CREATED', 'TASK_RERUN', 'TASK_RESUME'] as const satisfies TaskStatus[]

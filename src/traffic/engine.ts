@@ -6,7 +6,6 @@ import type { Effect, EffectContext, Outside } from './effects/effect.ts'
 import { cleanupEffects, prepareEffects, rollbackEffects, stepEffects } from './effects/sequences.ts'
 import { refuseErrors, TrafficError } from './finding.ts'
 import { type GateResult, judgeGate } from './gates.ts'
-import { LEASE_MS } from './lease.ts'
 import { lintPlan } from './lint-plan.ts'
 import type { Plan } from './plan.ts'
 import { recordDeployment } from './record-deployment.ts'
@@ -14,6 +13,7 @@ import { type Action, type State, transitionOf } from './state.ts'
 import {
   claimAction,
   getSwitch,
+  LEASE_MS,
   planOf,
   type Run,
   releaseAction,

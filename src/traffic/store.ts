@@ -1,11 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Database } from '../database/database.ts'
+import { isGone, newHolder } from '../database/holder.ts'
 import type { RowOf } from '../database/table.ts'
 import { TrafficError } from './finding.ts'
-import { isGone, LEASE_MS, newHolder } from './lease.ts'
 import { type Plan, planSchema } from './plan.ts'
 import { actionsFrom, type State } from './state.ts'
 import { trafficClaims, trafficJournal, trafficSwitches } from './tables.ts'
+
+/** Long enough to survive a slow vendor call, short enough that another machine takes over soon. */
+export const LEASE_MS = 60_000
 
 export type SwitchRow = Omit<RowOf<typeof trafficSwitches>, 'state'> & { state: State }
 export type JournalRow = RowOf<typeof trafficJournal>

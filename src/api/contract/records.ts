@@ -1,6 +1,6 @@
 /** Records as the API shows them. */
 import { z } from 'zod'
-import { TASK_STATUSES } from '../../pipelines/states.ts'
+import { TASK_STATUSES } from '../../domain/enums.ts'
 import { time, timeOrNull } from './common.ts'
 
 export const status = z.enum(TASK_STATUSES)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { firstOf, type Metric, selectItems } from '../metric.ts'
-import { incidentsOf } from '../sources.ts'
+import { incidentsOf, ofTicket } from '../sources.ts'
 
 export const incidentAge: Metric = {
   name: 'incident-age',
@@ -22,11 +22,7 @@ export const incidentAge: Metric = {
         ['created_after_range', sql`i.created_date > ${query.to}`],
         ['resolved', sql`i.resolution_date <= ${query.to}`],
       ),
-      title: sql`i.title`,
-      url: sql`i.url`,
-      repository: sql`''`,
-      account: sql`i.assignee_id`,
-      origin: 'i',
+      ...ofTicket,
       from: sql`${from} where ${where}`,
     })
   },

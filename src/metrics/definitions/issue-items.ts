@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Sql } from '../calculate/calculation.ts'
 import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
-import { issuesOf } from '../sources.ts'
+import { issuesOf, ofTicket } from '../sources.ts'
 
 /** Issues of the project's boards, each once, by date of resolution. */
 export function resolvedItems(query: MetricQuery, value: Sql): Sql {
@@ -17,11 +17,7 @@ export function resolvedItems(query: MetricQuery, value: Sql): Sql {
       ['clock_backwards', sql`i.resolution_date < i.created_date`],
       ['no_duration', sql`${value} is null`],
     ),
-    title: sql`i.title`,
-    url: sql`i.url`,
-    repository: sql`''`,
-    account: sql`i.assignee_id`,
-    origin: 'i',
+    ...ofTicket,
     from: sql`${from} where ${where}`,
   })
 }

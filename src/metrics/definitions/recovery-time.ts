@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { blameOf } from '../blame.ts'
 import type { Sql } from '../calculate/calculation.ts'
 import { firstOf, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
-import { deploymentCommitsOf, incidentsOf } from '../sources.ts'
+import { deploymentCommitsOf, incidentsOf, ofTicket } from '../sources.ts'
 
 export const recoveryTime: Metric = {
   name: 'failed-deployment-recovery-time',
@@ -29,11 +29,7 @@ export const recoveryTime: Metric = {
         ['clock_backwards', sql`i.resolution_date < told.at`],
         ['outside_time_range', outside(sql`i.resolution_date`, query)],
       ),
-      title: sql`i.title`,
-      url: sql`i.url`,
-      repository: sql`''`,
-      account: sql`i.assignee_id`,
-      origin: 'i',
+      ...ofTicket,
       from: sql`from (${incidentsWithDeployment(query)}) told inner join incidents i on i.id = told.id where 1 = 1`,
     })
   },

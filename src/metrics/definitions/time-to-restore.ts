@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { firstOf, type Metric, outside, selectItems } from '../metric.ts'
-import { incidentsOf } from '../sources.ts'
+import { incidentsOf, ofTicket } from '../sources.ts'
 
 export const timeToRestore: Metric = {
   name: 'time-to-restore-service',
@@ -23,11 +23,7 @@ export const timeToRestore: Metric = {
         ['no_duration', sql`i.lead_time_minutes is null`],
         ['outside_time_range', outside(sql`i.resolution_date`, query)],
       ),
-      title: sql`i.title`,
-      url: sql`i.url`,
-      repository: sql`''`,
-      account: sql`i.assignee_id`,
-      origin: 'i',
+      ...ofTicket,
       from: sql`${from} where ${where}`,
     })
   },

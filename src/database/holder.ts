@@ -1,9 +1,7 @@
+/** Who holds a lease: one run of one process of one machine. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-
-/** Long enough to survive a slow vendor call, short enough that another machine takes over soon. */
-export const LEASE_MS = 60_000
 
 /** Same kernel and same process ids; where Linux does not tell, the host name has to do. */
 const MACHINE = (() => {
