@@ -10,6 +10,7 @@ import {
   readStretch,
   type Series,
 } from './collect-series.ts'
+import type { LongList } from './collect-spec.ts'
 import { collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
 import { isHeavy, type PageState } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
@@ -50,17 +51,51 @@ async function readList(collecting: Collecting, series: Series, signal: AbortSig
   if (isTakenOver(standing)) {
     const { received = 0, expected } = saved ?? {}
     const before = { received, total: expected ?? undefined, isShort: false, hasShifted: false }
-    return readPlaces(collecting, series, standing.places, before, signal)
+    return readRest(collecting, series, standing.places, before, signal)
   }
   // A reader that stops at what it knows already must not ask for what lies behind.
   const leavesRest = !standing && !(newestFirstBy && run.since)
   const resume = standing ? { from: standing as StretchState, received: saved?.received ?? 0 } : undefined
   const head = await readStretch(collecting, series, { key: round.key, resume, leavesRest }, signal)
-  return head.places ? readPlaces(collecting, series, head.places, head, signal) : head
+  return head.places ? readRest(collecting, series, head.places, head, signal) : head
 }
 
 const isTakenOver = (standing: Standing | null): standing is { readonly places: readonly PageState[] } =>
   standing !== null && 'places' in standing
+
+/** What follows the first page, as far as the source hands it out. */
+function readRest(
+  collecting: Collecting,
+  series: Series,
+  places: readonly PageState[],
+  head: Outcome,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { longList } = collecting.spec
+  const isCapped = longList !== undefined && places.length + 1 >= longList.mostPages
+  if (isCapped && longList.byTime) return readByTime(collecting, series, longList.byTime, signal)
+  if (isCapped)
+    collecting.tally.capped = `the source lists no more than ${longList.mostPages} pages; the rest is missing`
+  return readPlaces(collecting, series, places, head, signal)
+}
+
+/** All of the list once more, in another order. */
+async function readByTime(
+  collecting: Collecting,
+  series: Series,
+  { query, paging }: NonNullable<LongList['byTime']>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { run } = collecting
+  const { ifNoneMatch: _, ...request } = series.request
+  const key = `${series.round.key}#by-time`
+  const saved = run.checkpoints.get(key)
+  const resume = saved?.page ? { from: saved.page as StretchState, received: saved.received } : undefined
+  const inOrder = { ...series, isWhole: false, paging, request: { ...request, query: { ...request.query, ...query } } }
+  const all = await readStretch(collecting, inOrder, { key, resume }, signal)
+  await finish(collecting, series.round, { received: all.received, expected: null, isDone: true })
+  return all
+}
 
 /** Of answers to one list under way: parsed and on their way to the database they take several times as much memory. */
 const BYTES_AT_ONCE = 4 * 1024 * 1024
@@ -73,7 +108,7 @@ async function readPlaces(
   head: Outcome,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { run, lanes, store, raw, task } = collecting
+  const { run, lanes } = collecting
   const { round } = series
   const { total } = head
   let { received } = head
@@ -98,10 +133,18 @@ async function readPlaces(
   })
   const isShort = total !== undefined && received < total
   hasShifted ||= await haveEndsMoved(collecting, series, places, signal)
-  const done = !isShort && !hasShifted
-  const where = { raw_table: raw.name, params: task.params, input_key: round.key }
-  await store([collectCheckpoints.row({ ...where, page: null, is_done: done, received, expected: total ?? null })])
+  await finish(collecting, round, { received, expected: total ?? null, isDone: !isShort && !hasShifted })
   return { received, total, isShort, hasShifted }
+}
+
+/** Puts the checkpoint of a list behind its parts. */
+async function finish(
+  { store, raw, task }: Collecting,
+  { key }: Round,
+  { received, expected, isDone }: { received: number; expected: number | null; isDone: boolean },
+): Promise<void> {
+  const where = { raw_table: raw.name, params: task.params, input_key: key }
+  await store([collectCheckpoints.row({ ...where, page: null, is_done: isDone, received, expected })])
 }
 
 /** Asks for both ends again, which costs nothing when they are as they were: then nothing came, went or moved. */

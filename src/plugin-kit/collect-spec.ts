@@ -68,6 +68,14 @@ export interface Windows {
   readonly by?: string
 }
 
+/** For vendors whose numbered pages end before long lists do. */
+export interface LongList {
+  /** A list that has so many pages is longer than they tell. */
+  readonly mostPages: number
+  /** How to ask for it by time instead, oldest first; absent: the rest is missing, and the receipt says so. */
+  readonly byTime?: { readonly query: Query; readonly paging: Paging }
+}
+
 /** A list inside a record that may go on past what the query asked for; its further nodes are put into the record. */
 export interface Completion {
   readonly list: (record: any) => GraphqlList | null | undefined
@@ -91,6 +99,7 @@ export interface CollectSpec<Scope, Config> {
   readonly records?: (body: any) => readonly unknown[]
   readonly incremental?: Incremental
   readonly windows?: Windows
+  readonly longList?: LongList
   readonly completes?: readonly Completion[]
   /** Statuses of a first page that mean "nothing here", not "broken". */
   readonly emptyOn?: readonly number[]

@@ -98,6 +98,8 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
 function tallyOf({ checkpoints }: CollectRun): Tally {
   const tally: Tally = { received: 0, expected: undefined, isUnchanged: false, gaps: [], capped: undefined }
   for (const [key, { received, expected, page }] of checkpoints) {
+    // A list that is done counts what its parts counted.
+    if (key.includes('#') && checkpoints.get(key.slice(0, key.indexOf('#')))?.is_done) continue
     tally.received += received
     if (expected !== null) tally.expected = (tally.expected ?? 0) + expected
     if (key === '' && page && 'unchanged' in page) tally.isUnchanged = true

@@ -10,6 +10,7 @@ export type { HttpEvent } from './http-event.ts'
 export { type HttpRequest, type HttpResponse, type Query, safeUrl, type Verdict } from './http-message.ts'
 export type { Page, PagesOptions } from './pages.ts'
 export {
+  byTime,
   cursor,
   linkHeader,
   linksIn,

@@ -206,3 +206,41 @@ export function cursor({ size, sizeParam, param, next, total }: CursorOptions): 
     ...(total && { total }),
   }
 }
+
+export interface ByTimeOptions {
+  readonly size: number
+  readonly sizeParam?: string
+  readonly pageParam?: string
+  /** Asks for records from a time on. */
+  readonly param: string
+  /** The time that they come by, oldest first, as the server writes it. */
+  readonly timeOf: (record: any) => string
+}
+
+/**
+ * Each page begins at the time where the one before ended, for lists whose numbered pages end too early. What is changed
+ * meanwhile goes to the end and moves nothing else; what shares its second with the end of a page comes twice.
+ */
+export function byTime({ size, sizeParam = 'per_page', pageParam = 'page', param, timeOf }: ByTimeOptions): Paging {
+  return {
+    size,
+    first: () => ({ size }),
+    at: (request, { size, offset = 0, cursor }) => ({
+      ...request,
+      query: {
+        ...request.query,
+        [sizeParam]: size,
+        ...(offset > 0 && { [pageParam]: offset / size + 1 }),
+        ...(cursor && { [param]: cursor }),
+      },
+    }),
+    next({ size, offset = 0, cursor }, { response, records }) {
+      const last = records.at(-1)
+      if (!last || !linksIn(response.headers.link).next) return undefined
+      const time = timeOf(last)
+      // A page of records of one and the same second.
+      return time === cursor ? { size, cursor, offset: offset + size } : { size, cursor: time }
+    },
+    resize: ({ offset = 0, ...state }, size) => (offset % size === 0 ? { ...state, offset, size } : undefined),
+  }
+}

@@ -1,6 +1,6 @@
 import { bigint, indexed, key, type RowOf, string, text, timestamp } from '../../database/table.ts'
 import { pluginKit } from '../../plugin-kit/entity.ts'
-import { linkHeader } from '../../plugin-kit/http/index.ts'
+import { byTime, linkHeader } from '../../plugin-kit/http/index.ts'
 import type { Rules } from './rules.ts'
 
 const kit = pluginKit('github')
@@ -48,7 +48,18 @@ export const peopleIn = (people: readonly any[], { read }: { read: (table: any, 
 /** The reference stores texts over REST as they stand in the answer: JSON, with quotes and escapes. */
 export const quoted = (name: string) => text((record) => JSON.stringify(record[name] ?? ''))
 
-export const REST_PAGE = linkHeader(100)
+const PAGE_SIZE = 100
+export const REST_PAGE = linkHeader(PAGE_SIZE)
+/** Numbered pages end at 40,000 records. */
+export const LONG_LIST = { mostPages: 40_000 / PAGE_SIZE }
+/** For lists that can be sorted and asked for by time of change. */
+export const LONG_LIST_BY_CHANGE = {
+  ...LONG_LIST,
+  byTime: {
+    query: { sort: 'updated', direction: 'asc' },
+    paging: byTime({ size: PAGE_SIZE, param: 'since', timeOf: ({ updated_at }) => updated_at }),
+  },
+}
 /** Path below the repository. */
 export const inRepo = (scope: Repo, path: string): string => `/repos/${scope.full_name}/${path}`
 

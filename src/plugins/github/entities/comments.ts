@@ -3,7 +3,18 @@ import { pullRequestComments as domainPullRequestComments } from '../../../domai
 import { issueComments as domainIssueComments } from '../../../domain/ticket.ts'
 import { inner } from '../../../plugin-kit/entity.ts'
 import { byKey } from '../../../plugin-kit/lookups.ts'
-import { entity, inRepo, numberAtEnd, peopleIn, quoted, REST_PAGE, type Repo, repoAccounts, table } from '../kit.ts'
+import {
+  entity,
+  inRepo,
+  LONG_LIST_BY_CHANGE,
+  numberAtEnd,
+  peopleIn,
+  quoted,
+  REST_PAGE,
+  type Repo,
+  repoAccounts,
+  table,
+} from '../kit.ts'
 import { accounts } from './accounts.ts'
 import { issues } from './issues.ts'
 import { joinPullRequest, ofRepo, pullRequests } from './pull-requests.ts'
@@ -45,6 +56,7 @@ export default entity(issueComments, {
     request: ({ scope }) => ({ path: inRepo(scope, 'issues/comments'), query: { sort: 'updated', direction: 'desc' } }),
     paging: REST_PAGE,
     incremental: since,
+    longList: LONG_LIST_BY_CHANGE,
     emptyOn: [410],
   },
   extract: {
@@ -78,6 +90,7 @@ export const reviewComments = entity(pullRequestComments, {
     request: ({ scope }) => ({ path: inRepo(scope, 'pulls/comments'), query: { sort: 'updated', direction: 'desc' } }),
     paging: REST_PAGE,
     incremental: since,
+    longList: LONG_LIST_BY_CHANGE,
   },
   extract: {
     writes: [repoAccounts],

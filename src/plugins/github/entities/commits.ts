@@ -11,7 +11,7 @@ import {
 } from '../../../database/table.ts'
 import { commits as domainCommits, repoCommits as domainRepoCommits } from '../../../domain/code.ts'
 import { inner, left } from '../../../plugin-kit/entity.ts'
-import { entity, inRepo, peopleIn, REST_PAGE, repoAccounts, repoId, repos, table } from '../kit.ts'
+import { entity, inRepo, LONG_LIST, peopleIn, REST_PAGE, repoAccounts, repoId, repos, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
 /** Keyed by the sha alone, as in the domain layer. */
@@ -56,6 +56,7 @@ export default entity(repoCommits, {
     request: ({ scope }) => ({ path: inRepo(scope, 'commits') }),
     paging: REST_PAGE,
     incremental: { filterBy: (since) => ({ since: since.toISOString() }) },
+    longList: LONG_LIST,
     emptyOn: [409], // an empty repository
   },
   extract: {

@@ -1,5 +1,5 @@
 import { bigint, indexed, key, string, timestamp, zeroTime } from '../../../database/table.ts'
-import { entity, inRepo, peopleIn, REST_PAGE, repoAccounts, table } from '../kit.ts'
+import { entity, inRepo, LONG_LIST, peopleIn, REST_PAGE, repoAccounts, table } from '../kit.ts'
 
 const events = table('issue_events', 'GithubIssueEvent', {
   github_id: key(bigint('id')),
@@ -17,6 +17,7 @@ export default entity(events, {
     request: ({ scope }) => ({ path: inRepo(scope, 'issues/events') }),
     paging: REST_PAGE,
     incremental: { newestFirstBy: 'created_at' },
+    longList: LONG_LIST,
     emptyOn: [410],
     endsOn: [422], // GitHub lists no further than a few hundred pages
   },

@@ -9,6 +9,7 @@ import { inner } from '../../../plugin-kit/entity.ts'
 import {
   entity,
   inRepo,
+  LONG_LIST_BY_CHANGE,
   labelNames,
   peopleIn,
   quoted,
@@ -75,6 +76,7 @@ export default entity(issues, {
     }),
     paging: REST_PAGE,
     incremental: { filterBy: (since) => ({ since: since.toISOString() }) },
+    longList: LONG_LIST_BY_CHANGE,
     emptyOn: [410], // issues are switched off
   },
   extract: {

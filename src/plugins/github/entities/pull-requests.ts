@@ -4,6 +4,7 @@ import { inner, left } from '../../../plugin-kit/entity.ts'
 import {
   entity,
   inRepo,
+  LONG_LIST,
   labelNames,
   peopleIn,
   quoted,
@@ -106,6 +107,7 @@ export default entity(pullRequests, {
     }),
     paging: REST_PAGE,
     incremental: { newestFirstBy: 'updated_at' },
+    longList: LONG_LIST,
   },
   extract: {
     writes: [repoAccounts],
