@@ -8,13 +8,13 @@ import { apart, replaceOwned } from './owned.ts'
 import { runPass } from './pass.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
-import type { SourceTask } from './source-task.ts'
+import type { EntityTask } from './source-task.ts'
 import { nextStamp, openWindow } from './state.ts'
 import type { SubtaskResult } from './subtask.ts'
 
 export async function convert(
   entity: Entity,
-  task: SourceTask,
+  task: EntityTask,
   place: Place,
   rawIds?: readonly number[],
 ): Promise<SubtaskResult> {
@@ -77,7 +77,7 @@ export async function convert(
 const rawTablesOf = ({ spec }: Entity): string[] =>
   (spec.convert?.replaces ?? (spec.raw ? [spec.raw] : [])).map((name) => rawTable(name).name)
 
-export async function redriveConvert(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
+export async function redriveConvert(entity: Entity, task: EntityTask, place: Place): Promise<SubtaskResult> {
   const ids = await quarantinedIds(task.database, place)
   return ids.length === 0 ? { records: 0, rows: 0, quarantined: 0 } : convert(entity, task, place, ids)
 }

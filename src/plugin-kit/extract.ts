@@ -11,7 +11,7 @@ import { apart, replaceOwned } from './owned.ts'
 import { runPass } from './pass.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
-import type { SourceTask } from './source-task.ts'
+import type { EntityTask } from './source-task.ts'
 import { nextStamp, openWindow } from './state.ts'
 import type { SubtaskResult } from './subtask.ts'
 
@@ -25,7 +25,7 @@ const FETCH = 200
 
 export async function extract(
   entity: Entity,
-  task: SourceTask,
+  task: EntityTask,
   place: Place,
   rawIds?: readonly number[],
 ): Promise<SubtaskResult> {
@@ -35,7 +35,9 @@ export async function extract(
   const stamp = nextStamp()
   const config = JSON.stringify((spec.dependsOn ?? []).map((field) => task.settings[field]))
   const window = await openWindow(database, place, { fullSync: task.fullSync, config, startedAt: stamp })
-  const records = await describeRaw(database, raw, params, window.since)
+  const records = rawIds
+    ? { count: rawIds.length, hasOlder: false }
+    : await describeRaw(database, raw, params, window.since)
   // A collector that starts over leaves only new records; then nothing old may stay either.
   const since = entity.spec.collect && isAppending(entity.spec.collect) && records.hasOlder ? window.since : null
   if (!since && !rawIds) await window.forget()
@@ -49,7 +51,7 @@ export async function extract(
     place,
     stamp,
     items: query.stream(FETCH) as AsyncIterable<RawRecord>,
-    expected: rawIds?.length ?? records.count,
+    expected: records.count,
     weigh: ({ data }) => data?.length ?? 0,
     allowed: new Set([entity.table, ...(spec.writes ?? []), ...owned.map(({ table }) => table)]),
     originOf: ({ id }) => ({ params, table: raw, id }),
@@ -82,7 +84,7 @@ export async function extract(
   return result
 }
 
-export async function redriveExtract(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
+export async function redriveExtract(entity: Entity, task: EntityTask, place: Place): Promise<SubtaskResult> {
   const ids = await quarantinedIds(task.database, place)
   return ids.length === 0 ? { records: 0, rows: 0, quarantined: 0 } : extract(entity, task, place, ids)
 }

@@ -4,7 +4,7 @@ import { createWriter, sweep } from '../database/write.ts'
 import { FatalError, messageOf, UserError } from '../errors.ts'
 import { eachWhileWriting, inBatches } from './batches.ts'
 import { type Place, putInQuarantine, type Rejected, releaseFromQuarantine } from './quarantine.ts'
-import type { SourceTask } from './source-task.ts'
+import type { EntityTask } from './source-task.ts'
 import type { SubtaskResult } from './subtask.ts'
 
 const BATCH_RECORDS = 1000
@@ -37,7 +37,7 @@ export interface Pass<Item> {
   readonly redriven?: readonly number[]
 }
 
-export async function runPass<Item>(task: SourceTask, pass: Pass<Item>): Promise<SubtaskResult> {
+export async function runPass<Item>(task: EntityTask, pass: Pass<Item>): Promise<SubtaskResult> {
   const { database, signal } = task
   const touched = new Set<Table<any>>()
   const total = { records: 0, rows: 0, quarantined: 0 }
@@ -81,7 +81,7 @@ export async function runPass<Item>(task: SourceTask, pass: Pass<Item>): Promise
 }
 
 /** Tables that hold rows of the same origin from before; a first load has nothing to sweep. */
-async function earlierRows<Item>({ database, params }: SourceTask, { allowed, replaces = [] }: Pass<Item>) {
+async function earlierRows<Item>({ database, params }: EntityTask, { allowed, replaces = [] }: Pass<Item>) {
   const found: { table: Table<any>; raw: string }[] = []
   for (const table of allowed) {
     for (const raw of table.origin < 0 ? [] : replaces) {

@@ -8,13 +8,16 @@ import type { PluginSpec, Settings } from './plugin.ts'
 import { settingsTables } from './settings-tables.ts'
 import type { TaskRun } from './subtask.ts'
 
-/** A run on one scope of a connection, with everything entities may look at. */
-export interface SourceTask extends TaskRun {
-  readonly plugin: PluginSpec
+/** A run on stored records, with everything entities may look at. */
+export interface EntityTask extends TaskRun {
   readonly context: EntityContext<any, any>
   readonly settings: Settings
-  /** JSON text that marks this scope's raw rows. */
+  /** JSON text that marks the raw rows it is about. */
   readonly params: string
+}
+/** A run on one scope of a connection. */
+export interface SourceTask extends EntityTask {
+  readonly plugin: PluginSpec
 }
 
 export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promise<SourceTask> {
