@@ -4,6 +4,7 @@ import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
 import { connectionRoutes } from './connections.ts'
+import { jiraRoutes } from './jira.ts'
 import { metricRoutes } from './metrics.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { pluginRoutes } from './plugins.ts'
@@ -31,6 +32,7 @@ const CORE: readonly Routes[] = [
   auditRoutes,
   trafficRoutes,
   metricRoutes,
+  jiraRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { UserError } from '../../errors.ts'
-import { openAwaitedClient } from '../../plugin-kit/connection.ts'
-import type { ApiClient } from '../../plugin-kit/http/index.ts'
-import type { PluginSpec, Settings } from '../../plugin-kit/plugin.ts'
-import { understanding } from '../../plugin-kit/remote-scopes.ts'
+import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
+import { askSource } from '../ask-source.ts'
 import { answers, paging, REMOTE_FAILURES } from '../contract/common.ts'
 import { patience, stopWith } from '../stream.ts'
 import { connectionParameter } from './connections.ts'
@@ -39,16 +37,6 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
   const base = `/plugins/${plugin}/connections/:connectionId`
   const params = connectionParameter
 
-  async function asking<Result>(connectionId: number, ask: (client: ApiClient, settings: Settings) => Promise<Result>) {
-    const settings = await services.connections.reveal(plugin, connectionId)
-    const client = openAwaitedClient(source, settings)
-    try {
-      return await understanding(title, () => ask(client, settings))
-    } finally {
-      await client.close()
-    }
-  }
-
   const { remote } = scope
   if (remote) {
     const listed = z.object({ children: z.array(entry), nextPageToken: z.string() })
@@ -67,7 +55,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
         const { groupId, pageToken } = request.query
         const page = pageToken ? { page: readToken(pageToken) } : {}
         const group = groupId && groupId !== 'null' ? { group: groupId } : {}
-        const { children, next } = await asking(request.params.connectionId, (client, settings) =>
+        const { children, next } = await askSource(source, services, request.params.connectionId, (client, settings) =>
           remote.list({ client, settings, signal: patience(stopWith(reply)), ...group, ...page }),
         )
         return { children, nextPageToken: writeToken(next) }
@@ -94,7 +82,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
       },
       async (request, reply) => {
         const { page, pageSize } = request.query
-        const found = await asking(request.params.connectionId, (client, settings) =>
+        const found = await askSource(source, services, request.params.connectionId, (client, settings) =>
           search({ client, settings, signal: patience(stopWith(reply)), ...request.query }),
         )
         return { ...found, page, pageSize }
@@ -115,7 +103,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
     async (request, reply) => {
       const { connectionId, '*': path } = request.params
       const every = Array.from({ length: 500 }, (_, index) => 100 + index)
-      const answer = await asking(connectionId, (client) =>
+      const answer = await askSource(source, services, connectionId, (client) =>
         client.send({ path: requirePath(path), query: request.query, accept: every }, patience(stopWith(reply))),
       )
       if (answer.body === undefined) {

@@ -28,7 +28,7 @@ it('finds commits by the pattern for the sha first, then by patterns for reposit
   expect(issueRules({ remotelinkCommitShaPattern: 'commit/(.{7})' }).commitShaIn(url)).toBe('aaaaaaa')
   const rules = issueRules({ remotelinkRepoPattern: [{ regex: 'git/(.*)' }, { regex: '' }, { regex }] })
   expect(rules.commitShaIn(url)).toBe(sha)
-  expect(rules.repoCommitIn(url)).toEqual({ namespace: 'one/two', repoName: 'three', sha })
+  expect(rules.repoCommitOf(url)).toEqual({ namespace: 'one/two', repo_name: 'three', commit_sha: sha })
   expect(rules.commitShaIn('https://git.example/one')).toBeUndefined()
 })
 

@@ -2,6 +2,7 @@
 
 import { compilePattern, optionalPattern, type Pattern } from '../../plugin-kit/patterns.ts'
 import type { Settings } from '../../plugin-kit/plugin.ts'
+import { isCommitPattern, type RepoCommit, repoCommitIn } from './commit-links.ts'
 
 interface TypeMapping {
   readonly standardType?: string | null
@@ -16,18 +17,12 @@ export type Rules = ReturnType<typeof issueRules>
 export function issueRules(settings: Settings) {
   const types = new Map(Object.entries((settings.typeMappings ?? {}) as Record<string, TypeMapping>))
   const shaPattern = optionalPattern(settings.remotelinkCommitShaPattern, 'remotelinkCommitShaPattern')
-  // Namespace, name of the repository and sha: a pattern with other groups says nothing.
   const repoPatterns = ((settings.remotelinkRepoPattern ?? []) as { regex?: string | null }[])
     .filter(({ regex }) => regex)
     .map(({ regex }) => compilePattern(regex as string, 'remotelinkRepoPattern'))
-    .filter((pattern) => pattern.groupCount() === 3)
-  const repoCommitIn = (url: string) => {
-    for (const pattern of repoPatterns) {
-      const [namespace, repoName, sha] = groupsOf(pattern, url) ?? []
-      if (namespace && repoName && sha) return { namespace, repoName, sha }
-    }
-    return undefined
-  }
+    .filter(isCommitPattern)
+  const repoCommitOf = (url: string): RepoCommit | undefined =>
+    repoPatterns.map((pattern) => repoCommitIn(pattern, url)).find((found) => found !== undefined)
   return {
     storyPointField: String(settings.storyPointField ?? ''),
     dueDateField: String(settings.dueDateField || 'duedate'),
@@ -36,15 +31,13 @@ export function issueRules(settings: Settings) {
     standardType: (type: string): string => (types.get(type)?.standardType || type).toUpperCase(),
     standardStatus: (type: string, category: string): string =>
       types.get(type)?.statusMappings?.[category]?.standardStatus ?? standardStatus(category),
-    repoCommitIn,
+    repoCommitOf,
     commitShaIn: (url: string): string | undefined =>
-      (shaPattern && groupsOf(shaPattern, url)?.[0]) || repoCommitIn(url)?.sha,
+      (shaPattern && firstGroup(shaPattern, url)) || repoCommitOf(url)?.commit_sha,
   }
 }
 
-/** The groups of the first match. */
-function groupsOf(pattern: Pattern, text: string): string[] | undefined {
+function firstGroup(pattern: Pattern, text: string): string | undefined {
   const matcher = pattern.matcher(text)
-  if (!matcher.find()) return undefined
-  return Array.from({ length: matcher.groupCount() }, (_, index) => matcher.group(index + 1) ?? '')
+  return matcher.find() && matcher.groupCount() > 0 ? (matcher.group(1) ?? undefined) : undefined
 }

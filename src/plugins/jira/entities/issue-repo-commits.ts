@@ -1,4 +1,5 @@
 import { issueRepoCommits } from '../../../domain/crossdomain.ts'
+import type { RepoCommit } from '../commit-links.ts'
 import { issues } from '../issue.ts'
 import { entity, onBoard } from '../kit.ts'
 import { COMMIT_SOURCES, issueCommits } from './issue-commits.ts'
@@ -12,7 +13,7 @@ export default entity(issueCommits, {
     replaces: COMMIT_SOURCES,
     dependsOn: ['remotelinkRepoPattern'],
     rows({ issue_id, commit_sha, commit_url, repo_url }, { idOf, scopeConfig }) {
-      const repo = repoOf(commit_url, scopeConfig.repoCommitIn(commit_url)) ?? {
+      const repo = repoOf(commit_url, scopeConfig.repoCommitOf(commit_url)) ?? {
         repo_url: repo_url || /(.*)-\/commit/.exec(commit_url)?.[1],
       }
       if (!repo.repo_url) return []
@@ -21,9 +22,9 @@ export default entity(issueCommits, {
   },
 })
 
-function repoOf(commitUrl: string, found: { namespace: string; repoName: string } | undefined) {
+function repoOf(commitUrl: string, found: RepoCommit | undefined) {
   const url = URL.parse(commitUrl)
   if (!url || !found) return undefined
-  const { namespace, repoName } = found
-  return { repo_url: `${url.origin}/${namespace}/${repoName}.git`, host: url.host, namespace, repo_name: repoName }
+  const { namespace, repo_name } = found
+  return { repo_url: `${url.origin}/${namespace}/${repo_name}.git`, host: url.host, namespace, repo_name }
 }

@@ -1,0 +1,79 @@
+/** Commits behind the links of issues: the patterns that users describe them by, and a look at what an issue links to. */
+import { UserError } from '../../errors.ts'
+import { compilePattern, type Pattern } from '../../plugin-kit/patterns.ts'
+
+const PARTS: Readonly<Record<string, string>> = { namespace: '\\S+', repo_name: '\\S+', commit_sha: '\\w{40}' }
+const PART_NAMES = Object.keys(PARTS)
+const PLACEHOLDER = /\{(namespace|repo_name|commit_sha)\}/
+
+/** An address with `{namespace}`, `{repo_name}` and `{commit_sha}` in it, as a regular expression that finds them. */
+export function commitRegex(address: string): string {
+  // Every other piece is the name of a placeholder.
+  const pieces = address.split(PLACEHOLDER)
+  for (const name of PART_NAMES) {
+    const count = pieces.filter((piece, index) => index % 2 === 1 && piece === name).length
+    if (count !== 1) throw new UserError(`pattern must contain {${name}} once.`)
+  }
+  return pieces
+    .map((piece, index) =>
+      index % 2 === 1 ? `(?P<${piece}>${PARTS[piece]})` : piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'),
+    )
+    .join('')
+}
+
+export interface RepoCommit {
+  readonly namespace: string
+  readonly repo_name: string
+  readonly commit_sha: string
+}
+
+/** Three groups: by name, or namespace, repository and sha in this order. Others say nothing about a commit. */
+export const isCommitPattern = (pattern: Pattern): boolean =>
+  pattern.groupCount() === 3 || PART_NAMES.every((name) => name in pattern.namedGroups())
+
+export function repoCommitIn(pattern: Pattern, url: string): RepoCommit | undefined {
+  const matcher = pattern.matcher(url)
+  if (!matcher.find()) return undefined
+  const named = pattern.namedGroups()
+  const [namespace, repo_name, commit_sha] = PART_NAMES.map((name, index) => matcher.group(named[name] ?? index + 1))
+  return namespace && repo_name && commit_sha ? { namespace, repo_name, commit_sha } : undefined
+}
+
+const NOTHING: RepoCommit = { namespace: '', repo_name: '', commit_sha: '' }
+
+/** What a regular expression finds in each address; empty texts where it finds nothing. */
+export function commitsIn(regex: string, urls: readonly string[]): RepoCommit[] {
+  const pattern = compilePattern(regex, 'regex')
+  if (!isCommitPattern(pattern)) {
+    throw new UserError(`regex must have the groups ${PART_NAMES.map((name) => `(?P<${name}>…)`).join(', ')}.`)
+  }
+  return urls.map((url) => repoCommitIn(pattern, url) ?? NOTHING)
+}
+
+/** Asks Jira for JSON. */
+export type AskJira = (path: string, query: Record<string, string>) => Promise<any>
+
+async function issueId(ask: AskJira, key: string): Promise<string> {
+  return (await ask(`api/2/issue/${encodeURIComponent(key)}`, { fields: 'id' })).id
+}
+
+/** Kinds of code hosts that commits of an issue come from, as the development panel calls them. */
+export async function applicationTypes(ask: AskJira, key: string): Promise<string[]> {
+  const { summary } = await ask('dev-status/1.0/issue/summary', { issueId: await issueId(ask, key) })
+  return Object.keys(summary?.repository?.byInstanceType ?? {}).sort()
+}
+
+const MOST_COMMITS = 5
+const writtenAt = ({ authorTimestamp }: any): number => Date.parse(authorTimestamp) || 0
+
+/** Addresses of the newest commits of an issue. */
+export async function developmentCommits(ask: AskJira, key: string, applicationType: string): Promise<string[]> {
+  const query = { issueId: await issueId(ask, key), applicationType, dataType: 'repository' }
+  const { detail } = await ask('dev-status/1.0/issue/detail', query)
+  const repositories: any[] = (detail ?? []).flatMap((each: any) => each.repositories ?? [])
+  return repositories
+    .flatMap(({ commits }) => commits ?? [])
+    .sort((one, other) => writtenAt(other) - writtenAt(one))
+    .slice(0, MOST_COMMITS)
+    .map(({ url }) => url)
+}
