@@ -1,6 +1,7 @@
 import { UserError } from '../errors.ts'
 import { requireOpenEndpoint } from '../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
+import { requireLogin } from '../plugin-kit/required-fields.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
 import type { Connection, Settings } from './records.ts'
@@ -47,6 +48,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     const { source, fields, table } = sourceOf(plugin)
     const name = checkName(pickNames(['name'], sent).name ?? before?.name, LONGEST_NAME)
     const values = checkSettings(fields, sent, before)
+    requireLogin(fields, values)
     if (values.endpoint) await requireOpenEndpoint(values.endpoint)
     const row = { name, ...sealSettings(fields, values, secrets) }
     const namesake = await findRow(kysely, table, { name })

@@ -2,6 +2,7 @@
 import { UserError } from '../errors.ts'
 import { compilePattern } from '../plugin-kit/patterns.ts'
 import type { Field, Fields } from '../plugin-kit/plugin.ts'
+import { missingField } from '../plugin-kit/required-fields.ts'
 import { columnName } from '../plugin-kit/settings-tables.ts'
 import { hasPassword, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
 import type { Settings } from './records.ts'
@@ -95,23 +96,28 @@ function convert(name: string, field: Field, value: unknown): unknown {
 
 /**
  * The complete, checked values after a change. Without `stored` they are those of something new: absent and null mean the
- * default. With it, absent keeps what is stored, null resets, and a masked secret stands for the stored one.
+ * default. With it, absent keeps what is stored, null resets, and a masked secret stands for the stored one; but secrets
+ * of one way of signing in are not taken over into another.
  */
 export function checkSettings(fields: Fields, sent: Settings, stored?: Settings): Values {
   const picked = pickNames(Object.keys(fields), sent)
+  const isOtherLogin = stored !== undefined && (picked.authMethod ?? stored.authMethod) !== stored.authMethod
   const values: Values = {}
   for (const [name, field] of Object.entries(fields)) {
     const value = field.isManaged ? undefined : picked[name]
-    if (value === undefined || (value === null && !stored)) values[name] = stored ? stored[name] : emptyOf(field)
+    const before = isOtherLogin && field.kind === 'secret' ? '' : stored?.[name]
+    if (value === undefined || (value === null && !stored)) values[name] = stored ? before : emptyOf(field)
     else if (value === null) values[name] = emptyOf(field)
-    else values[name] = keepMasked(field, convert(name, field, value), stored?.[name])
-    const isNeeded = !field.isOptional && !field.isManaged
-    if (isNeeded && (values[name] ?? '') === '') {
-      throw new UserError(`${name} is missing: ${field.help ?? `set ${field.label}`}.`.replace(/\.\.$/, '.'))
-    }
+    else if (isOtherLogin && isMaskOf(field, value, stored[name])) values[name] = ''
+    else values[name] = keepMasked(field, convert(name, field, value), before)
+    const isNeeded = !field.isOptional && !field.isManaged && !field.authMethod
+    if (isNeeded && (values[name] ?? '') === '') throw missingField(name, field)
   }
   return values
 }
+
+const isMaskOf = ({ kind }: Field, sent: unknown, stored: unknown): boolean =>
+  kind === 'secret' && typeof stored === 'string' && sent === maskSecret(stored)
 
 function keepMasked({ kind }: Field, sent: unknown, stored: unknown): unknown {
   if (typeof stored !== 'string' || typeof sent !== 'string') return sent

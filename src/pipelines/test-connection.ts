@@ -1,6 +1,8 @@
+import { UserError } from '../errors.ts'
 import { openAwaitedClient } from '../plugin-kit/connection.ts'
+import { HttpFatalError, type HttpRequest } from '../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
-import { understanding } from '../plugin-kit/remote-scopes.ts'
+import { type CheckConnection, understanding } from '../plugin-kit/remote-scopes.ts'
 import { maskSecret } from '../secrets.ts'
 import type { Settings } from './records.ts'
 import type { ConnectionService } from './services.ts'
@@ -17,19 +19,34 @@ export async function testConnection(
   { mask }: Pick<ConnectionService, 'mask'>,
   how: { readonly isSaved: boolean; readonly signal: AbortSignal },
 ): Promise<TestResult> {
-  const envelope = { code: 0, causes: null, data: null }
-  const { check } = source.connection
-  if (check) {
-    const open = (each: Settings) => openAwaitedClient(source, each)
-    const found = await understanding(source.title, () => check(settings, { ...how, open, mask: maskSecret }))
-    const { success, message = success ? 'success' : '', details } = found
-    return { ...envelope, success, message, ...details }
+  const { check = checkBy(source.connection.test) } = source.connection
+  const open = (each: Settings) => openAwaitedClient(source, each)
+  const found = await understanding(source.title, () => check(settings, { ...how, open, mask: maskSecret })).catch(
+    (error) => Promise.reject(explained(error, source)),
+  )
+  const { success, message = success ? 'success' : '', details = { Connection: mask(source.name, settings) } } = found
+  return { code: 0, causes: null, data: null, success, message, ...details }
+}
+
+/** One request, for sources where that is proof enough. */
+const checkBy =
+  (request: HttpRequest = { path: '' }): CheckConnection =>
+  async (settings, { open, signal }) => {
+    const client = open(settings)
+    try {
+      await client.send(request, signal)
+      return { success: true }
+    } finally {
+      await client.close()
+    }
   }
-  const client = openAwaitedClient(source, settings)
-  try {
-    await client.send(source.connection.test ?? { path: '' }, how.signal)
-  } finally {
-    await client.close()
-  }
-  return { ...envelope, success: true, message: 'success', Connection: mask(source.name, settings) }
+
+/** A server that answers, but has nothing where the source would have it: the endpoint is to blame. */
+function explained(error: unknown, { connection }: PluginSpec): unknown {
+  if (!(error instanceof HttpFatalError) || !error.status || error.status < 400) return error
+  const help = connection.fields.endpoint?.help ?? `It usually is ${connection.endpoint}.`
+  return new UserError(`${error.message}. Check the endpoint. ${help}`, {
+    status: error.status === 404 ? 404 : 400,
+    cause: error,
+  })
 }

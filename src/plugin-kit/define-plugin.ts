@@ -5,12 +5,13 @@ import { convert, redriveConvert } from './convert.ts'
 import type { Entity, Step } from './entity.ts'
 import { extract, redriveExtract } from './extract.ts'
 import { inTableOrder } from './order.ts'
-import type { PluginSpec, Spelling } from './plugin.ts'
+import type { ExtraStep, PluginSpec, Spelling } from './plugin.ts'
 import type { Place } from './quarantine.ts'
 import { rawTable } from './raw.ts'
 import { settingsTables } from './settings-tables.ts'
 import { prepareSourceTask, type SourceTask } from './source-task.ts'
 import type { Plugin, Subtask, SubtaskResult } from './subtask.ts'
+import { withClient } from './task-client.ts'
 
 const ENGINES: Record<Step, { run: Engine; redrive?: Engine }> = {
   collect: { run: collect },
@@ -22,13 +23,18 @@ type Engine = (entity: Entity, task: SourceTask, place: Place) => Promise<Subtas
 
 /** A plugin for a data source: three subtasks an entity, ordered by the tables they read and write. */
 export function definePlugin(spec: PluginSpec): Plugin {
-  const nodes = spec.entities.flatMap((entity) => stepsOf(entity).map((step) => subtaskOf(spec, entity, step)))
+  const { entities, extra } = spec
+  const nodes = [
+    ...(extra?.first ?? []).map((step) => extraSubtask(spec, step)),
+    ...entities.flatMap((entity) => stepsOf(entity).map((step) => subtaskOf(spec, entity, step))),
+    ...(extra?.last ?? []).map((step) => extraSubtask(spec, step)),
+  ]
   const names = nodes.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice) throw new FatalError(`${spec.name}: two subtasks are called ${twice}`)
   const { connections, scopeConfigs } = settingsTables(spec)
   const tables = new Set([connections, scopeConfigs, spec.scope.table])
-  for (const { table, spec: each } of spec.entities) {
+  for (const { table, spec: each } of entities) {
     for (const own of [
       table,
       ...(each.extract?.writes ?? []),
@@ -70,6 +76,21 @@ function subtaskOf(spec: PluginSpec, entity: Entity, step: Step): Subtask & { en
     ...(ENGINES[step].redrive && { redrive: drive(ENGINES[step].redrive) }),
   }
 }
+
+const extraSubtask = (spec: PluginSpec, extra: ExtraStep): Subtask & { entity: unknown } => ({
+  name: extra.name,
+  step: 'collect',
+  entity: extra,
+  reads: [],
+  writes: [],
+  domainTypes: extra.domainTypes,
+  isDefault: true,
+  async run(run) {
+    const task = await prepareSourceTask(spec, run)
+    const records = await withClient(task, (client) => extra.run(task, client))
+    return { records, rows: 0, quarantined: 0 }
+  },
+})
 
 function tablesOf({ table, spec }: Entity, step: Step): { reads: string[]; writes: string[] } {
   const { extract: extracting, convert: converting } = spec

@@ -1,9 +1,10 @@
 /** A plugin is data: REST routes, forms, docs and subtasks are derived from it, and written once for all plugins. */
 import type { Row, Table, TableRow } from '../database/table.ts'
-import type { Entity } from './entity.ts'
-import type { Credential, HttpRequest, RateLimits } from './http/index.ts'
+import type { DomainType, Entity } from './entity.ts'
+import type { ApiClient, Credential, HttpRequest, RateLimits } from './http/index.ts'
 import type { IdOf } from './id-of.ts'
-import type { CheckQuestion, ConnectionCheck, RemoteScopes } from './remote-scopes.ts'
+import type { CheckConnection, RemoteScopes } from './remote-scopes.ts'
+import type { SourceTask } from './source-task.ts'
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
 export interface Field {
@@ -19,6 +20,8 @@ export interface Field {
   /** Kept by the product itself: shown, never asked for. */
   readonly isManaged?: boolean
   readonly isOptional?: boolean
+  /** Belongs to this choice of the field `authMethod`: needed with it, without meaning beside another. */
+  readonly authMethod?: string
   readonly choices?: readonly string[]
   /** Longest value; unlimited text when absent. */
   readonly size?: number
@@ -42,6 +45,14 @@ export interface ScopeSpec {
   readonly remote?: RemoteScopes
 }
 
+/** A subtask that no entity describes. */
+export interface ExtraStep {
+  readonly name: string
+  readonly domainTypes: readonly DomainType[]
+  /** Gives the number of records it looked at. */
+  readonly run: (task: SourceTask, client: ApiClient) => Promise<number>
+}
+
 export interface PluginSpec {
   readonly name: string
   readonly title: string
@@ -60,7 +71,7 @@ export interface PluginSpec {
     /** A cheap request that proves that a connection works. */
     readonly test?: HttpRequest
     /** Finds out more than `test` can, such as what each token may do; asked instead of it. */
-    readonly check?: (settings: Settings, question: CheckQuestion) => Promise<ConnectionCheck>
+    readonly check?: CheckConnection
     /** What collectors need to know of the server, such as its version; asked once a task. */
     readonly probe?: (get: (path: string) => Promise<any>) => Promise<unknown>
   }
@@ -71,6 +82,8 @@ export interface PluginSpec {
     readonly prepare: (settings: Settings) => unknown
   }
   readonly entities: readonly Entity[]
+  /** Looks at the source before and after everything else. */
+  readonly extra?: { readonly first: readonly ExtraStep[]; readonly last: readonly ExtraStep[] }
   /** How a scope becomes tasks, beyond the one task of its own. */
   readonly plan?: {
     /** The plugin that does the work, where another can stand in: GraphQL for REST. */

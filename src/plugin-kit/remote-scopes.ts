@@ -50,6 +50,8 @@ export interface CheckQuestion {
   mask(secret: string): string
 }
 
+export type CheckConnection = (settings: Settings, question: CheckQuestion) => Promise<ConnectionCheck>
+
 /** Reads an answer that may come from something else than the source; then the endpoint is to blame, not the reader. */
 export async function understanding<Result>(title: string, read: () => Promise<Result>): Promise<Result> {
   try {

@@ -66,7 +66,7 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
         tags,
         summary: `Try ${title} settings before they are saved`,
         body: sent,
-        response: answers(200, tested, ...REMOTE_FAILURES),
+        response: answers(200, tested, 403, 404, ...REMOTE_FAILURES),
       },
     },
     ({ body }, reply) => {
@@ -85,7 +85,7 @@ export function connectionRoutes(api: Api, source: PluginSpec, { services, servi
         summary: `Try a saved ${title} connection, with changes if any are sent`,
         params,
         body: sent,
-        response: answers(200, tested, ...REMOTE_FAILURES),
+        response: answers(200, tested, 403, 404, ...REMOTE_FAILURES),
       },
     },
     async ({ params: { connectionId }, body }, reply) => {

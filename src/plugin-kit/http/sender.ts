@@ -194,7 +194,8 @@ export function createSender(
       }
       if (!place) {
         if (last?.response && request.accept?.includes(last.response.status)) return last.response
-        throw new UserError(say(noCredentialLeft(where(), last?.verdict, pool.losses())))
+        const status = last?.verdict.kind === 'forbidden' ? 403 : 400
+        throw new UserError(say(noCredentialLeft(where(), last?.verdict, pool.losses())), { status })
       }
       try {
         last = await attempt(url, request, place.lease, className, signal)

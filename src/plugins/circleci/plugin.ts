@@ -6,6 +6,7 @@ import pipelineEntity from './entities/pipelines.ts'
 import projectEntity from './entities/projects.ts'
 import workflows from './entities/workflows.ts'
 import { projects } from './kit.ts'
+import { remoteScopes } from './remote-scopes.ts'
 
 export const circleci = definePlugin({
   name: 'circleci',
@@ -27,6 +28,7 @@ export const circleci = definePlugin({
     title: 'Project',
     options: { projectSlug: 'slug' },
     params: (connectionId, { slug }) => ({ ConnectionId: connectionId, ProjectSlug: slug }),
+    remote: remoteScopes,
   },
   scopeConfig: {
     fields: {

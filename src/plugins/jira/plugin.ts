@@ -1,4 +1,6 @@
 import { definePlugin } from '../../plugin-kit/define-plugin.ts'
+import { boardFilterBegin, boardFilterEnd } from './board-filter.ts'
+import { checkConnection, connectionFields, credentials, sign } from './connection.ts'
 import accounts from './entities/accounts.ts'
 import boardEntity from './entities/boards.ts'
 import changelogs from './entities/changelogs.ts'
@@ -19,9 +21,8 @@ import sprints from './entities/sprints.ts'
 import statuses from './entities/statuses.ts'
 import worklogs from './entities/worklogs.ts'
 import { boards, paramsOf, probe } from './kit.ts'
+import { remoteScopes } from './remote-scopes.ts'
 import { issueRules } from './rules.ts'
-
-const isToken = (authMethod: string) => authMethod === 'AccessToken'
 
 export const jira = definePlugin({
   name: 'jira',
@@ -29,30 +30,19 @@ export const jira = definePlugin({
   spelling: 'camel',
   connection: {
     endpoint: '',
-    fields: {
-      endpoint: { kind: 'url', label: 'Endpoint', help: 'Ends in /rest/, as https://example.atlassian.net/rest/.' },
-      authMethod: {
-        kind: 'choice',
-        label: 'Login',
-        choices: ['BasicAuth', 'AccessToken'],
-        default: 'BasicAuth',
-        size: 20,
-      },
-      username: { kind: 'string', label: 'User name', help: 'On Cloud the e-mail address.', isOptional: true },
-      password: { kind: 'secret', label: 'Password', help: 'On Cloud an API token.', isOptional: true },
-      token: { kind: 'secret', label: 'Personal access token', isOptional: true },
-      proxy: { kind: 'url', label: 'Proxy', isOptional: true },
-      rateLimitPerHour: { kind: 'integer', label: 'Requests per hour', isOptional: true },
-    },
-    credentials: ({ authMethod, username, password, token }) =>
-      isToken(authMethod) ? [String(token)] : [Buffer.from(`${username}:${password}`).toString('base64')],
-    sign: (credential, { authMethod }) => ({
-      authorization: `${isToken(authMethod) ? 'Bearer' : 'Basic'} ${credential}`,
-    }),
-    test: { path: 'api/2/myself' },
+    fields: connectionFields,
+    credentials,
+    sign,
+    check: checkConnection,
     probe,
   },
-  scope: { table: boards, title: 'Board', options: { boardId: 'board_id' }, params: paramsOf },
+  scope: {
+    table: boards,
+    title: 'Board',
+    options: { boardId: 'board_id' },
+    params: paramsOf,
+    remote: remoteScopes,
+  },
   scopeConfig: {
     fields: {
       typeMappings: { kind: 'json', label: 'Issue types and statuses', isOptional: true },
@@ -93,4 +83,5 @@ export const jira = definePlugin({
     issueRepoCommits,
     accounts,
   ],
+  extra: { first: [boardFilterBegin], last: [boardFilterEnd] },
 })

@@ -1,0 +1,68 @@
+/**
+ * A board shows what its filter finds. Runs that ask only for changes do not see what the filter has come to find or to
+ * leave out, so a changed filter asks for everything anew.
+ */
+import { UserError } from '../../errors.ts'
+import { forgetScope } from '../../plugin-kit/forget-scope.ts'
+import type { ApiClient } from '../../plugin-kit/http/index.ts'
+import type { ExtraStep } from '../../plugin-kit/plugin.ts'
+import type { SourceTask } from '../../plugin-kit/source-task.ts'
+import { taskConfig } from '../../plugin-kit/task-config.ts'
+import { boards } from './kit.ts'
+
+/** A filter may be private to somebody else; its board can be read all the same. */
+const INVISIBLE = [400, 403, 404]
+
+async function filterOf({ context, signal, log }: SourceTask, client: ApiClient): Promise<string | undefined> {
+  const ask = async (path: string) => (await client.send({ path, accept: INVISIBLE }, signal)).body
+  const { filter } = (await ask(`agile/1.0/board/${context.scope.board_id}/configuration`)) ?? {}
+  const { jql } = (filter?.id && (await ask(`api/2/filter/${filter.id}`))) || {}
+  if (jql === undefined) log?.('the filter of the board cannot be seen, and is not compared with the last run')
+  return jql
+}
+
+async function remember({ database, context }: SourceTask, jql: string): Promise<void> {
+  await database.kysely
+    .updateTable(boards.name)
+    .set({ jql })
+    .where('connection_id', '=', context.connectionId)
+    .where('board_id', '=', context.scope.board_id)
+    .execute()
+}
+
+const changed = ({ context }: SourceTask, when: string) =>
+  `The filter of board ${context.scope.name || context.scope.board_id} was changed ${when}`
+const REMEDY = 'Run with full sync once, or set JIRA_JQL_AUTO_FULL_REFRESH=true to have that done at each change.'
+
+export const boardFilterBegin: ExtraStep = {
+  name: 'collectBoardFilterBegin',
+  domainTypes: ['TICKET'],
+  async run(task, client) {
+    const jql = await filterOf(task, client)
+    const { jql: known } = task.context.scope
+    if (jql === undefined || jql === known) return 1
+    if (known) {
+      const sentence = changed(task, 'since the last run')
+      if (!task.fullSync && !taskConfig().jiraFullRefresh) throw new UserError(`${sentence}. ${REMEDY}`)
+      task.log?.(`${sentence}: everything is collected anew`)
+      // Not only for this run: should it be cut off, the next one goes on with it.
+      await forgetScope(task.database, task.plugin.name, task.params)
+    }
+    await remember(task, jql)
+    return 1
+  },
+}
+
+export const boardFilterEnd: ExtraStep = {
+  name: 'collectBoardFilterEnd',
+  domainTypes: ['TICKET'],
+  async run(task, client) {
+    const jql = await filterOf(task, client)
+    const { jql: known } = task.context.scope
+    if (jql === undefined || !known || jql === known) return 1
+    const sentence = changed(task, 'while this run collected')
+    if (!taskConfig().jiraFullRefresh) throw new UserError(`${sentence}. ${REMEDY}`)
+    task.log?.(`${sentence}: the next run collects everything anew`)
+    return 1
+  },
+}
