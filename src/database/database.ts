@@ -4,13 +4,16 @@ import type { Dialect, LiveTable } from './dialects/dialect.ts'
 import type { Cell } from './fit.ts'
 import type { Table } from './table.ts'
 
+/** `update` sets the columns of rows that exist, and makes no others. */
+export type SendMode = 'insert' | 'upsert' | 'update'
+
 /** An open database of either engine. Everything outside this folder sees only this. */
 export interface Database {
   readonly dialect: Dialect
   /** For system tables and API queries, and through its `sql` tag for any statement with parameters. */
   readonly kysely: Kysely<any>
-  /** Sends one batch of rows with distinct keys; use `write` of write.ts, which prepares such batches. */
-  sendRows(table: Table<any>, rows: readonly (readonly Cell[])[], mode: 'insert' | 'upsert'): Promise<void>
+  /** Sends one batch of rows with distinct keys; use `write` or `update` of write.ts, which prepare such batches. */
+  sendRows(table: Table<any>, rows: readonly (readonly Cell[])[], mode: SendMode): Promise<void>
   /**
    * Runs `body` on one connection: all that it writes becomes visible at once, or nothing when it throws. Inside, a
    * stream must be read to its end before the next statement; a transaction within it is part of it.

@@ -21,7 +21,7 @@ import {
   timestamp,
   zeroTime,
 } from './table.ts'
-import { createWriter, sweep, write } from './write.ts'
+import { createWriter, sweep, update, write } from './write.ts'
 
 const kinds = defineTable('kinds', {
   id: key(bigint()),
@@ -101,6 +101,44 @@ describeEachDatabase('write and read', (test) => {
       { id: 1, name: 'last', created_at: born, updated_at: later },
       { id: 2, name: 'two', updated_at: born },
     ])
+  })
+
+  it('updates rows that are there, in the columns of a narrower definition, and makes no others', async () => {
+    const narrow = defineTable('kinds', {
+      id: key(bigint()),
+      note: optional(text()),
+      ratio: optional(double()),
+      at: timestamp(),
+    })
+    const born = new Date('2024-01-01T00:00:00Z')
+    const ids = Array.from({ length: 1500 }, (_, index) => index + 1)
+    await write(
+      test.database,
+      ids.map((id) => kinds.row({ id, name: 'kept', note: 'old', ratio: 1 })),
+      born,
+    )
+    const at = new Date('2024-02-29T23:59:59.123Z')
+    await update(test.database, [
+      narrow.row({ id: 1, note: `it's 🌊 \\`, ratio: 0.1, at }),
+      narrow.row({ id: 2, note: null, ratio: null }),
+      narrow.row({ id: 0, note: 'ghost' }),
+      ...ids.slice(2).map((id) => narrow.row({ id, note: `n${id}`, ratio: id / 7, at })),
+    ])
+    const rows = await readAll(test.database, { table: kinds, isLiteral: true })
+    expect(rows.slice(0, 2)).toMatchObject([
+      { id: 1, name: 'kept', note: `it's 🌊 \\`, ratio: 0.1, at, updated_at: born },
+      { id: 2, name: 'kept', note: null, ratio: null, at: null },
+    ])
+    expect(rows.map(({ id }) => id)).toEqual(ids)
+    expect(rows[1499]).toMatchObject({ note: 'n1500', ratio: 1500 / 7, at })
+  })
+
+  it('replaces rows by definitions with other columns, on connections that served the first', async () => {
+    const wide = defineTable('kinds', { id: key(bigint()), name: string(5), note: text() })
+    const narrow = defineTable('kinds', { id: key(bigint()), note: text() })
+    for (const name of ['one', 'two']) await write(test.database, [wide.row({ id: 1, name, note: name })])
+    await write(test.database, [narrow.row({ id: 1, note: 'three' })])
+    expect(await all()).toMatchObject([{ id: 1, name: 'two', note: 'three' }])
   })
 
   it('sweeps what a run did not write again, of its own origin only', async () => {

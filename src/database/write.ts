@@ -80,6 +80,14 @@ const isAppendOnly = ({ table, cells }: TableRow) =>
 const inKeyOrder = (batch: Map<string, Cell[]>): Cell[][] =>
   [...batch].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, cells]) => cells)
 
+/** Sets what the rows of one table bring, no two of them with one key; a row that is not there is not made. */
+export async function update(database: Database, rows: readonly TableRow[]): Promise<void> {
+  const [first] = rows
+  if (!first) return
+  const batch = inKeyOrder(new Map(rows.map(({ table, cells }) => [keyOf(table, cells), cells])))
+  await retrying(database, () => database.sendRows(first.table, batch, 'update'))
+}
+
 /** Deletes what an earlier run made from the same raw table and parameters and this run (`stamp`) did not write again. */
 export async function sweep(
   database: Database,

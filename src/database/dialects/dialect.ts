@@ -62,6 +62,17 @@ export interface JoinedUpdate {
 export const updatedNames = (table: Table<any>, names: readonly string[]): string[] =>
   names.filter((name) => !table.columns[name].isKey && name !== 'created_at')
 
+/** What rows of `source` bring to those of `target` that have their key; `own` qualifies the columns that are set. */
+export function broughtBy(dialect: Dialect, table: Table<any>, own: string): { on: string; set: string } {
+  const pair = (side: string, name: string) => `${side}${dialect.quote(name)} = source.${dialect.quote(name)}`
+  return {
+    on: table.keys.map((position) => pair('target.', table.names[position] as string)).join(' and '),
+    set: updatedNames(table, table.names)
+      .map((name) => pair(own, name))
+      .join(', '),
+  }
+}
+
 /** Kinds in the order of what they can hold; a live column is widened when the definition stands further right. */
 export const WIDENING: readonly (readonly string[])[] = [
   ['string', 'text'],

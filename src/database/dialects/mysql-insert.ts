@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import type { Pool } from 'mysql2'
 import type { Database } from '../database.ts'
 import type { Cell } from '../fit.ts'
-import { type Dialect, quoteAll } from './dialect.ts'
+import type { Table } from '../table.ts'
+import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
 
 /** Strings are quoted with a backslash before what the parser would take for its own. */
 const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' }
@@ -18,24 +19,51 @@ function literal(cell: Cell): string {
   return String(cell)
 }
 
+/** A statement is its head, rows with a separator between them, and its tail. */
+interface Shape {
+  readonly head: string
+  readonly row: (values: readonly string[]) => string
+  readonly separator: string
+  readonly tail: string
+}
+
+function insertion(dialect: Dialect, table: Table<any>, tail: string): Shape {
+  const head = `insert into ${dialect.quote(table.name)} (${quoteAll(dialect, table.names)}) values `
+  return { head, row: (values) => `(${values.join(',')})`, separator: ',', tail }
+}
+
+/** Rows as a union, whose columns an empty part names: each server spells lists of values in its own way. */
+function updating(dialect: Dialect, table: Table<any>): Shape {
+  const { on, set } = broughtBy(dialect, table, 'target.')
+  const names = table.names.map((name) => `null as ${dialect.quote(name)}`)
+  return {
+    head: `update ${dialect.quote(table.name)} as target inner join (select ${names} from dual where 1 = 0 union all `,
+    row: (values) => `select ${values.join(',')}`,
+    separator: ' union all ',
+    tail: `) as source on ${on} set ${set}`,
+  }
+}
+
 /** `longest`: most bytes of a statement. */
 export function insertWriter(pool: Pick<Pool, 'query'>, dialect: Dialect, longest: number): Database['sendRows'] {
   const send = (statement: string) =>
     new Promise<void>((resolve, reject) => pool.query(statement, (error) => (error ? reject(error) : resolve())))
   return async (table, rows, mode) => {
-    const head = `insert into ${dialect.quote(table.name)} (${quoteAll(dialect, table.names)}) values `
-    const tail = mode === 'upsert' ? ` ${dialect.onExistingKey(table, table.names)}` : ''
+    const { head, row, separator, tail } =
+      mode === 'update'
+        ? updating(dialect, table)
+        : insertion(dialect, table, mode === 'upsert' ? ` ${dialect.onExistingKey(table, table.names)}` : '')
     let statement = ''
     let size = 0
     for (const cells of rows) {
-      const values = `(${cells.map(literal).join(',')})`
-      const bytes = Buffer.byteLength(values) + 1
+      const values = row(cells.map(literal))
+      const bytes = Buffer.byteLength(values) + separator.length
       if (statement !== '' && size + bytes > longest) {
         await send(head + statement + tail)
         statement = ''
         size = head.length + tail.length
       }
-      statement += statement === '' ? values : `,${values}`
+      statement += statement === '' ? values : separator + values
       size += bytes
     }
     if (statement !== '') await send(head + statement + tail)

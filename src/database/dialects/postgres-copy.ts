@@ -1,4 +1,5 @@
 /** Bulk writing by COPY: straight into a table that only grows, through a staging table where keys may exist already. */
+import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -6,7 +7,7 @@ import type { Database } from '../database.ts'
 import { codeOf } from '../explain.ts'
 import type { Cell } from '../fit.ts'
 import type { Column, Table } from '../table.ts'
-import { type Dialect, quoteAll } from './dialect.ts'
+import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
 import { inTransaction } from './postgres-transaction.ts'
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
@@ -65,18 +66,30 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
   const staged = new WeakMap<pg.PoolClient, Set<string>>()
   const pessimistic = new Map<string, number>()
 
-  async function stage(client: pg.PoolClient, table: Table<any>): Promise<string> {
-    const name = dialect.quote(`_stage_${table.name}`.slice(0, 63))
-    const own = staged.get(client) ?? new Set()
-    if (!own.has(name)) {
-      const columns = quoteAll(dialect, table.names)
-      await client.query(
-        `create temp table if not exists ${name} as select ${columns} from ${dialect.quote(table.name)} with no data`,
-      )
-      staged.set(client, own.add(name))
-    }
-    await client.query(`truncate ${name}`)
-    return name
+  async function throughStaging(
+    table: Table<any>,
+    copy: (client: pg.PoolClient, target: string) => Promise<void>,
+    statement: (staging: string) => string,
+  ): Promise<void> {
+    const staging = stagingOf(dialect, table)
+    const client = await inTransaction(
+      pool,
+      async (client) => {
+        if (!staged.get(client)?.has(staging)) {
+          const columns = quoteAll(dialect, table.names)
+          await client.query(
+            `create temp table if not exists ${staging} as select ${columns} from ${dialect.quote(table.name)} with no data`,
+          )
+        }
+        await client.query(`truncate ${staging}`)
+        await copy(client, staging)
+        await client.query(statement(staging))
+        return client
+      },
+      BEGIN,
+    )
+    // Only now: what is rolled back takes the table with it.
+    staged.set(client, (staged.get(client) ?? new Set()).add(staging))
   }
 
   return async (table, rows, mode) => {
@@ -89,6 +102,14 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
       pipeline(copyBytes(rows, positions), client.query(copyFrom(`copy ${target} (${columns}) from stdin`)))
 
     const target = dialect.quote(table.name)
+    if (mode === 'update') {
+      const { on, set } = broughtBy(dialect, table, '')
+      return throughStaging(
+        table,
+        copy,
+        (staging) => `update ${target} as target set ${set} from ${staging} as source where ${on}`,
+      )
+    }
     const pause = pessimistic.get(table.name) ?? 0
     if (mode === 'insert' || pause === 0) {
       // A first load meets no existing key, and straight into the table is twice as fast.
@@ -99,15 +120,20 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
       }
     }
     pessimistic.set(table.name, pause === 0 ? PESSIMISTIC_BATCHES : pause - 1)
-    const upsert = async (client: pg.PoolClient) => {
-      const staging = await stage(client, table)
-      await copy(client, staging)
-      await client.query(
+    await throughStaging(
+      table,
+      copy,
+      (staging) =>
         `insert into ${target} (${columns}) select ${columns} from ${staging} ${dialect.onExistingKey(table, names)}`,
-      )
-    }
-    await inTransaction(pool, upsert, BEGIN)
+    )
   }
+}
+
+/** Named after the columns and their types: users add columns, and may drop one and add it again as another type. */
+function stagingOf(dialect: Dialect, table: Table<any>): string {
+  const columns = table.names.map((name) => `${name} ${dialect.columnType(table.columns[name], table)}`)
+  const hash = createHash('sha1').update([table.name, ...columns].join())
+  return dialect.quote(`_stage_${hash.digest('hex')}`)
 }
 
 const isNumberedByDatabase = (table: Table<any>, position: number, rows: readonly (readonly Cell[])[]) =>
