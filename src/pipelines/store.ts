@@ -4,6 +4,7 @@ import { isDuplicate } from '../database/explain.ts'
 import { missingCell } from '../database/fit.ts'
 import type { Column, RowOf, Table } from '../database/table.ts'
 import { RecordError, UserError } from '../errors.ts'
+import { fieldName } from '../plugin-kit/settings-tables.ts'
 import type { Listed, Paged } from './services.ts'
 
 /** A pool or a transaction. */
@@ -16,7 +17,7 @@ const publicNames = new Map<string, string>(Object.entries(SPELT))
 export function publicName(column: string): string {
   const known = publicNames.get(column)
   if (known !== undefined) return known
-  const name = column.startsWith('_') ? column : column.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
+  const name = column.startsWith('_') ? column : fieldName(column)
   publicNames.set(column, name)
   return name
 }

@@ -33,9 +33,19 @@ const COLUMN: Record<Field['kind'], (field: Field) => Column<any>> = {
 
 /** `deploymentPattern` → `deployment_pattern`; runs of capitals stay together. */
 export const columnName = (field: string): string => field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
+/** `deployment_pattern` → `deploymentPattern`. */
+export const fieldName = (column: string): string => column.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
 
 const columnsOf = (fields: Fields): Columns =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [columnName(name), COLUMN[field.kind](field)]))
+
+/** Whatever has connections: their table. */
+export const connectionTable = (plugin: string, title: string, fields: Fields): Table<any> =>
+  defineTable(
+    `_tool_${plugin}_connections`,
+    { id: key(generated(bigint())), name: unique(string(100)), ...written, ...columnsOf(fields) },
+    { meaning: `Connections to ${title}; secrets are encrypted.` },
+  )
 
 const made = new WeakMap<PluginSpec, SettingsTables>()
 export interface SettingsTables {
@@ -49,15 +59,10 @@ export function settingsTables(plugin: PluginSpec): SettingsTables {
   if (plugin.settingsOf) return settingsTables(plugin.settingsOf)
   const existing = made.get(plugin)
   if (existing) return existing
-  const prefix = `_tool_${plugin.name}`
   const tables: SettingsTables = {
-    connections: defineTable(
-      `${prefix}_connections`,
-      { id: key(generated(bigint())), name: unique(string(100)), ...written, ...columnsOf(plugin.connection.fields) },
-      { meaning: `Connections to ${plugin.title}; secrets are encrypted.` },
-    ),
+    connections: connectionTable(plugin.name, plugin.title, plugin.connection.fields),
     scopeConfigs: defineTable(
-      `${prefix}_scope_configs`,
+      `_tool_${plugin.name}_scope_configs`,
       {
         id: key(generated(bigint())),
         connection_id: indexed(bigint()),

@@ -5,6 +5,7 @@
 import type { Database } from '../database/database.ts'
 import type { Table } from '../database/table.ts'
 import type { DomainType, Step } from './entity.ts'
+import type { Feed } from './feed.ts'
 import type { PluginSpec } from './plugin.ts'
 
 /** What has become known; fields that are absent are as they were. */
@@ -67,4 +68,6 @@ export interface Plugin {
   readonly subtasks: readonly Subtask[]
   /** Of a data source: what its connections, scopes and scope configs are made of. */
   readonly source?: PluginSpec
+  /** Of one that pushes instead of being asked. */
+  readonly feed?: Feed
 }

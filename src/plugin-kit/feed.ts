@@ -1,0 +1,172 @@
+/**
+ * A feed is a source that pushes: nothing is asked of it, and a connection is an address that it sends to.
+ *
+ * message   one thing that it sends; kept raw first, then it takes the way of what is collected: raw → tool → domain
+ * rebuild   the subtasks of a feed make everything anew from the messages that were kept
+ */
+import type { Database } from '../database/database.ts'
+import type { Column, Columns, Table, TableRow } from '../database/table.ts'
+import { retrying, write } from '../database/write.ts'
+import { UserError } from '../errors.ts'
+import { convert, redriveConvert } from './convert.ts'
+import type { Entity } from './entity.ts'
+import { type Engines, entitySubtasks, entityTables } from './entity-subtasks.ts'
+import { extract, redriveExtract } from './extract.ts'
+import { idMaker } from './id-of.ts'
+import { inTableOrder } from './order.ts'
+import type { Spelling } from './plugin.ts'
+import { type Place, quarantine } from './quarantine.ts'
+import { rawTable } from './raw.ts'
+import { connectionTable, fieldName } from './settings-tables.ts'
+import type { EntityTask } from './source-task.ts'
+import type { Plugin, TaskRun } from './subtask.ts'
+
+export interface FeedSpec {
+  readonly name: string
+  readonly title: string
+  readonly spelling: Spelling
+  /** The rows of the domain model that a connection stands for. */
+  readonly scopes: (connection: { readonly id: number; readonly name: string }) => readonly TableRow[]
+  readonly entities: readonly Entity[]
+}
+export interface Feed extends FeedSpec {
+  readonly connections: Table<any>
+}
+
+/** The fields of a message are columns of a tool table; some may hold certain words only. */
+export type MessageFields = Readonly<Record<string, Column<any> & { readonly words?: readonly string[] }>>
+
+/** What may be sent, and the entity that is made of it. */
+export interface Message {
+  readonly entity: Entity
+  readonly fields: MessageFields
+  /** Lists of further fields within it; each holds at least one element. */
+  readonly lists?: Readonly<Record<string, MessageFields>>
+}
+
+/** Columns that are read from fields of their own names in camel case, unless they say otherwise. */
+export const sent = <const C extends Columns>(columns: C): C =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, { source: fieldName(name), ...column }]),
+  ) as C
+
+export const oneOf = <C extends Column<any>>(
+  words: readonly string[],
+  column: C,
+): C & { words: readonly string[] } => ({
+  ...column,
+  words,
+})
+
+const ENGINES: Engines<EntityTask> = {
+  extract: { run: extract, redrive: redriveExtract },
+  convert: { run: convert, redrive: redriveConvert },
+}
+
+export function defineFeed(spec: FeedSpec): Plugin {
+  const feed: Feed = { ...spec, connections: connectionTable(spec.name, spec.title, {}) }
+  const rebuild = async <Result>(run: TaskRun, body: (task: EntityTask) => Promise<Result>) => {
+    const connectionId = Number(run.options.connectionId)
+    if (!Number.isSafeInteger(connectionId)) throw new UserError(`${feed.name}: the option connectionId is missing.`)
+    // Messages that arrive meanwhile wait: they must not be overwritten by older ones, nor swept away.
+    return run.database.transaction(async (locking) => {
+      await lockConnection(locking, feed, connectionId)
+      return body(taskOf(run, connectionId))
+    })
+  }
+  return {
+    name: feed.name,
+    title: feed.title,
+    tables: [feed.connections, ...entityTables(feed.entities)],
+    subtasks: inTableOrder(entitySubtasks(feed, ENGINES, rebuild)),
+    feed,
+  }
+}
+
+const taskOf = (run: TaskRun, connectionId: number): EntityTask => ({
+  ...run,
+  settings: {},
+  params: JSON.stringify({ ConnectionId: connectionId }),
+  context: {
+    connectionId,
+    connection: { endpoint: '' },
+    scope: undefined,
+    scopeConfig: undefined,
+    idOf: idMaker(connectionId),
+  },
+})
+
+/** Holds the connection until the transaction ends: one sender at a time, and no rebuild. */
+async function lockConnection({ kysely }: Database, { name, connections }: Feed, id: number): Promise<void> {
+  const found = await kysely
+    .selectFrom(connections.name)
+    .select('id')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!found) throw new UserError(`There is no ${name} connection ${id}.`, { status: 404 })
+}
+
+export interface Inbox {
+  readonly connectionId: number
+  readonly database: Database
+  /** Keeps a message as it came, and makes the rows that follow from it. `url` tells where it was sent to. */
+  take(entity: Entity, message: unknown, url: string): Promise<void>
+}
+
+/** Opens a connection to what is sent to it: all that `body` takes becomes visible at once, or nothing when it throws. */
+export const receive = <Result>(
+  database: Database,
+  feed: Feed,
+  connectionId: number,
+  body: (inbox: Inbox) => Promise<Result>,
+): Promise<Result> =>
+  retrying(database, () =>
+    database.transaction(async (inside) => {
+      await lockConnection(inside, feed, connectionId)
+      const task = taskOf({ ...QUIET, database: inside }, connectionId)
+      return body({
+        connectionId,
+        database: inside,
+        take: (entity, message, url) => takeMessage(feed, task, entity, message, url),
+      })
+    }),
+  )
+
+/** Nobody watches a message on its way. */
+const QUIET = { options: {}, fullSync: false, signal: new AbortController().signal, progress: () => {} }
+
+async function takeMessage(feed: Feed, task: EntityTask, entity: Entity, message: unknown, url: string): Promise<void> {
+  const { database, params } = task
+  const place: Place = { plugin: feed.name, subtask: 'receive', params }
+  const raw = rawTable(entity.spec.raw as string)
+  await write(database, [raw.row({ params, data: Buffer.from(JSON.stringify(message)), url })])
+  // The connection is locked, so that the last message of it is this one.
+  const { id } = await database.kysely
+    .selectFrom(raw.name)
+    .select((builder) => builder.fn.max<number>('id').as('id'))
+    .where('params', '=', params)
+    .executeTakeFirstOrThrow()
+  const written = [entity.table, ...(entity.spec.extract?.writes ?? [])]
+  const converted = feed.entities.filter(({ table, spec }) => spec.convert && written.includes(table))
+  const steps = [
+    () => extract(entity, task, place, [id]),
+    ...converted.map((each) => () => convert(each, task, place, [id])),
+  ]
+  for (const step of steps) {
+    const { quarantined } = await step()
+    if (quarantined > 0) throw new UserError(await reasonOf(database, place))
+  }
+}
+
+/** Why a message cannot be stored; nobody has to know the column that it does not fit. */
+async function reasonOf({ kysely }: Database, { plugin, subtask, params }: Place): Promise<string> {
+  const { reason } = await kysely
+    .selectFrom(quarantine.name)
+    .select('reason')
+    .where('plugin', '=', plugin)
+    .where('subtask', '=', subtask)
+    .where('params', '=', params)
+    .executeTakeFirstOrThrow()
+  return `${String(reason).replace(/^\w+\.(\w+):/, (_, column) => `${fieldName(column)}:`)}.`
+}

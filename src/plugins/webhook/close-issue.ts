@@ -1,0 +1,21 @@
+import { UserError } from '../../errors.ts'
+import type { Inbox } from '../../plugin-kit/feed.ts'
+import { fieldName } from '../../plugin-kit/settings-tables.ts'
+import issueEntity, { fields, issues } from './entities/issues.ts'
+
+/** Closing says little: the message that is kept is the whole issue as it stands then, so that it can be made anew from it. */
+export async function closeIssue(inbox: Inbox, issueKey: string, url: string): Promise<void> {
+  const { connectionId, database } = inbox
+  const issue = await database.kysely
+    .selectFrom(issues.name)
+    .selectAll()
+    .where('connection_id', '=', connectionId)
+    .where('issue_key', '=', issueKey)
+    .executeTakeFirst()
+  if (!issue)
+    throw new UserError(`Connection ${connectionId} knows no issue ${issueKey}: send it first.`, { status: 404 })
+  const now = new Date()
+  const known = Object.fromEntries(Object.keys(fields).map((name) => [fieldName(name), issue[name]]))
+  const resolutionDate = known.resolutionDate ?? now
+  await inbox.take(issueEntity, { ...known, status: 'DONE', originalStatus: '', resolutionDate, updatedDate: now }, url)
+}
