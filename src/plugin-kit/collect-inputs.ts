@@ -102,7 +102,7 @@ async function newIn(table: Table<any>, changedBy: string, { database, params }:
 /** Windows that the vendor hands out whole. Each costs a request to count: a run that goes on knows those of the last. */
 async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenerator<Round> {
   const { spec, task, client, base, run, raw } = collecting
-  const paging = pagingOf(spec, base.server)
+  const paging = pagingOf(spec, base.server, task.options)
   // Later runs find little: the answer that counts it may as well bring it.
   const isLater = !run.isFull && run.since !== null
   const size = isLater ? paging.first() : (paging.resize?.(paging.first(), 1) ?? paging.first())
@@ -157,7 +157,7 @@ async function reachOfPage({ entity, spec, task, base }: Collecting, by: string)
   const where = { connection_id: connectionId, ...entity.scopeWhere(entity.table, scope) }
   const filters = Object.entries(where).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
   const { rows } = await sql<{ time: Date | null }>`select ${sql.ref(by)} as time from ${sql.table(entity.table.name)}
-    where ${sql.join(filters, sql` and `)} order by ${sql.ref(by)} desc limit 1 offset ${pagingOf(spec, base.server).size}`.execute(
+    where ${sql.join(filters, sql` and `)} order by ${sql.ref(by)} desc limit 1 offset ${pagingOf(spec, base.server, task.options).size}`.execute(
     task.database.kysely,
   )
   return rows[0]?.time?.getTime() ?? 0

@@ -73,7 +73,7 @@ export async function openSeries({ spec, task, base, run, raw }: Collecting, rou
   return {
     round,
     isWhole,
-    paging: round.paging ?? pagingOf(spec, base.server),
+    paging: round.paging ?? pagingOf(spec, base.server, task.options),
     newestFirstBy:
       incremental && 'newestFirstBy' in incremental && round.kind === 'list' ? incremental.newestFirstBy : undefined,
     request: {

@@ -8,6 +8,7 @@ import {
   type Query,
   singlePage,
 } from './http/index.ts'
+import type { TaskRun } from './subtask.ts'
 
 /** What a request may be made from. */
 export interface CollectContext<Scope, Config> {
@@ -94,7 +95,7 @@ export interface CollectSpec<Scope, Config> {
   readonly forEach?: ForEach<Scope>
   readonly request: (context: CollectContext<Scope, Config>) => HttpRequest
   /** One page when absent. */
-  readonly paging?: Paging | ((server: any) => Paging)
+  readonly paging?: Paging | ((server: any, options: TaskRun['options']) => Paging)
   /** The records of a page's body; default: the body itself, or the only list in it. */
   readonly records?: (body: any) => readonly unknown[]
   readonly incremental?: Incremental
@@ -114,5 +115,8 @@ export interface CollectSpec<Scope, Config> {
 export const isAppending = ({ incremental, windows, forEach }: CollectSpec<any, any>): boolean =>
   Boolean(incremental ?? windows ?? (forEach && (forEach.changedBy || !forEach.atOnce)))
 
-export const pagingOf = ({ paging = singlePage }: CollectSpec<any, any>, server: unknown): Paging =>
-  typeof paging === 'function' ? paging(server) : paging
+export const pagingOf = (
+  { paging = singlePage }: CollectSpec<any, any>,
+  server: unknown,
+  options: TaskRun['options'],
+): Paging => (typeof paging === 'function' ? paging(server, options) : paging)

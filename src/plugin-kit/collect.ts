@@ -7,25 +7,23 @@ import type { Collecting, Tally } from './collect-series.ts'
 import { type CollectSpec, isAppending } from './collect-spec.ts'
 import { type CollectRun, closeRun, forgetRun, inputKey, openRun } from './collect-state.ts'
 import { createPageStore } from './collect-store.ts'
-import { connectionSettings, openClient } from './connection.ts'
 import type { Entity } from './entity.ts'
-import { type ApiClient, createPlaces, DEFAULT_CONCURRENCY, type HttpEvent } from './http/index.ts'
+import { type ApiClient, createPlaces, DEFAULT_CONCURRENCY } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
 import type { Place } from './quarantine.ts'
 import { type RawTable, rawTable } from './raw.ts'
 import { fileReceipt, type Receipt } from './receipts.ts'
 import type { SourceTask } from './source-task.ts'
 import type { SubtaskResult } from './subtask.ts'
+import { withClient } from './task-client.ts'
 
 const NOTHING: SubtaskResult = { records: 0, rows: 0, quarantined: 0 }
 const FETCH = 1000
 
-export async function collect(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
+export function collect(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
   const spec = entity.spec.collect as CollectSpec<any, any>
   const { plugin, context } = task
-  const settings = await connectionSettings(plugin, context.connectionId, task)
-  const client = openClient(plugin, settings, (event) => report(task, event))
-  try {
+  return withClient(task, async (client) => {
     const server = await probe(task, client)
     const base = {
       connectionId: context.connectionId,
@@ -40,15 +38,13 @@ export async function collect(entity: Entity, task: SourceTask, place: Place): P
     const policy = { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }
     const run = await openRun(database, { raw_table: raw.name, params }, policy, new Date())
     const lanes = lanesFor(plugin.connection.limits?.concurrency ?? DEFAULT_CONCURRENCY)
-    return await collectWith({
+    return collectWith({
       ...{ entity, spec, task, place, client, base, raw, run, lanes },
       tally: tallyOf(run),
       store: createPageStore(database),
       unstored: createPlaces(lanes),
     })
-  } finally {
-    await client.close()
-  }
+  })
 }
 
 /** While some pages are stored or wait to be tried again, as many as the source allows are under way. */
@@ -135,11 +131,6 @@ async function countRaw({ database, params }: SourceTask, raw: RawTable): Promis
     count: number
   }>`select count(*) as count from ${sql.table(raw.name)} where params = ${params}`.execute(database.kysely)
   return rows[0]?.count ?? 0
-}
-
-function report(task: SourceTask, event: HttpEvent): void {
-  task.log?.(event.message)
-  if (event.kind === 'waiting') task.progress({ waitingUntil: event.until })
 }
 
 const probed = new WeakMap<object, Promise<unknown>>()

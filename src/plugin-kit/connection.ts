@@ -60,9 +60,15 @@ export function openClient(
   })
 }
 
-/** For requests that somebody waits for: told at once what is wrong, rather than after several attempts. */
+/**
+ * For the few requests that somebody waits for: told at once what is wrong, rather than after several attempts, and not
+ * put off by the pace of collections.
+ */
 export const openAwaitedClient = (plugin: PluginSpec, settings: Settings): ApiClient =>
-  openClient(plugin, settings, undefined, { retries: 0, timeouts: { connectMs: 5000, totalMs: 20_000 } })
+  openClient(plugin, { ...settings, id: undefined, rateLimitPerHour: 0 }, undefined, {
+    retries: 0,
+    timeouts: { connectMs: 5000, totalMs: 20_000 },
+  })
 
 const tokensOf = ({ token = '' }: Settings): string[] =>
   String(token)

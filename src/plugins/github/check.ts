@@ -30,7 +30,7 @@ function judgeScopes(header: string): Pick<Found, 'success' | 'message' | 'warni
 }
 
 async function checkToken(settings: Settings, token: string, { open, signal }: CheckQuestion): Promise<Found> {
-  const client = open({ ...settings, token, id: undefined })
+  const client = open({ ...settings, token })
   try {
     const { body, headers } = await client.send({ path: '/user' }, signal)
     // Only classic tokens say what they may do; of others it shows when they are used.

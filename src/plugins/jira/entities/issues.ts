@@ -63,6 +63,11 @@ function jqlMinute(since: Date, timeZone: string | undefined): string {
   return local.replaceAll('-', '/')
 }
 
+const LARGEST_PAGE = 100
+/** A task may ask for smaller pages, where a server cannot bear large ones. */
+const pageSizeOf = (wanted: unknown): number =>
+  Math.min(LARGEST_PAGE, Math.max(0, Math.trunc(Number(wanted))) || LARGEST_PAGE)
+
 export default entity(issues, {
   label: 'Issues',
   domainTypes: ['TICKET', 'CROSS'],
@@ -72,7 +77,7 @@ export default entity(issues, {
       path: `agile/1.0/board/${scope.board_id}/issue`,
       query: { expand: 'changelog', jql: OLDEST_FIRST },
     }),
-    paging: startAt(100),
+    paging: (_server, { pageSize }) => startAt(pageSizeOf(pageSize)),
     records: (body) => body.issues,
     incremental: {
       filterBy: (since, { server }) => ({
