@@ -10,17 +10,25 @@ export interface FakeCircleci {
   readonly pipelines: { id: string; created_at: string }[]
   /** Statuses that the next requests whose path contains the text are answered with. */
   readonly failures: { path: string; status: number }[]
+  readonly followed: { id: string; name: string; org_id: string; slug: string }[]
   workflowStatus: string
   stop(): Promise<void>
 }
 
 const PAGE = 20
+export const TOKEN = 'secret-token'
 
 export async function startFakeCircleci(pipelineCount: number): Promise<FakeCircleci> {
   const fake = {
     requests: [] as string[],
     failures: [] as { path: string; status: number }[],
     workflowStatus: 'success',
+    followed: ['web', 'api'].map((name) => ({
+      id: `id-${name}`,
+      name,
+      org_id: 'acme-id',
+      slug: `github/acme/${name}`,
+    })),
     pipelines: Array.from({ length: pipelineCount }, (_, index) => pipeline(pipelineCount - index)),
   }
   const server = createServer((request, response) => {
@@ -34,7 +42,7 @@ export async function startFakeCircleci(pipelineCount: number): Promise<FakeCirc
       response.writeHead(isKnown ? 304 : status, { 'content-type': 'application/json', etag })
       response.end(isKnown ? undefined : text)
     }
-    if (request.headers['circle-token'] !== 'secret-token') return answer(401, { message: 'You must log in first.' })
+    if (request.headers['circle-token'] !== TOKEN) return answer(401, { message: 'You must log in first.' })
     if (failure >= 0) return answer(fake.failures.splice(failure, 1)[0]?.status ?? 500, { message: 'as asked' })
     const [, pipelineId] = /\/v2\/pipeline\/([^/]+)\/workflow$/.exec(url.pathname) ?? []
     const [, jobsOf] = /\/v2\/workflow\/([^/]+)\/job$/.exec(url.pathname) ?? []
@@ -42,6 +50,8 @@ export async function startFakeCircleci(pipelineCount: number): Promise<FakeCirc
     if (pipelineId) return answer(200, { items: [workflow(pipelineId)], next_page_token: null })
     if (jobsOf) return answer(200, { items: [job(jobsOf, 1), job(jobsOf, 2)], next_page_token: null })
     if (workflowId) return answer(200, workflow(workflowId.replace('workflow-of-', '')))
+    if (url.pathname === '/v2/me') return answer(200, { id: 'a', login: 'ada', name: 'Ada' })
+    if (url.pathname === '/private/me') return answer(200, { login: 'ada', followed_projects: fake.followed })
     if (url.pathname.endsWith('/me/collaborations'))
       return answer(200, [{ id: 'a', name: 'Ada', slug: 'gh/ada', vcs_type: 'github' }])
     if (!url.pathname.endsWith('/pipeline')) return answer(404, { message: 'Not found' })
