@@ -53,6 +53,8 @@ const variables = {
   skipCommitStat: ['SKIP_COMMIT_STAT', flag.default(false)],
   skipCommitFiles: ['SKIP_COMMIT_FILES', flag.default(true)],
   gitAllowLocal: ['GIT_ALLOW_LOCAL', flag.default(false)],
+  /** 0: kept for ever. */
+  logRetentionDays: ['LOG_RETENTION_DAYS', whole(0).default(90)],
   jiraFullRefresh: ['JIRA_JQL_AUTO_FULL_REFRESH', flag.default(false)],
   pushApiAllowedTables: ['PUSH_API_ALLOWED_TABLES', list.default([])],
   notificationEndpoint: ['NOTIFICATION_ENDPOINT', z.url().optional()],

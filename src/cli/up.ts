@@ -4,6 +4,7 @@ import { accessMode, tokenFile } from '../api/access/access-token.ts'
 import { createServer } from '../api/server.ts'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
+import { startLogRetention } from '../pipelines/log-retention.ts'
 import { engineOn } from '../traffic/connect.ts'
 import { startWatch } from '../traffic/watch.ts'
 import { openControl } from './control.ts'
@@ -27,6 +28,7 @@ export const up = new Command('up')
         const watch = startWatch(engineOn(database), (id, err) =>
           log.warn({ err, switch: id }, 'cannot watch a switch'),
         )
+        const logs = startLogRetention(control.context, config.logRetentionDays)
         try {
           const address = await server
             .listen({ host: config.host, port: config.port })
@@ -36,6 +38,7 @@ export const up = new Command('up')
           await untilStopped(runtime)
         } finally {
           say('stopping')
+          logs.stop()
           await server.close()
           await watch.stop()
           await runner.stop()

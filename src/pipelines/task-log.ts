@@ -16,6 +16,11 @@ import { findRow } from './store.ts'
 
 export const logFolder = (dataFolder: string, pipelineId: number): string =>
   join(dataFolder, 'logs', `pipeline-${pipelineId}`)
+/** Undefined for anything else that lies beside them. */
+export const pipelineOfFolder = (name: string): number | undefined => {
+  const [, id] = /^pipeline-(\d+)$/.exec(name) ?? []
+  return id === undefined ? undefined : Number(id)
+}
 export const PIPELINE_LOG = 'pipeline.log'
 export const taskLogName = ({
   id,

@@ -1,0 +1,60 @@
+/** Logs of pipelines that ended long ago are deleted, on each server for itself. */
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf } from '../errors.ts'
+import { pipelines } from '../system/pipelines.ts'
+import type { ServiceContext } from './services.ts'
+import { UNFINISHED } from './states.ts'
+import { selectRows } from './store.ts'
+import { logFolder, pipelineOfFolder } from './task-log.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+/** Gives the pipelines whose logs were deleted. A pipeline that ran again lately is as young as its last run. */
+export async function removeOldLogs(
+  { database, dataFolder }: Pick<ServiceContext, 'database' | 'dataFolder'>,
+  days: number,
+  now = new Date(),
+): Promise<number[]> {
+  const limit = now.getTime() - days * DAY_MS
+  const old: number[] = []
+  for (const id of await storedLogs(dataFolder)) {
+    if ((await lastWritten(logFolder(dataFolder, id))) < limit) old.push(id)
+  }
+  if (old.length === 0) return []
+  const unfinished = await selectRows(database.kysely, pipelines, (query) => query.where('status', 'in', UNFINISHED))
+  const kept = new Set(unfinished.map(({ id }) => id))
+  const removed = old.filter((id) => !kept.has(id))
+  for (const id of removed) await rm(logFolder(dataFolder, id), { recursive: true, force: true })
+  return removed
+}
+
+async function storedLogs(dataFolder: string): Promise<number[]> {
+  const names = await readdir(join(dataFolder, 'logs')).catch(() => [])
+  return names.flatMap((name) => pipelineOfFolder(name) ?? [])
+}
+
+async function lastWritten(folder: string): Promise<number> {
+  const paths = [folder, ...(await readdir(folder)).map((name) => join(folder, name))]
+  const times = await Promise.all(paths.map(async (path) => (await stat(path)).mtimeMs))
+  return Math.max(...times)
+}
+
+/** At start and once a day; 0 days: never. */
+export function startLogRetention(
+  context: Pick<ServiceContext, 'database' | 'dataFolder' | 'log'>,
+  days: number,
+): { stop(): void } {
+  if (days === 0) return { stop() {} }
+  const clean = async () => {
+    try {
+      const { length } = await removeOldLogs(context, days)
+      if (length > 0) context.log.info(`deleted the logs of ${length} pipelines that are older than ${days} days`)
+    } catch (error) {
+      context.log.warn(`old logs could not be deleted: ${messageOf(error)}`)
+    }
+  }
+  void clean()
+  const timer = setInterval(clean, DAY_MS)
+  return { stop: () => clearInterval(timer) }
+}

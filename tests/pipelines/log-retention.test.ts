@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { removeOldLogs } from '../../src/pipelines/log-retention.ts'
+import { insertRow } from '../../src/pipelines/store.ts'
+import { logFolder } from '../../src/pipelines/task-log.ts'
+import { prepareDatabase } from '../../src/prepare-database.ts'
+import { pipelines } from '../../src/system/pipelines.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+
+const NOW = new Date('2026-06-01T00:00:00Z')
+const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3_600_000)
+
+describeEachDatabase('logs of pipelines', (test) => {
+  let dataFolder: string
+  beforeAll(async () => {
+    await prepareDatabase(test.database)
+    dataFolder = mkdtempSync(join(tmpdir(), 'weir-logs-'))
+  })
+
+  /** A log folder with one file for each age in days. */
+  function store(folder: string, ...ages: number[]): void {
+    mkdirSync(folder, { recursive: true })
+    for (const [index, age] of ages.entries()) {
+      const file = join(folder, `task-${index}.log`)
+      writeFileSync(file, 'a line\n')
+      utimesSync(file, daysAgo(age), daysAgo(age))
+    }
+    utimesSync(folder, daysAgo(Math.max(...ages)), daysAgo(Math.max(...ages)))
+  }
+
+  it('are deleted when the last was written long ago, but not of pipelines that go on', async () => {
+    const add = (status: string) => insertRow(test.database.kysely, pipelines, { name: status, status })
+    const [old, young, rerun, running] = [
+      await add('TASK_COMPLETED'),
+      await add('TASK_FAILED'),
+      await add('TASK_COMPLETED'),
+      await add('TASK_RUNNING'),
+    ]
+    const unknown = 9999
+    const folderOf = (id: number) => logFolder(dataFolder, id)
+    store(folderOf(old), 91, 200)
+    store(folderOf(young), 89)
+    store(folderOf(rerun), 200, 3)
+    store(folderOf(running), 91)
+    store(folderOf(unknown), 91)
+    store(join(dataFolder, 'logs', 'notes'), 500)
+    expect(await removeOldLogs({ database: test.database, dataFolder }, 90, NOW)).toEqual([old, unknown].sort())
+    const left = [old, young, rerun, running, unknown].filter((id) => existsSync(folderOf(id)))
+    expect(left).toEqual([young, rerun, running])
+    expect(existsSync(join(dataFolder, 'logs', 'notes'))).toBe(true)
+    expect(await removeOldLogs({ database: test.database, dataFolder }, 90, NOW)).toEqual([])
+  })
+
+  it('need not be there', async () => {
+    const nowhere = join(dataFolder, 'nowhere')
+    expect(await removeOldLogs({ database: test.database, dataFolder: nowhere }, 90, NOW)).toEqual([])
+  })
+})
