@@ -1,13 +1,15 @@
+import { write } from '../database/write.ts'
 import { UserError } from '../errors.ts'
 import { requireOpenEndpoint } from '../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { requireLogin } from '../plugin-kit/required-fields.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
+import { blueprintConnections } from '../system/projects.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
 import type { Connection, Settings } from './records.ts'
 import type { ConnectionService, ServiceContext } from './services.ts'
 import { checkSettings, maskSettings, openSettings, pickNames, sealSettings } from './settings.ts'
-import { sourceNamed } from './sources.ts'
+import { type Connected, connectedNamed } from './sources.ts'
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
 
 const LONGEST_NAME = 100
@@ -22,30 +24,27 @@ export function checkName(value: unknown, longest: number): string {
 
 export function connectionService({ database, plugins, secrets }: ServiceContext): ConnectionService {
   const { kysely } = database
-  const sourceOf = (plugin: string) => {
-    const source = sourceNamed(plugins, plugin)
-    return { source, fields: source.connection.fields, table: settingsTables(source).connections }
-  }
+  const connected = (plugin: string) => connectedNamed(plugins, plugin)
 
-  const open = (source: PluginSpec, row: any): Connection => ({
+  const open = ({ fields }: Connected, row: any): Connection => ({
     id: row.id,
     name: row.name,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    ...openSettings(source.connection.fields, row, secrets),
+    ...openSettings(fields, row, secrets),
   })
-  const masked = (source: PluginSpec, row: any): Connection =>
-    maskSettings(source.connection.fields, open(source, row)) as Connection
+  const masked = (owner: Connected, row: any): Connection => maskSettings(owner.fields, open(owner, row)) as Connection
 
   async function stored(plugin: string, id: number) {
-    const { table, source } = sourceOf(plugin)
-    const row = await findRow(kysely, table, { id })
+    const owner = connected(plugin)
+    const row = await findRow(kysely, owner.table, { id })
     if (!row) throw new UserError(`There is no ${plugin} connection ${id}.`, { status: 404 })
-    return open(source, row)
+    return open(owner, row)
   }
 
   async function save(plugin: string, sent: Settings, before?: Connection): Promise<Connection> {
-    const { source, fields, table } = sourceOf(plugin)
+    const owner = connected(plugin)
+    const { fields, table, feed } = owner
     const name = checkName(pickNames(['name'], sent).name ?? before?.name, LONGEST_NAME)
     const values = checkSettings(fields, sent, before)
     requireLogin(fields, values)
@@ -55,40 +54,50 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     if (namesake && namesake.id !== before?.id) {
       throw new UserError(`A ${plugin} connection is already called ${name}: choose another name.`)
     }
-    const id = before?.id ?? (await insertRow(kysely, table, row))
-    if (before) await updateRows(kysely, table, { id }, row)
-    return masked(source, await findRow(kysely, table, { id }))
+    const id = await database.transaction(async (inside) => {
+      const saved = before?.id ?? (await insertRow(inside.kysely, table, row))
+      if (before) await updateRows(inside.kysely, table, { id: saved }, row)
+      if (feed) await write(inside, feed.scopes({ id: saved, name }))
+      return saved
+    })
+    return masked(owner, await findRow(kysely, table, { id }))
+  }
+
+  async function requireFree(source: PluginSpec, { id, name }: Connection): Promise<void> {
+    await requireUnused(kysely, `Connection ${name}`, { plugin_name: source.name, connection_id: id })
+    const scope = await findRow(kysely, source.scope.table, { connection_id: id })
+    if (scope) throw new UserError(`Connection ${name} has scopes: delete them first.`, { status: 409 })
+    await requireNothingRuns(kysely)
   }
 
   return {
     async list(plugin) {
-      const { source, table } = sourceOf(plugin)
-      const rows = await selectRows(kysely, table, (query) => query.orderBy('id'))
-      return rows.map((row) => masked(source, row))
+      const owner = connected(plugin)
+      const rows = await selectRows(kysely, owner.table, (query) => query.orderBy('id'))
+      return rows.map((row) => masked(owner, row))
     },
     create: (plugin, values) => save(plugin, values),
     async get(plugin, id) {
-      return maskSettings(sourceOf(plugin).fields, await stored(plugin, id)) as Connection
+      return maskSettings(connected(plugin).fields, await stored(plugin, id)) as Connection
     },
     update: async (plugin, id, values) => save(plugin, values, await stored(plugin, id)),
     async remove(plugin, id) {
-      const { source, table, fields } = sourceOf(plugin)
+      const { source, table, fields } = connected(plugin)
       const connection = await stored(plugin, id)
-      await requireUnused(kysely, `Connection ${connection.name}`, { plugin_name: plugin, connection_id: id })
-      const scope = await findRow(kysely, source.scope.table, { connection_id: id })
-      if (scope) throw new UserError(`Connection ${connection.name} has scopes: delete them first.`, { status: 409 })
-      await requireNothingRuns(kysely)
+      if (source) await requireFree(source, connection)
       await kysely.transaction().execute(async (transaction) => {
-        await deleteRows(transaction, settingsTables(source).scopeConfigs, { connection_id: id })
+        if (source) await deleteRows(transaction, settingsTables(source).scopeConfigs, { connection_id: id })
+        // Of a feed nothing is asked that a blueprint would miss.
+        else await deleteRows(transaction, blueprintConnections, { plugin_name: plugin, connection_id: id })
         await deleteRows(transaction, table, { id })
       })
       return maskSettings(fields, connection) as Connection
     },
     async reveal(plugin, id, overrides = {}) {
       const connection = await stored(plugin, id)
-      return { ...connection, ...checkSettings(sourceOf(plugin).fields, overrides, connection) }
+      return { ...connection, ...checkSettings(connected(plugin).fields, overrides, connection) }
     },
-    check: (plugin, values) => checkSettings(sourceOf(plugin).fields, values),
-    mask: (plugin, values) => maskSettings(sourceOf(plugin).fields, values),
+    check: (plugin, values) => checkSettings(connected(plugin).fields, values),
+    mask: (plugin, values) => maskSettings(connected(plugin).fields, values),
   }
 }

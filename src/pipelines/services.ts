@@ -128,7 +128,7 @@ export interface ConnectionService {
   get(plugin: string, id: number): Promise<Connection>
   /** Absent keys keep their value, null resets, an empty or masked secret keeps the stored one. */
   update(plugin: string, id: number, values: Settings): Promise<Connection>
-  /** Refused (409) while used by a blueprint, while it has scopes, or while a pipeline runs. */
+  /** Of a source refused (409) while used by a blueprint, while it has scopes, or while a pipeline runs. */
   remove(plugin: string, id: number): Promise<Connection>
   /** With its secrets in clear, for a connection test or a request; `overrides` go over the stored values. */
   reveal(plugin: string, id: number, overrides?: Settings): Promise<Connection>

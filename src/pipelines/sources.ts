@@ -1,6 +1,9 @@
 /** The data sources among the plugins, and how rows of their settings look from outside. */
+import type { Table } from '../database/table.ts'
 import { UserError } from '../errors.ts'
-import type { PluginSpec } from '../plugin-kit/plugin.ts'
+import type { Feed } from '../plugin-kit/feed.ts'
+import type { Fields, PluginSpec } from '../plugin-kit/plugin.ts'
+import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Scope, ScopeConfig } from './records.ts'
@@ -13,12 +16,36 @@ export function pluginNamed(plugins: readonly Plugin[], name: string): Plugin {
   return plugin
 }
 
-/** The description of a data source; plugins without connections have none. */
-export function sourceNamed(plugins: readonly Plugin[], name: string): PluginSpec {
-  const { source } = pluginNamed(plugins, name)
+/** Whatever has connections: a source that is asked, or a feed that pushes. */
+export interface Connected {
+  readonly name: string
+  /** Settings of a connection, and where they are stored. */
+  readonly fields: Fields
+  readonly table: Table<any>
+  readonly source?: PluginSpec
+  readonly feed?: Feed
+}
+
+function connectedOf({ name, source, feed }: Plugin): Connected | undefined {
+  if (feed) return { name, fields: {}, table: feed.connections, feed }
   // One that works with the connections of another has none of its own.
-  if (!source || source.settingsOf)
-    throw new UserError(`${name} has no connections: it is no data source.`, { status: 404 })
+  if (!source || source.settingsOf) return undefined
+  return { name, fields: source.connection.fields, table: settingsTables(source).connections, source }
+}
+
+export const allConnected = (plugins: readonly Plugin[]): Connected[] =>
+  plugins.flatMap((plugin) => connectedOf(plugin) ?? [])
+
+export function connectedNamed(plugins: readonly Plugin[], name: string): Connected {
+  const connected = connectedOf(pluginNamed(plugins, name))
+  if (!connected) throw new UserError(`${name} has no connections: it is no data source.`, { status: 404 })
+  return connected
+}
+
+/** The description of a data source with scopes to choose from. */
+export function sourceNamed(plugins: readonly Plugin[], name: string): PluginSpec {
+  const { source } = connectedNamed(plugins, name)
+  if (!source) throw new UserError(`${name} has no scopes: it pushes, and its connections are taken whole.`)
   return source
 }
 

@@ -1,6 +1,7 @@
 /** Every plugin, in one list. */
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import { circleci } from './circleci/plugin.ts'
+import { customize } from './customize/plugin.ts'
 import { dora } from './dora/plugin.ts'
 import { gitextractor } from './gitextractor/plugin.ts'
 import { githubGraphql } from './github/graphql-plugin.ts'
@@ -10,9 +11,11 @@ import { jira } from './jira/plugin.ts'
 import { linker } from './linker/plugin.ts'
 import { org } from './org/plugin.ts'
 import { refdiff } from './refdiff/plugin.ts'
+import { webhook } from './webhook/plugin.ts'
 
 export const plugins: readonly Plugin[] = [
   circleci,
+  customize,
   github,
   githubGraphql,
   dora,
@@ -22,4 +25,5 @@ export const plugins: readonly Plugin[] = [
   linker,
   org,
   refdiff,
+  webhook,
 ]

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { Listed, Paged } from '../../pipelines/services.ts'
-import { deleteRows, findRow, insertRow, publicRow, selectPage, updateRows } from '../../pipelines/store.ts'
+import { deleteRows, findRow, insertRow, publicRow, selectPage, selectRows, updateRows } from '../../pipelines/store.ts'
 import { compilePattern } from '../../plugin-kit/patterns.ts'
 import type { Secrets } from '../../secrets.ts'
 import { apiKeys } from '../../system/access.ts'
@@ -29,6 +29,8 @@ export interface NewApiKey {
 }
 export interface ApiKeyService {
   list(page: Paged): Promise<Listed<ApiKey>>
+  /** Those that a plugin made, which `list` leaves out; `extra` says what each is for. */
+  listOf(type: string): Promise<readonly ApiKey[]>
   create(key: NewApiKey, actor: Actor): Promise<ApiKey>
   /** The old key dies. */
   renew(id: number, actor: Actor): Promise<ApiKey>
@@ -61,6 +63,10 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
       const ofType = (query: any) => query.where('type', '=', LISTED_TYPE)
       const { count, items } = await selectPage(kysely, apiKeys, page, ofType, [['id', 'desc']])
       return { count, items: items.map(shown) }
+    },
+    async listOf(type) {
+      const rows = await selectRows(kysely, apiKeys, (query) => query.where('type', '=', type).orderBy('id'))
+      return rows.map(shown)
     },
     async create({ name, type, allowedPath, expiredAt, extra = '' }, actor) {
       if (await findRow(kysely, apiKeys, { name })) {

@@ -17,6 +17,7 @@ import { statusPageRoutes } from './status-page.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
+import { webhookRoutes } from './webhook.ts'
 
 const CORE: readonly Routes[] = [
   systemRoutes,
@@ -33,6 +34,7 @@ const CORE: readonly Routes[] = [
   trafficRoutes,
   metricRoutes,
   jiraRoutes,
+  webhookRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {

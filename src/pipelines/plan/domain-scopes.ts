@@ -34,8 +34,13 @@ export function domainScopesOf(
   const wanted = new Set([...entities].map((entity) => TABLE_OF[entity]))
   return rowsOf(source, connectionId, scope)
     .filter(({ table }) => wanted.has(table.name))
-    .map(({ table, cells }) => ({ table: table.name, rowId: String(cells[table.names.indexOf('id')]) }))
+    .map(domainScopeOf)
 }
+
+export const domainScopeOf = ({ table, cells }: TableRow): DomainScope => ({
+  table: table.name,
+  rowId: String(cells[table.names.indexOf('id')]),
+})
 
 /** The conversion of the scope itself says which rows it becomes, so that ids are made in one place. */
 function rowsOf(source: PluginSpec, connectionId: number, scope: any): readonly TableRow[] {

@@ -1,4 +1,5 @@
 /** A NORMAL blueprint becomes stages: project mapping, then every scope, then the project's metrics. */
+import type { Table } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import { settingsTables } from '../../plugin-kit/settings-tables.ts'
@@ -8,7 +9,7 @@ import type { Blueprint, BlueprintConnection, Plan, PlanTask, SyncPolicy } from 
 import type { ServiceContext } from '../services.ts'
 import { pluginNamed, scopeKey, scopeTitle } from '../sources.ts'
 import { findRow, selectRows } from '../store.ts'
-import { type DomainScope, domainScopesOf, entitiesOf } from './domain-scopes.ts'
+import { type DomainScope, domainScopeOf, domainScopesOf, entitiesOf } from './domain-scopes.ts'
 import { METRIC_PLANS } from './metric-plans.ts'
 import { mergePlans } from './parse-plan.ts'
 import { isCollectorName, subtasksFor } from './select-subtasks.ts'
@@ -49,17 +50,30 @@ async function planMetrics({ database }: Context, projectName: string, domainSco
   return mergePlans(plans.filter((plan) => plan !== undefined))
 }
 
-/** One stage a scope, so that the scopes of a connection do not fight for its quota. */
-async function planSource(context: Context, connection: BlueprintConnection) {
-  const plugin = pluginNamed(context.plugins, connection.pluginName)
-  const { source } = plugin
-  if (!source) throw new UserError(`${plugin.name} has no connections: it is no data source.`)
-  const { kysely } = context.database
-  const { connections, scopeConfigs, settingsOf } = settingsTables(source)
-  const connectionId = Number(connection.connectionId)
-  const row = await findRow(kysely, connections, { id: connectionId })
-  if (!row) throw new UserError(`There is no ${plugin.name} connection ${connectionId}.`)
+interface SourcePlan {
+  readonly plan: Plan
+  readonly domainScopes: readonly DomainScope[]
+}
 
+/** One stage a scope, so that the scopes of a connection do not fight for its quota. */
+async function planSource(context: Context, connection: BlueprintConnection): Promise<SourcePlan> {
+  const plugin = pluginNamed(context.plugins, connection.pluginName)
+  const { source, feed } = plugin
+  const { kysely } = context.database
+  const connectionId = Number(connection.connectionId)
+  const stored = async (table: Table<any>) => {
+    const row = await findRow(kysely, table, { id: connectionId })
+    if (!row) throw new UserError(`There is no ${plugin.name} connection ${connectionId}.`)
+    return row
+  }
+  // Nothing is asked of a feed: what it pushed is there.
+  if (feed) {
+    const { name } = await stored(feed.connections)
+    return { plan: [], domainScopes: feed.scopes({ id: connectionId, name: String(name) }).map(domainScopeOf) }
+  }
+  if (!source) throw new UserError(`${plugin.name} has no connections: it is no data source.`)
+  const { connections, scopeConfigs, settingsOf } = settingsTables(source)
+  const row = await stored(connections)
   const worker = workerOf(context.plugins, plugin, source.plan?.plugin?.(settingsOf(connections, row)))
   const isInstalled = (name: string) => context.plugins.some((each) => each.name === name)
   const stages: PlanTask[][] = []

@@ -1,0 +1,54 @@
+/** Schemas of what feeds send, from the columns that it is stored in. */
+import { z } from 'zod'
+import type { Column } from '../../database/table.ts'
+import { parseTime } from '../../database/time.ts'
+import type { Message, MessageFields } from '../../plugin-kit/feed.ts'
+import { fieldName } from '../../plugin-kit/settings-tables.ts'
+import { respell } from './lenient.ts'
+
+const isEmpty = (value: unknown) => String(value).trim() === ''
+
+/** Forms of a value that may be sent. They are checked and left as they are: the message is kept as it came. */
+const anyText = z.union([z.string(), z.number(), z.boolean()])
+const anyWhole = z.union([z.int(), z.string().regex(/^\s*-?\d{1,15}\s*$/, 'must be a whole number')])
+const anyNumber = z.union([z.number(), z.string().regex(/^\s*-?\d{1,15}(\.\d{1,15})?\s*$/, 'must be a number')])
+const anyFlag = z.union([z.boolean(), z.enum(['true', 'false', '1', '0', '']), z.literal([0, 1])])
+const anyTime = z
+  .string()
+  .meta({ format: 'date-time' })
+  .refine((value) => isEmpty(value) || parseTime(value), 'must be a time such as 2026-01-31T12:00:00Z')
+
+const SENT: Partial<Record<Column['kind'], z.ZodType>> = {
+  bigint: anyWhole,
+  integer: anyWhole,
+  double: anyNumber,
+  boolean: anyFlag,
+  timestamp: anyTime,
+}
+
+function fieldBody(column: MessageFields[string]): z.ZodType {
+  const { kind, words, isKey, isRequired, size = 255 } = column
+  if (!isKey && !isRequired) return (words ? z.enum(['', ...words]) : (SENT[kind] ?? anyText)).nullish()
+  const form: z.ZodType = words ? z.enum(words) : (SENT[kind] ?? anyText)
+  const isThere = (value: unknown) => !isEmpty(value) && !(kind === 'bigint' && Number(value) === 0)
+  const needed = form.refine(isThere, kind === 'bigint' ? 'must not be 0' : 'must not be empty')
+  // Cut, a key could become that of another.
+  const fits = (value: unknown) => !isKey || [...String(value)].length <= size
+  return needed.refine(fits, `must be at most ${size} characters`)
+}
+
+/** Names count in any letter case; fields that are not known are kept with the message. */
+function objectOf(shape: Record<string, z.ZodType>) {
+  return z.preprocess((value) => respell(Object.keys(shape), value), z.looseObject(shape))
+}
+
+const shapeOf = (fields: MessageFields): Record<string, z.ZodType> =>
+  Object.fromEntries(Object.entries(fields).map(([name, column]) => [fieldName(name), fieldBody(column)]))
+
+export function messageBody({ fields, lists = {} }: Message) {
+  const listed = Object.entries(lists).map(([name, each]) => [
+    name,
+    z.array(objectOf(shapeOf(each))).min(1, 'must have at least one element'),
+  ])
+  return objectOf({ ...shapeOf(fields), ...Object.fromEntries(listed) })
+}

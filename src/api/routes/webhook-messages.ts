@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { type Feed, type Inbox, type Message, receive } from '../../plugin-kit/feed.ts'
+import { closeIssue } from '../../plugins/webhook/close-issue.ts'
+import { deploymentMessage } from '../../plugins/webhook/entities/deployments.ts'
+import { issueMessage } from '../../plugins/webhook/entities/issues.ts'
+import { pullRequestMessage } from '../../plugins/webhook/entities/pull-requests.ts'
+import { webhook } from '../../plugins/webhook/plugin.ts'
+import type { Routes } from '../api.ts'
+import { answers, success } from '../contract/common.ts'
+import { messageBody } from '../contract/message-body.ts'
+import { done } from '../envelope.ts'
+import { BY_ID, BY_NAME, BY_PROJECT, BY_SHORT_ID, type Place, WEBHOOK } from './webhook-places.ts'
+
+const tags = [WEBHOOK]
+const CONNECTIONS = [BY_ID, BY_SHORT_ID, BY_NAME]
+
+interface Kind {
+  readonly path: string
+  readonly title: string
+  readonly message: Message
+  readonly places: readonly Place[]
+}
+const KINDS: readonly Kind[] = [
+  {
+    path: 'deployments',
+    title: 'a deployment and its commits',
+    message: deploymentMessage,
+    places: [...CONNECTIONS, BY_PROJECT],
+  },
+  { path: 'pull_requests', title: 'a pull request', message: pullRequestMessage, places: CONNECTIONS },
+  { path: 'issues', title: 'an issue, or an incident', message: issueMessage, places: CONNECTIONS },
+]
+
+export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => {
+  const response = answers(200, success, 404)
+  const open = (connectionId: number, body: (inbox: Inbox) => Promise<void>) =>
+    receive(database, webhook.feed as Feed, connectionId, body)
+
+  for (const { path, title, message, places } of KINDS) {
+    const body = messageBody(message)
+    for (const { path: place, title: where, params, connectionId } of places) {
+      api.post(
+        `${place}/${path}`,
+        { schema: { tags, summary: `Tell ${where} of ${title}; the last word counts`, params, body, response } },
+        async (request) => {
+          const id = await connectionId(servicesFor(request), request)
+          await open(id, (inbox) => inbox.take(message.entity, request.body, request.url))
+          return done()
+        },
+      )
+    }
+  }
+  for (const { path, title, params, connectionId } of CONNECTIONS) {
+    api.post(
+      `${path}/issue/:issueKey/close`,
+      {
+        schema: {
+          tags,
+          summary: `Tell ${title} that an issue is closed, now`,
+          params: params.extend({ issueKey: z.string() }),
+          response,
+        },
+      },
+      async (request) => {
+        const id = await connectionId(servicesFor(request), request)
+        const { issueKey } = request.params as { issueKey: string }
+        await open(id, (inbox) => closeIssue(inbox, issueKey, request.url))
+        return done()
+      },
+    )
+  }
+}
