@@ -8,8 +8,10 @@ import type { Cell, Fitter } from '../../src/database/fit.ts'
 import { readAll } from '../../src/database/read.ts'
 import type { Column, Table } from '../../src/database/table.ts'
 import { parseTime } from '../../src/database/time.ts'
+import { withFields } from '../../src/plugins/customize/fields.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { allTables } from '../../src/tables.ts'
+import { callService, dropFields } from './services.ts'
 
 export interface Step {
   readonly op: string
@@ -24,7 +26,9 @@ function tableNamed(name: string): Table<any> {
   return table
 }
 
-export async function emptyTables({ kysely }: Database): Promise<void> {
+export async function emptyTables(database: Database): Promise<void> {
+  const { kysely } = database
+  await dropFields(database)
   const checks = [...tables.keys()].map(
     (name) => sql`select ${name} as name where exists (select 1 from ${sql.table(name)})`,
   )
@@ -51,6 +55,7 @@ export function stepRunner(database: Database, data: string) {
     },
     async flush({ table }) {
       await flush(table)
+      await dropFields(database, table)
       return undefined
     },
     async insert({ table: name, rows }) {
@@ -90,8 +95,9 @@ export function stepRunner(database: Database, data: string) {
       )
       return dump(table, new Set([...Object.keys(where), ...(column ? [column] : [])]), { where, greater })
     },
-    async call({ fn, api }) {
-      throw new Error(`there is no service ${api ?? fn}`)
+    async call(step) {
+      await callService(database, data, step)
+      return undefined
     },
   }
 
@@ -105,7 +111,7 @@ export function stepRunner(database: Database, data: string) {
     filter?: { where: object; greater: RawBuilder<unknown>[] },
   ): Promise<Dump> {
     const rows = await readAll(database, {
-      table,
+      table: await withFields(database, table),
       where: (filter?.where ?? {}) as Record<string, unknown>,
       isLiteral: true,
       ...(filter?.greater.length ? { condition: sql.join(filter.greater, sql` and `) } : {}),

@@ -1,0 +1,190 @@
+/** Fills the fields of domain rows from the raw records that the rows were made from. */
+import { sql } from 'kysely'
+import { keyOf, type Table, type TableRow } from '../../database/table.ts'
+import { issueCustomArrayFields, issues } from '../../domain/ticket.ts'
+import { messageOf, RecordError } from '../../errors.ts'
+import { eachWhileWriting, inBatches } from '../../plugin-kit/batches.ts'
+import {
+  type Place,
+  putInQuarantine,
+  quarantinedIds,
+  type Rejected,
+  releaseFromQuarantine,
+} from '../../plugin-kit/quarantine.ts'
+import { retrying, update, write } from '../../plugin-kit/rows.ts'
+import { nextStamp } from '../../plugin-kit/state.ts'
+import type { Subtask, SubtaskResult, TaskRun } from '../../plugin-kit/subtask.ts'
+import { type Rule, readRules } from './rules.ts'
+
+const FETCH = 200
+const BATCH_RECORDS = 1000
+const BATCH_BYTES = 8 << 20
+
+/** A domain row: its key and origin, and the raw record that it was made from. */
+interface Source {
+  readonly data: Buffer | null
+  readonly _raw_data_id: number
+  readonly [column: string]: unknown
+}
+/** What a source brings: its fields, and the values of those that hold several. */
+interface Brought {
+  readonly fields: TableRow
+  readonly values: readonly TableRow[]
+}
+
+const NAME = 'extractCustomizedFields'
+
+export const extractCustomizedFields: Subtask = {
+  name: NAME,
+  step: 'extract',
+  reads: [],
+  writes: [issueCustomArrayFields.name],
+  domainTypes: [],
+  isDefault: true,
+  run: (run) => extractAll(run),
+  redrive: (run) => extractAll(run, (place) => quarantinedIds(run.database, place)),
+}
+
+async function extractAll(run: TaskRun, only?: (place: Place) => Promise<readonly number[]>): Promise<SubtaskResult> {
+  const total = { records: 0, rows: 0, quarantined: 0 }
+  // The same for all rules: what one puts aside, another one of the same place must not take back.
+  const stamp = nextStamp()
+  for (const rule of await readRules(run)) {
+    const place: Place = {
+      plugin: 'customize',
+      subtask: NAME,
+      params: `${rule.table.name} ${rule.rawParams}`.slice(0, 255),
+    }
+    const rawIds = await only?.(place)
+    if (rawIds?.length === 0) continue
+    await eachWhileWriting(
+      inBatches(sourcesOf(run, rule, rawIds), BATCH_RECORDS, sizeOf, BATCH_BYTES),
+      async (batch) => {
+        run.signal.throwIfAborted()
+        const { brought, rejected } = readBatch(rule, batch)
+        return async () => {
+          await store(run, rule, brought)
+          if (rejected.length > 0) await putInQuarantine(run.database, place, rejected, stamp)
+          total.records += batch.length
+          total.rows += brought.length
+          total.quarantined += rejected.length
+          run.progress({ done: total.records })
+        }
+      },
+    )
+    await releaseFromQuarantine(run.database, place, stamp, rawIds)
+  }
+  return total
+}
+
+const sizeOf = ({ data }: Source) => data?.length ?? 0
+
+function sourcesOf(
+  { database }: TaskRun,
+  { table, rawTable, rawParams }: Rule,
+  rawIds?: readonly number[],
+): AsyncIterable<Source> {
+  const columns = [...keyNames(table), '_raw_data_params', '_raw_data_table', '_raw_data_id']
+  const params = sql.ref('t._raw_data_params')
+  // The text itself fits too: JSON may hold backslashes, which a pattern gives another meaning.
+  const isAsked = /[%_\\]/.test(rawParams)
+    ? sql`(${params} = ${rawParams} or ${params} like ${rawParams})`
+    : sql`${params} = ${rawParams}`
+  const selected = sql`select ${sql.join(columns.map((name) => sql.ref(`t.${name}`)))}, r.data as data
+    from ${sql.table(table.name)} as t inner join ${sql.table(rawTable)} as r on r.id = t._raw_data_id
+    where t._raw_data_table = ${rawTable} and ${isAsked}
+    ${rawIds ? sql`and r.id in (${sql.join(rawIds)})` : sql``}`
+  return database.kysely
+    .selectFrom(sql`(${selected})`.as('selected'))
+    .selectAll()
+    .stream(FETCH) as AsyncIterable<Source>
+}
+
+const keyNames = (table: Table<any>) => table.keys.map((position) => table.names[position] as string)
+
+function readBatch(rule: Rule, batch: readonly Source[]) {
+  const brought: Brought[] = []
+  const rejected: Rejected[] = []
+  for (const source of batch) {
+    try {
+      brought.push(readSource(rule, source))
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      rejected.push({
+        raw_table: rule.rawTable,
+        raw_id: source._raw_data_id,
+        record_key: keyNames(rule.table)
+          .map((name) => source[name])
+          .join(':')
+          .slice(0, 255),
+        entity: rule.table.name,
+        reason: messageOf(error),
+      })
+    }
+  }
+  return { brought, rejected }
+}
+
+function readSource(rule: Rule, source: Source): Brought {
+  const document = parse(source.data)
+  const fields: Record<string, unknown> = Object.fromEntries(keyNames(rule.table).map((name) => [name, source[name]]))
+  const values: TableRow[] = []
+  for (const [column, read] of rule.mapping) {
+    const value = read(document)
+    if (rule.table.name === issues.name && Array.isArray(value)) {
+      for (const each of value) if (each !== null) values.push(arrayValue(source, column, each))
+    } else fields[column] = plain(value)
+  }
+  return { fields: rule.table.row(fields), values }
+}
+
+const arrayValue = (source: Source, column: string, value: unknown): TableRow =>
+  issueCustomArrayFields.row({
+    issue_id: source.id as string,
+    field_id: column,
+    field_value: String(plain(value)),
+    _raw_data_params: source._raw_data_params as string,
+    _raw_data_table: source._raw_data_table as string,
+    _raw_data_id: source._raw_data_id,
+  })
+
+/** Objects and lists are kept as JSON text. */
+const plain = (value: unknown): unknown => (value !== null && typeof value === 'object' ? JSON.stringify(value) : value)
+
+/** A whole number past 2^53 is kept as its digits: as a number it would be another one. */
+const exactly = (_name: string, value: unknown, { source = '' }: { source?: string }) =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value
+
+function parse(data: Buffer | null): unknown {
+  const text = (data ?? '').toString()
+  try {
+    // The engine gives a third argument, which the type does not know yet. Asking for every value is dear.
+    return JSON.parse(text, /\d{16}/.test(text) ? (exactly as (name: string, value: unknown) => unknown) : undefined)
+  } catch (error) {
+    throw new RecordError(`not JSON: ${messageOf(error)}`)
+  }
+}
+
+/** A batch at once: a reader sees a row's fields and its lists of one run. */
+async function store({ database }: TaskRun, rule: Rule, brought: readonly Brought[]): Promise<void> {
+  if (brought.length === 0) return
+  await retrying(database, () =>
+    database.transaction(async (inside) => {
+      await update(
+        inside,
+        brought.map(({ fields }) => fields),
+      )
+      if (rule.table.name !== issues.name) return
+      const ids = brought.map(({ fields }) => keyOf(fields.table, fields.cells))
+      await inside.kysely
+        .deleteFrom(issueCustomArrayFields.name)
+        .where('issue_id', 'in', ids)
+        .where('field_id', 'in', [...rule.mapping.keys()])
+        .execute()
+      await write(
+        inside,
+        brought.flatMap(({ values }) => values),
+      )
+    }),
+  )
+}

@@ -1,0 +1,177 @@
+/** Fields that users add to domain tables: columns whose names begin with `x_`, and a registry that says what they are. */
+import { sql } from 'kysely'
+import {
+  bigint,
+  type Column,
+  defineTable,
+  double,
+  key,
+  optional,
+  string,
+  type Table,
+  text,
+  timestamp,
+  written,
+} from '../../database/table.ts'
+import { domainTables } from '../../domain/index.ts'
+import { issueCustomArrayFields, issues } from '../../domain/ticket.ts'
+import { UserError } from '../../errors.ts'
+import { write } from '../../plugin-kit/rows.ts'
+import type { TaskRun } from '../../plugin-kit/subtask.ts'
+
+export type Database = TaskRun['database']
+
+export const customizedFields = defineTable(
+  '_tool_customized_fields',
+  {
+    tb_name: key(string()),
+    column_name: key(string()),
+    display_name: string(),
+    data_type: string(),
+    description: text(),
+    ...written,
+  },
+  { meaning: 'Fields that users added to domain tables.', idPrefix: 'customize:CustomizedField' },
+)
+
+export const FIELD_TYPES = {
+  'varchar(255)': optional(string()),
+  text: optional(text()),
+  bigint: optional(bigint()),
+  float: optional(double()),
+  timestamp: timestamp(),
+} satisfies Record<string, Column>
+export type FieldType = keyof typeof FIELD_TYPES
+
+export interface NewField {
+  readonly columnName: string
+  readonly displayName: string
+  readonly dataType: FieldType
+  readonly description?: string | undefined
+}
+export interface Field {
+  readonly columnName: string
+  readonly displayName: string
+  readonly dataType: string
+  readonly description: string
+  readonly isCustomizedField: boolean
+}
+
+const NAME = /^x_[A-Za-z0-9_]{0,50}$/
+function requireName(name: string): void {
+  if (!NAME.test(name)) {
+    throw new UserError(`"${name}" must be x_ and then at most 50 letters, digits and underscores.`)
+  }
+}
+
+export function domainTable(name: string): Table<any> {
+  const table = domainTables.find((each) => each.name === name)
+  if (!table) throw new UserError(`${name} is no table of the domain layer.`, { status: 404 })
+  return table
+}
+
+/** The same words for a type on both engines. */
+function typeName({ kind, size }: { readonly kind: string; readonly size?: number | null }): string {
+  if (kind === 'string') return `varchar(${size})`
+  return kind === 'double' ? 'float' : kind
+}
+
+/** The `x_` columns that the table has now. One that was added by hand is known by its type alone. */
+async function customFields(database: Database, table: Table<any>): Promise<Field[]> {
+  const live = (await database.describe()).get(table.name)
+  const registered = await database.kysely
+    .selectFrom(customizedFields.name)
+    .selectAll()
+    .where('tb_name', '=', table.name)
+    .execute()
+  return [...(live?.columns ?? [])]
+    .filter(([name]) => name.startsWith('x_'))
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, { type, size }]) => {
+      const known = registered.find(({ column_name }) => column_name === name)
+      return {
+        columnName: name,
+        displayName: known?.display_name ?? '',
+        dataType: known?.data_type ?? typeName({ kind: type, size }),
+        description: known?.description ?? '',
+        isCustomizedField: true,
+      }
+    })
+}
+
+export async function listFields(database: Database, tableName: string): Promise<Field[]> {
+  const table = domainTable(tableName)
+  const own = table.names.map((columnName) => ({
+    columnName,
+    displayName: '',
+    dataType: typeName(table.columns[columnName]),
+    description: '',
+    isCustomizedField: false,
+  }))
+  return [...own, ...(await customFields(database, table))]
+}
+
+const columnOf = (dataType: string): Column => FIELD_TYPES[dataType as FieldType] ?? FIELD_TYPES.text
+const extended = (table: Table<any>, fields: readonly Pick<Field, 'columnName' | 'dataType'>[]): Table<any> =>
+  defineTable(
+    table.name,
+    {
+      ...table.columns,
+      ...Object.fromEntries(fields.map(({ columnName, dataType }) => [columnName, columnOf(dataType)])),
+    },
+    { keyOrder: table.keys.map((position) => table.names[position] as string) },
+  )
+
+/** The table with the fields that users added to it. */
+export const withFields = async (database: Database, table: Table<any>): Promise<Table<any>> =>
+  extended(table, await customFields(database, table))
+
+/** Changes of one table's fields happen one after another. One engine takes them back when the registry fails. */
+const changing = <Result>(database: Database, tableName: string, change: (database: Database) => Promise<Result>) =>
+  database.locked(`fields of ${tableName}`, () => database.transaction(change))
+
+export async function createField(database: Database, tableName: string, field: NewField): Promise<Field> {
+  const table = domainTable(tableName)
+  const { columnName, displayName, dataType, description = '' } = field
+  requireName(columnName)
+  return changing(database, tableName, async (inside) => {
+    const existing = await customFields(inside, table)
+    // One engine does not tell capital letters in column names.
+    const twin = existing.find((each) => each.columnName.toLowerCase() === columnName.toLowerCase())
+    if (twin)
+      throw new UserError(`${tableName} already has ${twin.columnName}: choose another name, or delete it first.`)
+    const { quote, columnType } = inside.dialect
+    const type = columnType(FIELD_TYPES[dataType], extended(table, [...existing, field]))
+    await sql.raw(`alter table ${quote(tableName)} add column ${quote(columnName)} ${type}`).execute(inside.kysely)
+    await write(inside, [
+      customizedFields.row({
+        tb_name: tableName,
+        column_name: columnName,
+        display_name: displayName,
+        data_type: dataType,
+        description,
+      }),
+    ])
+    return { columnName, displayName, dataType, description, isCustomizedField: true }
+  })
+}
+
+/** With all its values. A field that is not there is no mistake: it is gone, as wanted. */
+export async function deleteField(database: Database, tableName: string, columnName: string): Promise<void> {
+  const table = domainTable(tableName)
+  requireName(columnName)
+  await changing(database, tableName, async (inside) => {
+    const { quote } = inside.dialect
+    if ((await customFields(inside, table)).some((each) => each.columnName === columnName)) {
+      await sql.raw(`alter table ${quote(tableName)} drop column ${quote(columnName)}`).execute(inside.kysely)
+    }
+    await inside.kysely
+      .deleteFrom(customizedFields.name)
+      .where('tb_name', '=', tableName)
+      .where('column_name', '=', columnName)
+      .execute()
+    if (table === issues) {
+      await inside.kysely.deleteFrom(issueCustomArrayFields.name).where('field_id', '=', columnName).execute()
+    }
+  })
+}

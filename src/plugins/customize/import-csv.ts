@@ -1,0 +1,160 @@
+/** Takes a CSV file into domain tables: all of it or, when one line is wrong, nothing. */
+import { type RawBuilder, sql } from 'kysely'
+import { type Column, defineTable, keyOf, optional, type Table, type TableRow } from '../../database/table.ts'
+import { accounts } from '../../domain/people.ts'
+import { inBatches } from '../../plugin-kit/batches.ts'
+import { type Csv, type CsvRecord, lineError, onLine, openCsv, requireColumns } from '../../plugin-kit/csv.ts'
+import { retrying, write } from '../../plugin-kit/rows.ts'
+import { type CsvFile, csvAccountId, type Values } from './csv-files.ts'
+import { type Database, withFields } from './fields.ts'
+
+export interface ImportTarget {
+  readonly ownerId: string
+  /** Its row is written when the name is given. */
+  readonly ownerName?: string | undefined
+  /** Adds to what was imported before, instead of taking its place. */
+  readonly isIncremental: boolean
+}
+
+const BATCH = 1000
+
+/** Gives how many lines it imported. */
+export function importCsv(database: Database, file: CsvFile, bytes: Buffer, target: ImportTarget): Promise<number> {
+  return retrying(database, () =>
+    database.transaction(async (inside) => {
+      const csv = await openCsv(file.name, bytes)
+      const reader = await readerOf(inside, file, csv, target.ownerId)
+      if (!target.isIncremental || file.isAlwaysWhole) await clear(inside, file, target.ownerId)
+      if (target.ownerName) await write(inside, [file.owner.row(target.ownerId, target.ownerName)])
+      let lines = 0
+      for await (const batch of inBatches(csv.records, BATCH)) {
+        await store(inside, file, csv.header, batch.map(reader))
+        lines += batch.length
+      }
+      return lines
+    }),
+  )
+}
+
+/** What one line makes. */
+interface Made {
+  readonly key: string
+  readonly id: string
+  readonly rows: readonly TableRow[]
+}
+
+/** Filled by the import itself; a file that was made from a table may have them. */
+const OWN = ['created_at', 'updated_at', '_raw_data_params', '_raw_data_table', '_raw_data_id', '_raw_data_remark']
+
+async function readerOf(database: Database, file: CsvFile, { header }: Csv, ownerId: string) {
+  const { people = [], lists = {}, adds = {} } = file
+  const whole = await withFields(database, file.tables[0])
+  const keys = whole.keys.map((position) => whole.names[position] as string)
+  const needed = [...keys, ...(file.needed ?? [])]
+  const known = new Set([...whole.names, ...people.map(({ name }) => name), ...Object.keys(lists)])
+  requireColumns(file.name, header, { known: [...known], needed })
+  const given = header.filter((name) => !OWN.includes(name))
+  const named = people.filter(({ name }) => given.includes(name))
+  const written = new Set([...given, ...named.map(({ id }) => id), ...Object.keys(adds), ...OWN])
+  const tables = [whole, ...file.tables.slice(1)].map((table) => narrowed(table, written))
+
+  function read({ line, cells }: CsvRecord): Made {
+    const values: Record<string, Values[string]> = {}
+    for (const name of given) values[name] = cellOf(whole.columns[name], cells[name])
+    const empty = needed.find((name) => String(values[name] ?? '').trim() === '')
+    if (empty) throw lineError(file.name, line, `column ${empty}: is empty.`)
+    const made: TableRow[] = []
+    for (const { name, id, when } of named) {
+      const person = values[name]
+      if (typeof person !== 'string' || person.trim() === '' || when?.(values) === false) continue
+      values[id] = csvAccountId(person)
+      made.push(accounts.row({ id: values[id], full_name: person, user_name: person, _raw_data_params: ownerId }))
+    }
+    for (const [name, add] of Object.entries(adds)) values[name] = add(values, ownerId)
+    const id = values[keys[0] as string] as string
+    for (const [name, { row }] of Object.entries(lists)) {
+      for (const word of wordsOf(values[name])) made.push(row(id, word, ownerId))
+    }
+    if (file.links) made.push(file.links(values, ownerId))
+    const rows = tables.map((table) => table.row({ ...values, _raw_data_params: ownerId }))
+    const [main] = rows as [TableRow, ...TableRow[]]
+    return { key: keyOf(main.table, main.cells), id, rows: [...rows, ...made] }
+  }
+  return (record: CsvRecord): Made => onLine(file.name, record, () => read(record))
+}
+
+/** Only what the file brings: other columns of rows that exist stay as they are, and what is NULL is stored so. */
+function narrowed(table: Table<any>, written: ReadonlySet<string>): Table<any> {
+  const names = table.names.filter((name) => written.has(name))
+  const columns = names.map((name) => {
+    const column = table.columns[name] as Column
+    return [name, column.isKey ? column : optional(column)]
+  })
+  return defineTable(table.name, Object.fromEntries(columns), {
+    keyOrder: table.keys.map((position) => table.names[position] as string),
+  })
+}
+
+/** Only text can be empty; a number or a time that is empty is missing. Spreadsheets write TRUE and FALSE. */
+function cellOf(column: Column | undefined, cell = ''): string | null {
+  if (cell === 'NULL') return null
+  if (!column || column.kind === 'string' || column.kind === 'text') return cell
+  return cell.trim() === '' ? null : column.kind === 'boolean' ? cell.toLowerCase() : cell
+}
+
+const wordsOf = (cell: Values[string] | undefined): Set<string> =>
+  new Set(
+    String(cell ?? '')
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== ''),
+  )
+
+async function store(database: Database, file: CsvFile, header: readonly string[], batch: readonly Made[]) {
+  // Of two lines with one key the later counts, with its labels and all.
+  const made = [...new Map(batch.map((each) => [each.key, each])).values()]
+  for (const [name, { table, by }] of Object.entries(file.lists ?? {})) {
+    if (header.includes(name))
+      await deleteWhere(
+        database,
+        table,
+        by,
+        made.map(({ id }) => id),
+      )
+  }
+  await write(
+    database,
+    made.flatMap(({ rows }) => rows),
+  )
+}
+
+async function clear(database: Database, { clears: { parts, links } }: CsvFile, ownerId: string): Promise<void> {
+  if (!links) {
+    for (const [table, column] of parts) await deleteWhere(database, table, column, [ownerId])
+    return
+  }
+  const member = sql.ref(links.member)
+  const board = sql.table(links.table.name)
+  for (const [table, column] of parts) {
+    // Also what was imported for the board before, when its members are on no board at all any more.
+    const { rows } = await sql<{ id: string }>`select mine.id as id from (
+        select ${member} as id from ${board} where board_id = ${ownerId}
+        union select ${sql.ref(column)} from ${sql.table(table.name)} where _raw_data_params = ${ownerId}) as mine
+      left join (select distinct ${member} as id from ${board} where board_id <> ${ownerId}) as others
+        on others.id = mine.id where others.id is null`.execute(database.kysely)
+    await deleteWhere(
+      database,
+      table,
+      column,
+      rows.map(({ id }) => id),
+    )
+  }
+  if (links.isReplaced) await deleteWhere(database, links.table, 'board_id', [ownerId])
+}
+
+async function deleteWhere({ kysely }: Database, table: Table<any>, column: string, values: readonly string[]) {
+  for (let start = 0; start < values.length; start += BATCH) {
+    const some: RawBuilder<unknown> = sql.join(values.slice(start, start + BATCH))
+    await sql`delete from ${sql.table(table.name)} where ${sql.ref(column)} in (${some})`.execute(kysely)
+  }
+}
