@@ -31,16 +31,24 @@ function fieldBody(column: MessageFields[string]): z.ZodType {
   if (!isKey && !isRequired) return (words ? z.enum(['', ...words]) : (SENT[kind] ?? anyText)).nullish()
   const form: z.ZodType = words ? z.enum(words) : (SENT[kind] ?? anyText)
   const isThere = (value: unknown) => !isEmpty(value) && !(kind === 'bigint' && Number(value) === 0)
-  const needed = form.refine(isThere, kind === 'bigint' ? 'must not be 0' : 'must not be empty')
+  const needed = z
+    .nonoptional(form.optional())
+    .refine(isThere, kind === 'bigint' ? 'must not be 0' : 'must not be empty')
   // Cut, a key could become that of another.
   const fits = (value: unknown) => !isKey || [...String(value)].length <= size
   return needed.refine(fits, `must be at most ${size} characters`)
 }
 
-/** Names count in any letter case; fields that are not known are kept with the message. */
+/** Names count in any letter case, null as nothing; fields that are not known are kept with the message. */
 function objectOf(shape: Record<string, z.ZodType>) {
-  return z.preprocess((value) => respell(Object.keys(shape), value), z.looseObject(shape))
+  const names = Object.keys(shape)
+  return z.preprocess((value) => withoutNull(respell(names, value ?? {})), z.looseObject(shape))
 }
+
+const withoutNull = (value: any) =>
+  typeof value !== 'object' || Array.isArray(value)
+    ? value
+    : Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))
 
 const shapeOf = (fields: MessageFields): Record<string, z.ZodType> =>
   Object.fromEntries(Object.entries(fields).map(([name, column]) => [fieldName(name), fieldBody(column)]))
@@ -48,7 +56,12 @@ const shapeOf = (fields: MessageFields): Record<string, z.ZodType> =>
 export function messageBody({ fields, lists = {} }: Message) {
   const listed = Object.entries(lists).map(([name, each]) => [
     name,
-    z.array(objectOf(shapeOf(each))).min(1, 'must have at least one element'),
+    z.nonoptional(
+      z
+        .array(objectOf(shapeOf(each)))
+        .min(1, 'must have at least one element')
+        .optional(),
+    ),
   ])
   return objectOf({ ...shapeOf(fields), ...Object.fromEntries(listed) })
 }
