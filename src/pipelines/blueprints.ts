@@ -105,6 +105,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     return { ...complete, plan }
 
     function checkConnection({ pluginName, connectionId, scopes }: BlueprintConnection): BlueprintConnection {
+      if (!plugins.some(({ name }) => name === pluginName)) throw new UserError(`There is no plugin ${pluginName}.`)
       if (blueprint.mode === 'NORMAL' && !scopes?.length && !WITHOUT_SCOPES.includes(pluginName)) {
         throw new UserError(`Connection ${connectionId} of ${pluginName} has no scopes: choose some, or leave it out.`)
       }

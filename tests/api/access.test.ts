@@ -46,7 +46,12 @@ describeEachDatabase('access', (test) => {
         status: 401,
         body: REFUSED,
       })
+      expect(
+        await api.ask('GET', '/rest/projects', undefined, { headers: { authorization: 'Bearer ' } }),
+      ).toMatchObject({ status: 401, body: REFUSED })
       expect(await get('/rest/projects', 'wrong')).toMatchObject({ status: 403, body: REFUSED })
+      // Without the prefix a key is no key.
+      expect((await get('/auth/userinfo', all.apiKey)).body.authenticated).toBe(false)
       expect(await get('/rest/projects', old.apiKey)).toMatchObject({ status: 403, body: REFUSED })
       // Anchored: the pattern must match the whole path.
       expect(await get('/rest/projects/x', some.apiKey)).toMatchObject({ status: 403, body: REFUSED })
@@ -96,8 +101,14 @@ describeEachDatabase('access', (test) => {
     expect((await api.ask('GET', '/projects', undefined, { headers: { 'x-forwarded-user': 'mallory' } })).status).toBe(
       401,
     )
-    for (const open of ['/ping', '/ready', '/version', '/auth/methods', '/auth/userinfo', '/swagger/doc.json']) {
-      expect((await api.ask('GET', open)).status, open).toBe(200)
+    const open = ['/ping', '/ready', '/health', '/version', '/proceed-db-migration', '/auth/methods', '/auth/userinfo']
+    for (const path of [...open, '/swagger/doc.json', '/swagger/index.html', '/api/version']) {
+      expect((await api.ask('GET', path)).status, path).toBe(200)
+    }
+    expect((await api.ask('GET', '/auth/login')).status).toBe(503)
+    expect((await api.ask('POST', '/auth/logout')).body).toEqual({ ok: true })
+    for (const path of ['/plugins', '/store/onboard', '/plugins/github/connections', '/v1/audit', '/api/projects']) {
+      expect(await api.ask('GET', path), path).toMatchObject({ status: 401, body: REFUSED })
     }
     expect((await api.ask('GET', '/')).text).toContain('Access token')
     expect((await api.ask('GET', '/projects', undefined, { headers: bearer })).status).toBe(200)
@@ -110,6 +121,11 @@ describeEachDatabase('access', (test) => {
     expect((await api.ask('GET', '/projects', undefined, { headers: { cookie } })).status).toBe(200)
     expect((await api.ask('GET', '/auth/userinfo', undefined, { headers: { cookie } })).body.authenticated).toBe(true)
     expect((await api.ask('POST', '/projects', { name: 'x' }, { headers: { cookie } })).status).toBe(403)
+    const wrongHeader = { cookie, 'x-csrf-token': 'guessed' }
+    expect(await api.ask('POST', '/projects', { name: 'x' }, { headers: wrongHeader })).toMatchObject({
+      status: 403,
+      body: REFUSED,
+    })
     const csrf = { cookie, 'x-csrf-token': cookies.devlake_csrf as string }
     const name = `signed in ${test.engine}`
     expect((await api.ask('POST', '/projects', { name }, { headers: csrf })).status).toBe(201)
@@ -127,6 +143,20 @@ describeEachDatabase('access', (test) => {
     for (let count = 0; count < 7; count++) answers.push(await api.ask('GET', '/version'))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429])
     expect(answers.at(-1)?.body).toMatchObject({ code: 0, success: false })
+    await api.close()
+  })
+
+  it('a provider must be named among several, and must answer', async () => {
+    const provider = (name: string) => ({
+      [`OIDC_${name}_ISSUER_URL`]: 'http://127.0.0.1:9',
+      [`OIDC_${name}_CLIENT_ID`]: 'weir',
+      [`OIDC_${name}_REDIRECT_URL`]: 'http://localhost/api/auth/callback',
+    })
+    const settings = { AUTH: 'oidc', OIDC_PROVIDERS: 'work,home', ...provider('WORK'), ...provider('HOME') }
+    const api = await startTestApi(test.database, settings)
+    expect(await api.ask('GET', '/auth/login')).toMatchObject({ status: 400 })
+    expect((await api.ask('GET', '/auth/methods')).body.providers).toHaveLength(2)
+    expect(await api.ask('GET', '/auth/login?provider=work')).toMatchObject({ status: 502, body: { success: false } })
     await api.close()
   })
 
