@@ -1,5 +1,8 @@
-/** A cell that a spreadsheet would run as a formula is told to be text. */
-const escaped = (text: string) => (/^[=+\-@\t\r]/.test(text) && !/^-?\d/.test(text) ? `'${text}` : text)
+/** A cell that a spreadsheet would run as a formula is told to be text by an apostrophe before it. */
+const escaped = (text: string) => (/^'*[=+\-@\t\r]/.test(text) && !/^-?\d/.test(text) ? `'${text}` : text)
+/** The text that was escaped so, where a file comes back. */
+export const unescaped = (text: string): string => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text)
+
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text =

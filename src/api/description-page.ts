@@ -11,7 +11,7 @@ function operation(
   path: string,
   { summary = '', parameters, requestBody, responses = {} }: any,
 ): string {
-  const body = requestBody?.content?.['application/json']?.schema
+  const body = Object.values<any>(requestBody?.content ?? {})[0]?.schema
   const answers = Object.entries<any>(responses).map(([status, { description, content = {} }]) =>
     block(`${status} ${escapeHtml(description)}`, Object.values<any>(content)[0]?.schema),
   )

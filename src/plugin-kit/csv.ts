@@ -53,7 +53,12 @@ interface Line {
   readonly record: readonly string[]
 }
 
-export async function openCsv(name: string, file: Buffer): Promise<Csv> {
+/** `textOf` is asked for each cell of the records. */
+export async function openCsv(
+  name: string,
+  file: Buffer,
+  textOf: (cell: string) => string = (cell) => cell,
+): Promise<Csv> {
   if (!isUtf8(file)) throw new UserError(`${name} is not UTF-8 text: save it as "CSV UTF-8".`)
   const bytes = file.subarray(file.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0)
   const counter = lineCounter(bytes)
@@ -91,7 +96,10 @@ export async function openCsv(name: string, file: Buffer): Promise<Csv> {
         const counts = `it has ${record.length} cells, the first line has ${header.length}`
         throw lineError(name, line, `${counts}: put cells that contain commas into quotes.`)
       }
-      yield { line, cells: Object.fromEntries(header.map((column, index) => [column, record[index] as string])) }
+      yield {
+        line,
+        cells: Object.fromEntries(header.map((column, index) => [column, textOf(record[index] as string)])),
+      }
     }
   }
   return { header, records: records() }

@@ -4,8 +4,10 @@ import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
 import { connectionRoutes } from './connections.ts'
+import { customizeRoutes } from './customize.ts'
 import { jiraRoutes } from './jira.ts'
 import { metricRoutes } from './metrics.ts'
+import { orgFileRoutes } from './org-files.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
@@ -35,6 +37,8 @@ const CORE: readonly Routes[] = [
   metricRoutes,
   jiraRoutes,
   webhookRoutes,
+  customizeRoutes,
+  orgFileRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {
