@@ -15,8 +15,8 @@ const connection = z.looseObject({ scopeConfigs: z.record(z.string(), scopeConfi
 
 const selector = z.strictObject({
   connection: z.string().regex(/^[\w-]+\/.+$/, 'must read plugin/name, such as github/main'),
-  /** `org/*`, or a whole name; an object is a scope as it is. */
-  scopes: z.array(z.union([z.string().min(1), z.record(z.string(), z.any())])).min(1),
+  /** `org/*`, or a whole name; an object is a scope as it is. Connections that are pushed to have none. */
+  scopes: z.array(z.union([z.string().min(1), z.record(z.string(), z.any())])).default([]),
   except: z.array(z.string()).default([]),
   /** Archived ones are left out unless this is true. */
   archived: z.boolean().default(false),

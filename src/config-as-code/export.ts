@@ -1,6 +1,7 @@
 /** The stored configuration as a file that `apply` takes; secrets become references to the environment. */
 import { stringify } from 'yaml'
 import type { Blueprint, Settings } from '../pipelines/records.ts'
+import { allConnected, type Connected } from '../pipelines/sources.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import type { ReconcileContext } from './reconcile.ts'
 import { idOfScope, scopesOf } from './reconcile-project.ts'
@@ -9,13 +10,13 @@ import { readSelectors, type StoredSelector } from './stored-selectors.ts'
 type Context = Pick<ReconcileContext, 'database' | 'plugins' | 'services'>
 
 export async function exportConfig(context: Context): Promise<string> {
-  const sources = context.plugins.flatMap(({ source }) => (source && !source.settingsOf ? [source] : []))
+  const owners = allConnected(context.plugins)
   const connections: Record<string, Record<string, unknown>> = {}
-  for (const source of sources) {
-    const all = await context.services.connections.list(source.name)
+  for (const owner of owners) {
+    const all = await context.services.connections.list(owner.name)
     if (all.length === 0) continue
-    const entries = all.map(async (each) => [each.name, await exportConnection(context, source, each)])
-    connections[source.name] = Object.fromEntries(await Promise.all(entries))
+    const entries = all.map(async (each) => [each.name, await exportConnection(context, owner, each)])
+    connections[owner.name] = Object.fromEntries(await Promise.all(entries))
   }
   const projects: Record<string, unknown> = {}
   for (let page = 1; ; page++) {
@@ -28,7 +29,7 @@ export async function exportConfig(context: Context): Promise<string> {
           .map(({ pluginName, pluginOption }) =>
             hasFields(pluginOption) ? { [pluginName]: pluginOption } : pluginName,
           ),
-        ...(blueprint && (await exportBlueprint(context, sources, blueprint))),
+        ...(blueprint && (await exportBlueprint(context, owners, blueprint))),
       }
     }
     if (items.length < 100) break
@@ -58,26 +59,36 @@ const told = (fields: PluginSpec['connection']['fields'], values: Settings, secr
       .map(([name, { kind }]) => [name, kind === 'secret' ? secret(name) : values[name]]),
   )
 
-async function exportConnection({ services }: Context, source: PluginSpec, connection: Settings) {
-  const env = (name: string) => ({ env: variable(source.name, connection.name, name) })
-  const configs = await services.scopeConfigs.list(source.name, connection.id)
+async function exportConnection(
+  { services }: Context,
+  { name: plugin, fields, source }: Connected,
+  connection: Settings,
+) {
+  if (!source) return {}
+  const env = (name: string) => ({ env: variable(plugin, connection.name, name) })
+  const configs = await services.scopeConfigs.list(plugin, connection.id)
   const rules = configs.map(({ name, entities, ...values }) => [
     name,
     { ...(entities.length > 0 && { entities }), ...told(source.scopeConfig.fields, values, env) },
   ])
   return {
-    ...told(source.connection.fields, connection, env),
+    ...told(fields, connection, env),
     ...(configs.length > 0 && { scopeConfigs: Object.fromEntries(rules) }),
   }
 }
 
-async function exportBlueprint(context: Context, sources: readonly PluginSpec[], blueprint: Blueprint) {
+async function exportBlueprint(context: Context, owners: readonly Connected[], blueprint: Blueprint) {
   const collect = []
   const stored = await readSelectors(context.database, blueprint.id)
   for (const { pluginName, connectionId, scopes } of blueprint.connections) {
-    const source = sources.find(({ name }) => name === pluginName)
-    if (!source) continue
+    const owner = owners.find((each) => each.name === pluginName)
+    if (!owner) continue
+    const { source } = owner
     const { name } = await context.services.connections.get(pluginName, connectionId)
+    if (!source) {
+      collect.push({ connection: `${pluginName}/${name}` })
+      continue
+    }
     const configs = await context.services.scopeConfigs.list(pluginName, connectionId)
     const configName = (id: number | undefined) => configs.find((each) => each.id === id)?.name
     const own = stored.find((each) => each.plugin === pluginName && each.connectionId === connectionId)

@@ -54,11 +54,20 @@ async function reconcileScopes(
   for (const [reference, selectors] of byConnection) {
     const connection = connections.get(reference)
     if (!connection) throw new UserError(`project ${project}: ${reference} is not among the connections of this file.`)
-    const { source, id } = connection
+    const { id, owner } = connection
+    const { source } = owner
+    if (!source) {
+      if (selectors.some(({ scopes }) => scopes.length > 0)) {
+        throw new UserError(`project ${project}: ${reference} has no scopes: it is taken whole. Leave them out.`)
+      }
+      collected.push({ connection, scopeIds: [], selectors: [] })
+      continue
+    }
     const known = id ? await scopesOf(services, source.name, id) : []
     const ids = new Set<string>()
     const stored: StoredSelector[] = []
     for (const selector of selectors) {
+      if (selector.scopes.length === 0) throw new UserError(`project ${project}: ${reference} needs scopes: name some.`)
       const configId = scopeConfigId(reference, connection, selector)
       stored.push({ ...rulesOf(selector), scopeConfigId: configId ?? 0 })
       for (const data of await chooseScopes(source, connection.settings, selector)) {
@@ -102,9 +111,9 @@ async function reconcileBlueprint(
 ): Promise<void> {
   const isManual = config.schedule.trim().toLowerCase() === 'manual'
   const connections: BlueprintConnection[] = collected
-    .filter(({ scopeIds }) => scopeIds.length > 0)
+    .filter(({ connection, scopeIds }) => connection.owner.feed || scopeIds.length > 0)
     .map(({ connection, scopeIds }) => ({
-      pluginName: connection.source.name,
+      pluginName: connection.owner.name,
       connectionId: connection.id ?? 0,
       scopes: scopeIds.map((scopeId) => ({ scopeId })),
     }))
@@ -136,11 +145,13 @@ async function reconcileBlueprint(
   await saveSelectors(
     database,
     before.id,
-    collected.map(({ connection, selectors }) => ({
-      plugin: connection.source.name,
-      connectionId: connection.id ?? 0,
-      selectors,
-    })),
+    collected
+      .filter(({ selectors }) => selectors.length > 0)
+      .map(({ connection, selectors }) => ({
+        plugin: connection.owner.name,
+        connectionId: connection.id ?? 0,
+        selectors,
+      })),
   )
 }
 
@@ -154,9 +165,10 @@ const inOrder = (connections: any): any =>
     }))
     .sort((left: any, right: any) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
 
-/** Of many scopes their number says enough; each new one has a line of its own. */
+/** Of many scopes their number says enough; each new one has a line of its own. A connection without any counts whole. */
 const shortened = (field: ConfigChange['fields'][number]): ConfigChange['fields'][number] => {
-  const count = (value: any) => (Array.isArray(value) ? value.flatMap(({ scopes }: any) => scopes).length : 0)
+  const count = (value: any) =>
+    Array.isArray(value) ? value.reduce((sum, { scopes }) => sum + (scopes.length || 1), 0) : 0
   return field.name === 'connections'
     ? { name: 'scopes', before: count(field.before), after: count(field.after) }
     : field

@@ -4,8 +4,8 @@ import { UserError } from '../errors.ts'
 import type { Settings } from '../pipelines/records.ts'
 import type { Services } from '../pipelines/services.ts'
 import { checkSettings } from '../pipelines/settings.ts'
-import { sourceNamed } from '../pipelines/sources.ts'
-import type { Field, Fields, PluginSpec } from '../plugin-kit/plugin.ts'
+import { type Connected, connectedNamed } from '../pipelines/sources.ts'
+import type { Field, Fields } from '../plugin-kit/plugin.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import { type ConfigDocument, type ConnectionConfig, resolveEnvironment } from './document.ts'
 import { reconcileProject } from './reconcile-project.ts'
@@ -28,7 +28,7 @@ export interface ReconcileContext {
 
 /** A connection of the file. Without an id, it is yet to be created. */
 export interface KnownConnection {
-  readonly source: PluginSpec
+  readonly owner: Connected
   readonly id: number | undefined
   /** Secrets in clear. */
   readonly settings: Settings
@@ -45,9 +45,9 @@ export async function reconcile(document: ConfigDocument, context: ReconcileCont
   }
   const connections = new Map<string, KnownConnection>()
   for (const [plugin, byName] of Object.entries(document.connections)) {
-    const source = sourceNamed(context.plugins, plugin)
+    const owner = connectedNamed(context.plugins, plugin)
     for (const [name, config] of Object.entries(byName)) {
-      connections.set(`${plugin}/${name}`, await reconcileConnection(source, name, config, context, report))
+      connections.set(`${plugin}/${name}`, await reconcileConnection(owner, name, config, context, report))
     }
   }
   for (const [name, project] of Object.entries(document.projects)) {
@@ -57,19 +57,19 @@ export async function reconcile(document: ConfigDocument, context: ReconcileCont
 }
 
 async function reconcileConnection(
-  source: PluginSpec,
+  owner: Connected,
   name: string,
   config: ConnectionConfig,
   { services, environment, isDryRun }: ReconcileContext,
   report: Report,
 ): Promise<KnownConnection> {
-  const where = `${source.name} connection ${name}`
-  const { fields } = source.connection
+  const { name: plugin, fields } = owner
+  const where = `${plugin} connection ${name}`
   const { scopeConfigs, ...sent } = config
   requireKnown(where, fields, sent)
   const wanted = resolveEnvironment(where, sent, (field) => fields[field]?.kind === 'secret', environment)
-  const found = (await services.connections.list(source.name)).find((each) => each.name === name)
-  const stored = found && (await services.connections.reveal(source.name, found.id))
+  const found = (await services.connections.list(plugin)).find((each) => each.name === name)
+  const stored = found && (await services.connections.reveal(plugin, found.id))
   const settings = checkSettings(fields, wanted, stored)
   const changed = differences(fields, stored, settings)
   let id = found?.id
@@ -78,36 +78,33 @@ async function reconcileConnection(
     if (!isDryRun) {
       const sending = { ...wanted, name }
       const saved = found
-        ? await services.connections.update(source.name, found.id, sending)
-        : await services.connections.create(source.name, sending)
+        ? await services.connections.update(plugin, found.id, sending)
+        : await services.connections.create(plugin, sending)
       id = saved.id
     }
   }
   const configs = new Map<string, number | undefined>()
   for (const [configName, rules] of Object.entries(scopeConfigs)) {
-    configs.set(configName, await reconcileScopeConfig(source, id, configName, rules))
+    configs.set(configName, await reconcileScopeConfig(id, configName, rules))
   }
-  return { source, id, settings: { ...settings, name, ...(id && { id }) }, scopeConfigs: configs }
+  return { owner, id, settings: { ...settings, name, ...(id && { id }) }, scopeConfigs: configs }
 
-  async function reconcileScopeConfig(
-    _source: PluginSpec,
-    connectionId: number | undefined,
-    configName: string,
-    rules: Settings,
-  ) {
-    const subject = `${source.name} scope config ${configName}`
-    const described = { ...source.scopeConfig.fields, entities: ENTITIES }
+  async function reconcileScopeConfig(connectionId: number | undefined, configName: string, rules: Settings) {
+    const subject = `${plugin} scope config ${configName}`
+    if (!owner.source) throw new UserError(`${subject}: ${plugin} has no scope configs. Leave it out.`)
+    const ruleFields = owner.source.scopeConfig.fields
+    const described = { ...ruleFields, entities: ENTITIES }
     requireKnown(subject, described, rules)
-    const existing = connectionId ? await services.scopeConfigs.list(source.name, connectionId) : []
+    const existing = connectionId ? await services.scopeConfigs.list(plugin, connectionId) : []
     const before = existing.find((each) => each.name === configName)
-    const after = { entities: [], ...before, ...checkSettings(source.scopeConfig.fields, rules, before), ...rules }
+    const after = { entities: [], ...before, ...checkSettings(ruleFields, rules, before), ...rules }
     const differing = differences(described, before, after)
     if (before && differing.length === 0) return before.id
     report({ action: before ? 'update' : 'create', subject, fields: differing })
     if (isDryRun || !connectionId) return before?.id
     const saved = before
-      ? await services.scopeConfigs.update(source.name, connectionId, before.id, rules)
-      : await services.scopeConfigs.create(source.name, connectionId, { ...rules, name: configName })
+      ? await services.scopeConfigs.update(plugin, connectionId, before.id, rules)
+      : await services.scopeConfigs.create(plugin, connectionId, { ...rules, name: configName })
     return saved.id
   }
 }
@@ -116,7 +113,8 @@ const ENTITIES: Field = { kind: 'strings', label: 'Entities' }
 
 function requireKnown(where: string, fields: Fields, sent: Settings): void {
   const unknown = Object.keys(sent).find((name) => !(name in fields))
-  if (unknown) throw new UserError(`${where}: ${unknown} is not one of ${Object.keys(fields).join(', ')}.`)
+  const known = Object.keys(fields).join(', ') || 'its settings: it has none'
+  if (unknown) throw new UserError(`${where}: ${unknown} is not one of ${known}.`)
 }
 
 const HIDDEN = '(secret)'

@@ -1,9 +1,14 @@
 /** What tools push: connections and their keys, deployments, pull requests, issues and incidents. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config-as-code/document.ts'
+import { exportConfig } from '../../src/config-as-code/export.ts'
+import { reconcile } from '../../src/config-as-code/reconcile.ts'
 import { runTask } from '../../src/pipelines/run-task.ts'
+import { plugins } from '../../src/plugins/index.ts'
 import { testRunner, untilFinished } from '../pipelines/support/test-control.ts'
+import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import { startTestApi, type TestApi } from './support/test-api.ts'
+import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
 
 const DONE = { code: 0, success: true, message: 'success', causes: null, data: null }
 const FAILED = { code: 0, success: false, causes: null, data: null, message: expect.any(String) }
@@ -50,13 +55,12 @@ describeEachDatabase('webhook', (test) => {
     expect(status).toBe(200)
     return body
   }
-  const rowsOf = (table: string, where: Record<string, unknown>): Promise<any[]> =>
-    Object.entries(where)
-      .reduce(
-        (query, [column, value]) => query.where(column, '=', value),
-        test.database.kysely.selectFrom(table).selectAll(),
-      )
-      .execute()
+  async function rowsOf(table: string, where: Record<string, unknown>): Promise<any[]> {
+    const all = test.database.kysely.selectFrom(table).selectAll()
+    const narrowed = Object.entries(where).reduce((query, [column, value]) => query.where(column, '=', value), all)
+    const keyOf = (row: any) => row.id ?? row.issue_id ?? row.incident_id
+    return (await narrowed.execute()).sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+  }
   const countOf = async (table: string) => (await rowsOf(table, {})).length
   async function expectDone(url: string, body?: unknown) {
     expect(await api.ask('POST', url, body), url).toMatchObject({ status: 200, body: DONE })
@@ -513,5 +517,41 @@ describeEachDatabase('webhook', (test) => {
     await api.ask('POST', '/projects', { name: 'x'.repeat(100) })
     const long = `${BASE}/projects/${'x'.repeat(100)}/deployments`
     expect(await api.ask('POST', long, deployment('x'))).toMatchObject({ status: 400, body: FAILED })
+  })
+
+  it('stands in a configuration file without scopes, and the doctor has nothing to ask it', async () => {
+    const context = { database: test.database, plugins, services: api.control.services, environment: {} }
+    const apply = (text: string, isDryRun = false) =>
+      reconcile(parseConfig(text, 'weir.yaml'), { ...context, isDryRun })
+    const file = (connection: string, collect = '{ connection: webhook/from file }') =>
+      `connections: { webhook: { from file: ${connection} } }\nprojects: { filed: { collect: [${collect}] } }`
+    const planned = await apply(file('{}'), true)
+    expect(planned.map(({ subject }) => subject)).toEqual([
+      'webhook connection from file',
+      'project filed',
+      'schedule of filed',
+    ])
+    expect(await apply(file('{}'))).toEqual(planned)
+    expect(await apply(file('{}'))).toEqual([])
+    const { body: connection } = await api.ask('GET', `${BASE}/connections/by-name/from%20file`)
+    const { blueprint } = (await api.ask('GET', '/projects/filed')).body
+    expect(blueprint.connections).toEqual([{ pluginName: 'webhook', connectionId: connection.id, scopes: [] }])
+    const exported = await exportConfig(context)
+    expect(exported).toContain('- connection: webhook/from file')
+    expect(await apply(exported)).toEqual([])
+    await expect(apply(file('{ token: x }'))).rejects.toThrow('token is not one of its settings: it has none')
+    await expect(apply(file('{ scopeConfigs: { x: {} } }'))).rejects.toThrow('webhook has no scope configs')
+    await expect(apply(file('{}', '{ connection: webhook/from file, scopes: [x] }'))).rejects.toThrow('taken whole')
+    const github = 'connections: { github: { main: { endpoint: "https://api.github.com/", token: { env: T } } } }'
+    const collect = 'projects: { filed: { collect: [{ connection: github/main }] } }'
+    const withToken = { ...context, environment: { T: 'x' }, isDryRun: true }
+    await expect(reconcile(parseConfig(`${github}\n${collect}`, 'f'), withToken)).rejects.toThrow('needs scopes')
+
+    const environment = { DB_URL: test.url, DATA_FOLDER: api.dataFolder, ENCRYPTION_SECRET: SECRET_KEY }
+    const { code, output, errors } = await runCli(['doctor', '--json'], environment)
+    expect([code, errors]).toEqual([0, ''])
+    const { findings } = JSON.parse(output)
+    expect(findings.filter(({ check }: any) => check.includes('connection'))).toEqual([])
+    expect(findings.map(({ check }: any) => check)).toContain('schedule of filed-Blueprint')
   })
 })
