@@ -4,6 +4,35 @@ import { plugins } from '../../src/plugins/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
+/** Every route of the reference but those of single plugins. */
+const REFERENCE = `
+GET /ping, GET /ready, GET /health, GET /version, GET /proceed-db-migration, GET /swagger/doc.json,
+GET /swagger/index.html, GET /auth/methods, GET /auth/login, GET /auth/callback, POST /auth/logout, GET /auth/userinfo,
+GET /projects, POST /projects, GET /projects/{projectName}, GET /projects/{projectName}/check,
+PATCH /projects/{projectName}, DELETE /projects/{projectName},
+GET /blueprints, POST /blueprints, GET /blueprints/{id}, PATCH /blueprints/{id}, DELETE /blueprints/{id},
+POST /blueprints/{id}/trigger, GET /blueprints/{id}/pipelines,
+POST /pipelines, GET /pipelines, GET /pipelines/{id}, DELETE /pipelines/{id}, GET /pipelines/{id}/tasks,
+GET /pipelines/{id}/subtasks, POST /pipelines/{id}/rerun, GET /pipelines/{id}/logging.tar.gz, POST /tasks/{id}/rerun,
+GET /api-keys, POST /api-keys, PUT /api-keys/{id}, DELETE /api-keys/{id}, GET /store/{key}, PUT /store/{key},
+GET /plugins, GET /plugininfo, POST /push/{tableName}, GET /domainlayer/repos`
+/** Below /plugins/<name>/. */
+const OF_SOURCE = `
+POST test, GET connections, POST connections, GET connections/{connectionId}, PATCH connections/{connectionId},
+DELETE connections/{connectionId}, POST connections/{connectionId}/test,
+GET connections/{connectionId}/scopes, PUT connections/{connectionId}/scopes,
+GET connections/{connectionId}/scopes/{scopeId}, PATCH connections/{connectionId}/scopes/{scopeId},
+DELETE connections/{connectionId}/scopes/{scopeId}, GET connections/{connectionId}/scopes/{scopeId}/latest-sync-state,
+GET connections/{connectionId}/scope-configs, POST connections/{connectionId}/scope-configs,
+GET connections/{connectionId}/scope-configs/{scopeConfigId}, PATCH connections/{connectionId}/scope-configs/{scopeConfigId},
+DELETE connections/{connectionId}/scope-configs/{scopeConfigId}, GET scope-config/{scopeConfigId}/projects,
+GET connections/{connectionId}/remote-scopes, GET connections/{connectionId}/proxy/rest/{*}`
+const SEARCH = 'GET connections/{connectionId}/search-remote-scopes'
+const OF_JIRA = `
+GET connections/{connectionId}/application-types, GET connections/{connectionId}/dev-panel-commits,
+POST generate-regex, POST apply-regex`
+const routesIn = (list: string, base = '') => list.split(',').map((route) => route.trim().replace(' ', ` ${base}`))
+
 describeEachDatabase('the description', (test) => {
   let api: TestApi
   let document: any
@@ -35,6 +64,20 @@ describeEachDatabase('the description', (test) => {
       .flatMap(([, methods = '']) => methods.split(', '))
       .filter((method) => method !== 'HEAD')
     expect(served.length).toBe(described.length)
+  })
+
+  it('holds every route of the reference', () => {
+    const named = [
+      ...routesIn(REFERENCE),
+      ...['github', 'jira', 'circleci'].flatMap((plugin) => routesIn(OF_SOURCE, `/plugins/${plugin}/`)),
+      ...['github', 'jira'].flatMap((plugin) => routesIn(SEARCH, `/plugins/${plugin}/`)),
+      ...routesIn(OF_JIRA, '/plugins/jira/'),
+    ]
+    const missing = named.filter((route) => {
+      const [method = '', path = ''] = route.split(' ')
+      return !document.paths[path]?.[method.toLowerCase()]
+    })
+    expect(missing).toEqual([])
   })
 
   it('says for each route what it is for, what it takes and what it answers', () => {
