@@ -47,11 +47,18 @@ describeEachDatabase('generated requests', (test) => {
     stranger = await startStranger()
     local = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`
     api = await startTestApi(test.database, { REQUESTS_PER_MINUTE: '0' }, askOnly(local))
-    for (const name of ['main', 'second', 'third']) {
+    for (const [index, name] of ['main', 'second', 'third'].entries()) {
       const body = { name, endpoint: local, token: PLANTED, secretKey: PLANTED, username: 'u', password: PLANTED }
-      for (const plugin of ['github', 'jira', 'circleci']) {
+      for (const plugin of ['github', 'jira', 'circleci', 'webhook']) {
         await api.server.inject({ method: 'POST', url: `/plugins/${plugin}/connections`, payload: body })
       }
+      // A connection with scopes is not deleted.
+      const scopes = { data: [{ githubId: index + 1, name, fullName: `acme/${name}` }] }
+      await api.server.inject({
+        method: 'PUT',
+        url: `/plugins/github/connections/${index + 1}/scopes`,
+        payload: scopes,
+      })
       await api.server.inject({ method: 'POST', url: '/projects', payload: { name } })
     }
   })
