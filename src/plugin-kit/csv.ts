@@ -126,14 +126,19 @@ export function requireColumns(
 export const lineError = (name: string, line: number, message: string): UserError =>
   new UserError(`${name}, line ${line}: ${message} Nothing was imported.`)
 
-/** Gives what `make` makes of a record; a value that cannot be stored is told by line and column. */
-export function onLine<Result>(name: string, { line }: CsvRecord, make: () => Result): Result {
+/** Gives what `make` makes of a record. A value that cannot be stored is told by line and column; `shown` names that of the file. */
+export function onLine<Result>(
+  name: string,
+  { line }: CsvRecord,
+  make: () => Result,
+  shown: (column: string) => string = (column) => column,
+): Result {
   try {
     return make()
   } catch (error) {
     if (!(error instanceof RecordError)) throw error
     // `issues.story_point: "x" is not a number`
-    const [, column, problem] = /^[^.:]*\.(\w+): (.*)$/s.exec(error.message) ?? ['', '', error.message]
-    throw lineError(name, line, `${column && `column ${column}: `}${problem}.`)
+    const [, column = '', problem = error.message] = /^[^.:]*\.(\w+): (.*)$/s.exec(error.message) ?? []
+    throw lineError(name, line, `column ${shown(column)}: ${problem}.`)
   }
 }

@@ -58,29 +58,33 @@ async function readerOf(database: Database, file: CsvFile, { header }: Csv, owne
   const written = new Set([...given, ...named.map(({ id }) => id), ...Object.keys(adds), ...OWN])
   const tables = [whole, ...file.tables.slice(1)].map((table) => narrowed(table, written))
 
-  function read({ line, cells }: CsvRecord): Made {
+  function read(record: CsvRecord): Made {
     const values: Record<string, Values[string]> = {}
-    for (const name of given) values[name] = cellOf(whole.columns[name], cells[name])
+    for (const name of given) values[name] = cellOf(whole.columns[name], record.cells[name])
     const empty = needed.find((name) => String(values[name] ?? '').trim() === '')
-    if (empty) throw lineError(file.name, line, `column ${empty}: is empty.`)
+    if (empty) throw lineError(file.name, record.line, `column ${empty}: is empty.`)
     const made: TableRow[] = []
+    const add = (column: string, row: () => TableRow) => made.push(onLine(file.name, record, row, () => column))
     for (const { name, id, when } of named) {
       const person = values[name]
       if (typeof person !== 'string' || person.trim() === '' || when?.(values) === false) continue
-      values[id] = csvAccountId(person)
-      made.push(accounts.row({ id: values[id], full_name: person, user_name: person, _raw_data_params: ownerId }))
+      const account = csvAccountId(person)
+      add(name, () => accounts.row({ id: account, full_name: person, user_name: person, _raw_data_params: ownerId }))
+      values[id] = account
     }
-    for (const [name, add] of Object.entries(adds)) values[name] = add(values, ownerId)
+    for (const [name, derive] of Object.entries(adds)) values[name] = derive(values, ownerId)
+    const rows = onLine(file.name, record, () =>
+      tables.map((table) => table.row({ ...values, _raw_data_params: ownerId })),
+    )
+    const [main] = rows as [TableRow, ...TableRow[]]
     const id = values[keys[0] as string] as string
     for (const [name, { row }] of Object.entries(lists)) {
-      for (const word of wordsOf(values[name])) made.push(row(id, word, ownerId))
+      for (const word of wordsOf(values[name])) add(name, () => row(id, word, ownerId))
     }
     if (file.links) made.push(file.links(values, ownerId))
-    const rows = tables.map((table) => table.row({ ...values, _raw_data_params: ownerId }))
-    const [main] = rows as [TableRow, ...TableRow[]]
     return { key: keyOf(main.table, main.cells), id, rows: [...rows, ...made] }
   }
-  return (record: CsvRecord): Made => onLine(file.name, record, () => read(record))
+  return read
 }
 
 /** Only what the file brings: other columns of rows that exist stay as they are, and what is NULL is stored so. */

@@ -1,7 +1,6 @@
 /** Who is who, as CSV files that people keep in a spreadsheet: each can be read, changed and given back. */
 import { sql } from 'kysely'
-import type { Table, TableRow } from '../../database/table.ts'
-import { keyOf } from '../../database/table.ts'
+import { keyOf, type Table, type TableRow } from '../../database/table.ts'
 import { projectMapping } from '../../domain/crossdomain.ts'
 import { accounts, teams, teamUsers, userAccounts, users } from '../../domain/people.ts'
 import { type Csv, lineError, onLine, requireColumns } from '../../plugin-kit/csv.ts'
@@ -83,9 +82,9 @@ export const orgFiles: readonly OrgFile[] = [
       }),
     ],
     sample: [
-      { Id: '1', Name: 'Maple Leafs', Alias: 'ML', ParentId: '', SortingIndex: 0 },
-      { Id: '2', Name: 'Friendly Confines', Alias: 'FC', ParentId: '1', SortingIndex: 1 },
-      { Id: '3', Name: 'Blue Jays', Alias: 'BJ', ParentId: '1', SortingIndex: 2 },
+      { Id: '1', Name: 'Engineering', Alias: 'ENG', ParentId: '', SortingIndex: 0 },
+      { Id: '2', Name: 'Storefront', Alias: 'WEB', ParentId: '1', SortingIndex: 1 },
+      { Id: '3', Name: 'Payments', Alias: 'PAY', ParentId: '1', SortingIndex: 2 },
     ],
   },
   {
@@ -140,12 +139,16 @@ export const orgFiles: readonly OrgFile[] = [
       projectMapping.row({ project_name: ProjectName, table: Table, row_id: RowId }),
     ],
     sample: [
-      { ProjectName: 'shop', Table: 'repos', RowId: 'github:GithubRepo:1:384111310' },
       { ProjectName: 'shop', Table: 'boards', RowId: 'jira:JiraBoard:1:8' },
       { ProjectName: 'shop', Table: 'cicd_scopes', RowId: 'jenkins:JenkinsJob:1:deploy' },
+      { ProjectName: 'shop', Table: 'repos', RowId: 'github:GithubRepo:1:384111310' },
     ],
   },
 ]
+
+/** `sorting_index` is SortingIndex, and `team_id` is in TeamIds. */
+const shownColumn = ({ columns }: OrgFile, column: string) =>
+  columns.find((each) => each.toLowerCase().startsWith(column.replaceAll('_', ''))) ?? column
 
 /** Takes all of a file or, when one line is wrong, nothing; gives how many lines it had. */
 export async function takeOrgFile(database: Database, file: OrgFile, { header, records }: Csv): Promise<number> {
@@ -157,7 +160,12 @@ export async function takeOrgFile(database: Database, file: OrgFile, { header, r
     lines++
     const empty = file.needed.find((name) => record.cells[name]?.trim() === '')
     if (empty) throw lineError(file.name, record.line, `column ${empty}: is empty.`)
-    const rows = onLine(file.name, record, () => file.rows(record.cells))
+    const rows = onLine(
+      file.name,
+      record,
+      () => file.rows(record.cells),
+      (column) => shownColumn(file, column),
+    )
     const [main] = rows
     if (!main) continue
     const key = keyOf(main.table, main.cells)

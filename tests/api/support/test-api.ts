@@ -68,7 +68,8 @@ export async function startTestApi(
 }
 
 async function ask(server: FastifyInstance, method: string, url: string, body: unknown, sent: Sent): Promise<Answer> {
-  const payload = body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
+  const isEncoded = typeof body === 'string' || Buffer.isBuffer(body)
+  const payload = body === undefined ? {} : { payload: isEncoded ? body : JSON.stringify(body) }
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const response = await server.inject({
     ...sent,
