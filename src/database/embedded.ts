@@ -152,6 +152,9 @@ async function launch(server: Server): Promise<pg.Client> {
       unix_socket_directories: '',
       timezone: 'UTC',
       log_timezone: 'UTC',
+      // The defaults are for small memories, and for disks where jumping about is dear.
+      shared_buffers: '256MB',
+      random_page_cost: '1.1',
       ...options.settings,
     }
     const log = openLog(home)

@@ -39,11 +39,12 @@ export const recoveryTime: Metric = {
 function incidentsWithDeployment(query: MetricQuery): Sql {
   const { from, where } = incidentsOf(query)
   const commits = deploymentCommitsOf({ ...query, team: undefined })
-  return sql`select blamed.id, (select max(c.finished_date) ${commits.from}
-      where ${commits.where} and c.cicd_deployment_id = blamed.deployment_id and c.result = 'SUCCESS'
-        and c.environment = ${query.environment}) as at
+  return sql`select blamed.id, finished.at
     from (select id, max(deployment_id) as deployment_id from (
         select i.id, case when 1 = 0 then i.id end as deployment_id, 1 as is_own ${from} where ${where}
         union all select incident_id, deployment_id, 0 from (${blameOf(query)}) known
-      ) stacked group by id having max(is_own) = 1) blamed`
+      ) stacked group by id having max(is_own) = 1) blamed
+    left join (select c.cicd_deployment_id as id, max(c.finished_date) as at ${commits.from}
+        where ${commits.where} and c.result = 'SUCCESS' and c.environment = ${query.environment}
+        group by c.cicd_deployment_id) finished on finished.id = blamed.deployment_id`
 }
