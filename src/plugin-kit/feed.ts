@@ -4,6 +4,7 @@
  * message   one thing that it sends; kept raw first, then it takes the way of what is collected: raw → tool → domain
  * rebuild   the subtasks of a feed make everything anew from the messages that were kept
  */
+import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Column, Columns, Table, TableRow } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
@@ -125,11 +126,15 @@ export const receive = <Result>(
     database.transaction(async (inside) => {
       await lockConnection(inside, feed, connectionId)
       const task = taskOf({ ...QUIET, database: inside }, connectionId)
-      return body({
+      const result = await body({
         connectionId,
         database: inside,
         take: (entity, message, url) => takeMessage(feed, task, entity, message, url),
       })
+      // What was collected can be asked for again; what was pushed cannot.
+      const { commitDurably } = inside.dialect
+      if (commitDurably) await sql.raw(commitDurably).execute(inside.kysely)
+      return result
     }),
   )
 

@@ -358,7 +358,7 @@ describeEachDatabase('webhook', (test) => {
       ['deployments', deployment('x'.repeat(151)), 'id: must be at most 150 characters.'],
       ['deployments', deployment('x', { startedDate: undefined }), 'startedDate is missing: add it.'],
       ['deployments', deployment('x', { finishedDate: 'soon' }), 'finishedDate: must be a time such as'],
-      ['deployments', deployment('x', { environment: 'MOON' }), 'environment must be'],
+      ['deployments', deployment('x', { environment: 'MOON' }), 'environment must be PRODUCTION or STAGING or'],
       ['deployments', deployment('x', { deploymentCommits: [] }), 'deploymentCommits: must have at least one element.'],
       ['deployments', deployment('x', { deploymentCommits: undefined }), 'deploymentCommits is missing: add it.'],
       ['deployments', commits({ repoUrl: '' }), 'deploymentCommits.1.repoUrl: must not be empty.'],
@@ -374,7 +374,7 @@ describeEachDatabase('webhook', (test) => {
       ['issues', undefined, 'issueKey is missing: add it.'],
       ['pull_requests', pullRequest(0), 'pullRequestKey: must not be 0.'],
       ['pull_requests', pullRequest(1, { displayTitle: null }), 'displayTitle is missing: add it.'],
-      ['pull_requests', pullRequest(1, { status: 'DRAFT' }), 'status must be'],
+      ['pull_requests', pullRequest(1, { status: 'DRAFT' }), 'status must be OPEN or MERGED or CLOSED.'],
       ['pull_requests', pullRequest(1, { additions: 1.5 }), 'additions'],
     ] as const) {
       const answer = await api.ask('POST', `${BASE}/connections/${id}/${path}`, body)
@@ -453,6 +453,16 @@ describeEachDatabase('webhook', (test) => {
     expect(await written()).toEqual(before)
     await runToEnd((await api.ask('POST', '/pipelines', { name: 'rebuild again', plan })).body.id)
     expect(await written()).toEqual(before)
+    // Whatever comes while it works is neither overwritten by older messages nor swept away.
+    const keys = Array.from({ length: 10 }, (_, index) => `R-${index}`)
+    const { body: third } = await api.ask('POST', '/pipelines', { name: 'while messages come', plan })
+    await Promise.all([
+      runToEnd(third.id),
+      ...keys.map((key) => expectDone(`${place}/issues`, issue(key, { title: 'while it works' }))),
+    ])
+    const issues = await rowsOf('issues', { _raw_data_params: JSON.stringify({ ConnectionId: id }) })
+    expect(issues.map(({ issue_key }) => issue_key).sort()).toEqual([...keys].sort())
+    expect(new Set(issues.map(({ title }) => title))).toEqual(new Set(['while it works']))
   })
 
   it('counts in the project whose blueprint names it', async () => {

@@ -28,7 +28,10 @@ function sentenceOf(issue: Issue, place: string): string {
   }
   if (issue.expected === 'nonoptional') return `${name} is missing: add it.`
   if (issue.code === 'invalid_type') return `${name} must be ${withArticle(issue.expected ?? 'valid')}.`
-  if (issue.code === 'invalid_value') return `${name} must be ${(issue.values ?? []).map(String).join(' or ')}.`
+  if (issue.code === 'invalid_value') {
+    const words = (issue.values ?? []).map(String).filter((word) => word !== '')
+    return `${name} must be ${words.join(' or ')}.`
+  }
   if (issue.code === 'invalid_union') {
     const expected = (issue.errors ?? []).flat().map((each) => each.expected)
     const kinds = [...new Set(expected.filter((each) => each !== undefined && each !== 'null'))]

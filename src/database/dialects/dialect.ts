@@ -38,6 +38,8 @@ export interface Dialect {
   secondsBefore(moment: string, seconds: string): string
   /** Begins a transaction that reads parts of large tables, where fresh ones have no statistics to show how small. */
   readonly preferIndexes?: string
+  /** Ends a transaction that must outlive a crash of the server, where bulk writes leave that open. */
+  readonly commitDurably?: string
   /** Follows `select` where tables must be joined in the order written: old statistics mislead one engine badly. */
   readonly joinAsWritten: string
   /** As a double; the engines round averages of whole numbers differently. */

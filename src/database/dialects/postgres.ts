@@ -55,6 +55,7 @@ export const postgres: Dialect = {
   moment: (value) => `timestamptz '${value.toISOString()}'`,
   secondsBefore: (moment, seconds) => `(${moment} - make_interval(secs => ${seconds}))`,
   preferIndexes: 'set local enable_seqscan = off',
+  commitDurably: 'set local synchronous_commit = on',
   joinAsWritten: '',
   double: (expression) => `cast(${expression} as double precision)`,
   firstMatch: (expression, pattern) => `substring(${expression} from '${pattern}')`,
