@@ -48,8 +48,11 @@ export function projectService(
       ),
       selectRows(kysely, blueprints, (query) => query.where('project_name', 'in', names)),
     ])
-    const own = new Map((await readBlueprints(kysely, found, secrets)).map((each) => [each.projectName, shown(each)]))
-    const last = withLastPipeline ? await lastPipelines([...own.values()].map(({ id }) => id)) : new Map()
+    const [whole, last] = await Promise.all([
+      readBlueprints(kysely, found, secrets),
+      lastPipelines(withLastPipeline ? found.map(({ id }) => id) : []),
+    ])
+    const own = new Map(whole.map((each) => [each.projectName, shown(each)]))
     return rows.map((row) => {
       const blueprint = own.get(row.name) ?? null
       const lastPipeline = last.get(blueprint?.id)

@@ -30,7 +30,7 @@ const CONNECTIONS = 5
 const setup = workerData as WorkerSetup
 keepSecret(setup.secretKey)
 // On Linux this concerns the calling thread alone: whoever waits for the API comes first.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 
 const environment: Promise<TaskEnvironment> = (async () => {
   const [{ plugins }, database] = await Promise.all([
