@@ -13,7 +13,7 @@ const tags = [WEBHOOK]
 const KEY_TYPE = `plugin:${WEBHOOK}`
 const keyPurpose = (connectionId: number) => `connectionId:${connectionId}`
 
-/** Field of a shown connection → where it is to be sent, below the connection. The reference shows the last two without having them. */
+/** Field of a shown connection → where below it to send what. The reference shows the last two, too, and has no routes for them. */
 const ENDPOINTS = {
   postIssuesEndpoint: 'issues',
   closeIssuesEndpoint: 'issue/:issueKey/close',

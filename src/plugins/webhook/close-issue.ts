@@ -3,7 +3,7 @@ import type { Inbox } from '../../plugin-kit/feed.ts'
 import { fieldName } from '../../plugin-kit/settings-tables.ts'
 import issueEntity, { fields, issues } from './entities/issues.ts'
 
-/** Closing says little: the message that is kept is the whole issue as it stands then, so that it can be made anew from it. */
+/** Closing says little: what is kept is the whole issue as it stands then, so that it can be made anew from that. */
 export async function closeIssue(inbox: Inbox, issueKey: string, url: string): Promise<void> {
   const { connectionId, database } = inbox
   const issue = await database.kysely
