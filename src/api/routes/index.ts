@@ -19,6 +19,7 @@ import { statusPageRoutes } from './status-page.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
+import { trafficRunRoutes } from './traffic-runs.ts'
 import { webhookRoutes } from './webhook.ts'
 
 const CORE: readonly Routes[] = [
@@ -34,6 +35,7 @@ const CORE: readonly Routes[] = [
   pushRoutes,
   auditRoutes,
   trafficRoutes,
+  trafficRunRoutes,
   metricRoutes,
   jiraRoutes,
   webhookRoutes,

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { engineOn } from '../../traffic/connect.ts'
+import { act, approve, judgeGates } from '../../traffic/engine.ts'
+import { preview } from '../../traffic/preview.ts'
+import { reverseSwitch } from '../../traffic/reverse.ts'
+import { describeSwitch, getSwitch, journalOf, planOf } from '../../traffic/store.ts'
+import type { Routes } from '../api.ts'
+import { answers, queryFlag, streams } from '../contract/common.ts'
+import { journalRecord, switchRecord, transitionAnswers, transitionBody } from '../contract/traffic.ts'
+import { stopWith, streamEvents } from '../stream.ts'
+import { actorName, BASE, idParameter, tags, versionOf } from './traffic.ts'
+
+const POLL_MS = 1_000
+
+/** Switches at work: what moves them on, and what came of it. */
+export const trafficRunRoutes: Routes = (api, { database }) => {
+  const engine = engineOn(database)
+  const entriesOf = async (id: string, after: number) =>
+    (await journalOf(database, id, after)).map(({ switch_id: _id, at, ...entry }) => ({
+      ...entry,
+      at: at?.toISOString() ?? null,
+    }))
+
+  api.post(
+    `${BASE}/:id/transitions`,
+    {
+      schema: {
+        tags,
+        summary: 'Prepare, advance, pause, roll back, confirm the DNS switch, clean up or abort',
+        params: idParameter,
+        body: transitionBody,
+        response: transitionAnswers,
+      },
+    },
+    async (request, reply) => {
+      const { dryRun, wait, ...wanted } = request.body
+      const row = await getSwitch(database, request.params.id)
+      if (dryRun) return { dryRun: [...(await preview(engine, row, wanted))] }
+      const actor = actorName(request)
+      if (wanted.action === 'rollback' && row.state === 'cleaned-up')
+        return describeSwitch(await reverseSwitch(engine, row, actor))
+      const work = act(engine, row.id, {
+        ...wanted,
+        actor,
+        expectedVersion: wanted.expectedVersion ?? versionOf(request),
+      })
+      if (wait) return describeSwitch(await work)
+      work.catch((error) => request.log.warn({ err: error, switch: row.id }, 'a traffic transition failed'))
+      return reply.code(202).send(describeSwitch(row))
+    },
+  )
+  api.post(
+    `${BASE}/:id/approve`,
+    {
+      schema: {
+        tags,
+        summary: 'Pass the approval gate of the step in force',
+        params: idParameter,
+        body: z.strictObject({ reason: z.string().optional() }).default({}),
+        response: answers(200, switchRecord, 404, 409),
+      },
+    },
+    async (request) => {
+      const { id } = await getSwitch(database, request.params.id)
+      return describeSwitch(await approve(engine, id, actorName(request), request.body.reason))
+    },
+  )
+  api.post(
+    `${BASE}/:id/reverse`,
+    {
+      schema: {
+        tags,
+        summary: 'A new draft in the other direction',
+        params: idParameter,
+        body: z.strictObject({ sourceSecurityGroup: z.string().optional() }).default({}),
+        response: answers(201, switchRecord, 404, 422, 502),
+      },
+    },
+    async (request, reply) => {
+      const row = await getSwitch(database, request.params.id)
+      return reply
+        .code(201)
+        .send(describeSwitch(await reverseSwitch(engine, row, actorName(request), request.body.sourceSecurityGroup)))
+    },
+  )
+  api.get(
+    `${BASE}/:id/gates`,
+    {
+      schema: {
+        tags,
+        summary: 'What the gates of the step in force say now',
+        params: idParameter,
+        response: answers(
+          200,
+          z.array(
+            z.object({
+              gate: z.string(),
+              verdict: z.enum(['pass', 'fail', 'inconclusive', 'pending']),
+              message: z.string(),
+            }),
+          ),
+          404,
+          502,
+          503,
+        ),
+      },
+    },
+    async ({ params }) => {
+      const row = await getSwitch(database, params.id)
+      const plan = planOf(row)
+      return [...(await judgeGates(engine, row, plan, await engine.connect(plan)))]
+    },
+  )
+  api.get(
+    `${BASE}/:id/journal`,
+    {
+      schema: {
+        tags,
+        summary: 'What was done and what came of it',
+        params: idParameter,
+        querystring: z.object({ after: z.coerce.number().int().default(0) }),
+        response: answers(200, z.array(journalRecord), 404),
+      },
+    },
+    async ({ params, query }) => entriesOf((await getSwitch(database, params.id)).id, query.after),
+  )
+  api.get(
+    `${BASE}/:id/events`,
+    {
+      schema: {
+        tags,
+        summary:
+          'The journal as it grows, as server-sent events; ends when the switch is finished or nobody works on it',
+        params: idParameter,
+        querystring: z.object({ after: z.coerce.number().int().default(0), follow: queryFlag }),
+        response: streams('text/event-stream', 'One journal entry an event; repeat with ?after=sequence.', 404),
+      },
+    },
+    async ({ params, query }, reply) => {
+      const { id } = await getSwitch(database, params.id)
+      return streamEvents(reply, eventsOf(id, query.after, query.follow !== false, stopWith(reply)))
+    },
+  )
+
+  async function* eventsOf(id: string, after: number, follows: boolean, signal: AbortSignal): AsyncGenerator<unknown> {
+    for (let last = after; !signal.aborted; ) {
+      const { state } = await getSwitch(database, id)
+      const entries = await entriesOf(id, last)
+      yield* entries
+      last = entries.at(-1)?.sequence ?? last
+      if (!follows || state === 'cleaned-up') return
+      await sleep(POLL_MS, undefined, { signal })
+    }
+  }
+}
