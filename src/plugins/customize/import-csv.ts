@@ -23,14 +23,15 @@ export function importCsv(database: Database, file: CsvFile, bytes: Buffer, targ
   return retrying(database, () =>
     database.transaction(async (inside) => {
       const csv = await openCsv(file.name, bytes)
-      const reader = await readerOf(inside, file, csv, target.ownerId)
+      const { read, people } = await readerOf(inside, file, csv, target.ownerId)
       if (!target.isIncremental || file.isAlwaysWhole) await clear(inside, file, target.ownerId)
       if (target.ownerName) await write(inside, [file.owner.row(target.ownerId, target.ownerName)])
       let lines = 0
       for await (const batch of inBatches(csv.records, BATCH)) {
-        await store(inside, file, csv.header, batch.map(reader))
+        await store(inside, file, csv.header, batch.map(read))
         lines += batch.length
       }
+      await write(inside, [...people.values()])
       return lines
     }),
   )
@@ -47,30 +48,34 @@ interface Made {
 const OWN = ['created_at', 'updated_at', '_raw_data_params', '_raw_data_table', '_raw_data_id', '_raw_data_remark']
 
 async function readerOf(database: Database, file: CsvFile, { header }: Csv, ownerId: string) {
-  const { people = [], lists = {}, adds = {} } = file
+  const { lists = {}, adds = {} } = file
   const whole = await withFields(database, file.tables[0])
   const keys = whole.keys.map((position) => whole.names[position] as string)
   const needed = [...keys, ...(file.needed ?? [])]
-  const known = new Set([...whole.names, ...people.map(({ name }) => name), ...Object.keys(lists)])
+  const known = new Set([...whole.names, ...(file.people ?? []).map(({ name }) => name), ...Object.keys(lists)])
   requireColumns(file.name, header, { known: [...known], needed })
   const given = header.filter((name) => !OWN.includes(name))
-  const named = people.filter(({ name }) => given.includes(name))
+  const named = (file.people ?? []).filter(({ name }) => given.includes(name))
   const written = new Set([...given, ...named.map(({ id }) => id), ...Object.keys(adds), ...OWN])
   const tables = [whole, ...file.tables.slice(1)].map((table) => narrowed(table, written))
+  /** Accounts by name: a few people stand in every line, and are written once. */
+  const people = new Map<string, TableRow>()
 
   function read(record: CsvRecord): Made {
     const values: Record<string, Values[string]> = {}
     for (const name of given) values[name] = cellOf(whole.columns[name], record.cells[name])
     const empty = needed.find((name) => String(values[name] ?? '').trim() === '')
     if (empty) throw lineError(file.name, record.line, `column ${empty}: is empty.`)
-    const made: TableRow[] = []
-    const add = (column: string, row: () => TableRow) => made.push(onLine(file.name, record, row, () => column))
+    const inColumn = (column: string, row: () => TableRow) => onLine(file.name, record, row, () => column)
     for (const { name, id, when } of named) {
       const person = values[name]
       if (typeof person !== 'string' || person.trim() === '' || when?.(values) === false) continue
-      const account = csvAccountId(person)
-      add(name, () => accounts.row({ id: account, full_name: person, user_name: person, _raw_data_params: ownerId }))
-      values[id] = account
+      values[id] = csvAccountId(person)
+      if (!people.has(person))
+        people.set(
+          person,
+          inColumn(name, () => accountOf(person, ownerId)),
+        )
     }
     for (const [name, derive] of Object.entries(adds)) values[name] = derive(values, ownerId)
     const rows = onLine(file.name, record, () =>
@@ -79,13 +84,16 @@ async function readerOf(database: Database, file: CsvFile, { header }: Csv, owne
     const [main] = rows as [TableRow, ...TableRow[]]
     const id = values[keys[0] as string] as string
     for (const [name, { row }] of Object.entries(lists)) {
-      for (const word of wordsOf(values[name])) add(name, () => row(id, word, ownerId))
+      for (const word of wordsOf(values[name])) rows.push(inColumn(name, () => row(id, word, ownerId)))
     }
-    if (file.links) made.push(file.links(values, ownerId))
-    return { key: keyOf(main.table, main.cells), id, rows: [...rows, ...made] }
+    if (file.links) rows.push(file.links(values, ownerId))
+    return { key: keyOf(main.table, main.cells), id, rows }
   }
-  return read
+  return { read, people }
 }
+
+const accountOf = (name: string, ownerId: string): TableRow =>
+  accounts.row({ id: csvAccountId(name), full_name: name, user_name: name, _raw_data_params: ownerId })
 
 /** Only what the file brings: other columns of rows that exist stay as they are, and what is NULL is stored so. */
 function narrowed(table: Table<any>, written: ReadonlySet<string>): Table<any> {
