@@ -111,7 +111,7 @@ export function stepRunner(database: Database, data: string) {
     filter?: { where: object; greater: RawBuilder<unknown>[] },
   ): Promise<Dump> {
     const rows = await readAll(database, {
-      table: await withFields(database, table),
+      table: [...columns].some((name) => name.startsWith('x_')) ? await withFields(database, table) : table,
       where: (filter?.where ?? {}) as Record<string, unknown>,
       isLiteral: true,
       ...(filter?.greater.length ? { condition: sql.join(filter.greater, sql` and `) } : {}),
