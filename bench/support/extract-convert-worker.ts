@@ -3,16 +3,15 @@ import { once } from 'node:events'
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { sql } from 'kysely'
 import mysql2 from 'mysql2'
 import pg from 'pg'
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import Cursor from 'pg-cursor'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { PARAMS } from '../extract-convert.ts'
+import { plainCopy } from './plain-copy.ts'
 
 const SUBTASKS = ['Extract Pull Requests', 'Convert Pull Requests']
 const OPTIONS = { connectionId: 1, name: 'weir/bench', githubId: 42 }
@@ -53,19 +52,14 @@ const floors = {
     const tables = await filledTables(database)
     const client = new pg.Client(url)
     await client.connect()
-    for (const table of tables) {
-      await client.query(`create table "floor_${table}" (like "${table}" including all)`)
-      await pipeline(client.query(copyTo(`copy "${table}" to stdout`)), createWriteStream(join(folder, table)))
-    }
+    const load = await plainCopy(client, tables, folder)
     const started = performance.now()
     const cursor = client.query(new Cursor(`select id, data from "${RAW}" where params = $1 order by id`, [PARAMS]))
     for (let rows = await cursor.read(200); rows.length > 0; rows = await cursor.read(200)) {
       for (const { data } of rows) JSON.parse(data.toString())
     }
     await cursor.close()
-    for (const table of tables) {
-      await pipeline(createReadStream(join(folder, table)), client.query(copyFrom(`copy "floor_${table}" from stdin`)))
-    }
+    await load()
     const seconds = (performance.now() - started) / 1000
     await client.end()
     return seconds
