@@ -23,6 +23,8 @@ export async function takeNext(
     const running = await selectRows(kysely, pipelines, (query) => query.where('status', '=', 'TASK_RUNNING'))
     if (maxParallel > 0 && running.length >= maxParallel) return undefined
     const waiting = await queued(kysely)
+    // Cancelled while we waited for the lock.
+    if (waiting.length === 0) return undefined
     const labels = await exclusiveLabels(kysely, [...running, ...waiting])
     const taken = new Set(running.flatMap(({ id }) => labels.get(id) ?? []))
     // When everything of the highest priority is blocked, lower ones wait too, or it would never get its turn.

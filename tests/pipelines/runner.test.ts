@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
+import { takeNext } from '../../src/pipelines/queue.ts'
 import type { NewPipeline } from '../../src/pipelines/records.ts'
 import type { Runner, RunnerOptions } from '../../src/pipelines/runner.ts'
 import type { TaskDispatch } from '../../src/pipelines/task-dispatch.ts'
@@ -46,6 +47,18 @@ describeEachDatabase('runner', (test) => {
   afterEach(async () => {
     await Promise.all(runners.map((runner) => runner.stop()))
     runners = []
+  })
+
+  it('finds nothing to take when the last that waited was cancelled meanwhile', async () => {
+    const { id } = await create({ name: 'cancelled', plan: [[paint({ place: 'never' })]] })
+    const taking = await test.database.locked('pipelines', async () => {
+      const next = takeNext(test.database, 'nobody', 0)
+      // Time to see that one waits, and to wait for the lock.
+      await sleep(200)
+      await sql`update _devlake_pipelines set status = 'TASK_CANCELLED' where id = ${id}`.execute(test.database.kysely)
+      return { next }
+    })
+    expect(await taking.next).toBeUndefined()
   })
 
   it('runs stages in order and the tasks of a stage side by side', async () => {
