@@ -135,7 +135,7 @@ export async function run(): Promise<void> {
     tokens: [{ token: DEFAULT_TOKEN, limits: { core: 1_000_000 } as any }],
   })
   // It stands for another machine, whose processor is not ours.
-  setPriority(github.pid, constants.priority.PRIORITY_LOW)
+  setPriority(github.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   const cli = startCli(['up'], {
     DB_URL: await database.createDatabase(),
     PORT: '0',

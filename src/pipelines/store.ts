@@ -138,16 +138,18 @@ export async function selectPage<T extends Table<any>>(
   narrow: (query: Query) => Query,
   order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[],
 ): Promise<Listed<RowOf<T>>> {
-  const [counted, items] = await Promise.all([
-    narrow(queries.selectFrom(table.name))
-      .select((builder) => builder.fn.countAll().as('count'))
-      .executeTakeFirstOrThrow(),
-    selectRows(queries, table, (query) =>
-      order
-        .reduce((ordered, [column, direction]) => ordered.orderBy(column, direction), narrow(query))
-        .limit(pageSize)
-        .offset((page - 1) * pageSize),
-    ),
-  ])
+  const items = await selectRows(queries, table, (query) =>
+    order
+      .reduce((ordered, [column, direction]) => ordered.orderBy(column, direction), narrow(query))
+      .limit(pageSize)
+      .offset((page - 1) * pageSize),
+  )
+  // A page that is not full is the last, and tells the number.
+  if (items.length < pageSize && (items.length > 0 || page === 1)) {
+    return { count: (page - 1) * pageSize + items.length, items }
+  }
+  const counted = await narrow(queries.selectFrom(table.name))
+    .select((builder) => builder.fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
   return { count: Number(counted.count), items }
 }

@@ -58,6 +58,9 @@ function* copyBytes(rows: readonly (readonly Cell[])[], positions: readonly numb
 const PESSIMISTIC_BATCHES = 50
 const UNIQUE_VIOLATION = '23505'
 
+/** One statement takes them; for so few, COPY and a staging table cost more than they save. */
+const FEW_ROWS = 50
+
 /** Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after. */
 const BEGIN = 'begin; set local synchronous_commit = off'
 
@@ -109,6 +112,13 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
         copy,
         (staging) => `update ${target} as target set ${set} from ${staging} as source where ${on}`,
       )
+    }
+    if (mode === 'upsert' && rows.length <= FEW_ROWS) {
+      const places = rows.map((_, row) => `(${positions.map((_, at) => `$${row * positions.length + at + 1}`)})`)
+      const values = rows.flatMap((cells) => positions.map((position) => cells[position]))
+      const statement = `insert into ${target} (${columns}) values ${places} ${dialect.onExistingKey(table, names)}`
+      await inTransaction(pool, (client) => client.query(statement, values), BEGIN)
+      return
     }
     const pause = pessimistic.get(table.name) ?? 0
     if (mode === 'insert' || pause === 0) {
