@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['tests/support/global-setup.ts'],
     setupFiles: ['tests/support/seed.ts'],
     env: { TZ: 'UTC' },
+    // Tests wait for servers and processes more than they compute.
+    maxWorkers: 2,
     // Real servers on a loaded machine: a limit is there to end what hangs, never to judge speed.
     testTimeout: 120_000,
     hookTimeout: 120_000,
