@@ -1,5 +1,6 @@
-/** Every Ingress annotation that AWS Load Balancer Controller 3.5 reads, without its prefix; a `.` ends those with a name behind it. */
+/** Every Ingress annotation (`pkg/annotations/constants.go` there) that AWS Load Balancer Controller 3.5 reads, without its prefix; a `.` ends those with a name behind it. */
 export const KNOWN_ANNOTATIONS: readonly string[] = [
+  'acm-pca-arn',
   'actions.',
   'auth-idp-cognito',
   'auth-idp-oidc',
@@ -12,6 +13,7 @@ export const KNOWN_ANNOTATIONS: readonly string[] = [
   'backend-protocol-version',
   'certificate-arn',
   'conditions.',
+  'create-acm-cert',
   'customer-owned-ipv4-pool',
   'dry-run-plan',
   'enable-frontend-nlb',
@@ -45,7 +47,6 @@ export const KNOWN_ANNOTATIONS: readonly string[] = [
   'listen-ports',
   'listener-attributes.',
   'load-balancer-attributes',
-  'load-balancer-capacity-reservation',
   'load-balancer-name',
   'manage-backend-security-group-rules',
   'minimum-load-balancer-capacity',
