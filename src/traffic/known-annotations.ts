@@ -1,4 +1,7 @@
-/** Every Ingress annotation (`pkg/annotations/constants.go` there) that AWS Load Balancer Controller 3.5 reads, without its prefix; a `.` ends those with a name behind it. */
+/**
+ * Every Ingress annotation that AWS Load Balancer Controller 3.5 reads (its `pkg/annotations/constants.go`), without the
+ * prefix; a `.` ends those with a name behind it.
+ */
 export const KNOWN_ANNOTATIONS: readonly string[] = [
   'acm-pca-arn',
   'actions.',
