@@ -63,6 +63,7 @@ export const REASONS = {
   not_resolved: 'It is not resolved.',
   resolved: 'It is resolved.',
   created_after_range: 'It was created after the time range.',
+  too_far_back: 'The metric looks no further back than 400 days from the end of the time range, as the reference does.',
   no_duration: 'Its duration is not known.',
   clock_backwards: 'It ended before it began: the clocks of the tools disagree.',
   no_result: 'It neither succeeded nor failed.',

@@ -127,6 +127,18 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
     })
   }
 
+  it('say of deployments in a long range that frequency looks back 400 days', async () => {
+    const good = truths[0]!.deployments.filter((each) => each.reason === null)
+    const to = START + 420 * DAY
+    const filter = filterOf('project 0', { from: everything.from, to: new Date(to) })
+    const read = await readMetric(test.database, metricNamed('deployment-frequency'), filter, true)
+    const tooFarBack = good.filter(({ finished }) => finished < to - 399 * DAY).length
+    expect(tooFarBack).toBeGreaterThan(0)
+    expect(read.counted).toBe(good.length - tooFarBack)
+    expect(tallyOf(read.leftOut)).toMatchObject({ too_far_back: tooFarBack })
+    expect(tallyOf(read.leftOut)).not.toHaveProperty('outside_time_range')
+  })
+
   it('count deployment days by week, with empty weeks as 0', async () => {
     const { deployments } = truths[0]!
     const frequency = await readMetric(test.database, metricNamed('deployment-frequency'), filterOf('project 0'))

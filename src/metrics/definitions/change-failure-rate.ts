@@ -13,5 +13,5 @@ export const changeFailureRate: Metric = {
   better: 'lower',
   summary: 'mean',
   benchmark: { 2021: 'Change failure rate', 2023: 'Change failure rate' },
-  items: (query) => deploymentItems(query, sql`select deployment_id as id from (${blameOf(query)}) blamed`),
+  items: (query) => deploymentItems(query, { marks: sql`select deployment_id as id from (${blameOf(query)}) blamed` }),
 }

@@ -3,9 +3,17 @@ import type { Sql } from '../calculate/calculation.ts'
 import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { deploymentsOf } from '../sources.ts'
 
-/** Deployments of the project; the value is 1, or with `marks` 1 for those whose `id` is among them and 0 for the rest. */
-export const deploymentItems = (query: MetricQuery, marks?: Sql): Sql =>
-  selectItems(query.dialect, {
+export interface DeploymentItemOptions {
+  /** The value is 1 for those whose `id` is among these, and 0 for the rest; without them it is 1. */
+  readonly marks?: Sql
+  /** The part of the range that counts, in whole days. */
+  readonly listed?: Pick<MetricQuery, 'from' | 'to'>
+}
+
+/** Deployments of the project. */
+export function deploymentItems(query: MetricQuery, { marks, listed = query }: DeploymentItemOptions = {}): Sql {
+  const range = { ...query, ...listed, from: new Date(Math.min(query.from.getTime(), listed.from.getTime())) }
+  return selectItems(query.dialect, {
     kind: 'deployment',
     id: sql`happened.id`,
     at: sql`happened.at`,
@@ -14,7 +22,8 @@ export const deploymentItems = (query: MetricQuery, marks?: Sql): Sql =>
       ['not_successful', sql`happened.succeeded = 0`],
       ['other_environment', sql`happened.fits = 0`],
       ['not_finished', sql`happened.at is null`],
-      ['outside_time_range', outside(sql`happened.at`, query)],
+      ['outside_time_range', outside(sql`happened.at`, range)],
+      ['too_far_back', sql`happened.at < ${listed.from}`],
     ),
     title: sql`happened.title`,
     url: sql`happened.url`,
@@ -23,3 +32,4 @@ export const deploymentItems = (query: MetricQuery, marks?: Sql): Sql =>
     origin: 'happened',
     from: sql`from (${deploymentsOf(query, marks)}) happened where 1 = 1`,
   })
+}

@@ -20,5 +20,5 @@ export const reworkRate: Metric = {
   unit: 'share',
   better: 'lower',
   summary: 'mean',
-  items: (query) => deploymentItems(query, reworked(query)),
+  items: (query) => deploymentItems(query, { marks: reworked(query) }),
 }
