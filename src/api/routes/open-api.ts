@@ -1,4 +1,5 @@
 /** The description of every route, made from the schemas that validate: for programs, and as a page. */
+import { STATUS_CODES } from 'node:http'
 import swagger from '@fastify/swagger'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
@@ -29,13 +30,25 @@ export function installDescription(api: Api): void {
   })
 }
 
+/** Answers that no schema describes have the name of their status. */
+function named<Document extends { paths?: object }>(document: Document): Document {
+  for (const methods of Object.values(document.paths ?? {})) {
+    for (const { responses = {} } of Object.values<any>(methods)) {
+      for (const [status, answer] of Object.entries<any>(responses)) {
+        if (answer.description === 'Default Response') answer.description = STATUS_CODES[status] ?? ''
+      }
+    }
+  }
+  return document
+}
+
 const tags = ['system']
 
 export function descriptionRoutes(api: Api): void {
   let made: { readonly json: string; readonly page: string } | undefined
   const description = () => {
     if (made) return made
-    const document = api.swagger()
+    const document = named(api.swagger())
     made = { json: JSON.stringify(document), page: renderDescription(document) }
     return made
   }

@@ -21,12 +21,13 @@ async function overview({ services, plugins }: ApiContext): Promise<string> {
     services.pipelines.list({ pageSize: 1, pending: true }),
   ])
   const isBusy = pipelines.items.some(({ status }) => (UNFINISHED as readonly string[]).includes(status))
-  const counts = `<p>${projects.count} projects, ${pipelines.count} runs, ${waiting.count} of them not finished.
+  const counts = `<p>${counted(projects.count, 'project')}, ${counted(pipelines.count, 'run')}, ${waiting.count} of them not finished.
 ${isBusy ? 'It is at work.' : 'Nothing is running.'}</p>`
   if (pipelines.count > 0) return counts + runTable(pipelines.items)
   return counts + (projects.count === 0 ? firstSteps(plugins) : await firstRun(services))
 }
 
+const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
 const utcMinute = (moment: Date) => moment.toISOString().slice(0, 16).replace('T', ' ')
 
 function runTable(runs: readonly Pipeline[]): string {
