@@ -21,7 +21,7 @@ interface RawRecord {
   readonly input: any
 }
 
-const FETCH = 200
+const FETCH = 50
 
 export async function extract(
   entity: Entity,

@@ -8,7 +8,7 @@ import type { EntityTask } from './source-task.ts'
 import type { SubtaskResult } from './subtask.ts'
 
 const BATCH_RECORDS = 1000
-const BATCH_BYTES = 8 << 20
+const BATCH_BYTES = 2 << 20
 
 /** Where a row comes from; stored with it, and what replaces it later goes by it. */
 export interface Origin {
