@@ -52,13 +52,16 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
   let peak = 0
 
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const begun = performance.now()
     const received = receive(fake, incoming, await text(incoming))
     if (received.path.startsWith('/_fake/')) return send(outgoing, answerControl(fake, received), {})
     const fault = troubles.strike(`${received.path}?${received.query}`, received.path === '/graphql')
     const delay = settings.latencyMilliseconds + (fault?.kind === 'slow' ? (fault.delayMilliseconds ?? 1000) : 0)
-    if (delay > 0) await sleep(delay)
-    if (outgoing.destroyed) return
     const served = conditional(service, received, serveWithFault(fault, received))
+    // The latency is all that a client waits: what making the answer took is part of it.
+    const rest = begun + delay - performance.now()
+    if (rest > 0) await sleep(rest)
+    if (outgoing.destroyed) return
     const headers = accountHeaders(service, served)
     requests.add({
       method: received.method,
@@ -157,7 +160,7 @@ function receive({ url, world }: FakeGithub, incoming: IncomingMessage, body: st
 function conditional({ settings }: Service, received: Received, served: Served): Served {
   const { answer, bearer } = served
   if (answer.status !== 200 || received.method !== 'GET') return served
-  const content = JSON.stringify(answer.body)
+  const content = Buffer.from(JSON.stringify(answer.body))
   const owner = settings.etagPerToken ? (bearer?.token ?? '') : ''
   const etag = `W/"${createHash('sha1').update(owner).update(content).digest('hex')}"`
   const modified = answer.lastModified === undefined ? undefined : new Date(answer.lastModified)
@@ -184,9 +187,9 @@ async function send(
   headers: Record<string, string>,
   fault?: Fault,
 ): Promise<void> {
-  const whole = typeof body === 'string' ? body : JSON.stringify(body)
-  const content = Buffer.from(fault?.kind === 'malformed-json' ? `${whole.slice(0, -2)},,` : whole)
-  const type = whole.startsWith('<') ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8'
+  const whole = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  const content = fault?.kind === 'malformed-json' ? Buffer.concat([whole.subarray(0, -2), Buffer.from(',,')]) : whole
+  const type = whole[0] === 0x3c /* < */ ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8'
   outgoing.writeHead(status, {
     server: 'github.com',
     'content-type': type,
