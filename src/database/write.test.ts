@@ -13,6 +13,7 @@ import {
   defineTable,
   double,
   generated,
+  integer,
   json,
   key,
   optional,
@@ -80,6 +81,51 @@ describeEachDatabase('write and read', (test) => {
         _raw_data_params: '',
       }),
     ])
+  })
+
+  it('gives back many rows with the ends of every range as it gives back one', async () => {
+    const moments = ['0001-01-01', '1582-10-15', '1969-12-31', '2000-01-01', '2038-01-19', '9999-12-31']
+    const texts = ['', 'x', 'é', `${'a'.repeat(70)}🌊`, 'ключ\t\\N', 'b'.repeat(3000)]
+    const numbers = [0, -1, 1, 2 ** 32, -(2 ** 40) - 1, 1.5e-300]
+    const rows = Array.from({ length: 120 }, (_, index) => {
+      const pick = <Item>(items: readonly Item[]) => items[index % items.length] as Item
+      const isNull = index % 7 === 0
+      return {
+        id: (index % 2 ? 1 : -1) * (2 ** 33 + index),
+        name: pick(['', 'a', 'é🌊']),
+        note: pick(texts),
+        ratio: pick(numbers),
+        maybe: isNull ? null : pick(numbers),
+        flag: index % 2 === 0,
+        at: isNull ? null : new Date(`${pick(moments)}T23:59:59.${String(index).padStart(3, '0')}Z`),
+        day: isNull ? null : new Date(`${pick(moments)}T00:00:00Z`),
+        data: isNull ? null : { text: pick(texts), list: [index] },
+        raw: Buffer.alloc(index * 20, index),
+      }
+    })
+    const inOrder = rows.toSorted((one, other) => one.id - other.id)
+    const expected = inOrder.map((row) => expect.objectContaining(row))
+    for (const time of ['first', 'second']) {
+      await write(
+        test.database,
+        rows.map((row) => kinds.row(row)),
+      )
+      expect(await all(), time).toEqual(expected)
+    }
+  })
+
+  it('writes into columns that are wider than ours, as an older or another version left them', async () => {
+    const ours = defineTable('widths', { id: key(integer()), size: integer(), name: string(5), data: json() })
+    const live = defineTable('widths', { id: key(bigint()), size: bigint(), name: text(), data: json() })
+    await migrate(test.database, [live])
+    const rows = Array.from({ length: 60 }, (_, id) => ({ id, size: id - 30, name: `n${id}`, data: { id } }))
+    for (let time = 0; time < 2; time++) {
+      await write(
+        test.database,
+        rows.map((row) => ours.row(row)),
+      )
+      expect(await readAll(test.database, { table: live })).toEqual(rows)
+    }
   })
 
   it('gives back JSON that is a mere text', async () => {

@@ -8,55 +8,14 @@ import { codeOf } from '../explain.ts'
 import type { Cell } from '../fit.ts'
 import type { Column, Table } from '../table.ts'
 import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
+import { binaryRows } from './postgres-binary.ts'
 import { inTransaction } from './postgres-transaction.ts'
-
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-function copyCell(cell: Cell): string {
-  if (cell === null) return '\\N'
-  if (typeof cell === 'string')
-    return /[\\\t\n\r]/.test(cell) ? cell.replace(/[\\\t\n\r]/g, (each) => ESCAPES[each] as string) : cell
-  if (cell instanceof Date) return timeText(cell)
-  if (Buffer.isBuffer(cell)) return `\\\\x${cell.toString('hex')}`
-  return String(cell)
-}
-
-/** Rows of a batch share most of their moments, and writing one out is dear. */
-let lastTime = Number.NaN
-let lastText = ''
-function timeText(moment: Date): string {
-  const time = moment.getTime()
-  if (time !== lastTime) {
-    lastTime = time
-    lastText = moment.toISOString()
-  }
-  return lastText
-}
-
-/** COPY takes any number of bytes; pieces of this size keep memory bounded whatever the rows are. */
-const COPY_CHUNK = 1 << 18
-/** Row by row into bytes: one long text would be made of millions of small ones, all alive until its end. */
-function* copyBytes(rows: readonly (readonly Cell[])[], positions: readonly number[]): Generator<Buffer> {
-  const texts = new Array<string>(positions.length)
-  let piece = Buffer.allocUnsafe(COPY_CHUNK)
-  let used = 0
-  for (const cells of rows) {
-    for (let index = 0; index < positions.length; index++)
-      texts[index] = copyCell(cells[positions[index] as number] as Cell)
-    const line = `${texts.join('\t')}\n`
-    const most = line.length * 3
-    if (used + most > piece.length) {
-      if (used > 0) yield piece.subarray(0, used)
-      piece = Buffer.allocUnsafe(Math.max(COPY_CHUNK, most))
-      used = 0
-    }
-    used += piece.write(line, used)
-  }
-  if (used > 0) yield piece.subarray(0, used)
-}
 
 /** After a batch met an existing key, this many batches of its table go through the staging table at once. */
 const PESSIMISTIC_BATCHES = 50
 const UNIQUE_VIOLATION = '23505'
+/** A column of the live table has another type than ours, such as a wider one. */
+const OTHER_TYPES = ['08P01', '22P02', '22P03']
 
 /** One statement takes them; for so few, COPY and a staging table cost more than they save. */
 const FEW_ROWS = 50
@@ -74,15 +33,12 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
     copy: (client: pg.PoolClient, target: string) => Promise<void>,
     statement: (staging: string) => string,
   ): Promise<void> {
-    const staging = stagingOf(dialect, table)
+    const { staging, columns } = stagingOf(dialect, table)
     const client = await inTransaction(
       pool,
       async (client) => {
         if (!staged.get(client)?.has(staging)) {
-          const columns = quoteAll(dialect, table.names)
-          await client.query(
-            `create temp table if not exists ${staging} as select ${columns} from ${dialect.quote(table.name)} with no data`,
-          )
+          await client.query(`create temp table if not exists ${staging} (${columns})`)
         }
         await client.query(`truncate ${staging}`)
         await copy(client, staging)
@@ -100,9 +56,13 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
       .map((_, position) => position)
       .filter((position) => !isNumberedByDatabase(table, position, rows))
     const names = positions.map((position) => table.names[position] as string)
+    const kinds = names.map((name) => (table.columns[name] as Column).kind)
     const columns = quoteAll(dialect, names)
     const copy = (client: pg.PoolClient, target: string) =>
-      pipeline(copyBytes(rows, positions), client.query(copyFrom(`copy ${target} (${columns}) from stdin`)))
+      pipeline(
+        binaryRows(rows, kinds, positions),
+        client.query(copyFrom(`copy ${target} (${columns}) from stdin (format binary)`)),
+      )
 
     const target = dialect.quote(table.name)
     if (mode === 'update') {
@@ -126,24 +86,30 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
       try {
         return await inTransaction(pool, (client) => copy(client, target), BEGIN)
       } catch (error) {
-        if (mode === 'insert' || codeOf(error) !== UNIQUE_VIOLATION) throw error
+        const code = codeOf(error)
+        if (!OTHER_TYPES.includes(code) && !(mode === 'upsert' && code === UNIQUE_VIOLATION)) throw error
       }
     }
     pessimistic.set(table.name, pause === 0 ? PESSIMISTIC_BATCHES : pause - 1)
+    const onExistingKey = mode === 'insert' ? '' : dialect.onExistingKey(table, names)
     await throughStaging(
       table,
       copy,
-      (staging) =>
-        `insert into ${target} (${columns}) select ${columns} from ${staging} ${dialect.onExistingKey(table, names)}`,
+      (staging) => `insert into ${target} (${columns}) select ${columns} from ${staging} ${onExistingKey}`,
     )
   }
 }
 
-/** Named after the columns and their types: users add columns, and may drop one and add it again as another type. */
-function stagingOf(dialect: Dialect, table: Table<any>): string {
-  const columns = table.names.map((name) => `${name} ${dialect.columnType(table.columns[name], table)}`)
-  const hash = createHash('sha1').update([table.name, ...columns].join())
-  return dialect.quote(`_stage_${hash.digest('hex')}`)
+/**
+ * Its columns have our own types; on the way into the live table PostgreSQL casts what differs. Named after columns
+ * and types: users add columns, and may drop one and add it again as another type.
+ */
+function stagingOf(dialect: Dialect, table: Table<any>): { readonly staging: string; readonly columns: string } {
+  const columns = table.names
+    .map((name) => `${dialect.quote(name)} ${dialect.columnType(table.columns[name], table)}`)
+    .join(', ')
+  const hash = createHash('sha1').update(`${table.name} ${columns}`)
+  return { staging: dialect.quote(`_stage_${hash.digest('hex')}`), columns }
 }
 
 const isNumberedByDatabase = (table: Table<any>, position: number, rows: readonly (readonly Cell[])[]) =>
