@@ -12,8 +12,13 @@ export async function launch(file, parameters, { development = false, prepare = 
     process.exit(1)
   }
   const child = spawn(node, [join(root, file), ...parameters], {
-    // Halves the time that loading takes from the second start on.
-    env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), ...process.env },
+    env: {
+      // Halves the time that loading takes from the second start on.
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+      // Left to itself, glibc keeps the room of large buffers that are gone: a sixth of the memory of a collection.
+      MALLOC_MMAP_THRESHOLD_: String(1 << 17),
+      ...process.env,
+    },
     // The channel tells the child when this process is gone, even if it was killed.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })

@@ -3,7 +3,7 @@ import type { Cell } from '../fit.ts'
 import type { Kind } from '../table.ts'
 
 /** COPY takes any number of bytes; pieces of this size keep memory bounded whatever the rows are. */
-const PIECE = 1 << 18
+const PIECE = 1 << 16
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 
 const NULL = -1
