@@ -2,26 +2,20 @@
  * 10,000 pull requests with their details, commits and reviews from a GitHub that takes 50 ms for every answer, held
  * against the least possible time: requests × latency ÷ the requests that are allowed at a time.
  */
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { parseArgs } from 'node:util'
 import { openDatabase } from '../src/database/open.ts'
 import { DEFAULT_CONCURRENCY } from '../src/plugin-kit/http/index.ts'
 import { connect, NAME, prepare } from '../tests/collect/support/github.ts'
 import { spawnFakeGithub } from '../tests/fake-github/spawn.ts'
 import { startTestMariadb, startTestPostgres } from '../tests/support/servers.ts'
+import { runLikeATask } from '../tests/support/task-process.ts'
 import type { Collected } from './support/collect-worker.ts'
 
 const ENGINES = { postgres: startTestPostgres, mariadb: startTestMariadb }
 const TOKEN = 'bench'
 
-/** In a process of its own, so that memory and CPU are those of the work alone. */
-async function collect(plugin: string, url: string): Promise<Collected> {
-  const worker = join(import.meta.dirname, 'support/collect-worker.ts')
-  // As the threads that run tasks: a large young generation keeps buffers that nobody needs any more.
-  const { stdout } = await promisify(execFile)(process.execPath, ['--max-semi-space-size=2', worker, plugin, url])
-  return JSON.parse(stdout.trim().split('\n').at(-1) as string)
-}
+const WORKER = join(import.meta.dirname, 'support/collect-worker.ts')
 
 interface Measured extends Collected {
   readonly requests: number
@@ -59,7 +53,7 @@ export async function run(rest: string[]): Promise<void> {
     await connect(database, { url: fake.url, token: TOKEN, githubId: fake.world.repository(NAME).id })
     await database.close()
     await fake.clearRequests()
-    const collected = await collect(plugin, url)
+    const collected = await runLikeATask<Collected>(WORKER, [plugin, url])
     const requests = (await fake.state()).requests.entries.length
     const floor = (requests * latency) / 1000 / atOnce
     const ratio = (collected.seconds / floor).toFixed(2)

@@ -2,7 +2,6 @@
  * 200,000 generated pull requests, raw → tool → domain, held against the floor of the same run: reading and parsing the
  * same raw rows by a plain cursor, and loading the same resulting rows by the engine's own bulk command.
  */
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { migrate } from '../src/database/migrate.ts'
@@ -11,6 +10,7 @@ import { write } from '../src/database/write.ts'
 import { rawTable } from '../src/plugin-kit/raw.ts'
 import { allTables } from '../src/tables.ts'
 import { startTestMariadb, startTestPostgres } from '../tests/support/servers.ts'
+import { runLikeATask } from '../tests/support/task-process.ts'
 import { pullRequest } from './support/pull-requests.ts'
 
 const CHUNK = 2000
@@ -34,22 +34,12 @@ async function fill(url: string, from: number, to: number): Promise<void> {
   await database.close()
 }
 
-/** Tasks run in threads whose young generation is as small as this. */
-const THREAD_MEMORY = ['--max-semi-space-size=16']
-
 interface Measured {
   readonly seconds: number
   readonly megabytes: number
 }
-/** In a process of its own, so that memory is that of the work alone. */
-function measure(part: 'product' | 'floor', url: string): Measured {
-  const worker = join(import.meta.dirname, 'support/extract-convert-worker.ts')
-  const output = execFileSync(process.execPath, [...THREAD_MEMORY, worker, part, url], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    encoding: 'utf8',
-  })
-  return JSON.parse(output.trim().split('\n').at(-1) as string)
-}
+const WORKER = join(import.meta.dirname, 'support/extract-convert-worker.ts')
+const measure = (part: 'product' | 'floor', url: string) => runLikeATask<Measured>(WORKER, [part, url])
 
 export async function run(rest: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -67,11 +57,11 @@ export async function run(rest: string[]): Promise<void> {
     try {
       const half = await server.createDatabase()
       await fill(half, 0, rows / 2)
-      const first = measure('product', half)
+      const first = await measure('product', half)
       const whole = await server.createDatabase()
       await fill(whole, 0, rows)
-      const product = measure('product', whole)
-      const floor = measure('floor', whole)
+      const product = await measure('product', whole)
+      const floor = await measure('floor', whole)
       const ratio = (product.seconds / floor.seconds).toFixed(2)
       const growth = (product.seconds / first.seconds).toFixed(2)
       lines.push(

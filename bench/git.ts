@@ -2,7 +2,7 @@
  * The history of a generated repository, through the plugin into PostgreSQL, held against `git log` on the same clone in
  * the same run: without file statistics, with line counts a commit, and with a row for each changed file.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { allTables } from '../src/tables.ts'
 import { startTestPostgres, type TestServer } from '../tests/support/servers.ts'
+import { runLikeATask } from '../tests/support/task-process.ts'
 import { generateRepository } from './support/git-repository.ts'
 import { plainCopy } from './support/plain-copy.ts'
 
@@ -21,9 +22,6 @@ const PARTS = {
   files: { options: { skipCommitFiles: false }, log: ['--numstat'] },
 }
 type Part = keyof typeof PARTS
-
-/** The runner gives its threads as much room for young objects: three times this. */
-const LIKE_A_TASK_THREAD = ['--max-semi-space-size=16']
 
 interface Measured {
   readonly seconds: Readonly<Record<string, number>>
@@ -63,14 +61,11 @@ async function measure({ server, dataFolder, repository }: Place, options: objec
   await database.close()
   const worker = join(import.meta.dirname, 'support/git-worker.ts')
   const task = { url: `file://${repository}`, repoId: 'bench:Repo:1:1', ...options }
-  const output = execFileSync(process.execPath, [...LIKE_A_TASK_THREAD, worker, url, JSON.stringify(task), ...names], {
-    env: { ...process.env, TZ: 'UTC', DATA_FOLDER: dataFolder, GIT_ALLOW_LOCAL: 'true' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    encoding: 'utf8',
-  })
+  const environment = { TZ: 'UTC', DATA_FOLDER: dataFolder, GIT_ALLOW_LOCAL: 'true' }
+  const report = await runLikeATask<Measured>(worker, [url, JSON.stringify(task), ...names], environment)
   const load = await loadPlainly(url, dataFolder)
   await server.dropDatabase(url)
-  return { ...JSON.parse(output.trim().split('\n').at(-1) as string), load }
+  return { ...report, load }
 }
 
 function gitLog(clone: string, parameters: readonly string[]): number {

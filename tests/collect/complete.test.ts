@@ -1,24 +1,20 @@
 /** One fault in fifty requests, and yet everything arrives: by REST, by GraphQL, and the same by both. */
+import { join } from 'node:path'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { type SpawnedFakeGithub, spawnFakeGithub } from '../fake-github/spawn.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import {
-  connect,
-  countsOf,
-  differences,
-  domainRows,
-  emptyTables,
-  NAME,
-  plugins,
-  prepare,
-  runGithub,
-} from './support/github.ts'
+import { runLikeATask } from '../support/task-process.ts'
+import { connect, countsOf, differences, domainRows, emptyTables, NAME, plugins, prepare } from './support/github.ts'
+import type { ChildReport } from './support/run-child.ts'
 
 /** FULL_SIZE=true takes the repository of the issue, and several minutes. */
 const isFull = process.env.FULL_SIZE === 'true'
 const REPOSITORY = isFull
   ? { name: NAME, pullRequests: 2000, issues: 3000, workflowRuns: 5000, jobsPerRun: 4, commits: 500, deployments: 300 }
   : { name: NAME, pullRequests: 40, issues: 150, workflowRuns: 60, commits: 20 }
+
+/** Of a whole collection, however large. */
+const MOST_MEGABYTES = 300
 
 describeEachDatabase('a run with one fault in fifty requests', (test) => {
   let fake: SpawnedFakeGithub
@@ -45,16 +41,20 @@ describeEachDatabase('a run with one fault in fifty requests', (test) => {
       await fake.clearRequests()
       await connect(test.database, { url: fake.url, token: 'one', githubId: repository.id })
       const started = performance.now()
-      const results = await runGithub(test.database, plugin, { only: () => true })
+      const child = join(import.meta.dirname, 'support/run-child.ts')
+      const { quarantined, megabytes } = await runLikeATask<ChildReport>(child, [test.url, plugin.name])
       const seconds = (performance.now() - started) / 1000
-      expect(Object.entries(results).filter(([, { quarantined }]) => quarantined > 0)).toEqual([])
+      expect(quarantined).toEqual([])
+      expect(megabytes).toBeLessThan(MOST_MEGABYTES)
       expect(await differences(test.database, repository)).toEqual({})
       const { requests, violations } = await fake.state()
       expect(violations).toEqual([])
       const { faults, requests: sent } = requests.counts()
       expect(faults).toBeGreaterThan(0)
       if (isFull)
-        console.log(`${test.engine} ${plugin.name}: ${sent} requests, ${faults} faults, ${seconds.toFixed(0)} s`)
+        console.log(
+          `${test.engine} ${plugin.name}: ${sent} requests, ${faults} faults, ${seconds.toFixed(0)} s, peak ${megabytes} MB`,
+        )
       found.push(await domainRows(test.database))
     }
     const [rest = {}, graphql = {}] = found

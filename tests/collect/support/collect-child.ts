@@ -18,3 +18,4 @@ for (const { name, step } of plugin.subtasks) {
   appendFileSync(journal, `${name}\n`)
 }
 await database.close()
+console.log('peak', Math.round(process.resourceUsage().maxRSS / 1024))
