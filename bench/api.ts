@@ -1,7 +1,7 @@
 /** GET /projects and /pipelines: how much slower while three collections run, and how near to a bare Fastify route. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { constants, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -136,10 +136,11 @@ export async function run(): Promise<void> {
   })
   // It stands for another machine, whose processor is not ours.
   setPriority(github.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
   const cli = startCli(['up'], {
     DB_URL: await database.createDatabase(),
     PORT: '0',
-    DATA_FOLDER: mkdtempSync(join(tmpdir(), 'weir-bench-')),
+    DATA_FOLDER: dataFolder,
     PIPELINE_MAX_PARALLEL: String(COLLECTIONS),
     LOGGING_LEVEL: 'warn',
   })
@@ -191,5 +192,6 @@ export async function run(): Promise<void> {
     await github.stop()
     await database.stop()
     agent.destroy()
+    rmSync(dataFolder, { recursive: true, force: true })
   }
 }

@@ -51,32 +51,34 @@ async function readList(collecting: Collecting, series: Series, signal: AbortSig
   if (isTakenOver(standing)) {
     const { received = 0, expected } = saved ?? {}
     const before = { received, total: expected ?? undefined, isShort: false, hasShifted: false }
-    return readRest(collecting, series, standing.places, before, signal)
+    return readRest(collecting, { series, places: standing.places, head: before }, signal)
   }
   // A reader that stops at what it knows already must not ask for what lies behind.
   const leavesRest = !standing && !(newestFirstBy && run.since)
   const resume = standing ? { from: standing as StretchState, received: saved?.received ?? 0 } : undefined
   const head = await readStretch(collecting, series, { key: round.key, resume, leavesRest }, signal)
-  return head.places ? readRest(collecting, series, head.places, head, signal) : head
+  return head.places ? readRest(collecting, { series, places: head.places, head }, signal) : head
 }
 
 const isTakenOver = (standing: Standing | null): standing is { readonly places: readonly PageState[] } =>
   standing !== null && 'places' in standing
 
-/** What follows the first page, as far as the source hands it out. */
-function readRest(
-  collecting: Collecting,
-  series: Series,
-  places: readonly PageState[],
-  head: Outcome,
-  signal: AbortSignal,
-): Promise<Outcome> {
+/** What follows the first page of a list. */
+interface Rest {
+  readonly series: Series
+  readonly places: readonly PageState[]
+  readonly head: Outcome
+}
+
+/** As far as the source hands it out. */
+function readRest(collecting: Collecting, rest: Rest, signal: AbortSignal): Promise<Outcome> {
   const { longList } = collecting.spec
+  const { series, places } = rest
   const isCapped = longList !== undefined && places.length + 1 >= longList.mostPages
   if (isCapped && longList.byTime) return readByTime(collecting, series, longList.byTime, signal)
   if (isCapped)
     collecting.tally.capped = `the source lists no more than ${longList.mostPages} pages; the rest is missing`
-  return readPlaces(collecting, series, places, head, signal)
+  return readPlaces(collecting, rest, signal)
 }
 
 /** All of the list once more, in another order. */
@@ -103,9 +105,7 @@ const BYTES_AT_ONCE = 4 * 1024 * 1024
 /** The pages after the first, each with a checkpoint of its own; the last goes on where the list has grown. */
 async function readPlaces(
   collecting: Collecting,
-  series: Series,
-  places: readonly PageState[],
-  head: Outcome,
+  { series, places, head }: Rest,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { run, lanes } = collecting

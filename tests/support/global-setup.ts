@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { type Engine, missing, start, type TestServer } from './servers.ts'
 
@@ -8,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-/** One private server of each engine for the whole run. */
+/** One private server of each engine, and one folder for all that tests leave behind, for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const servers: Partial<Record<Engine, TestServer>> = {}
   for (const engine of ['postgres', 'mysql'] as const) {
@@ -21,7 +24,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ...(servers.postgres && { postgres: servers.postgres.url }),
     ...(servers.mysql && { mysql: servers.mysql.url }),
   })
+  const folder = mkdtempSync(join(tmpdir(), 'weir-test-'))
+  // As open as the folder that it stands for: servers run under accounts of their own.
+  chmodSync(folder, 0o1777)
+  process.env.TMPDIR = folder
   return async () => {
     await Promise.all(Object.values(servers).map((server) => server.stop()))
+    rmSync(folder, { recursive: true, force: true })
   }
 }
