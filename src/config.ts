@@ -49,7 +49,10 @@ const variables = {
   ],
   apiTimeoutMs: ['API_TIMEOUT', duration.default(120_000)],
   apiRetry: ['API_RETRY', whole(0).default(3)],
-  apiRequestsPerHour: ['API_REQUESTS_PER_HOUR', whole(1).default(10_000)],
+  /** Of connections without a limit of their own, to sources that do not tell their quota. */
+  apiRequestsPerHour: ['API_REQUESTS_PER_HOUR', whole(1).optional()],
+  trustsAnyCertificate: ['IN_SECURE_SKIP_VERIFY', flag.default(false)],
+  hidesTestFailures: ['WRAP_RESPONSE_ERROR', flag.default(false)],
   skipCommitStat: ['SKIP_COMMIT_STAT', flag.default(false)],
   skipCommitFiles: ['SKIP_COMMIT_FILES', flag.default(true)],
   gitAllowLocal: ['GIT_ALLOW_LOCAL', flag.default(false)],

@@ -42,8 +42,8 @@ export function openClient(
   overrides: Partial<Pick<ApiClientOptions, 'retries' | 'timeouts'>> = {},
 ): ApiClient {
   const { connection } = plugin
-  const { apiTimeoutMs, apiRetry } = readConfig(process.env)
-  const limit = Number(settings.rateLimitPerHour) || undefined
+  const { apiTimeoutMs, apiRetry, apiRequestsPerHour, trustsAnyCertificate } = readConfig(process.env)
+  const limit = Number(settings.rateLimitPerHour) || (connection.limits?.quota ? undefined : apiRequestsPerHour)
   return createApiClient({
     connection: String(settings.name ?? plugin.title),
     endpoint: settings.endpoint || connection.endpoint,
@@ -52,6 +52,7 @@ export function openClient(
     ...(connection.headers && { headers: connection.headers }),
     limits: { ...connection.limits, ...(limit && { requestsPerHour: limit }) },
     proxy: withoutPath(settings.proxy),
+    trustsAnyCertificate,
     timeouts: { totalMs: apiTimeoutMs },
     retries: apiRetry,
     ...(settings.id && { share: { connections: shared, key: `${(plugin.settingsOf ?? plugin).name}:${settings.id}` } }),

@@ -4,6 +4,7 @@ import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
+const NOTHING = { code: 0, causes: null, data: null }
 const FAILED = { code: 0, success: false, message: expect.any(String) }
 const MASKED = `${DEFAULT_TOKEN.slice(0, 12)}${'*'.repeat(20)}${DEFAULT_TOKEN.slice(32)}`
 const WEAK_TOKEN = `ghp_${'weak'.repeat(9)}`
@@ -87,6 +88,25 @@ describeEachDatabase('data sources', (test) => {
     expect(two.body.tokens.map(({ success }: any) => success)).toEqual([true, false])
     expect(two.text).not.toContain(WEAK_TOKEN)
     expect((await api.ask('POST', `${base}/connections/99/test`)).status).toBe(400)
+  })
+
+  it('keeps to itself why a test failed, where that is asked for', async () => {
+    const closed = await startTestApi(test.database, { WRAP_RESPONSE_ERROR: 'true' })
+    try {
+      expect((await closed.ask('POST', at('/test'))).body).toMatchObject({ success: true, tokens: [{ success: true }] })
+      const weak = await closed.ask('POST', at('/test'), { token: `${MASKED},${WEAK_TOKEN}` })
+      expect(weak.body).toEqual({ success: false, message: expect.stringMatching(/hidden/), ...NOTHING })
+      const wrong = { ...settings, token: `ghp_${'nope'.repeat(9)}` }
+      const [told, hidden] = [
+        await api.ask('POST', `${base}/test`, wrong),
+        await closed.ask('POST', `${base}/test`, wrong),
+      ]
+      expect([told.status, hidden.status]).toEqual([400, 400])
+      expect(told.body.message).not.toBe(weak.body.message)
+      expect(hidden.body.message).toBe(weak.body.message)
+    } finally {
+      await closed.close()
+    }
   })
 
   it('shows what GitHub offers, page by page, and finds by name', async () => {

@@ -26,6 +26,8 @@ export interface ApiClientOptions {
   readonly proxy?: string | undefined
   /** PEM certificates trusted besides the system's. */
   readonly certificates?: string | undefined
+  /** Talk to servers whoever they are (IN_SECURE_SKIP_VERIFY). */
+  readonly trustsAnyCertificate?: boolean
   /** `totalMs` is API_TIMEOUT. */
   readonly timeouts?: Partial<Timeouts>
   /** Further attempts after the first (API_RETRY). */
@@ -59,6 +61,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const transport = createTransport({
     proxy: options.proxy || undefined,
     certificates: options.certificates,
+    trustsAnyCertificate: options.trustsAnyCertificate,
     timeouts: { ...TIMEOUTS, ...options.timeouts },
     maxResponseBytes: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
   })

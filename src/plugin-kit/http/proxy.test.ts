@@ -119,6 +119,12 @@ test('a certificate that is not trusted is the user’s to fix, and not tried ag
   expect(client.usage.requests).toBe(1)
 })
 
+test('any certificate is trusted where that is asked for', async () => {
+  const { endpoint } = await startSecureServer()
+  const client = createTestClient(endpoint, { trustsAnyCertificate: true })
+  expect((await client.send({ path: '/' }, never)).body).toBe('secure')
+})
+
 test.each(['ftp://proxy.example', 'proxy.example:8080', 'me:secret@proxy'])('%s is no proxy', (proxy) => {
   expect(() => createTestClient('http://127.0.0.1:1', { proxy })).toThrow(
     'Connection "acme": the proxy must be a URL that starts with http://, https:// or socks5://',

@@ -19,6 +19,8 @@ export interface TransportOptions {
   readonly proxy?: string | undefined
   /** PEM certificates trusted besides the system's. */
   readonly certificates?: string | undefined
+  /** Talk to servers whoever they are. */
+  readonly trustsAnyCertificate?: boolean | undefined
   readonly timeouts: Timeouts
   readonly maxResponseBytes: number
 }
@@ -108,9 +110,13 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-function createDispatcher({ proxy, certificates, timeouts }: TransportOptions): Dispatcher {
+function createDispatcher({ proxy, certificates, trustsAnyCertificate, timeouts }: TransportOptions): Dispatcher {
   const timeout = timeouts.connectMs
-  const tls = { timeout, ...(certificates && { ca: [...getCACertificates('default'), certificates] }) }
+  const tls = {
+    timeout,
+    ...(certificates && { ca: [...getCACertificates('default'), certificates] }),
+    ...(trustsAnyCertificate && { rejectUnauthorized: false }),
+  }
   // HTTP/1.1 only: servers cancel single HTTP/2 streams of large answers, which then look like an idle connection.
   if (!proxy) return new Agent({ allowH2: false, connect: { ...tls, lookup: guardedLookup } })
   // Given proxyTls, undici would speak TLS to a SOCKS proxy; the timeout of its handshake is missing from its types.

@@ -29,7 +29,7 @@ export async function openAccess(task: GitTask, plugins: readonly Plugin[], fold
   const connection = await connectionOf(task, plugins)
   const proxy = text(task.options, 'proxy') || connection.proxy
   const login = explicitLogin(task) ?? connection.login ?? task.urlCredentials
-  const { gitAllowLocal } = taskConfig()
+  const { gitAllowLocal, trustsAnyCertificate } = taskConfig()
   const pairs: [string, string][] = [
     // Helpers of the user who runs the server would ask, or remember.
     ['credential.helper', ''],
@@ -39,6 +39,7 @@ export async function openAccess(task: GitTask, plugins: readonly Plugin[], fold
     ['maintenance.autoDetach', 'false'],
     ['fetch.recurseSubmodules', 'false'],
   ]
+  if (trustsAnyCertificate) pairs.push(['http.sslVerify', 'false'])
   if (proxy) pairs.push(['http.proxy', proxy])
   const secrets: string[] = proxy ? [new URL(proxy).password].filter(Boolean) : []
   if (login && isHttp(task.url)) {
