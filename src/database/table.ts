@@ -180,3 +180,14 @@ export const keyOf = (table: Table<any>, cells: readonly Cell[]): string =>
   table.keys.length === 1
     ? String(keyText(cells[table.keys[0] as number] as Cell))
     : table.keys.map((position) => keyText(cells[position] as Cell)).join('\u0000')
+
+/** Writers that lock rows in one order do not deadlock, and neighbours in an index are quickly put there together. */
+export const inKeyOrder = (table: Table<any>, rows: Iterable<Cell[]>): Cell[][] =>
+  [...rows].sort((one, other) => {
+    for (const position of table.keys) {
+      const left = keyText(one[position] as Cell) as string
+      const right = keyText(other[position] as Cell) as string
+      if (left !== right) return left < right ? -1 : 1
+    }
+    return 0
+  })

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import type { Cell } from './fit.ts'
-import { keyOf, type Table, type TableRow } from './table.ts'
+import { inKeyOrder, keyOf, type Table, type TableRow } from './table.ts'
 
 const MOST_ATTEMPTS = 10
 
@@ -43,7 +43,7 @@ export function createWriter(database: Database, stamp = new Date()): Writer {
   async function send(table: Table<any>, rows: Map<string, Cell[]> | Cell[][]): Promise<void> {
     gathered.delete(table)
     const mode = Array.isArray(rows) ? 'insert' : 'upsert'
-    const all = Array.isArray(rows) ? rows : inKeyOrder(rows)
+    const all = Array.isArray(rows) ? rows : inKeyOrder(table, rows.values())
     await retrying(database, () => database.sendRows(table, all, mode))
   }
   const sizeOf = (rows: Map<string, Cell[]> | Cell[][]) => (Array.isArray(rows) ? rows.length : rows.size)
@@ -76,15 +76,14 @@ export async function write(database: Database, rows: readonly TableRow[], stamp
 const isAppendOnly = ({ table, cells }: TableRow) =>
   table.keys.length === 0 || table.keys.some((position) => cells[position] === null)
 
-/** Writers that lock rows in one order do not deadlock. */
-const inKeyOrder = (batch: Map<string, Cell[]>): Cell[][] =>
-  [...batch].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, cells]) => cells)
-
 /** Sets what the rows of one table bring, no two of them with one key; a row that is not there is not made. */
 export async function update(database: Database, rows: readonly TableRow[]): Promise<void> {
   const [first] = rows
   if (!first) return
-  const batch = inKeyOrder(new Map(rows.map(({ table, cells }) => [keyOf(table, cells), cells])))
+  const batch = inKeyOrder(
+    first.table,
+    rows.map(({ cells }) => cells),
+  )
   await retrying(database, () => database.sendRows(first.table, batch, 'update'))
 }
 

@@ -1,8 +1,7 @@
 /** Rows that no raw record stands behind: they bear a mark of their own, and a full pass replaces what bears it. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Cell } from '../database/fit.ts'
-import { keyOf, type Table, type TableRow } from '../database/table.ts'
+import { inKeyOrder, type Table, type TableRow } from '../database/table.ts'
 import { retrying, stampRow } from '../database/write.ts'
 import { nextStamp } from './state.ts'
 
@@ -36,7 +35,10 @@ export function openMarkedRows(database: Database, mark: Mark): MarkedRows {
         row.cells[first.table.origin] = mark.params
         row.cells[first.table.origin + 1] = mark.table
       }
-      const sorted = inKeyOrder(first.table, rows)
+      const sorted = inKeyOrder(
+        first.table,
+        rows.map(({ cells }) => cells),
+      )
       await retrying(database, () => database.sendRows(first.table, sorted, 'upsert'))
     },
     async sweep(table, condition = sql`1 = 1`) {
@@ -63,10 +65,3 @@ export function openMarkedRows(database: Database, mark: Mark): MarkedRows {
     },
   }
 }
-
-/** Writers that lock rows in one order do not deadlock, and neighbours in an index are quickly put there together. */
-const inKeyOrder = (table: Table<any>, rows: readonly TableRow[]): Cell[][] =>
-  rows
-    .map(({ cells }) => ({ key: keyOf(table, cells), cells }))
-    .sort((one, other) => (one.key < other.key ? -1 : 1))
-    .map(({ cells }) => cells)
