@@ -5,9 +5,27 @@ import { blueprintConnections, blueprintLabels, blueprintScopes, blueprints } fr
 import { blueprintTicks } from '../system/runs.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
 import { openJson, sealJson } from './sealed-plan.ts'
-import { deleteRows, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
+import { deleteRows, type Ids, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
 
 type BlueprintRow = RowOf<typeof blueprints>
+
+/** What belongs to blueprints, in the tables beside theirs. */
+export interface BlueprintParts {
+  readonly connections: readonly RowOf<typeof blueprintConnections>[]
+  readonly scopes: readonly RowOf<typeof blueprintScopes>[]
+  readonly labels: readonly RowOf<typeof blueprintLabels>[]
+}
+
+export async function readBlueprintParts(queries: Queries, ids: Ids): Promise<BlueprintParts> {
+  const [connections, scopes, labels] = await Promise.all([
+    selectRows(queries, blueprintConnections, (query) =>
+      query.where('blueprint_id', 'in', ids).orderBy('plugin_name').orderBy('connection_id'),
+    ),
+    selectRows(queries, blueprintScopes, (query) => query.where('blueprint_id', 'in', ids).orderBy('scope_id')),
+    selectRows(queries, blueprintLabels, (query) => query.where('blueprint_id', 'in', ids).orderBy('name')),
+  ])
+  return { connections, scopes, labels }
+}
 
 /** Whole blueprints, plans in clear. */
 export async function readBlueprints(
@@ -16,14 +34,14 @@ export async function readBlueprints(
   secrets: Secrets,
 ): Promise<Blueprint[]> {
   const ids = rows.map(({ id }) => id)
-  if (ids.length === 0) return []
-  const [connections, scopes, labels] = await Promise.all([
-    selectRows(queries, blueprintConnections, (query) =>
-      query.where('blueprint_id', 'in', ids).orderBy('plugin_name').orderBy('connection_id'),
-    ),
-    selectRows(queries, blueprintScopes, (query) => query.where('blueprint_id', 'in', ids).orderBy('scope_id')),
-    selectRows(queries, blueprintLabels, (query) => query.where('blueprint_id', 'in', ids).orderBy('name')),
-  ])
+  return ids.length === 0 ? [] : joinBlueprints(rows, await readBlueprintParts(queries, ids), secrets)
+}
+
+export function joinBlueprints(
+  rows: readonly BlueprintRow[],
+  { connections, scopes, labels }: BlueprintParts,
+  secrets: Secrets,
+): Blueprint[] {
   return rows.map((row) => ({
     id: row.id,
     createdAt: row.created_at,

@@ -8,7 +8,7 @@ import { taskProgress } from '../system/runs.ts'
 import { countsAsCollector } from './plan/select-subtasks.ts'
 import type { Pipeline, ProgressDetail, Task } from './records.ts'
 import { openJson, shownPlan } from './sealed-plan.ts'
-import { publicRow, type Queries, selectRows } from './store.ts'
+import { type Ids, publicRow, type Queries, selectRows } from './store.ts'
 
 export type PipelineRow = RowOf<typeof pipelines>
 export type TaskRow = RowOf<typeof tasks>
@@ -19,10 +19,15 @@ export async function readPipelines(
   secrets: Secrets,
 ): Promise<Pipeline[]> {
   const ids = rows.map(({ id }) => id)
-  if (ids.length === 0) return []
-  const labels = await selectRows(queries, pipelineLabels, (query) =>
-    query.where('pipeline_id', 'in', ids).orderBy('name'),
-  )
+  return ids.length === 0 ? [] : joinPipelines(rows, await readPipelineLabels(queries, ids), secrets)
+}
+
+type LabelRow = RowOf<typeof pipelineLabels>
+
+export const readPipelineLabels = (queries: Queries, ids: Ids): Promise<LabelRow[]> =>
+  selectRows(queries, pipelineLabels, (query) => query.where('pipeline_id', 'in', ids).orderBy('name'))
+
+export function joinPipelines(rows: readonly PipelineRow[], labels: readonly LabelRow[], secrets: Secrets): Pipeline[] {
   return rows.map(
     (row) =>
       ({

@@ -4,15 +4,25 @@ import { domainTables } from '../domain/index.ts'
 import { UserError } from '../errors.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints, projectMetricSettings, projects } from '../system/projects.ts'
-import { deleteBlueprint, readBlueprints } from './blueprint-rows.ts'
+import { deleteBlueprint, joinBlueprints, readBlueprintParts } from './blueprint-rows.ts'
 import { shown } from './blueprints.ts'
 import { checkName } from './connections.ts'
 import { requireFinished } from './guards.ts'
-import { readPipelines } from './pipeline-rows.ts'
+import { joinPipelines, readPipelineLabels } from './pipeline-rows.ts'
 import { METRIC_PLANS } from './plan/metric-plans.ts'
-import type { Metric, NewBlueprint, Project } from './records.ts'
+import type { Metric, NewBlueprint, Pipeline, Project } from './records.ts'
 import type { BlueprintService, ProjectService, ServiceContext } from './services.ts'
-import { deleteRows, findRow, insertRow, publicRow, type Queries, selectPage, selectRows, updateRows } from './store.ts'
+import {
+  deleteRows,
+  findRow,
+  type Ids,
+  insertRow,
+  publicRow,
+  type Queries,
+  selectPage,
+  selectRows,
+  updateRows,
+} from './store.ts'
 
 const LONGEST_NAME = 100
 const DAILY = '0 0 * * *'
@@ -42,20 +52,19 @@ export function projectService(
   async function complete(rows: readonly { name: string }[], withLastPipeline = false): Promise<Project[]> {
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return []
-    const [metrics, found] = await Promise.all([
+    const own = kysely.selectFrom(blueprints.name).select('id').where('project_name', 'in', names)
+    const [metrics, found, parts, last] = await Promise.all([
       selectRows(kysely, projectMetricSettings, (query) =>
         query.where('project_name', 'in', names).orderBy('plugin_name'),
       ),
       selectRows(kysely, blueprints, (query) => query.where('project_name', 'in', names)),
+      readBlueprintParts(kysely, own),
+      withLastPipeline ? lastPipelines(own) : new Map<number, Pipeline>(),
     ])
-    const [whole, last] = await Promise.all([
-      readBlueprints(kysely, found, secrets),
-      lastPipelines(withLastPipeline ? found.map(({ id }) => id) : []),
-    ])
-    const own = new Map(whole.map((each) => [each.projectName, shown(each)]))
+    const byProject = new Map(joinBlueprints(found, parts, secrets).map((each) => [each.projectName, shown(each)]))
     return rows.map((row) => {
-      const blueprint = own.get(row.name) ?? null
-      const lastPipeline = last.get(blueprint?.id)
+      const blueprint = byProject.get(row.name) ?? null
+      const lastPipeline = blueprint && last.get(blueprint.id)
       return {
         ...publicRow(projects, row),
         metrics: metrics
@@ -67,19 +76,22 @@ export function projectService(
           })),
         blueprint,
         ...(lastPipeline && { lastPipeline }),
-      } as Project
+      } as unknown as Project
     })
   }
 
-  async function lastPipelines(blueprintIds: readonly number[]) {
-    if (blueprintIds.length === 0) return new Map()
+  /** By blueprint. */
+  async function lastPipelines(blueprintIds: Ids): Promise<Map<number, Pipeline>> {
     const newest = kysely
       .selectFrom(pipelines.name)
-      .select((builder) => builder.fn.max('id').as('id'))
+      .select((builder) => builder.fn.max<number>('id').as('id'))
       .where('blueprint_id', 'in', blueprintIds)
       .groupBy('blueprint_id')
-    const rows = await selectRows(kysely, pipelines, (query) => query.where('id', 'in', newest))
-    return new Map((await readPipelines(kysely, rows, secrets)).map((pipeline) => [pipeline.blueprintId, pipeline]))
+    const [rows, labels] = await Promise.all([
+      selectRows(kysely, pipelines, (query) => query.where('id', 'in', newest)),
+      readPipelineLabels(kysely, newest),
+    ])
+    return new Map(joinPipelines(rows, labels, secrets).map((pipeline) => [pipeline.blueprintId, pipeline]))
   }
 
   const get = async (name: string) => (await complete([await stored(name)]))[0] as Project

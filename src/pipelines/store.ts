@@ -10,6 +10,9 @@ import type { Listed, Paged } from './services.ts'
 /** A pool or a transaction. */
 export type Queries = Kysely<any>
 
+/** Known, or what a query will find: so that what hangs on them is asked for along with them, not after. */
+export type Ids = readonly number[] | SelectQueryBuilder<any, any, { id: number }>
+
 /** The reference spells these so. */
 const SPELT: Readonly<Record<string, string>> = { html_url: 'HTMLUrl', parent_github_id: 'parentId' }
 const publicNames = new Map<string, string>(Object.entries(SPELT))
