@@ -40,9 +40,8 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
     const worker = new Worker(new URL('./task-worker.ts', import.meta.url), {
       workerData: setup,
       execArgv: [],
-      // What streams through a thread is garbage at once; a larger young generation keeps it, and makes nothing faster.
       // A heap that may grow to gigabytes is collected late: this one takes a third less, and still holds the largest page.
-      resourceLimits: { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 1024 },
+      resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 1024 },
     })
     const thread: Thread = { worker, tasks: 0, connection: null, nap: undefined, isEnding: false }
     threads.add(thread)

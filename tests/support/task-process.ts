@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 /** The heap of a thread that runs tasks; its young generation is three times the first. */
-export const LIKE_A_TASK = ['--max-semi-space-size=2', '--max-old-space-size=1024']
+export const LIKE_A_TASK = ['--max-semi-space-size=16', '--max-old-space-size=1024']
 /** What the launcher sets. */
 export const LAUNCHED = { MALLOC_MMAP_THRESHOLD_: String(1 << 17) }
 
