@@ -1,5 +1,5 @@
 /** GET /projects and /pipelines: how much slower while three collections run, and how near to a bare Fastify route. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -134,8 +134,9 @@ export async function run(): Promise<void> {
     latencyMilliseconds: 150,
     tokens: [{ token: DEFAULT_TOKEN, limits: { core: 1_000_000 } as any }],
   })
-  // It stands for another machine, whose processor is not ours.
-  setPriority(github.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  // It stands for another machine, whose processor is not ours: it gives way at once, where chrt is there to say so.
+  setPriority(github.pid, constants.priority.PRIORITY_LOW)
+  spawnSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(github.pid)])
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
   const cli = startCli(['up'], {
     DB_URL: await database.createDatabase(),
