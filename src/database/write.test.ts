@@ -115,10 +115,17 @@ describeEachDatabase('write and read', (test) => {
   })
 
   it('writes into columns that are wider than ours, as an older or another version left them', async () => {
-    const ours = defineTable('widths', { id: key(integer()), size: integer(), name: string(5), data: json() })
-    const live = defineTable('widths', { id: key(bigint()), size: bigint(), name: text(), data: json() })
+    const ours = defineTable('widths', {
+      ...{ id: key(integer()), size: integer(), ratio: double(), count: bigint(), name: string(5), data: json() },
+    })
+    // A double and a bigint are both eight bytes: taken for each other, they would be stored as another number.
+    const live = defineTable('widths', {
+      ...{ id: key(bigint()), size: bigint(), ratio: bigint(), count: double(), name: text(), data: json() },
+    })
     await migrate(test.database, [live])
-    const rows = Array.from({ length: 60 }, (_, id) => ({ id, size: id - 30, name: `n${id}`, data: { id } }))
+    const rows = Array.from({ length: 60 }, (_, id) => ({
+      ...{ id, size: id - 30, ratio: 2 * id, count: 3 * id, name: `n${id}`, data: { id } },
+    }))
     for (let time = 0; time < 2; time++) {
       await write(
         test.database,

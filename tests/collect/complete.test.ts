@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { type SpawnedFakeGithub, spawnFakeGithub } from '../fake-github/spawn.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import { runLikeATask } from '../support/task-process.ts'
+import { MOST_MEGABYTES, runLikeATask } from '../support/task-process.ts'
 import { connect, countsOf, differences, domainRows, emptyTables, NAME, plugins, prepare } from './support/github.ts'
 import type { ChildReport } from './support/run-child.ts'
 
@@ -12,9 +12,6 @@ const isFull = process.env.FULL_SIZE === 'true'
 const REPOSITORY = isFull
   ? { name: NAME, pullRequests: 2000, issues: 3000, workflowRuns: 5000, jobsPerRun: 4, commits: 500, deployments: 300 }
   : { name: NAME, pullRequests: 40, issues: 150, workflowRuns: 60, commits: 20 }
-
-/** Of a whole collection, however large. */
-const MOST_MEGABYTES = 300
 
 describeEachDatabase('a run with one fault in fifty requests', (test) => {
   let fake: SpawnedFakeGithub

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { spawnFakeGithub } from '../fake-github/spawn.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import { LAUNCHED, LIKE_A_TASK } from '../support/task-process.ts'
+import { LAUNCHED, LIKE_A_TASK, MOST_MEGABYTES } from '../support/task-process.ts'
 import { connect, differences, doubled, emptyTables, NAME, prepare } from './support/github.ts'
 
 /** FULL_SIZE=true: a hundred kills, spread over the collection of the issue's repository, by each engine. */
@@ -18,9 +18,8 @@ const REPOSITORY = isFull
   ? { name: NAME, pullRequests: 2000, issues: 3000, workflowRuns: 5000, jobsPerRun: 4 }
   : { name: NAME, pullRequests: 12, issues: 110, workflowRuns: 12, deployments: 3, releases: 2, commits: 5 }
 
-/** Of a page and the next kill, at most; so many that a hundred kills reach far into the run. */
+/** Between two kills, at most; so many that a hundred kills reach far into the run. */
 const MOST_PAGES = isFull ? 150 : 20
-const MOST_MEGABYTES = 300
 
 interface Ended {
   readonly isKilled: boolean

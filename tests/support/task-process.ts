@@ -7,6 +7,9 @@ export const LIKE_A_TASK = ['--max-semi-space-size=16', '--max-old-space-size=10
 /** What the launcher sets. */
 export const LAUNCHED = { MALLOC_MMAP_THRESHOLD_: String(1 << 17) }
 
+/** What a collection may hold at its peak, however much it collects. */
+export const MOST_MEGABYTES = 300
+
 /** Runs a module, and gives the last line that it prints, parsed. */
 export async function runLikeATask<Report>(
   file: string,

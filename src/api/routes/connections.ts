@@ -82,9 +82,7 @@ export function connectionRoutes(
         response: answers(200, tested, 403, 404, ...REMOTE_FAILURES),
       },
     },
-    ({ body }, reply) => {
-      return test(services.connections.check(plugin, body), false, reply)
-    },
+    ({ body }, reply) => test(services.connections.check(plugin, body), false, reply),
   )
   api.post(
     `${base}/connections/:connectionId/test`,
@@ -115,8 +113,8 @@ const HIDDEN =
 
 /** For those who fear that what a server says of itself helps to explore a network. */
 async function withoutReason(result: Promise<TestResult>, database: Database): Promise<TestResult> {
-  const { success, ...rest } = await result.catch((error) =>
+  const found = await result.catch((error) =>
     Promise.reject(new UserError(HIDDEN, { status: failureOf(error, database).status })),
   )
-  return success ? { success, ...rest } : { code: 0, causes: null, data: null, success, message: HIDDEN }
+  return found.success ? found : { code: 0, causes: null, data: null, success: false, message: HIDDEN }
 }

@@ -1,4 +1,5 @@
 /** Rows in COPY's binary format, which the server takes as they are instead of reading them out of text. */
+import pg from 'pg'
 import type { Cell } from '../fit.ts'
 import type { Kind } from '../table.ts'
 
@@ -17,6 +18,22 @@ const NEAR = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 const LONGEST_FIXED = 12
 /** Up to this length a loop is quicker than the call that encodes a text. */
 const SHORT = 64
+
+const { VARCHAR, TEXT, INT4, INT8, FLOAT8, BOOL, TIMESTAMPTZ, DATE, JSONB, BYTEA } = pg.types.builtins
+/** Types that read the bytes of a kind as they are meant. */
+const READERS: Record<Kind, readonly number[]> = {
+  string: [VARCHAR, TEXT],
+  text: [TEXT, VARCHAR],
+  integer: [INT4],
+  bigint: [INT8],
+  double: [FLOAT8],
+  boolean: [BOOL],
+  timestamp: [TIMESTAMPTZ],
+  date: [DATE],
+  json: [JSONB],
+  bytes: [BYTEA],
+}
+export const isBinaryOf = (type: number, kind: Kind): boolean => READERS[kind].includes(type)
 
 interface Encoder {
   row(cells: readonly Cell[]): void

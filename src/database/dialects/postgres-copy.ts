@@ -6,16 +6,14 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '../database.ts'
 import { codeOf } from '../explain.ts'
 import type { Cell } from '../fit.ts'
-import type { Column, Table } from '../table.ts'
+import type { Column, Kind, Table } from '../table.ts'
 import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
-import { binaryRows } from './postgres-binary.ts'
+import { binaryRows, isBinaryOf } from './postgres-binary.ts'
 import { inTransaction } from './postgres-transaction.ts'
 
 /** After a batch met an existing key, this many batches of its table go through the staging table at once. */
 const PESSIMISTIC_BATCHES = 50
 const UNIQUE_VIOLATION = '23505'
-/** A column of the live table has another type than ours, such as a wider one. */
-const OTHER_TYPES = ['08P01', '22P02', '22P03']
 
 /** One statement takes them; for so few, COPY and a staging table cost more than they save. */
 const FEW_ROWS = 50
@@ -23,7 +21,10 @@ const FEW_ROWS = 50
 /** Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after. */
 const BEGIN = 'begin; set local synchronous_commit = off'
 
-export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'] {
+/** Whether the live columns have our types, by table and columns; for all that write to one database. */
+export type KnownTypes = Map<string, boolean>
+
+export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): Database['sendRows'] {
   /** Staging tables that a connection has; they live as long as it does. */
   const staged = new WeakMap<pg.PoolClient, Set<string>>()
   const pessimistic = new Map<string, number>()
@@ -49,6 +50,17 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
     )
     // Only now: what is rolled back takes the table with it.
     staged.set(client, (staged.get(client) ?? new Set()).add(staging))
+  }
+
+  /** An older or another version may have left wider columns: eight bytes of a number would be read as another one. */
+  async function hasOurTypes(none: string, kinds: readonly Kind[]): Promise<boolean> {
+    const key = `${none} ${kinds}`
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const { fields } = await inTransaction(pool, (client) => client.query(none))
+    const found = fields.every(({ dataTypeID }, index) => isBinaryOf(dataTypeID, kinds[index] as Kind))
+    known.set(key, found)
+    return found
   }
 
   return async (table, rows, mode) => {
@@ -81,13 +93,12 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect): Database['sendRows'
       return
     }
     const pause = pessimistic.get(table.name) ?? 0
-    if (mode === 'insert' || pause === 0) {
+    if ((mode === 'insert' || pause === 0) && (await hasOurTypes(`select ${columns} from ${target} limit 0`, kinds))) {
       // A first load meets no existing key, and straight into the table is twice as fast.
       try {
         return await inTransaction(pool, (client) => copy(client, target), BEGIN)
       } catch (error) {
-        const code = codeOf(error)
-        if (!OTHER_TYPES.includes(code) && !(mode === 'upsert' && code === UNIQUE_VIOLATION)) throw error
+        if (mode === 'insert' || codeOf(error) !== UNIQUE_VIOLATION) throw error
       }
     }
     pessimistic.set(table.name, pause === 0 ? PESSIMISTIC_BATCHES : pause - 1)

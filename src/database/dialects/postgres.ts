@@ -7,7 +7,7 @@ import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Column } from '../table.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
 import { type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
-import { copyWriter } from './postgres-copy.ts'
+import { copyWriter, type KnownTypes } from './postgres-copy.ts'
 import { inTransaction, poolOf } from './postgres-transaction.ts'
 
 const TYPES: Record<Column['kind'], string> = {
@@ -95,7 +95,7 @@ export async function connectPostgres(url: string, connections: number): Promise
     client.on('error', () => {})
     void client.query(`set timezone = 'UTC'`).catch(() => {})
   })
-  const database = databaseOn(pool, url)
+  const database = databaseOn(pool, url, new Map())
   const version = await sql<{ version: number }>`
     select cast(current_setting('server_version_num') as integer) as version`
     .execute(database.kysely)
@@ -109,13 +109,13 @@ export async function connectPostgres(url: string, connections: number): Promise
   throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
 }
 
-function databaseOn(pool: pg.Pool, url: string): Database {
+function databaseOn(pool: pg.Pool, url: string, known: KnownTypes): Database {
   const kysely = new Kysely<any>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
   return {
     dialect: postgres,
     kysely,
-    sendRows: copyWriter(pool, postgres),
-    transaction: (body) => inTransaction(pool, (client) => body(databaseOn(poolOf(client), url))),
+    sendRows: copyWriter(pool, postgres, known),
+    transaction: (body) => inTransaction(pool, (client) => body(databaseOn(poolOf(client), url, known))),
     describe: () => describe(kysely),
     locked: (name, body) =>
       kysely.connection().execute(async (connection) => {
