@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Database } from '../../src/database/database.ts'
 import type { Cell } from '../../src/database/fit.ts'
+import { wholeRows } from '../../src/database/rows.ts'
 import type { Table, TableRow } from '../../src/database/table.ts'
 import { stampRow } from '../../src/database/write.ts'
 import { commitParents, commits, repoCommits, repos } from '../../src/domain/code.ts'
@@ -158,7 +159,7 @@ export async function generate(database: Database, projects: number): Promise<vo
   const send = async (table: Table<any>) => {
     const rows = batches.get(table) ?? []
     batches.delete(table)
-    if (rows.length > 0) await database.sendRows(table, rows, 'insert')
+    if (rows.length > 0) await database.sendRows(wholeRows(table, rows), 'insert')
   }
   for (let project = 0; project < projects; project++) {
     for (const row of rowsOf(project)) {

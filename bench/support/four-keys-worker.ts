@@ -4,6 +4,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createIndex, indexesOf } from '../../src/database/dialects/dialect.ts'
 import type { Cell } from '../../src/database/fit.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { wholeRows } from '../../src/database/rows.ts'
 import type { Table } from '../../src/database/table.ts'
 import { fourKeys } from '../../src/metrics/index.ts'
 import { REFERENCE } from '../../src/metrics/policy.ts'
@@ -66,7 +67,7 @@ async function load(database: Database): Promise<number> {
     let batch: Cell[][] = []
     const send = async () => {
       const started = performance.now()
-      if (batch.length > 0) await database.sendRows(copy, batch, 'insert')
+      if (batch.length > 0) await database.sendRows(wholeRows(copy, batch), 'insert')
       seconds += (performance.now() - started) / 1000
       batch = []
     }

@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { UserError } from '../errors.ts'
 import type { Dialect, LiveTable } from './dialects/dialect.ts'
-import type { Cell } from './fit.ts'
-import type { Table } from './table.ts'
+import type { Rows } from './rows.ts'
 
 /** `update` sets the columns of rows that exist, and makes no others. */
 export type SendMode = 'insert' | 'upsert' | 'update'
@@ -12,8 +11,8 @@ export interface Database {
   readonly dialect: Dialect
   /** For system tables and API queries, and through its `sql` tag for any statement with parameters. */
   readonly kysely: Kysely<any>
-  /** Sends one batch of rows with distinct keys; use `write` or `update` of write.ts, which prepare such batches. */
-  sendRows(table: Table<any>, rows: readonly (readonly Cell[])[], mode: SendMode): Promise<void>
+  /** Sends one batch of rows; use `write` or `update` of write.ts, which prepare such batches. */
+  sendRows(rows: Rows, mode: SendMode): Promise<void>
   /**
    * Runs `body` on one connection: all that it writes becomes visible at once, or nothing when it throws. Inside, a
    * stream must be read to its end before the next statement; a transaction within it is part of it.

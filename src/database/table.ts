@@ -37,6 +37,8 @@ export interface Column<Value = unknown> {
   readonly isGenerated?: boolean
   /** True, or the name of an index shared by several columns. */
   readonly index?: true | string
+  /** Rows with one value are mostly written together: an index of ranges finds them, and costs nothing to keep. */
+  readonly isGathered?: true
   readonly unique?: true | string
   readonly source?: Source
   /** Never set: carries the type of the value. */
@@ -123,6 +125,7 @@ export const zeroTime = (inner: Column<Date | null>): Column<Date> =>
   ({ ...inner, missing: 'zero-time' }) as Column<Date>
 export const now = (): Column<Date> => column('timestamp', 'now')
 export const indexed = <C extends Column<any>>(inner: C, name?: string): C => ({ ...inner, index: name ?? true })
+export const gathered = <C extends Column<any>>(inner: C): C => ({ ...inner, index: true, isGathered: true })
 export const unique = <C extends Column<any>>(inner: C, name?: string): C => ({ ...inner, unique: name ?? true })
 export const generated = <C extends Column<any>>(inner: C): With<C, { isGenerated: true }> => ({
   ...inner,
@@ -138,6 +141,8 @@ export const origin = {
   _raw_data_remark: text(),
 }
 export const common = { ...written, ...origin }
+/** Of tables that take a whole history at once. */
+export const commonInBulk = { ...common, _raw_data_params: gathered(string(255)) }
 
 /** InnoDB's longest key; four varchar(255) utf8mb4 columns do not fit. */
 const LONGEST_KEY_BYTES = 3072

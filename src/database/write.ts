@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import type { Cell } from './fit.ts'
+import { wholeRows } from './rows.ts'
 import { inKeyOrder, keyOf, type Table, type TableRow } from './table.ts'
 
 const MOST_ATTEMPTS = 10
@@ -44,7 +45,7 @@ export function createWriter(database: Database, stamp = new Date()): Writer {
     gathered.delete(table)
     const mode = Array.isArray(rows) ? 'insert' : 'upsert'
     const all = Array.isArray(rows) ? rows : inKeyOrder(table, rows.values())
-    await retrying(database, () => database.sendRows(table, all, mode))
+    await retrying(database, () => database.sendRows(wholeRows(table, all), mode))
   }
   const sizeOf = (rows: Map<string, Cell[]> | Cell[][]) => (Array.isArray(rows) ? rows.length : rows.size)
   return {
@@ -84,7 +85,7 @@ export async function update(database: Database, rows: readonly TableRow[]): Pro
     first.table,
     rows.map(({ cells }) => cells),
   )
-  await retrying(database, () => database.sendRows(first.table, batch, 'update'))
+  await retrying(database, () => database.sendRows(wholeRows(first.table, batch), 'update'))
 }
 
 /** Deletes what an earlier run made from the same raw table and parameters and this run (`stamp`) did not write again. */

@@ -3,6 +3,7 @@ import {
   bigint,
   boolean,
   common,
+  commonInBulk,
   defineTable,
   indexed,
   integer,
@@ -36,7 +37,7 @@ export const repoCommits = defineTable(
   {
     repo_id: key(string()),
     commit_sha: key(string(40)),
-    ...common,
+    ...commonInBulk,
   },
   { meaning: 'Which commits a repository holds.' },
 )
@@ -79,7 +80,7 @@ export const commits = defineTable(
     committer_email: string(),
     committed_date: zeroTime(timestamp()),
     committer_id: indexed(string()),
-    ...common,
+    ...commonInBulk,
   },
   { meaning: 'A git commit; its key is the sha alone, so repositories share it.' },
 )
@@ -89,7 +90,7 @@ export const commitParents = defineTable(
   {
     commit_sha: key(string(40)),
     parent_commit_sha: key(string(40)),
-    ...common,
+    ...commonInBulk,
   },
   { meaning: 'Edges of the commit graph, child to parent.' },
 )
@@ -102,7 +103,7 @@ export const commitFiles = defineTable(
     file_path: string(1024),
     additions: bigint(),
     deletions: bigint(),
-    ...common,
+    ...commonInBulk,
   },
   { meaning: 'A file changed by a commit.' },
 )
@@ -150,7 +151,7 @@ export const commitFileComponents = defineTable(
   {
     commit_file_id: key(string()),
     component_name: string(),
-    ...common,
+    ...commonInBulk,
   },
   { meaning: 'The component that a changed file belongs to.' },
 )

@@ -1,6 +1,7 @@
 /** Rows that no raw record stands behind: they bear a mark of their own, and a full pass replaces what bears it. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { type Listed, listedRows, wholeRows } from '../database/rows.ts'
 import { inKeyOrder, type Table, type TableRow } from '../database/table.ts'
 import { retrying, stampRow } from '../database/write.ts'
 import { nextStamp } from './state.ts'
@@ -13,6 +14,8 @@ export interface Mark {
 export interface MarkedRows {
   /** Writes rows of one table, no two of them with the same key. */
   write(rows: readonly TableRow[]): Promise<void>
+  /** The same for items in the order of their keys; the rows are made while they are sent. */
+  writeListed(list: Listed): Promise<void>
   /** Deletes what bears the mark and was not written since these rows were opened. */
   sweep(table: Table<any>, condition?: RawBuilder<unknown>): Promise<void>
   /** The same for rows that others may need: those whose `column` is found in the column of another table stay. */
@@ -23,6 +26,12 @@ const SWEEP_BATCH = 1000
 
 export function openMarkedRows(database: Database, mark: Mark): MarkedRows {
   const stamp = nextStamp()
+  const borne = {
+    created_at: stamp,
+    updated_at: stamp,
+    _raw_data_params: mark.params,
+    _raw_data_table: mark.table,
+  }
   const isStale = sql`_raw_data_params = ${mark.params} and _raw_data_table = ${mark.table}
     and (updated_at is null or updated_at <> ${stamp})`
   const run = <Row>(statement: RawBuilder<Row>) => retrying(database, () => statement.execute(database.kysely))
@@ -39,7 +48,12 @@ export function openMarkedRows(database: Database, mark: Mark): MarkedRows {
         first.table,
         rows.map(({ cells }) => cells),
       )
-      await retrying(database, () => database.sendRows(first.table, sorted, 'upsert'))
+      await retrying(database, () => database.sendRows(wholeRows(first.table, sorted), 'upsert'))
+    },
+    async writeListed(list) {
+      if (list.items.length === 0) return
+      const shared = { ...list.shared, ...borne }
+      await retrying(database, () => database.sendRows(listedRows({ ...list, shared }), 'upsert'))
     },
     async sweep(table, condition = sql`1 = 1`) {
       await run(sql`delete from ${sql.table(table.name)} where ${isStale} and ${condition}`)

@@ -6,6 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import type { Cell, Fitter } from '../../src/database/fit.ts'
 import { readAll } from '../../src/database/read.ts'
+import { wholeRows } from '../../src/database/rows.ts'
 import type { Column, Table } from '../../src/database/table.ts'
 import { parseTime } from '../../src/database/time.ts'
 import { withFields } from '../../src/plugins/customize/fields.ts'
@@ -102,7 +103,7 @@ export function stepRunner(database: Database, data: string) {
   }
 
   async function insert(table: Table<any>, rows: Cell[][]) {
-    if (rows.length > 0) await database.sendRows(table, rows, 'insert')
+    if (rows.length > 0) await database.sendRows(wholeRows(table, rows), 'insert')
   }
 
   async function dump(

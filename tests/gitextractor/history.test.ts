@@ -191,4 +191,32 @@ describeEachDatabase('git history', (test) => {
     expect(tags?.[1]?.commit_sha).toBe(git(['rev-parse', 'v1.0^{commit}']))
     expect(tags?.[1]?.created_date).toBeInstanceOf(Date)
   })
+
+  it('counts every line of a history that goes in several batches', async () => {
+    freshData()
+    const long = makeRepository()
+    const lines = (number: number) =>
+      `${Array.from({ length: 1 + (number % 7) }, (_, at) => `${at} ${number}`).join('\n')}\n`
+    const data = (text: string) => `data ${text.length}\n${text}\n`
+    const commits = Array.from({ length: 9000 }, (_, number) =>
+      [
+        `commit refs/heads/main\ncommitter Carl <carl@example.com> ${1_700_000_000 + number} +0000\n${data(`${number}`)}`,
+        ...[0, 1, 2].map((file) => `M 100644 inline file-${(number * 3 + file) % 50}\n${data(lines(number + file))}`),
+      ].join(''),
+    )
+    long.git(['fast-import', '--quiet', '--force'], { input: commits.join('') })
+    await collect(test.database, { url: long.folder, skipCommitFiles: false })
+    const found = await stored(test.database)
+    const told = toldBy(long)
+    expect(found.commits).toHaveLength(9000)
+    for (const { sha, additions, deletions } of found.commits ?? []) {
+      const expected = told.get(sha)
+      if (additions !== expected?.additions || deletions !== expected?.deletions) {
+        expect({ sha, additions, deletions }).toEqual({ sha, ...expected })
+      }
+    }
+    expect(found.commit_files).toHaveLength([...told.values()].reduce((sum, { files }) => sum + files, 0))
+    expect(found.repo_commits).toHaveLength(9000)
+    expect(found.commit_parents).toHaveLength(8999)
+  })
 })

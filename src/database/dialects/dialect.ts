@@ -5,6 +5,7 @@ export interface IndexShape {
   readonly name: string
   readonly columns: readonly string[]
   readonly unique: boolean
+  readonly isGathered: boolean
 }
 
 /** How engines name a type in their catalogue, reduced to what a widening needs to know. */
@@ -23,6 +24,8 @@ export interface Dialect {
   readonly name: 'postgres' | 'mysql'
   quote(identifier: string): string
   columnType(column: Column, table?: Table<any>): string
+  /** How an index of ranges is spelled; without it, such columns have an ordinary one. */
+  readonly rangeIndex?: { readonly method: string; readonly options: string }
   /** How many characters of a text column an index takes, where it cannot take the whole. */
   readonly indexedTextLength?: number
   createTable(table: Table<any>): string
@@ -85,16 +88,16 @@ export const WIDENING: readonly (readonly string[])[] = [
 const LONGEST_IDENTIFIER = 63
 
 export function indexesOf(table: Table<any>): IndexShape[] {
-  const shapes = new Map<string, { columns: string[]; unique: boolean }>()
+  const shapes = new Map<string, { columns: string[]; unique: boolean; isGathered: boolean }>()
   for (const name of table.names) {
-    const { index, unique } = table.columns[name] as Column
+    const { index, unique, isGathered = false } = table.columns[name] as Column
     for (const [mark, isUnique] of [
       [index, false],
       [unique, true],
     ] as const) {
       if (!mark) continue
       const indexName = shortName(mark === true ? `idx_${table.name}_${name}` : `idx_${table.name}_${mark}`)
-      const shape = shapes.get(indexName) ?? { columns: [], unique: isUnique }
+      const shape = shapes.get(indexName) ?? { columns: [], unique: isUnique, isGathered }
       shape.columns.push(name)
       shapes.set(indexName, shape)
     }
@@ -109,13 +112,15 @@ function shortName(name: string): string {
   return `${name.slice(0, LONGEST_IDENTIFIER - 9)}_${hash.toString(16)}`
 }
 
-export function createIndex(dialect: Dialect, table: Table<any>, { name, columns, unique }: IndexShape): string {
+export function createIndex(dialect: Dialect, table: Table<any>, index: IndexShape): string {
+  const { name, columns, unique, isGathered } = index
   const parts = columns.map((each) =>
     dialect.indexedTextLength && table.columns[each].kind === 'text'
       ? `${dialect.quote(each)}(${dialect.indexedTextLength})`
       : dialect.quote(each),
   )
-  return `create ${unique ? 'unique ' : ''}index ${dialect.quote(name)} on ${dialect.quote(table.name)} (${parts.join(', ')})`
+  const { method, options } = (isGathered && dialect.rangeIndex) || { method: '', options: '' }
+  return `create ${unique ? 'unique ' : ''}index ${dialect.quote(name)} on ${dialect.quote(table.name)}${method} (${parts.join(', ')})${options}`
 }
 
 export const quoteAll = (dialect: Dialect, names: readonly string[]): string =>

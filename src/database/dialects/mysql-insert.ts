@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Pool } from 'mysql2'
 import type { Database } from '../database.ts'
 import type { Cell } from '../fit.ts'
+import { sentNames } from '../rows.ts'
 import type { Table } from '../table.ts'
 import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
 
@@ -27,15 +28,15 @@ interface Shape {
   readonly tail: string
 }
 
-function insertion(dialect: Dialect, table: Table<any>, tail: string): Shape {
-  const head = `insert into ${dialect.quote(table.name)} (${quoteAll(dialect, table.names)}) values `
+function insertion(dialect: Dialect, table: Table<any>, names: readonly string[], tail: string): Shape {
+  const head = `insert into ${dialect.quote(table.name)} (${quoteAll(dialect, names)}) values `
   return { head, row: (values) => `(${values.join(',')})`, separator: ',', tail }
 }
 
 /** Rows as a union, whose columns an empty part names: each server spells lists of values in its own way. */
-function updating(dialect: Dialect, table: Table<any>): Shape {
+function updating(dialect: Dialect, table: Table<any>, sent: readonly string[]): Shape {
   const { on, set } = broughtBy(dialect, table, 'target.')
-  const names = table.names.map((name) => `null as ${dialect.quote(name)}`)
+  const names = sent.map((name) => `null as ${dialect.quote(name)}`)
   return {
     head: `update ${dialect.quote(table.name)} as target inner join (select ${names} from dual where 1 = 0 union all `,
     row: (values) => `select ${values.join(',')}`,
@@ -48,15 +49,19 @@ function updating(dialect: Dialect, table: Table<any>): Shape {
 export function insertWriter(pool: Pick<Pool, 'query'>, dialect: Dialect, longest: number): Database['sendRows'] {
   const send = (statement: string) =>
     new Promise<void>((resolve, reject) => pool.query(statement, (error) => (error ? reject(error) : resolve())))
-  return async (table, rows, mode) => {
+  return async (rows, mode) => {
+    const { table } = rows
+    const names = sentNames(rows)
+    const alike = rows.shared.map(({ cell }) => literal(cell))
     const { head, row, separator, tail } =
       mode === 'update'
-        ? updating(dialect, table)
-        : insertion(dialect, table, mode === 'upsert' ? ` ${dialect.onExistingKey(table, table.names)}` : '')
+        ? updating(dialect, table, names)
+        : insertion(dialect, table, names, mode === 'upsert' ? ` ${dialect.onExistingKey(table, names)}` : '')
     let statement = ''
     let size = 0
-    for (const cells of rows) {
-      const values = row(cells.map(literal))
+    for (let index = 0; index < rows.length; index++) {
+      const cells = rows.at(index)
+      const values = row([...rows.places.map((place) => literal(cells[place] as Cell)), ...alike])
       const bytes = Buffer.byteLength(values) + separator.length
       if (statement !== '' && size + bytes > longest) {
         await send(head + statement + tail)

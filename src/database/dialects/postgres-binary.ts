@@ -1,7 +1,8 @@
 /** Rows in COPY's binary format, which the server takes as they are instead of reading them out of text. */
 import pg from 'pg'
 import type { Cell } from '../fit.ts'
-import type { Kind } from '../table.ts'
+import type { Rows } from '../rows.ts'
+import type { Column, Kind } from '../table.ts'
 
 /** COPY takes any number of bytes; pieces of this size keep memory bounded whatever the rows are. */
 const PIECE = 1 << 16
@@ -17,7 +18,7 @@ const NEAR = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 /** Length and value of any cell but texts and bytes, which reserve for themselves. */
 const LONGEST_FIXED = 12
 /** Up to this length a loop is quicker than the call that encodes a text. */
-const SHORT = 64
+const SHORT = 16
 
 const { VARCHAR, TEXT, INT4, INT8, FLOAT8, BOOL, TIMESTAMPTZ, DATE, JSONB, BYTEA } = pg.types.builtins
 /** Types that read the bytes of a kind as they are meant. */
@@ -37,15 +38,17 @@ export const isBinaryOf = (type: number, kind: Kind): boolean => READERS[kind].i
 
 interface Encoder {
   row(cells: readonly Cell[]): void
-  end(): void
   /** Gives pieces that are full, once. */
   full(): Buffer[]
+  /** Gives what is left, without its last bytes. */
+  rest(cut: number): Buffer[]
 }
 
-function encoderOf(kinds: readonly Kind[], positions: readonly number[]): Encoder {
+/** Encodes the cells at `places` of each row, `head` before the first and `tail` after each. */
+function encoderOf(kinds: readonly Kind[], places: readonly number[], head: Buffer, tail: Buffer): Encoder {
   let full: Buffer[] = []
   let piece = Buffer.allocUnsafe(PIECE)
-  let used = SIGNATURE.copy(piece)
+  let used = head.copy(piece)
 
   function reserve(bytes: number): void {
     if (used + bytes <= piece.length) return
@@ -53,27 +56,31 @@ function encoderOf(kinds: readonly Kind[], positions: readonly number[]): Encode
     piece = Buffer.allocUnsafe(Math.max(PIECE, bytes))
     used = 0
   }
-  const put32 = (value: number) => {
-    used = piece.writeInt32BE(value, used)
+  function put32(value: number): void {
+    piece[used++] = value >>> 24
+    piece[used++] = value >>> 16
+    piece[used++] = value >>> 8
+    piece[used++] = value
   }
   function put64(value: number | bigint): void {
     put32(8)
     if (typeof value === 'bigint') used = piece.writeBigInt64BE(value, used)
     else {
       const high = Math.floor(value / WORD)
-      used = piece.writeInt32BE(high, used)
-      used = piece.writeUInt32BE(value - high * WORD, used)
+      put32(high)
+      put32(value - high * WORD)
     }
   }
   /** `prefix`: a byte before the text, or none when negative. */
   function putText(text: string, prefix = -1): void {
-    reserve(5 + text.length * 3)
+    const { length } = text
+    reserve(5 + length * 3)
     const start = used
     used += 4
     if (prefix >= 0) piece[used++] = prefix
     let at = used
-    if (text.length <= SHORT) {
-      for (let index = 0; index < text.length; index++) {
+    if (length <= SHORT) {
+      for (let index = 0; index < length; index++) {
         const code = text.charCodeAt(index)
         if (code > 0x7f) {
           at = used + piece.write(text, used)
@@ -82,7 +89,8 @@ function encoderOf(kinds: readonly Kind[], positions: readonly number[]): Encode
         piece[at++] = code
       }
     } else at += piece.write(text, at)
-    piece.writeInt32BE(at - start - 4, start)
+    used = start
+    put32(at - start - 4)
     used = at
   }
   function putMoment(moment: Date): void {
@@ -118,41 +126,59 @@ function encoderOf(kinds: readonly Kind[], positions: readonly number[]): Encode
     },
   }
   const columns = kinds.map((kind) => put[kind])
+  const take = () => {
+    const taken = full
+    full = []
+    return taken
+  }
   return {
     row(cells) {
-      reserve(2)
-      used = piece.writeInt16BE(columns.length, used)
       for (let index = 0; index < columns.length; index++) {
         reserve(LONGEST_FIXED)
-        const cell = cells[positions[index] as number] as Cell
+        const cell = cells[places[index] as number] as Cell
         if (cell === null) put32(NULL)
         else columns[index]?.(cell)
       }
+      reserve(tail.length)
+      piece.set(tail, used)
+      used += tail.length
     },
-    end() {
-      reserve(2)
-      used = piece.writeInt16BE(-1, used)
-      full.push(piece.subarray(0, used))
-    },
-    full() {
-      const taken = full
-      full = []
-      return taken
+    full: take,
+    rest(cut) {
+      full.push(piece.subarray(0, used - cut))
+      return take()
     },
   }
 }
 
-/** The cells at `positions` of each row, with the kinds of their columns. */
-export function* binaryRows(
-  rows: readonly (readonly Cell[])[],
-  kinds: readonly Kind[],
-  positions: readonly number[],
-): Generator<Buffer> {
-  const encoder = encoderOf(kinds, positions)
-  for (const cells of rows) {
-    encoder.row(cells)
+const NOTHING = Buffer.alloc(0)
+
+function encodeOnce(kinds: readonly Kind[], cells: readonly Cell[]): Buffer {
+  const encoder = encoderOf(kinds, [...cells.keys()], NOTHING, NOTHING)
+  encoder.row(cells)
+  return Buffer.concat(encoder.rest(0))
+}
+
+const word16 = (value: number) => {
+  const word = Buffer.alloc(2)
+  word.writeInt16BE(value)
+  return word
+}
+/** Stands where the next row would say how many columns it has. */
+const END = word16(-1)
+
+export function* binaryRows({ table, names, places, shared, length, at }: Rows): Generator<Buffer> {
+  const kindOf = (name: string) => (table.columns[name] as Column).kind
+  const begin = word16(names.length + shared.length)
+  const alike = encodeOnce(
+    shared.map(({ name }) => kindOf(name)),
+    shared.map(({ cell }) => cell),
+  )
+  const encoder = encoderOf(names.map(kindOf), places, Buffer.concat([SIGNATURE, begin]), Buffer.concat([alike, begin]))
+  for (let index = 0; index < length; index++) {
+    encoder.row(at(index))
     yield* encoder.full()
   }
-  encoder.end()
-  yield* encoder.full()
+  yield* encoder.rest(begin.length)
+  yield END
 }

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '../database.ts'
 import { codeOf } from '../explain.ts'
-import type { Cell } from '../fit.ts'
+import { sentNames } from '../rows.ts'
 import type { Column, Kind, Table } from '../table.ts'
 import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
 import { binaryRows, isBinaryOf } from './postgres-binary.ts'
@@ -63,18 +63,13 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
     return found
   }
 
-  return async (table, rows, mode) => {
-    const positions = table.names
-      .map((_, position) => position)
-      .filter((position) => !isNumberedByDatabase(table, position, rows))
-    const names = positions.map((position) => table.names[position] as string)
+  return async (rows, mode) => {
+    const { table } = rows
+    const names = sentNames(rows)
     const kinds = names.map((name) => (table.columns[name] as Column).kind)
     const columns = quoteAll(dialect, names)
     const copy = (client: pg.PoolClient, target: string) =>
-      pipeline(
-        binaryRows(rows, kinds, positions),
-        client.query(copyFrom(`copy ${target} (${columns}) from stdin (format binary)`)),
-      )
+      pipeline(binaryRows(rows), client.query(copyFrom(`copy ${target} (${columns}) from stdin (format binary)`)))
 
     const target = dialect.quote(table.name)
     if (mode === 'update') {
@@ -86,8 +81,13 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
       )
     }
     if (mode === 'upsert' && rows.length <= FEW_ROWS) {
-      const places = rows.map((_, row) => `(${positions.map((_, at) => `$${row * positions.length + at + 1}`)})`)
-      const values = rows.flatMap((cells) => positions.map((position) => cells[position]))
+      const alike = rows.shared.map(({ cell }) => cell)
+      const list = Array.from({ length: rows.length }, (_, index) => {
+        const cells = rows.at(index)
+        return [...rows.places.map((place) => cells[place]), ...alike]
+      })
+      const places = list.map((_, row) => `(${names.map((_, at) => `$${row * names.length + at + 1}`)})`)
+      const values = list.flat()
       const statement = `insert into ${target} (${columns}) values ${places} ${dialect.onExistingKey(table, names)}`
       await inTransaction(pool, (client) => client.query(statement, values), BEGIN)
       return
@@ -122,6 +122,3 @@ function stagingOf(dialect: Dialect, table: Table<any>): { readonly staging: str
   const hash = createHash('sha1').update(`${table.name} ${columns}`)
   return { staging: dialect.quote(`_stage_${hash.digest('hex')}`), columns }
 }
-
-const isNumberedByDatabase = (table: Table<any>, position: number, rows: readonly (readonly Cell[])[]) =>
-  (table.columns[table.names[position] as string] as Column).isGenerated === true && rows[0]?.[position] === null

@@ -35,6 +35,7 @@ const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
 
 export const postgres: Dialect = {
   name: 'postgres',
+  rangeIndex: { method: ' using brin', options: ' with (autosummarize = on)' },
   quote,
   columnType: (column) => (column.kind === 'string' ? `varchar(${column.size})` : TYPES[column.kind]),
   createTable(table) {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Cell } from '../../database/fit.ts'
+import { wholeRows } from '../../database/rows.ts'
 import { defineTable, key, string } from '../../database/table.ts'
 import { commitsDiffs } from '../../domain/code.ts'
 import { type Calculation, mapped, projectOf, type Sql, swap } from './calculation.ts'
@@ -80,7 +81,7 @@ export async function writeRanges(database: Database, { repos, pairs, signal }: 
       let batch: Cell[][] = []
       const send = async () => {
         signal.throwIfAborted()
-        if (batch.length > 0) await inside.sendRows(commitsDiffs, batch, 'insert')
+        if (batch.length > 0) await inside.sendRows(wholeRows(commitsDiffs, batch), 'insert')
         written += batch.length
         batch = []
       }
@@ -94,7 +95,7 @@ export async function writeRanges(database: Database, { repos, pairs, signal }: 
       // A commit that is not known yet may come with more history; its pair is tried again.
       const finished = pairs.filter(({ newSha, oldSha }) => graph.has(newSha) && (oldSha === '' || graph.has(oldSha)))
       const cells = finished.map(({ newSha, oldSha }): Cell[] => [newSha, oldSha])
-      if (cells.length > 0) await inside.sendRows(finishedCommitsDiffs, cells, 'insert')
+      if (cells.length > 0) await inside.sendRows(wholeRows(finishedCommitsDiffs, cells), 'insert')
       return written
     }),
   )

@@ -1,18 +1,22 @@
-/** Reads the output of `git log -z --format=raw [--numstat]`, piece by piece, as it comes. */
+/**
+ * Reads the output of `git log -z --format=raw [--numstat]`, piece by piece, as it comes. Histories are long and their
+ * people few: who wrote a commit is looked up, not made anew.
+ */
 import { isUtf8 } from 'node:buffer'
 
-export interface Ident {
+export interface Person {
   readonly name: string
   readonly email: string
-  /** Null when it cannot be told, or lies outside the years 1 to 9999. */
-  readonly date: Date | null
 }
 
 export interface Commit {
   readonly sha: string
   readonly parents: readonly string[]
-  readonly author: Ident
-  readonly committer: Ident
+  readonly author: Person
+  /** In seconds since 1970; NaN when it cannot be told, or lies outside the years 1 to 9999. */
+  readonly authoredAt: number
+  readonly committer: Person
+  readonly committedAt: number
   readonly message: string
 }
 
@@ -23,13 +27,23 @@ export interface LogVisitor {
 }
 
 const NUL = 0
+const TAB = 9
 const NEWLINE = 10
+const SPACE = 32
+const DASH = 45
+const [ZERO, NINE] = [48, 57]
+const [OPEN, CLOSE] = [60, 62]
+const SMALL_C = 99
 const REPLACEMENT = '\ufffd'
 
 const windows1252 = new TextDecoder('windows-1252')
 /** Git does not say how bytes were meant; what is not UTF-8 is nearly always the old default of Western systems. */
-const decode = (bytes: Uint8Array): string =>
-  isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() : windows1252.decode(bytes)
+function decode(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('utf8', start, end)
+  if (!text.includes(REPLACEMENT)) return text
+  const part = bytes.subarray(start, end)
+  return isUtf8(part) ? text : windows1252.decode(part)
+}
 
 export interface LogReader {
   read(piece: Buffer): void
@@ -38,116 +52,167 @@ export interface LogReader {
 }
 
 export function logReader(visitor: LogVisitor): LogReader {
+  const parseCommit = commitParser(visitor)
   /** Pieces of an entry whose end has not come yet. */
   let begun: Buffer[] = []
   /** Entries still to come that belong to a rename: the old path, then the new. */
   let pathsToCome = 0
-  let counts: [additions: number, deletions: number] = [0, 0]
+  let additions = 0
+  let deletions = 0
 
-  function entry(bytes: Buffer): void {
+  function entry(bytes: Buffer, start: number, end: number): void {
     if (pathsToCome > 0) {
       pathsToCome--
-      if (pathsToCome === 0) visitor.file(...counts, decode(bytes), bytes)
-    } else if (bytes.length === 0) {
+      if (pathsToCome === 0) pathEntry(bytes, start, end)
+    } else if (start === end) {
       // Between the files of one commit and the next commit.
-    } else if (bytes[0] === 0x63 /* c of commit; counts begin with a digit or a dash */) {
-      const changesAt = commitEntry(bytes)
-      if (changesAt < bytes.length) fileEntry(bytes.subarray(changesAt))
-    } else fileEntry(bytes)
+    } else if (bytes[start] === SMALL_C /* of commit; counts begin with a digit or a dash */) {
+      const changesAt = parseCommit(bytes, start, end)
+      if (changesAt < end) fileEntry(bytes, changesAt, end)
+    } else fileEntry(bytes, start, end)
   }
 
-  /** Gives the position where the first file begins: git separates it from its commit by an empty line only. */
-  function commitEntry(bytes: Buffer): number {
-    const text = bytes.toString()
-    const isExact = !text.includes(REPLACEMENT) || isUtf8(bytes)
-    const [commit, end] = isExact ? parseCommit(text, same) : parseCommit(bytes.toString('latin1'), fromLatin1)
-    visitor.commit(commit)
-    const rest = (isExact ? text : bytes.toString('latin1')).length - end
-    if (rest === 0) return bytes.length
-    // What follows has no NUL and is short; its length in bytes is found from the end.
-    return bytes.length - (isExact ? Buffer.byteLength(text.slice(end)) : rest)
+  function fileEntry(bytes: Buffer, start: number, end: number): void {
+    const first = bytes.indexOf(TAB, start)
+    const second = bytes.indexOf(TAB, first + 1)
+    additions = Number(bytes.toString('latin1', start, first)) || 0
+    deletions = Number(bytes.toString('latin1', first + 1, second)) || 0
+    if (second + 1 === end) pathsToCome = 2
+    else pathEntry(bytes, second + 1, end)
   }
 
-  function fileEntry(bytes: Buffer): void {
-    const first = bytes.indexOf(9)
-    const second = bytes.indexOf(9, first + 1)
-    counts = [Number(bytes.toString('latin1', 0, first)) || 0, Number(bytes.toString('latin1', first + 1, second)) || 0]
-    const path = bytes.subarray(second + 1)
-    if (path.length === 0) pathsToCome = 2
-    else visitor.file(...counts, decode(path), path)
+  function pathEntry(bytes: Buffer, start: number, end: number): void {
+    visitor.file(additions, deletions, decode(bytes, start, end), bytes.subarray(start, end))
   }
 
   return {
     read(piece) {
       let start = 0
       for (let end = piece.indexOf(NUL); end >= 0; end = piece.indexOf(NUL, start)) {
-        const bytes = piece.subarray(start, end)
-        start = end + 1
-        if (begun.length === 0) entry(bytes)
+        if (begun.length === 0) entry(piece, start, end)
         else {
-          begun.push(bytes)
-          const whole = Buffer.concat(begun)
+          const whole = Buffer.concat([...begun, piece.subarray(start, end)])
           begun = []
-          entry(whole)
+          entry(whole, 0, whole.length)
         }
+        start = end + 1
       }
       if (start < piece.length) begun.push(piece.subarray(start))
     },
     end() {
-      if (begun.length > 0) entry(Buffer.concat(begun))
+      const whole = Buffer.concat(begun)
+      if (whole.length > 0) entry(whole, 0, whole.length)
       begun = []
     },
   }
 }
 
-const same = (text: string) => text
-const fromLatin1 = (text: string) => decode(Buffer.from(text, 'latin1'))
+const [COMMIT, PARENT, AUTHOR, COMMITTER, INDENT] = ['commit ', 'parent ', 'author ', 'committer ', '    '].map(
+  (word) => Buffer.from(word),
+) as [Buffer, Buffer, Buffer, Buffer, Buffer]
 
-/** The commit, and where its text ends: at the end, or where the first changed file begins. */
-function parseCommit(text: string, decoded: (text: string) => string): [commit: Commit, end: number] {
-  const parents: string[] = []
-  let author = NOBODY
-  let committer = NOBODY
-  let at = text.indexOf('\n')
-  const sha = text.slice('commit '.length, at)
-  at++
-  for (let end: number; at < text.length && text.charCodeAt(at) !== NEWLINE; at = end + 1) {
-    end = text.indexOf('\n', at)
-    if (end < 0) end = text.length
-    // Other headers, and the lines that continue them, begin otherwise.
-    if (text.startsWith('parent ', at)) parents.push(text.slice(at + 7, end))
-    else if (text.startsWith('author ', at)) author = parseIdent(text.slice(at + 7, end), decoded)
-    else if (text.startsWith('committer ', at)) committer = parseIdent(text.slice(at + 10, end), decoded)
-  }
-  at++
-  let message = ''
-  if (text.startsWith('    ', at)) {
-    // Every line of it is indented, also an empty one.
-    const found = text.indexOf('\n\n', at)
-    const end = found < 0 ? text.length : found
-    message = text
-      .slice(at + 4, end)
-      .replaceAll('\n    ', '\n')
-      .trimEnd()
-    at = end + 2
-  }
-  return [{ sha, parents, author, committer, message: decoded(message) }, Math.min(at, text.length)]
+function startsWith(bytes: Buffer, at: number, word: Buffer): boolean {
+  for (let index = 0; index < word.length; index++) if (bytes[at + index] !== word[index]) return false
+  return true
 }
 
-const NOBODY: Ident = { name: '', email: '', date: null }
+function endOfLine(bytes: Buffer, start: number, end: number): number {
+  let at = start
+  while (at < end && bytes[at] !== NEWLINE) at++
+  return at
+}
+
+const NOBODY: Person = { name: '', email: '' }
+
+/** Gives where the first file begins, which git separates from its commit by an empty line only. */
+function commitParser(visitor: LogVisitor): (bytes: Buffer, start: number, end: number) => number {
+  const personOf = peopleReader()
+  return (bytes, start, end) => {
+    const parents: string[] = []
+    let author = NOBODY
+    let authoredAt = Number.NaN
+    let committer = NOBODY
+    let committedAt = Number.NaN
+    let at = endOfLine(bytes, start, end)
+    const sha = bytes.toString('latin1', start + COMMIT.length, at)
+    at++
+    for (let stop: number; at < end && bytes[at] !== NEWLINE; at = stop + 1) {
+      stop = endOfLine(bytes, at, end)
+      // Other headers, and the lines that continue them, begin otherwise.
+      if (startsWith(bytes, at, PARENT)) parents.push(bytes.toString('latin1', at + PARENT.length, stop))
+      else if (startsWith(bytes, at, AUTHOR)) {
+        const nameEnd = endOfPerson(bytes, at, stop)
+        author = personOf(bytes, at + AUTHOR.length, nameEnd)
+        authoredAt = readSeconds(bytes, nameEnd, stop)
+      } else if (startsWith(bytes, at, COMMITTER)) {
+        const nameEnd = endOfPerson(bytes, at, stop)
+        committer = personOf(bytes, at + COMMITTER.length, nameEnd)
+        committedAt = readSeconds(bytes, nameEnd, stop)
+      }
+    }
+    const messageStart = Math.min(at + 1, end)
+    const messageEnd = endOfMessage(bytes, messageStart, end)
+    const message = decode(bytes, messageStart + INDENT.length, messageEnd)
+      .replaceAll('\n    ', '\n')
+      .trimEnd()
+    visitor.commit({ sha, parents, author, authoredAt, committer, committedAt, message })
+    return messageEnd + (messageEnd > messageStart ? 2 : 0)
+  }
+}
+
+/** Every line of a message is indented, also an empty one. */
+function endOfMessage(bytes: Buffer, start: number, end: number): number {
+  let at = start
+  while (at < end && startsWith(bytes, at, INDENT)) at = endOfLine(bytes, at, end) + 1
+  return at === start ? start : Math.min(at - 1, end)
+}
+
 const FIRST_SECOND = -62_135_596_800
 const LAST_SECOND = 253_402_300_799
 
-/** `Name <address> seconds zone`; what old tools left out or garbled is empty. */
-function parseIdent(text: string, decoded: (text: string) => string): Ident {
-  const open = text.indexOf('<')
-  const close = text.indexOf('>', open)
-  if (open < 0 || close < 0) return { name: decoded(text), email: '', date: null }
-  const [, digits] = /^\s*(-?\d+)/.exec(text.slice(text.lastIndexOf('>') + 1)) ?? []
-  const seconds = digits === undefined ? Number.NaN : Number(digits)
-  return {
-    name: decoded(text.slice(0, open).trim()),
-    email: decoded(text.slice(open + 1, close).trim()),
-    date: seconds >= FIRST_SECOND && seconds <= LAST_SECOND ? new Date(seconds * 1000) : null,
+/** A signature is `Name <address> seconds zone`; what old tools left out or garbled is empty. */
+function endOfPerson(bytes: Buffer, start: number, end: number): number {
+  let close = end - 1
+  while (close > start && bytes[close] !== CLOSE) close--
+  return close > start ? close + 1 : end
+}
+
+function peopleReader(): (bytes: Buffer, start: number, end: number) => Person {
+  const people = new Map<string, Person>()
+  return (bytes, start, end) => {
+    const key = bytes.toString('latin1', start, end)
+    let person = people.get(key)
+    if (!person) {
+      person = parsePerson(bytes, start, end)
+      people.set(key, person)
+    }
+    return person
   }
 }
+
+function parsePerson(bytes: Buffer, start: number, end: number): Person {
+  const within = (at: number) => at >= start && at < end
+  const open = bytes.indexOf(OPEN, start)
+  const close = bytes.indexOf(CLOSE, open)
+  if (!within(open) || !within(close)) return { name: decode(bytes, start, end), email: '' }
+  return { name: decode(bytes, start, open).trim(), email: decode(bytes, open + 1, close).trim() }
+}
+
+/** The number that stands first; NaN when none does. */
+function readSeconds(bytes: Buffer, start: number, end: number): number {
+  let at = start
+  while (at < end && bytes[at] === SPACE) at++
+  const isNegative = bytes[at] === DASH
+  if (isNegative) at++
+  const first = at
+  let seconds = 0
+  for (; at < end; at++) {
+    const digit = bytes[at] as number
+    if (digit < ZERO || digit > NINE) break
+    seconds = seconds * 10 + (digit - ZERO)
+  }
+  if (isNegative) seconds = -seconds
+  return at > first && seconds >= FIRST_SECOND && seconds <= LAST_SECOND ? seconds : Number.NaN
+}
+
+export const dateOf = (seconds: number): Date | null => (Number.isNaN(seconds) ? null : new Date(seconds * 1000))

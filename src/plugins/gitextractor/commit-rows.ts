@@ -1,86 +1,106 @@
+/** Which rows commits become. */
 import { hash } from 'node:crypto'
 import type { TableRow } from '../../database/table.ts'
 import { commitFileComponents, commitFiles, commitParents, commits, repoCommits } from '../../domain/code.ts'
 import { accounts } from '../../domain/people.ts'
-import type { Commit, Ident } from './commit-log.ts'
-import type { Components } from './components.ts'
-import type { GitTask } from './options.ts'
+import { type Listed, listed } from '../../plugin-kit/rows.ts'
+import { type Commit, dateOf, type Person } from './commit-log.ts'
 
-export interface CommitRows {
-  /** Ends the commit before; null: the files that follow do not count. */
-  begin(commit: Commit | null): void
-  /** A file that the commit begun last has changed. */
-  file(additions: number, deletions: number, path: string, bytes: Uint8Array): void
+export interface ChangedFile {
+  readonly sha: string
+  readonly id: string
+  readonly path: string
+  readonly additions: number
+  readonly deletions: number
+  readonly component: string
 }
 
+/** A commit with what its files add up to; the files themselves only where they are wanted. */
+export interface CountedCommit {
+  readonly commit: Commit
+  additions: number
+  deletions: number
+  files: ChangedFile[] | null
+}
+
+/** Of the bytes of a path, since two paths may read alike. */
+export const fileId = (sha: string, path: Uint8Array): string => `${sha}:${hash('sha256', path)}`
+
 const LONGEST_ACCOUNT_ID = 255
+/** Addresses are ids; commits without one have no account. */
+export const accountId = ({ email }: Person): string => email.slice(0, LONGEST_ACCOUNT_ID)
 
-/** Turns commits and their files into rows; `components` only where files are wanted. */
-export function commitRows(
-  { repoId, excluded }: GitTask,
-  components: Components | null,
-  add: (row: TableRow, characters?: number) => void,
-): CommitRows {
-  const known = new Set<string>()
-  let current: Commit | null = null
-  let additions = 0
-  let deletions = 0
+export const accountRow = (person: Person): TableRow =>
+  accounts.row({ id: accountId(person), email: person.email, full_name: person.name, user_name: person.name })
 
-  /** Addresses are ids; commits without one have no account. */
-  function accountOf({ name, email }: Ident): string {
-    const id = email.slice(0, LONGEST_ACCOUNT_ID)
-    if (id !== '' && !known.has(id)) {
-      known.add(id)
-      add(accounts.row({ id, email, full_name: name, user_name: name }))
-    }
-    return id
-  }
+/** A history may name a parent twice. */
+const distinct = (parents: readonly string[]) => (parents.length < 2 ? parents : [...new Set(parents)].sort())
 
-  function finish({ sha, parents, author, committer, message }: Commit): void {
-    add(repoCommits.row({ repo_id: repoId, commit_sha: sha }))
-    for (const parent of new Set(parents)) add(commitParents.row({ commit_sha: sha, parent_commit_sha: parent }))
-    add(
-      commits.row({
-        sha,
+/** In the order of their shas, which leads the keys of all these tables. */
+export function listsOf(repoId: string, batch: CountedCommit[]): Listed[] {
+  const items = batch.sort((one, other) => (one.commit.sha < other.commit.sha ? -1 : 1))
+  const files = items.flatMap((item) => item.files?.sort((one, other) => (one.id < other.id ? -1 : 1)) ?? [])
+  return [
+    listed({
+      table: commits,
+      names: [
+        'sha',
+        'additions',
+        'deletions',
+        'message',
+        'author_name',
+        'author_email',
+        'authored_date',
+        'author_id',
+        'committer_name',
+        'committer_email',
+        'committed_date',
+        'committer_id',
+      ],
+      shared: {},
+      items,
+      valuesOf: ({ commit, additions, deletions }) => [
+        commit.sha,
         additions,
         deletions,
-        message,
-        author_name: author.name,
-        author_email: author.email,
-        authored_date: author.date,
-        author_id: accountOf(author),
-        committer_name: committer.name,
-        committer_email: committer.email,
-        committed_date: committer.date,
-        committer_id: accountOf(committer),
-      }),
-      message.length,
-    )
-  }
-
-  return {
-    begin(commit) {
-      if (current) finish(current)
-      current = commit
-      additions = 0
-      deletions = 0
-    },
-    file(added, deleted, path, bytes) {
-      if (!current) return
-      if (excluded.length > 0) {
-        const lower = path.toLowerCase()
-        if (excluded.some((ending) => lower.endsWith(ending))) return
-      }
-      additions += added
-      deletions += deleted
-      if (!components) return
-      // Of the bytes, since two paths may read alike.
-      const id = `${current.sha}:${hash('sha256', bytes)}`
-      add(
-        commitFiles.row({ id, commit_sha: current.sha, file_path: path, additions: added, deletions: deleted }),
-        path.length,
-      )
-      add(commitFileComponents.row({ commit_file_id: id, component_name: components.of(path) }))
-    },
-  }
+        commit.message,
+        commit.author.name,
+        commit.author.email,
+        dateOf(commit.authoredAt),
+        accountId(commit.author),
+        commit.committer.name,
+        commit.committer.email,
+        dateOf(commit.committedAt),
+        accountId(commit.committer),
+      ],
+    }),
+    listed({
+      table: repoCommits,
+      names: ['commit_sha'],
+      shared: { repo_id: repoId },
+      items,
+      valuesOf: ({ commit }) => [commit.sha],
+    }),
+    listed({
+      table: commitParents,
+      names: ['commit_sha', 'parent_commit_sha'],
+      shared: {},
+      items: items.flatMap(({ commit: { sha, parents } }) => distinct(parents).map((parent) => ({ sha, parent }))),
+      valuesOf: ({ sha, parent }) => [sha, parent],
+    }),
+    listed({
+      table: commitFiles,
+      names: ['id', 'commit_sha', 'file_path', 'additions', 'deletions'],
+      shared: {},
+      items: files,
+      valuesOf: ({ id, sha, path, additions, deletions }) => [id, sha, path, additions, deletions],
+    }),
+    listed({
+      table: commitFileComponents,
+      names: ['commit_file_id', 'component_name'],
+      shared: {},
+      items: files,
+      valuesOf: ({ id, component }) => [id, component],
+    }),
+  ]
 }

@@ -1,13 +1,13 @@
 /** Commits with their parents, authors and line counts: those that are new, or on a full pass all of them. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { commitFileComponents, commitFiles, commitParents, commits, repoCommits } from '../../domain/code.ts'
 import { type MarkedRows, openMarkedRows } from '../../plugin-kit/marked-rows.ts'
 import type { SubtaskResult } from '../../plugin-kit/subtask.ts'
-import { batchWriter } from './batch-writer.ts'
 import type { Clone } from './clone.ts'
 import { logReader } from './commit-log.ts'
-import { commitRows } from './commit-rows.ts'
+import { commitWriter } from './commit-writer.ts'
 import { readComponents } from './components.ts'
 import { openCoverage } from './coverage.ts'
 import type { GitTask } from './options.ts'
@@ -21,24 +21,23 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
   const components = task.withFiles ? await readComponents(database, repoId) : null
   const coverage = await openCoverage(task, components?.description ?? '')
   const known = coverage.tips && (await existing(clone, coverage.tips))
-  if (!known) await coverage.forget()
+  if (!known) await coverage.begin()
 
   const marked = openMarkedRows(database, { table: MARK, params: repoId })
-  const writer = batchWriter(marked)
-  const rows = commitRows(task, components, writer.add)
+  const writer = commitWriter(task, components, marked)
   const tips = followTips(known ?? [])
   const cut = await cutCommits(clone)
   let total = 0
   const reader = logReader({
     commit(commit) {
       tips.add(commit)
-      const { date } = commit.committer
+      const isOld = since !== null && commit.committedAt * 1000 < since.getTime()
       // The changes of a commit whose parents were not fetched cannot be told.
-      const isWanted = !cut.has(commit.sha) && !(since && date && date < since)
-      rows.begin(isWanted ? commit : null)
+      const isWanted = !cut.has(commit.sha) && !isOld
+      writer.begin(isWanted ? commit : null)
       if (isWanted) total++
     },
-    file: rows.file,
+    file: writer.file,
   })
   try {
     await clone.git(['log', ...logParameters(task), '--all', '--stdin'], {
@@ -50,13 +49,12 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
       },
     })
     reader.end()
-    rows.begin(null)
     await writer.finish()
     task.progress({ done: total })
   } finally {
     await writer.idle()
   }
-  if (!known) await sweep(marked)
+  if (!known && !coverage.isEmpty) await sweep(marked, repoId)
   await coverage.remember(tips.list())
   return { records: total, rows: writer.count(), quarantined: 0 }
 }
@@ -87,8 +85,8 @@ async function cutCommits({ folder }: Clone): Promise<Set<string>> {
 }
 
 /** Forks share commits: what another repository still holds stays. Authors stay too; they belong to no repository. */
-async function sweep(marked: MarkedRows): Promise<void> {
-  await marked.sweep(repoCommits)
+async function sweep(marked: MarkedRows, repoId: string): Promise<void> {
+  await marked.sweep(repoCommits, sql`repo_id = ${repoId}`)
   const holder = { table: repoCommits, column: 'commit_sha' }
   await marked.sweepUnless(commits, 'sha', holder)
   await marked.sweepUnless(commitParents, 'commit_sha', holder)

@@ -6,8 +6,10 @@ import type { GitTask } from './options.ts'
 export interface Coverage {
   /** Everything that can be reached from these is stored; null: nothing is, or not as it is wanted now. */
   readonly tips: readonly string[] | null
+  /** No pass has stored anything of this repository yet. */
+  readonly isEmpty: boolean
   /** Before a pass over everything: if it is cut off, only another one can mend it. */
-  forget(): Promise<void>
+  begin(): Promise<void>
   remember(tips: readonly string[]): Promise<void>
 }
 
@@ -17,6 +19,8 @@ interface Remembered {
   readonly tips: readonly string[]
 }
 
+/** Covers nothing, and yet something may be stored. */
+const BEGUN: Remembered = { config: '', since: null, tips: [] }
 /** Beyond, some are forgotten, and what they lead to is read again. The note has room for this many. */
 const MOST_TIPS = 20_000
 
@@ -25,15 +29,16 @@ export async function openCoverage(task: GitTask, components: string): Promise<C
   const since = task.since?.getTime() ?? null
   const config = JSON.stringify({ withStats, withFiles, excluded, components })
   const note = openNote(database, { plugin: 'gitextractor', subtask: 'Collect Commits', params: repoId })
-  const text = fullSync ? null : await note.read()
-  const last: Remembered | null = text ? JSON.parse(text) : null
+  const text = await note.read()
+  const last: Remembered | null = fullSync || !text ? null : JSON.parse(text)
   const isCovered =
     last?.config === config &&
     (last.since === null || (since !== null && last.since <= since)) &&
-    (last.tips.length === 0 || (await hasCommits(task)))
+    (since !== null || last.tips.length === 0 || (await hasCommits(task)))
   return {
     tips: isCovered ? last.tips : null,
-    forget: note.forget,
+    isEmpty: !text && !(await hasCommits(task)),
+    begin: () => note.write(JSON.stringify(BEGUN)),
     remember: (tips) => {
       const from = isCovered ? last.since : since
       return note.write(JSON.stringify({ config, since: from, tips: tips.slice(-MOST_TIPS) } satisfies Remembered))
@@ -42,8 +47,7 @@ export async function openCoverage(task: GitTask, components: string): Promise<C
 }
 
 /** Someone may have deleted the data. */
-async function hasCommits({ database, repoId, since }: GitTask): Promise<boolean> {
-  if (since) return true
+async function hasCommits({ database, repoId }: GitTask): Promise<boolean> {
   const query = database.kysely.selectFrom(repoCommits.name).select('commit_sha').where('repo_id', '=', repoId)
   return (await query.limit(1).execute()).length > 0
 }

@@ -61,7 +61,8 @@ export async function git(parameters: readonly string[], options: GitOptions): P
     // A group of its own: git leaves the work to children, which must end with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...inherited(), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...environment },
+    // Flushed after each commit, a long history would come in a hundred thousand pieces.
+    env: { ...inherited(), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_FLUSH: '0', ...environment },
   })
   const end = () => {
     try {

@@ -5,7 +5,6 @@ import { refs } from '../../domain/code.ts'
 import { messageOf } from '../../errors.ts'
 import { openMarkedRows } from '../../plugin-kit/marked-rows.ts'
 import type { SubtaskResult } from '../../plugin-kit/subtask.ts'
-import { batchWriter } from './batch-writer.ts'
 import type { Clone } from './clone.ts'
 import { MARK } from './commits.ts'
 import type { GitTask } from './options.ts'
@@ -17,13 +16,14 @@ const KINDS: Record<RefType, { folder: string; nameOf: (full: string) => string 
   BRANCH: { folder: 'refs/heads/', nameOf: (full) => full.slice('refs/heads/'.length) },
   TAG: { folder: 'refs/tags/', nameOf: (full) => full },
 }
+const BATCH = 2500
 const FIELDS = ['refname', 'objecttype', 'objectname', '*objecttype', '*objectname', 'creatordate:unix']
 
 export async function collectRefs(task: GitTask, clone: Clone, type: RefType): Promise<SubtaskResult> {
   const { database, repoId } = task
   const { folder, nameOf } = KINDS[type]
   const marked = openMarkedRows(database, { table: MARK, params: repoId })
-  const writer = batchWriter(marked)
+  let batch: TableRow[] = []
   const defaultBranch = `refs/heads/${clone.defaultBranch}`
   let total = 0
 
@@ -45,6 +45,11 @@ export async function collectRefs(task: GitTask, clone: Clone, type: RefType): P
     })
   }
 
+  async function write(): Promise<void> {
+    await marked.write(batch)
+    batch = []
+  }
+
   let rest = ''
   const decoder = new TextDecoder()
   await clone.git(['for-each-ref', `--format=${FIELDS.map((field) => `%(${field})`).join('%00')}`, folder], {
@@ -55,17 +60,17 @@ export async function collectRefs(task: GitTask, clone: Clone, type: RefType): P
         try {
           const row = rowOf(line)
           if (!row) continue
-          writer.add(row)
+          batch.push(row)
           total++
         } catch (error) {
           task.log?.(`A ref is left out: ${messageOf(error)}`)
         }
       }
-      await writer.send()
+      if (batch.length >= BATCH) await write()
       task.progress({ done: total })
     },
   })
-  await writer.finish()
+  await write()
   await marked.sweep(refs, sql`ref_type = ${type}`)
-  return { records: total, rows: writer.count(), quarantined: 0 }
+  return { records: total, rows: total, quarantined: 0 }
 }
