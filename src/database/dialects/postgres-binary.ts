@@ -40,8 +40,8 @@ interface Encoder {
   row(cells: readonly Cell[]): void
   /** Gives pieces that are full, once. */
   full(): Buffer[]
-  /** Gives what is left, without its last bytes. */
-  rest(cut: number): Buffer[]
+  /** What is left in a piece that is not full. */
+  rest(): Buffer
 }
 
 /** Encodes the cells at `places` of each row, `head` before the first and `tail` after each. */
@@ -126,11 +126,6 @@ function encoderOf(kinds: readonly Kind[], places: readonly number[], head: Buff
     },
   }
   const columns = kinds.map((kind) => put[kind])
-  const take = () => {
-    const taken = full
-    full = []
-    return taken
-  }
   return {
     row(cells) {
       for (let index = 0; index < columns.length; index++) {
@@ -143,20 +138,22 @@ function encoderOf(kinds: readonly Kind[], places: readonly number[], head: Buff
       piece.set(tail, used)
       used += tail.length
     },
-    full: take,
-    rest(cut) {
-      full.push(piece.subarray(0, used - cut))
-      return take()
+    full() {
+      const taken = full
+      full = []
+      return taken
     },
+    rest: () => piece.subarray(0, used),
   }
 }
 
 const NOTHING = Buffer.alloc(0)
 
 function encodeOnce(kinds: readonly Kind[], cells: readonly Cell[]): Buffer {
+  if (cells.length === 0) return NOTHING
   const encoder = encoderOf(kinds, [...cells.keys()], NOTHING, NOTHING)
   encoder.row(cells)
-  return Buffer.concat(encoder.rest(0))
+  return Buffer.concat([...encoder.full(), encoder.rest()])
 }
 
 const word16 = (value: number) => {
@@ -179,6 +176,7 @@ export function* binaryRows({ table, names, places, shared, length, at }: Rows):
     encoder.row(at(index))
     yield* encoder.full()
   }
-  yield* encoder.rest(begin.length)
-  yield END
+  const rest = encoder.rest()
+  rest.set(END, rest.length - begin.length)
+  yield rest
 }
