@@ -8,6 +8,7 @@ import {
   bigint,
   type Columns,
   defineTable,
+  gathered,
   indexed,
   integer,
   key,
@@ -27,6 +28,7 @@ const second = defineTable('things', {
   note: text(),
   seen: timestamp(),
   code: unique(string(40)),
+  home: gathered(string(40)),
 })
 
 describeEachDatabase('migrate', (test) => {
@@ -56,6 +58,7 @@ describeEachDatabase('migrate', (test) => {
     expect(live?.columns.get('x_mine')).toBeDefined()
     expect(live?.indexes).toContain('name')
     expect(live?.indexes).toContain('code')
+    expect(live?.indexes).toContain('home')
     expect(await pending(database, [second])).toEqual([])
     await database.close()
   })
