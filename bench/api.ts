@@ -1,7 +1,7 @@
 /** GET /projects and /pipelines: how much slower while three collections run, and how near to a bare Fastify route. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { constants, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +17,9 @@ const RUNS = 30
 const COLLECTIONS = 3
 const CONNECTIONS = 64
 const TURNS = 6
+/** Long enough that a hundredth of the answers is more than a few. */
+const BUSY_SECONDS = 30
+const IDLE_SECONDS = 30
 const PATHS = ['/projects', '/pipelines']
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
 
@@ -63,6 +66,13 @@ async function times(server: string, seconds: number): Promise<number[]> {
   await Promise.all(pending)
   return taken
 }
+/** Of a process that runs, where the system tells. */
+function peakMegabytes(pid: number): number | undefined {
+  const status = `/proc/${pid}/status`
+  const [, kilobytes] = /^VmHWM:\s+(\d+)/m.exec(existsSync(status) ? readFileSync(status, 'utf8') : '') ?? []
+  return kilobytes ? Math.round(Number(kilobytes) / 1024) : undefined
+}
+
 const p99 = (taken: readonly number[]) =>
   taken.toSorted((left, right) => left - right)[Math.floor(taken.length * 0.99)] ?? 0
 
@@ -167,21 +177,22 @@ export async function run(): Promise<void> {
       `requests/s: ${product.toFixed(0)}, bare route ${floor.toFixed(0)} (${bodies.map(({ length }) => length).join(' and ')} bytes)`,
     )
 
-    const before = await times(server, 10)
+    const before = await times(server, IDLE_SECONDS / 2)
     const runs = await Promise.all(blueprints.map((id) => send(`${server}/blueprints/${id}/trigger`, 'POST', {})))
     const running = async () =>
       (await Promise.all(runs.map(({ id }) => send(`${server}/pipelines/${id}`, 'GET')))).filter(
         ({ status }) => status === 'TASK_RUNNING',
       ).length
     while ((await running()) < COLLECTIONS) await sleep(100)
-    const busy = await times(server, 15)
+    const busy = await times(server, BUSY_SECONDS)
     const stillRunning = await running()
+    const megabytes = peakMegabytes(cli.pid)
     for (const { id } of runs) await send(`${server}/pipelines/${id}`, 'DELETE')
     while ((await running()) > 0) await sleep(100)
     // Before and after, so that whatever else the machine does concerns both.
-    const idle = [...before, ...(await times(server, 10))]
+    const idle = [...before, ...(await times(server, IDLE_SECONDS / 2))]
     console.log(
-      `p99: idle ${p99(idle).toFixed(1)} ms of ${idle.length}, with ${COLLECTIONS} collections ${p99(busy).toFixed(1)} ms of ${busy.length}; ${stillRunning} still ran at the end`,
+      `p99: idle ${p99(idle).toFixed(1)} ms of ${idle.length}, with ${COLLECTIONS} collections ${p99(busy).toFixed(1)} ms of ${busy.length}; ${stillRunning} still ran at the end${megabytes ? `; the server had ${megabytes} MB at its peak` : ''}`,
     )
     console.log(
       `api throughput: ${product.toFixed(0)} requests/s (ratio ${(product / floor).toFixed(2)} to a bare Fastify route of the same bytes, at least 0.3)`,
