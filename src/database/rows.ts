@@ -5,29 +5,36 @@ import type { Column, Columns, NewRow, Table } from './table.ts'
 /** Rows in the order of their keys, no two with the same. They are read again when they have to be sent again. */
 export interface Rows {
   readonly table: Table<any>
-  /** Columns in which rows may differ, and which of a row's cells each of them has. */
+  /** Columns in which rows may differ. */
   readonly names: readonly string[]
-  readonly places: readonly number[]
   /** Cells of the other columns, in which all rows are alike. */
   readonly shared: readonly { readonly name: string; readonly cell: Cell }[]
   readonly length: number
+  /** Cells in the order of `names`. */
   readonly at: (index: number) => readonly Cell[]
 }
 
 export const sentNames = ({ names, shared }: Rows): string[] => [...names, ...shared.map(({ name }) => name)]
 
+/** Every row, with its cells in the order of `sentNames`. */
+export function* sentCells({ shared, length, at }: Rows): Generator<readonly Cell[]> {
+  const alike = shared.map(({ cell }) => cell)
+  for (let index = 0; index < length; index++) yield [...at(index), ...alike]
+}
+
 /** Rows as `Table.row` makes them. A key that the database gives is left to it. */
 export function wholeRows(table: Table<any>, list: readonly (readonly Cell[])[]): Rows {
-  const isGiven = (name: string, place: number) =>
-    !((table.columns[name] as Column).isGenerated === true && list[0]?.[place] === null)
-  const places = [...table.names.keys()].filter((place) => isGiven(table.names[place] as string, place))
+  const isLeft = table.names.map(
+    (name, place) => (table.columns[name] as Column).isGenerated === true && list[0]?.[place] === null,
+  )
+  const isGiven = (_: unknown, place: number) => !isLeft[place]
+  const cellsAt = (index: number) => list[index] as readonly Cell[]
   return {
     table,
-    names: places.map((place) => table.names[place] as string),
-    places,
+    names: table.names.filter(isGiven),
     shared: [],
     length: list.length,
-    at: (index) => list[index] as readonly Cell[],
+    at: isLeft.includes(true) ? (index) => cellsAt(index).filter(isGiven) : cellsAt,
   }
 }
 
@@ -54,7 +61,6 @@ export function listedRows({ table, names, shared, items, valuesOf }: Listed): R
   return {
     table,
     names,
-    places: [...names.keys()],
     shared: table.names.filter((name) => !names.includes(name)).map((name) => ({ name, cell: cellOf(name) })),
     length: items.length,
     at(index) {

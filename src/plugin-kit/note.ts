@@ -8,7 +8,6 @@ import type { Place } from './quarantine.ts'
 export interface Note {
   read(): Promise<string | null>
   write(text: string): Promise<void>
-  forget(): Promise<void>
 }
 
 export function openNote(database: Database, { plugin, subtask, params }: Place): Note {
@@ -17,11 +16,5 @@ export function openNote(database: Database, { plugin, subtask, params }: Place)
   return {
     read: async () => (await readAll(database, { table: subtaskStates, where: place }))[0]?.prev_config ?? null,
     write: (text) => write(database, [subtaskStates.row({ ...place, prev_config: text, prev_started_at: startedAt })]),
-    forget: async () => {
-      await database.kysely
-        .deleteFrom(subtaskStates.name)
-        .where((where) => where.and(place))
-        .execute()
-    },
   }
 }

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Pool } from 'mysql2'
 import type { Database } from '../database.ts'
 import type { Cell } from '../fit.ts'
-import { sentNames } from '../rows.ts'
+import { sentCells, sentNames } from '../rows.ts'
 import type { Table } from '../table.ts'
 import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
 
@@ -52,16 +52,14 @@ export function insertWriter(pool: Pick<Pool, 'query'>, dialect: Dialect, longes
   return async (rows, mode) => {
     const { table } = rows
     const names = sentNames(rows)
-    const alike = rows.shared.map(({ cell }) => literal(cell))
     const { head, row, separator, tail } =
       mode === 'update'
         ? updating(dialect, table, names)
         : insertion(dialect, table, names, mode === 'upsert' ? ` ${dialect.onExistingKey(table, names)}` : '')
     let statement = ''
     let size = 0
-    for (let index = 0; index < rows.length; index++) {
-      const cells = rows.at(index)
-      const values = row([...rows.places.map((place) => literal(cells[place] as Cell)), ...alike])
+    for (const cells of sentCells(rows)) {
+      const values = row(cells.map(literal))
       const bytes = Buffer.byteLength(values) + separator.length
       if (statement !== '' && size + bytes > longest) {
         await send(head + statement + tail)

@@ -44,8 +44,8 @@ interface Encoder {
   rest(): Buffer
 }
 
-/** Encodes the cells at `places` of each row, `head` before the first and `tail` after each. */
-function encoderOf(kinds: readonly Kind[], places: readonly number[], head: Buffer, tail: Buffer): Encoder {
+/** `head` comes before the first row, `tail` after each. */
+function encoderOf(kinds: readonly Kind[], head: Buffer, tail: Buffer): Encoder {
   let full: Buffer[] = []
   let piece = Buffer.allocUnsafe(PIECE)
   let used = head.copy(piece)
@@ -130,7 +130,7 @@ function encoderOf(kinds: readonly Kind[], places: readonly number[], head: Buff
     row(cells) {
       for (let index = 0; index < columns.length; index++) {
         reserve(LONGEST_FIXED)
-        const cell = cells[places[index] as number] as Cell
+        const cell = cells[index] as Cell
         if (cell === null) put32(NULL)
         else columns[index]?.(cell)
       }
@@ -151,7 +151,7 @@ const NOTHING = Buffer.alloc(0)
 
 function encodeOnce(kinds: readonly Kind[], cells: readonly Cell[]): Buffer {
   if (cells.length === 0) return NOTHING
-  const encoder = encoderOf(kinds, [...cells.keys()], NOTHING, NOTHING)
+  const encoder = encoderOf(kinds, NOTHING, NOTHING)
   encoder.row(cells)
   return Buffer.concat([...encoder.full(), encoder.rest()])
 }
@@ -164,14 +164,14 @@ const word16 = (value: number) => {
 /** Stands where the next row would say how many columns it has. */
 const END = word16(-1)
 
-export function* binaryRows({ table, names, places, shared, length, at }: Rows): Generator<Buffer> {
+export function* binaryRows({ table, names, shared, length, at }: Rows): Generator<Buffer> {
   const kindOf = (name: string) => (table.columns[name] as Column).kind
   const begin = word16(names.length + shared.length)
   const alike = encodeOnce(
     shared.map(({ name }) => kindOf(name)),
     shared.map(({ cell }) => cell),
   )
-  const encoder = encoderOf(names.map(kindOf), places, Buffer.concat([SIGNATURE, begin]), Buffer.concat([alike, begin]))
+  const encoder = encoderOf(names.map(kindOf), Buffer.concat([SIGNATURE, begin]), Buffer.concat([alike, begin]))
   for (let index = 0; index < length; index++) {
     encoder.row(at(index))
     yield* encoder.full()

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '../database.ts'
 import { codeOf } from '../explain.ts'
-import { sentNames } from '../rows.ts'
+import { sentCells, sentNames } from '../rows.ts'
 import type { Column, Kind, Table } from '../table.ts'
 import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
 import { binaryRows, isBinaryOf } from './postgres-binary.ts'
@@ -81,11 +81,7 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
       )
     }
     if (mode === 'upsert' && rows.length <= FEW_ROWS) {
-      const alike = rows.shared.map(({ cell }) => cell)
-      const list = Array.from({ length: rows.length }, (_, index) => {
-        const cells = rows.at(index)
-        return [...rows.places.map((place) => cells[place]), ...alike]
-      })
+      const list = [...sentCells(rows)]
       const places = list.map((_, row) => `(${names.map((_, at) => `$${row * names.length + at + 1}`)})`)
       const values = list.flat()
       const statement = `insert into ${target} (${columns}) values ${places} ${dialect.onExistingKey(table, names)}`
