@@ -28,11 +28,8 @@ function listIn(body: any): readonly unknown[] {
   return lists.length === 1 ? (lists[0] as unknown[]) : [body]
 }
 
-/** Of records that come newest first, those from `since` on. */
-export function untilOlder(records: readonly unknown[], path: string, since: Date): readonly unknown[] {
-  const index = records.findIndex((record) => {
-    const value = valueAt(record, path)
-    return typeof value === 'string' && Date.parse(value) < since.getTime()
-  })
-  return index < 0 ? records : records.slice(0, index)
+/** Whether the time in a record lies before. */
+export function isOlder(record: unknown, path: string, since: Date): boolean {
+  const value = valueAt(record, path)
+  return typeof value === 'string' && Date.parse(value) < since.getTime()
 }

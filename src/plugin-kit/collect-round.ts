@@ -10,7 +10,6 @@ import {
   readStretch,
   type Series,
 } from './collect-series.ts'
-import type { LongList } from './collect-spec.ts'
 import { collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
 import { isHeavy, type PageState } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
@@ -51,13 +50,13 @@ async function readList(collecting: Collecting, series: Series, signal: AbortSig
   if (isTakenOver(standing)) {
     const { received = 0, expected } = saved ?? {}
     const before = { received, total: expected ?? undefined, isShort: false, hasShifted: false }
-    return readRest(collecting, { series, places: standing.places, head: before }, signal)
+    return readPlaces(collecting, { series, places: standing.places, head: before }, signal)
   }
   // A reader that stops at what it knows already must not ask for what lies behind.
   const leavesRest = !standing && !(newestFirstBy && run.since)
   const resume = standing ? { from: standing as StretchState, received: saved?.received ?? 0 } : undefined
   const head = await readStretch(collecting, series, { key: round.key, resume, leavesRest }, signal)
-  return head.places ? readRest(collecting, { series, places: head.places, head }, signal) : head
+  return head.places ? readPlaces(collecting, { series, places: head.places, head }, signal) : head
 }
 
 const isTakenOver = (standing: Standing | null): standing is { readonly places: readonly PageState[] } =>
@@ -68,35 +67,6 @@ interface Rest {
   readonly series: Series
   readonly places: readonly PageState[]
   readonly head: Outcome
-}
-
-/** As far as the source hands it out. */
-function readRest(collecting: Collecting, rest: Rest, signal: AbortSignal): Promise<Outcome> {
-  const { longList } = collecting.spec
-  const { series, places } = rest
-  const isCapped = longList !== undefined && places.length + 1 >= longList.mostPages
-  if (isCapped && longList.byTime) return readByTime(collecting, series, longList.byTime, signal)
-  if (isCapped)
-    collecting.tally.capped = `the source lists no more than ${longList.mostPages} pages; the rest is missing`
-  return readPlaces(collecting, rest, signal)
-}
-
-/** All of the list once more, in another order. */
-async function readByTime(
-  collecting: Collecting,
-  series: Series,
-  { query, paging }: NonNullable<LongList['byTime']>,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const { run } = collecting
-  const { ifNoneMatch: _, ...request } = series.request
-  const key = `${series.round.key}#by-time`
-  const saved = run.checkpoints.get(key)
-  const resume = saved?.page ? { from: saved.page as StretchState, received: saved.received } : undefined
-  const inOrder = { ...series, isWhole: false, paging, request: { ...request, query: { ...request.query, ...query } } }
-  const all = await readStretch(collecting, inOrder, { key, resume }, signal)
-  await finish(collecting, series.round, { received: all.received, expected: null, isDone: true })
-  return all
 }
 
 /** Of answers to one list under way: parsed and on their way to the database they take several times as much memory. */

@@ -2,10 +2,11 @@
 import { readAll } from '../database/read.ts'
 import { FatalError } from '../errors.ts'
 import type { Round } from './collect-inputs.ts'
-import { recordsReader, untilOlder } from './collect-records.ts'
+import { isOlder, recordsReader } from './collect-records.ts'
 import { type CollectContext, type CollectSpec, pagingOf } from './collect-spec.ts'
 import { type CollectRun, collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
 import type { StorePage } from './collect-store.ts'
+import { askForNamed, complete, type Found } from './collect-whole.ts'
 import type { Entity } from './entity.ts'
 import {
   type ApiClient,
@@ -15,6 +16,7 @@ import {
   type PageState,
   type Paging,
   type Places,
+  pastLastPage,
   safeUrl,
 } from './http/index.ts'
 import type { Place } from './quarantine.ts'
@@ -64,7 +66,8 @@ const HEAVY_ATTEMPTS = 2
 
 export async function openSeries({ spec, task, base, run, raw }: Collecting, round: Round): Promise<Series> {
   const { since, isFull, checkpoints } = run
-  const { incremental } = spec
+  const { incremental, longList } = spec
+  const pages = pagingOf(spec, base.server, task.options)
   const isWhole = !(incremental && 'filterBy' in incremental && since) && round.kind !== 'window'
   const isConditional = isWhole && !isFull && !checkpoints.has(round.key)
   const where = { raw_table: raw.name, params: task.params, input_key: round.key }
@@ -73,7 +76,7 @@ export async function openSeries({ spec, task, base, run, raw }: Collecting, rou
   return {
     round,
     isWhole,
-    paging: round.paging ?? pagingOf(spec, base.server, task.options),
+    paging: round.paging ?? (longList?.older ? pastLastPage(pages, longList.mostPages, longList.older) : pages),
     newestFirstBy:
       incremental && 'newestFirstBy' in incremental && round.kind === 'list' ? incremental.newestFirstBy : undefined,
     request: {
@@ -122,7 +125,7 @@ export async function readStretch(
   stretch: Stretch,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { spec, task, client, base, raw, run, tally, store, unstored } = collecting
+  const { spec, task, client, raw, run, tally, store, unstored } = collecting
   const where = { raw_table: raw.name, params: task.params }
   const records = recordsReader(round.records ?? spec.records)
   const pages = round.answer
@@ -176,29 +179,52 @@ export async function readStretch(
     const isEmpty = isNothing(page)
     if (!isEmpty) records.check()
     const all = isEmpty ? [] : page.records
-    const fresh = newestFirstBy && run.since ? untilOlder(all, newestFirstBy, run.since) : all
-    for (const record of fresh) await complete(record)
-    isCut = isEmpty || fresh.length < all.length
+    const fresh = freshOf(page.at, all)
+    const found =
+      spec.longList?.named && isPastLast(page.at)
+        ? await askForNamed(collecting, round, fresh, signal)
+        : fresh.map((record) => ({ record, response }))
+    for (const { record } of found) await complete(collecting, round, record, signal)
+    isCut = isEmpty || (fresh.length < all.length && !isPastLast(page.at))
     read += page.at.size
     const isWholePlace = stretch.place !== undefined && !stretch.isTail && read >= stretch.place.size
     const isLast = isCut || !page.state || isWholePlace
-    received += fresh.length
-    count(page, fresh.length)
+    received += found.length
+    count(page, found.length)
     const places = stretch.leavesRest && !isLast ? placesAhead(page, paging) : undefined
+    const capped = cappedBy(page)
+    if (capped) tally.capped ??= capped
     const { isShort, hasShifted } = outcome()
     const isDone = isLast && !isShort && !hasShifted
     const next = stretch.place ? { ...page.state, read } : page.state
-    const standing = places ? { places } : isLast ? null : (next as StretchState)
-    const rows = [...rawRows(page, fresh), checkpoint(standing, isDone), ...tags(page, isLast, places !== undefined)]
+    const standing = places ? { places } : capped ? { capped } : isLast ? null : (next as StretchState)
+    const rows = [...found.map(rawRow), checkpoint(standing, isDone), ...tags(page, isLast, places !== undefined)]
     return { rows, isLast, places }
+  }
+
+  /** Newest first, up to what is known; past the last numbered page the oldest come first. */
+  function freshOf(at: PageState, all: readonly unknown[]): readonly unknown[] {
+    const { since } = run
+    if (!newestFirstBy || !since) return all
+    const isKnown = (record: unknown) => isOlder(record, newestFirstBy, since)
+    if (isPastLast(at)) return all.filter((record) => !isKnown(record))
+    const end = all.findIndex(isKnown)
+    return end < 0 ? all : all.slice(0, end)
+  }
+
+  /** Why the source hands out no more of a list than this. */
+  function cappedBy({ response: { status, url }, at, state }: Page): string | undefined {
+    if (spec.endsOn?.includes(status)) {
+      return `the source lists no further than ${safeUrl(url)} (${status}); older records are missing`
+    }
+    const { mostPages = Number.POSITIVE_INFINITY, older } = spec.longList ?? {}
+    const isLastPage = !state && !isCut && (paging.before?.(at) ?? 0) + at.size >= mostPages * paging.size
+    return isLastPage && !older ? `the source lists no more than ${mostPages} pages; the rest is missing` : undefined
   }
 
   /** An answer that stands for no records. */
   function isNothing({ response: { status, url }, at }: Page): boolean {
-    if (spec.endsOn?.includes(status)) {
-      tally.capped ??= `the source lists no further than ${safeUrl(url)} (${status}); older records are missing`
-      return true
-    }
+    if (spec.endsOn?.includes(status)) return true
     if (!spec.emptyOn?.includes(status)) return false
     if (isFirst(at)) return true
     throw new FatalError(`${safeUrl(url)}: ${status} in the middle of a list. The next run goes on from there.`)
@@ -220,13 +246,10 @@ export async function readStretch(
     return collectCheckpoints.row({ ...where, input_key: stretch.key, page: standing, is_done, received, expected })
   }
 
-  function rawRows({ response }: Page, fresh: readonly unknown[]) {
-    const created_at = new Date()
-    const url = safeUrl(response.url)
-    return fresh.map((record) => {
-      const data = record === response.body ? Buffer.from(response.bytes) : Buffer.from(JSON.stringify(record))
-      return raw.row({ id: null as never, params: task.params, data, url, input: round.stored, created_at })
-    })
+  function rawRow({ record, response }: Found) {
+    const data = Buffer.from(record === response.body ? response.bytes : JSON.stringify(record))
+    const at = { url: safeUrl(response.url), input: round.stored, created_at: new Date() }
+    return raw.row({ id: null as never, params: task.params, data, ...at })
   }
 
   /** An unchanged first page proves an unchanged list only when it is the whole list, or the newest come first. */
@@ -241,20 +264,10 @@ export async function readStretch(
     ]
     return keys.map((input_key) => collectEtags.row({ ...where, input_key, etag, credential: response.credential }))
   }
-
-  /** Lists inside of a record that go on past what the query asked for. */
-  async function complete(record: unknown) {
-    for (const { list, request: ask, paging: rest } of spec.completes ?? []) {
-      const found = list(record)
-      if (!found?.pageInfo.hasNextPage) continue
-      const from = { ...rest.first(), cursor: found.pageInfo.endCursor ?? '' }
-      const asked = ask(record, { ...base, input: round.input })
-      for await (const page of client.pages(asked, rest, signal, { from })) found.nodes.push(...page.records)
-    }
-  }
 }
 
-const isFirst = ({ offset, cursor, url }: PageState) => !offset && !cursor && !url
+const isPastLast = ({ until }: PageState) => until !== undefined
+const isFirst = ({ offset, cursor, url, until }: PageState) => !offset && !cursor && !url && !until
 
 /** Under which the tags of a list's two ends are kept. */
 export const firstKey = ({ key }: Round): string => `${key}#first`

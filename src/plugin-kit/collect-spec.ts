@@ -4,6 +4,7 @@ import {
   type DateWindow,
   type HttpRequest,
   type HttpResponse,
+  type Older,
   type Paging,
   type Query,
   singlePage,
@@ -73,8 +74,10 @@ export interface Windows {
 export interface LongList {
   /** A list that has so many pages is longer than they tell. */
   readonly mostPages: number
-  /** How to ask for it by time instead, oldest first; absent: the rest is missing, and the receipt says so. */
-  readonly byTime?: { readonly query: Query; readonly paging: Paging }
+  /** How to ask for the rest; absent: it is missing, and the receipt says so. */
+  readonly older?: Older
+  /** Where `older` lists other things, which name the records: how to ask for one of them; null: it names none. */
+  readonly named?: (name: any, context: CollectContext<any, any>) => HttpRequest | null
 }
 
 /** A list inside a record that may go on past what the query asked for; its further nodes are put into the record. */

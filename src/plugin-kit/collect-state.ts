@@ -98,8 +98,12 @@ export const inputKey = (input: unknown): string =>
 
 /** The next page; `read`: records asked for so far, in a part of a list. */
 export type StretchState = PageState & { readonly read?: number }
-/** Where a list stands: at its next page, at pages that are read side by side, or unchanged since the last run. */
-export type Standing = StretchState | { readonly places: readonly PageState[] } | { readonly unchanged: true }
+/** Where a list stands: at its next page, at pages read side by side, unchanged since the last run, or cut off and why. */
+export type Standing =
+  | StretchState
+  | { readonly places: readonly PageState[] }
+  | { readonly unchanged: true }
+  | { readonly capped: string }
 
 export interface Checkpoint {
   readonly page: Standing | null

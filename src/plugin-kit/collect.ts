@@ -94,6 +94,7 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
 function tallyOf({ checkpoints }: CollectRun): Tally {
   const tally: Tally = { received: 0, expected: undefined, isUnchanged: false, gaps: [], capped: undefined }
   for (const [key, { received, expected, page }] of checkpoints) {
+    if (page && 'capped' in page) tally.capped = page.capped
     // A list that is done counts what its parts counted.
     if (key.includes('#') && checkpoints.get(key.slice(0, key.indexOf('#')))?.is_done) continue
     tally.received += received

@@ -1,11 +1,11 @@
-/** Lists that are longer than the source's numbered pages: asked for by time, or told as a gap. */
+/** Lists that are longer than the source's numbered pages: the rest is asked for by time, or told as a gap. */
 import { expect, it } from 'vitest'
 import { definePlugin } from '../../src/plugin-kit/define-plugin.ts'
 import type { Entity } from '../../src/plugin-kit/entity.ts'
 import { githubSpec } from '../../src/plugins/github/plugin.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
-import { NAME, receiptOf, runGithub, storedIds } from './support/github.ts'
+import { domainRows, emptyTables, NAME, receiptOf, runGithub, storedIds } from './support/github.ts'
 
 /** Instead of 400, so that a test need not make 40,000 records. */
 const MOST_PAGES = 3
@@ -19,21 +19,31 @@ function withShortPaging(entity: Entity): Entity {
 const github = definePlugin({ ...githubSpec, entities: githubSpec.entities.map(withShortPaging) })
 
 const about =
-  (label: string) =>
-  ({ name, step }: { name: string; step: string }) =>
-    step !== 'convert' && name.endsWith(` ${label}`)
+  (...labels: string[]) =>
+  ({ name }: { name: string }) =>
+    labels.some((label) => name.endsWith(` ${label}`))
+const pullRequests = about('Pull Requests', 'PR Details')
+const listOfPulls = 'github_api_pull_requests'
 
 describeEachDatabase('a list past the last page', (test) => {
   const start = useFake(test)
   const repository = { ...SMALL, issues: 400, pullRequests: 350 }
   const isCapped = { pagingCap: MOST_PAGES * 100 }
+  const idsOf = (records: Iterable<{ id: number }>) => [...records].map(({ id }) => String(id)).sort()
+  /** Of a deleted user, GitHub tells nothing in lists, and that it was a ghost elsewhere. */
+  const rowsWithAuthor = async () => {
+    const { pull_requests = [] } = await domainRows(test.database)
+    return pull_requests.filter((row) => !['', 'ghost'].includes(JSON.parse(row).author_name))
+  }
+  const receipt = (raw: string) => receiptOf(test.database, raw)
 
-  it('is asked for by time of change, and complete', async () => {
+  it('goes on by time of change, and is complete', async () => {
     const fake = await start(repository, isCapped)
     await runGithub(test.database, github, { only: about('Issues') })
-    const { issues } = fake.world.repository(NAME)
-    expect((await storedIds(test.database)).issues).toHaveLength([...issues].length)
-    expect(await receiptOf(test.database, 'github_api_issues')).toMatchObject({ status: 'complete', message: '' })
+    expect((await storedIds(test.database)).issues).toEqual(idsOf(fake.world.repository(NAME).issues))
+    expect(await receipt('github_api_issues')).toMatchObject({ status: 'complete', message: '' })
+    // Issues and pull requests are 750 in one list: three pages by number, five by time.
+    expect(fake.requests.entries.length).toBeLessThanOrEqual(9)
   })
 
   it('goes on where it was cut off', async () => {
@@ -49,17 +59,98 @@ describeEachDatabase('a list past the last page', (test) => {
     await expect(cut).rejects.toThrow()
     fake.requests.clear()
     await runGithub(test.database, github, { only: about('Issues') })
-    // Issues and pull requests are 750 in one list: eight pages by time, of which the first three had come.
+    // Three pages had come.
     expect(fake.requests.entries.length).toBeLessThanOrEqual(6)
-    const { issues } = fake.world.repository(NAME)
-    expect((await storedIds(test.database)).issues).toHaveLength([...issues].length)
+    expect((await storedIds(test.database)).issues).toEqual(idsOf(fake.world.repository(NAME).issues))
   })
 
-  it('is a gap where it cannot be asked for by time', async () => {
-    await start(repository, isCapped)
+  it('of pull requests goes on with those that issues name, and gives the same rows', async () => {
+    await start(repository)
+    await runGithub(test.database, github, { only: pullRequests })
+    const whole = await rowsWithAuthor()
+    expect(whole.length).toBeGreaterThan(300)
+
+    await emptyTables(test.database)
+    const fake = await start(repository, isCapped)
+    await runGithub(test.database, github, { only: pullRequests })
+    expect(await rowsWithAuthor()).toEqual(whole)
+    expect((await storedIds(test.database)).pullRequests).toHaveLength(350)
+    expect(await receipt(listOfPulls)).toMatchObject({ status: 'complete', message: '' })
+    const asked = fake.requests.entries.map(({ url }) => url)
+    const single = asked.filter((url) => /\/pulls\/\d+$/.test(url))
+    // Once for its details, and what the numbered pages left out once more.
+    expect(single.length).toBeGreaterThanOrEqual(350 + 50)
+    expect(single.length).toBeLessThan(350 + 50 + 20)
+  })
+
+  it('of pull requests is complete though it moves while it is read', async () => {
+    const fake = await start(repository, isCapped)
+    const before = idsOf(fake.world.repository(NAME).pullRequests)
+    let added = 0
+    const only = about('Pull Requests')
+    await runGithub(test.database, github, {
+      only,
+      progress: ({ done = 0 }) => {
+        // Each comes to the front and pushes another one off the last page.
+        for (; added < 90 && added < done / 3; added++) fake.update({ repository: NAME, add: 'pullRequests' })
+      },
+    })
+    expect(added).toBe(90)
+    expect((await storedIds(test.database)).pullRequests).toEqual(expect.arrayContaining(before))
+    await runGithub(test.database, github, { only })
+    const after = idsOf(fake.world.repository(NAME).pullRequests)
+    expect(after).toHaveLength(350 + 90)
+    expect((await storedIds(test.database)).pullRequests).toEqual(after)
+  })
+
+  it('of pull requests ends at the time from which on data are wanted', async () => {
+    const fake = await start(repository, isCapped)
+    const times = [...fake.world.repository(NAME).pullRequests].map(({ updatedAt }) => updatedAt).sort()
+    const timeAfter = new Date(times[20] as string)
+    await runGithub(test.database, github, { only: about('Pull Requests'), timeAfter })
+    expect((await storedIds(test.database)).pullRequests).toHaveLength(330)
+    expect(await receipt(listOfPulls)).toMatchObject({ status: 'complete' })
+  })
+
+  it('of pull requests goes on where it was cut off among the names', async () => {
+    const fake = await start(repository, isCapped)
+    const stop = new AbortController()
+    const cut = runGithub(test.database, github, {
+      only: about('Pull Requests'),
+      signal: stop.signal,
+      progress: ({ done = 0 }) => {
+        if (done >= 325) stop.abort()
+      },
+    })
+    await expect(cut).rejects.toThrow()
+    fake.requests.clear()
+    await runGithub(test.database, github, { only: about('Pull Requests') })
+    expect(fake.requests.entries.filter(({ url }) => url.includes('/pulls?'))).toEqual([])
+    expect((await storedIds(test.database)).pullRequests).toEqual(idsOf(fake.world.repository(NAME).pullRequests))
+  })
+
+  it('of pull requests is a gap where issues are switched off', async () => {
+    await start({ ...repository, hasIssues: false }, isCapped)
     await runGithub(test.database, github, { only: about('Pull Requests') })
     expect((await storedIds(test.database)).pullRequests).toHaveLength(300)
-    const receipt = await receiptOf(test.database, 'github_api_pull_requests')
-    expect(receipt).toMatchObject({ status: 'gap', message: expect.stringContaining('no more than 3 pages') })
+    expect(await receipt(listOfPulls)).toMatchObject({ status: 'gap', message: expect.stringContaining('410') })
+  })
+
+  it('is a gap where nothing leads further, also when it was cut off after the last page', async () => {
+    await start({ ...repository, eventsPerIssue: 2 }, isCapped)
+    const only = about('Events')
+    const stop = new AbortController()
+    const cut = runGithub(test.database, github, {
+      only,
+      signal: stop.signal,
+      progress: ({ done = 0 }) => {
+        if (done >= 300) stop.abort()
+      },
+    })
+    await expect(cut).rejects.toThrow()
+    await runGithub(test.database, github, { only })
+    expect((await storedIds(test.database)).events).toHaveLength(300)
+    const message = expect.stringContaining('no more than 3 pages')
+    expect(await receipt('github_api_events')).toMatchObject({ status: 'gap', message })
   })
 })

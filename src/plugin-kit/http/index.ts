@@ -15,10 +15,12 @@ export {
   linkHeader,
   linksIn,
   nextUrl,
+  type Older,
   offset,
   type PageState,
   type Paging,
   pageNumber,
+  pastLastPage,
   singlePage,
 } from './paging.ts'
 export { createPlaces, type Places } from './places.ts'

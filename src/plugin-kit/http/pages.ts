@@ -115,10 +115,10 @@ function smallestFactor(size: number): number {
 }
 
 /** Equal for two addresses of the same page, in whatever order a server writes their parameters. */
-function keyOf({ size, offset, cursor, url }: PageState): string {
+function keyOf({ size, offset, cursor, url, until }: PageState): string {
   const address = url === undefined ? undefined : new URL(url)
   address?.searchParams.sort()
-  return JSON.stringify([size, offset, cursor, address?.href])
+  return JSON.stringify([size, offset, cursor, address?.href, until])
 }
 
 /** The body itself, or the only list in it. */

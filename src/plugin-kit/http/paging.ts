@@ -10,6 +10,8 @@ export interface PageState {
   readonly url?: string
   /** The page before was short although not the last: what a page number means is then unknown, except to the server. */
   readonly fixed?: true
+  /** Past the last numbered page: what is not newer than this is still to come. */
+  readonly until?: string
 }
 
 export interface ReceivedPage {
@@ -29,6 +31,8 @@ export interface Paging {
   ahead?(state: PageState, page: ReceivedPage): Iterable<PageState>
   /** The same place with another page size; undefined where no page of that size starts. */
   resize?(state: PageState, size: number): PageState | undefined
+  /** Records before the page that starts there, where its number tells. */
+  before?(state: PageState): number
   /** What the server says exists in all. */
   total?(response: HttpResponse): number | undefined
   /** The records of a page; the body itself, or the only list in it, unless told. */
@@ -123,8 +127,10 @@ export function nextUrl(options: UrlPagingOptions): Paging {
     const page = Number(address && new URL(address).searchParams.get(pageParam))
     return Number.isInteger(page) && page > 0 ? page : undefined
   }
+  const before = ({ size, url }: PageState) => ((pageOf(url) ?? 1) - 1) * size
   return {
     size,
+    before,
     first: () => ({ size }),
     at(request, { size, url }) {
       if (!url) return { ...request, query: { ...request.query, [sizeParam]: size } }
@@ -148,11 +154,10 @@ export function nextUrl(options: UrlPagingOptions): Paging {
     },
     resize(state, size) {
       if (!state.url) return { size }
-      const page = pageOf(state.url)
-      if (!page) return { size, url: withParams(state.url, { [sizeParam]: size }) }
-      const before = (page - 1) * state.size
-      if (state.fixed || before % size !== 0) return undefined
-      return { size, url: withParams(state.url, { [sizeParam]: size, [pageParam]: before / size + 1 }) }
+      if (!pageOf(state.url)) return { size, url: withParams(state.url, { [sizeParam]: size }) }
+      const start = before(state)
+      if (state.fixed || start % size !== 0) return undefined
+      return { size, url: withParams(state.url, { [sizeParam]: size, [pageParam]: start / size + 1 }) }
     },
     ...(total && { total }),
   }
@@ -218,8 +223,8 @@ export interface ByTimeOptions {
 }
 
 /**
- * Each page begins at the time where the one before ended, for lists whose numbered pages end too early. What is changed
- * meanwhile goes to the end and moves nothing else; what shares its second with the end of a page comes twice.
+ * Each page begins at the time where the one before ended. What is changed meanwhile goes to the end and moves nothing
+ * else; what shares its second with the end of a page comes twice.
  */
 export function byTime({ size, sizeParam = 'per_page', pageParam = 'page', param, timeOf }: ByTimeOptions): Paging {
   return {
@@ -242,5 +247,47 @@ export function byTime({ size, sizeParam = 'per_page', pageParam = 'page', param
       return time === cursor ? { size, cursor, offset: offset + size } : { size, cursor: time }
     },
     resize: ({ offset = 0, ...state }, size) => (offset % size === 0 ? { ...state, offset, size } : undefined),
+  }
+}
+
+/** How to ask for what is not newer than the last record of a list that comes newest first. */
+export interface Older {
+  readonly timeOf: (record: any) => string
+  readonly request: (request: HttpRequest, until: string) => HttpRequest
+  readonly paging: Paging
+}
+
+/**
+ * A list whose numbered pages end too early, cut by time where they do. It is read in order: what is changed meanwhile
+ * goes to the front, and whatever that pushes off the last page is not newer than what stands there.
+ */
+export function pastLastPage(pages: Paging, mostPages: number, older: Older): Paging {
+  const { timeOf } = older
+  /** Whether the last of so many pages from there on is the last that the server hands out. */
+  const reachesEnd = (paging: Paging, state: PageState, count: number) =>
+    paging.before !== undefined && paging.before(state) + count * state.size >= mostPages * pages.size
+  const pagingOf = ({ until }: PageState) => (until === undefined ? pages : older.paging)
+  const withUntil = (state: PageState | undefined, { until }: PageState): PageState | undefined =>
+    state && until !== undefined ? { ...state, until } : state
+  return {
+    ...pages,
+    at: (request, state) =>
+      state.until === undefined
+        ? pages.at(request, state)
+        : older.paging.at(older.request(request, state.until), state),
+    next(state, page) {
+      const paging = pagingOf(state)
+      const last = page.records.at(-1)
+      // Oldest first, and all that the numbered pages left out has come.
+      if (last && state.until !== undefined && timeOf(last) > state.until) return undefined
+      const following = paging.next(state, page)
+      if (following) return withUntil(following, state)
+      return last && reachesEnd(paging, state, 1) ? { ...older.paging.first(), until: timeOf(last) } : undefined
+    },
+    *ahead(state, page) {
+      const places = [...(pages.ahead?.(state, page) ?? [])]
+      if (!reachesEnd(pages, state, 1 + places.length)) yield* places
+    },
+    resize: (state, size) => withUntil(pagingOf(state).resize?.(state, size), state),
   }
 }

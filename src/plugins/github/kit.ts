@@ -1,6 +1,6 @@
 import { bigint, indexed, key, type RowOf, string, text, timestamp } from '../../database/table.ts'
 import { pluginKit } from '../../plugin-kit/entity.ts'
-import { byTime, linkHeader } from '../../plugin-kit/http/index.ts'
+import { byTime, type HttpRequest, linkHeader } from '../../plugin-kit/http/index.ts'
 import type { Rules } from './rules.ts'
 
 const kit = pluginKit('github')
@@ -50,15 +50,35 @@ export const quoted = (name: string) => text((record) => JSON.stringify(record[n
 
 const PAGE_SIZE = 100
 export const REST_PAGE = linkHeader(PAGE_SIZE)
-/** Numbered pages end at 40,000 records. */
+/** Numbered pages end at 40,000 records, and nothing says so. */
 export const LONG_LIST = { mostPages: 40_000 / PAGE_SIZE }
-/** For lists that can be sorted and asked for by time of change. */
+const timeOf = ({ updated_at }: { updated_at: string }) => updated_at
+const oldestFirst = ({ query, ...request }: HttpRequest) => ({
+  ...request,
+  query: { ...query, sort: 'updated', direction: 'asc' },
+})
+const changedSince = (size: number) => byTime({ size, param: 'since', timeOf })
+/** For lists by time of change that can also be asked for by it. */
 export const LONG_LIST_BY_CHANGE = {
   ...LONG_LIST,
-  byTime: {
-    query: { sort: 'updated', direction: 'asc' },
-    paging: byTime({ size: PAGE_SIZE, param: 'since', timeOf: ({ updated_at }) => updated_at }),
+  older: {
+    timeOf,
+    request: oldestFirst,
+    paging: changedSince(PAGE_SIZE),
   },
+}
+/** A kill loses the answers about a whole page of names. */
+const NAMES_AT_ONCE = 20
+/** Pull requests cannot be asked for by time, but issues can, and they list pull requests too: each costs a request. */
+export const LONG_LIST_OF_PULL_REQUESTS = {
+  ...LONG_LIST,
+  older: {
+    timeOf,
+    request: (request: HttpRequest) => oldestFirst({ ...request, path: request.path.replace(/pulls$/, 'issues') }),
+    paging: changedSince(NAMES_AT_ONCE),
+  },
+  named: ({ number, pull_request }: any, { scope }: { scope: Repo }) =>
+    pull_request ? { path: inRepo(scope, `pulls/${number}`) } : null,
 }
 /** Path below the repository. */
 export const inRepo = (scope: Repo, path: string): string => `/repos/${scope.full_name}/${path}`

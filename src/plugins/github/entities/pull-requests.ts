@@ -4,7 +4,7 @@ import { inner, left } from '../../../plugin-kit/entity.ts'
 import {
   entity,
   inRepo,
-  LONG_LIST,
+  LONG_LIST_OF_PULL_REQUESTS,
   labelNames,
   peopleIn,
   quoted,
@@ -107,7 +107,8 @@ export default entity(pullRequests, {
     }),
     paging: REST_PAGE,
     incremental: { newestFirstBy: 'updated_at' },
-    longList: LONG_LIST,
+    longList: LONG_LIST_OF_PULL_REQUESTS,
+    endsOn: [410], // issues are switched off, and with them the way to what is older
   },
   extract: {
     writes: [repoAccounts],
