@@ -57,6 +57,8 @@ function* stream(commits: number): Generator<string> {
 
 export async function generateRepository(folder: string, commits: number): Promise<void> {
   spawnSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder])
+  // As GitHub and GitLab do.
+  spawnSync('git', ['-C', folder, 'config', 'uploadpack.allowFilter', 'true'])
   const child = spawn('git', ['-C', folder, '-c', 'core.compression=1', 'fast-import', '--quiet', '--force'], {
     stdio: ['pipe', 'ignore', 'inherit'],
   })

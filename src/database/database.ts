@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { UserError } from '../errors.ts'
 import type { Dialect, LiveTable } from './dialects/dialect.ts'
-import type { Rows } from './rows.ts'
+import type { Gathering, RowShape, Rows } from './rows.ts'
 
 /** `update` sets the columns of rows that exist, and makes no others. */
 export type SendMode = 'insert' | 'upsert' | 'update'
@@ -13,6 +13,8 @@ export interface Database {
   readonly kysely: Kysely<any>
   /** Sends one batch of rows; use `write` or `update` of write.ts, which prepare such batches. */
   sendRows(rows: Rows, mode: SendMode): Promise<void>
+  /** For more rows than should be held as such: they are put into the form in which they are sent as they come. */
+  gather<Item>(shape: RowShape<any, Item>): Gathering<Item>
   /**
    * Runs `body` on one connection: all that it writes becomes visible at once, or nothing when it throws. Inside, a
    * stream must be read to its end before the next statement; a transaction within it is part of it.

@@ -2,28 +2,40 @@
 import { type Cell, type Fitter, missingCell } from './fit.ts'
 import type { Column, Columns, NewRow, Table } from './table.ts'
 
-/** Rows in the order of their keys, no two with the same. They are read again when they have to be sent again. */
-export interface Rows {
+/** Of rows on their way into a table. */
+export interface RowColumns {
   readonly table: Table<any>
   /** Columns in which rows may differ. */
   readonly names: readonly string[]
   /** Cells of the other columns, in which all rows are alike. */
   readonly shared: readonly { readonly name: string; readonly cell: Cell }[]
+}
+
+export interface CellRows extends RowColumns {
   readonly length: number
   /** Cells in the order of `names`. */
   readonly at: (index: number) => readonly Cell[]
 }
 
-export const sentNames = ({ names, shared }: Rows): string[] => [...names, ...shared.map(({ name }) => name)]
+/** In the form in which the engine that gathered them takes them. */
+export interface EncodedRows extends RowColumns {
+  readonly length: number
+  readonly encoded: readonly Buffer[]
+}
+
+/** Rows in the order of their keys, no two with the same. They may be sent more than once. */
+export type Rows = CellRows | EncodedRows
+
+export const sentNames = ({ names, shared }: RowColumns): string[] => [...names, ...shared.map(({ name }) => name)]
 
 /** Every row, with its cells in the order of `sentNames`. */
-export function* sentCells({ shared, length, at }: Rows): Generator<readonly Cell[]> {
+export function* sentCells({ shared, length, at }: CellRows): Generator<readonly Cell[]> {
   const alike = shared.map(({ cell }) => cell)
   for (let index = 0; index < length; index++) yield [...at(index), ...alike]
 }
 
 /** Rows as `Table.row` makes them. A key that the database gives is left to it. */
-export function wholeRows(table: Table<any>, list: readonly (readonly Cell[])[]): Rows {
+export function wholeRows(table: Table<any>, list: readonly (readonly Cell[])[]): CellRows {
   const isLeft = table.names.map(
     (name, place) => (table.columns[name] as Column).isGenerated === true && list[0]?.[place] === null,
   )
@@ -40,33 +52,56 @@ export function wholeRows(table: Table<any>, list: readonly (readonly Cell[])[])
 
 type Names<C extends Columns> = readonly (keyof C & string)[]
 
-/** What each of many items brings to a table, in the columns of `names`, and what they all bring to others. */
-export interface Listed<C extends Columns = any, Item = any, Given extends Names<C> = any> {
+/** What an item brings to a table, in the columns of `names`, and what all of them bring to others. */
+export interface RowShape<C extends Columns = any, Item = any, Given extends Names<C> = any> {
   readonly table: Table<C>
   readonly names: Given
   readonly shared: Partial<NewRow<C>>
-  readonly items: readonly Item[]
   readonly valuesOf: (item: Item) => { [Place in keyof Given]: NewRow<C>[Given[Place] & keyof NewRow<C>] }
 }
 
-/** Checks the types of a list, which the lists of several tables in one array would lose. */
-export const listed = <C extends Columns, Item, const Given extends Names<C>>(list: Listed<C, Item, Given>): Listed =>
-  list
+/** Checks the types of a shape. */
+export const rowShape = <C extends Columns, Item, const Given extends Names<C>>(
+  shape: RowShape<C, Item, Given>,
+): RowShape<C, Item, Given> => shape
 
-/** Fits values as they are asked for, so that none of a long list are kept. */
-export function listedRows({ table, names, shared, items, valuesOf }: Listed): Rows {
+/** Rows that are made one by one, in the order of their keys, and sent together. */
+export interface Gathering<Item> {
+  add(item: Item): void
+  /** What was added since the last time. */
+  take(): Rows
+  /** Rows that were taken and are not sent again: their memory may be used for others. */
+  release(rows: Rows): void
+}
+
+/** The columns of a shape, and how an item becomes cells. */
+export function layoutOf<Item>({ table, names, shared, valuesOf }: RowShape<any, Item>) {
   const fitterOf = (name: string) => table.fitters[table.names.indexOf(name)] as Fitter
   const fitters: Fitter[] = names.map(fitterOf)
-  const cellOf = (name: string) => (name in shared ? fitterOf(name)(shared[name]) : missingCell(table.columns[name]))
+  const cellOf = (name: string) =>
+    name in shared ? fitterOf(name)((shared as any)[name]) : missingCell(table.columns[name])
+  const alike = table.names.filter((name) => !names.includes(name)).map((name) => ({ name, cell: cellOf(name) }))
   return {
-    table,
-    names,
-    shared: table.names.filter((name) => !names.includes(name)).map((name) => ({ name, cell: cellOf(name) })),
-    length: items.length,
-    at(index) {
-      const values = valuesOf(items[index]) as unknown[]
+    columns: { table, names, shared: alike } satisfies RowColumns,
+    cellsOf(item: Item): readonly Cell[] {
+      const values = valuesOf(item) as unknown[]
       for (let place = 0; place < fitters.length; place++) values[place] = (fitters[place] as Fitter)(values[place])
       return values as Cell[]
     },
+  }
+}
+
+/** Gathers cells, for an engine whose rows are best written when they are sent. */
+export function gatherCells<Item>(shape: RowShape<any, Item>): Gathering<Item> {
+  const { columns, cellsOf } = layoutOf(shape)
+  let list: (readonly Cell[])[] = []
+  return {
+    add: (item) => void list.push(cellsOf(item)),
+    take() {
+      const taken = list
+      list = []
+      return { ...columns, length: taken.length, at: (index) => taken[index] as readonly Cell[] }
+    },
+    release() {},
   }
 }

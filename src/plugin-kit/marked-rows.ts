@@ -1,7 +1,7 @@
 /** Rows that no raw record stands behind: they bear a mark of their own, and a full pass replaces what bears it. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { type Listed, listedRows, wholeRows } from '../database/rows.ts'
+import { type RowShape, wholeRows } from '../database/rows.ts'
 import { inKeyOrder, type Table, type TableRow } from '../database/table.ts'
 import { retrying, stampRow } from '../database/write.ts'
 import { nextStamp } from './state.ts'
@@ -14,12 +14,18 @@ export interface Mark {
 export interface MarkedRows {
   /** Writes rows of one table, no two of them with the same key. */
   write(rows: readonly TableRow[]): Promise<void>
-  /** The same for items in the order of their keys; the rows are made while they are sent. */
-  writeListed(list: Listed): Promise<void>
+  /** For rows that come one by one, in the order of their keys. */
+  gather<Item>(shape: RowShape<any, Item>): MarkedGathering<Item>
   /** Deletes what bears the mark and was not written since these rows were opened. */
   sweep(table: Table<any>, condition?: RawBuilder<unknown>): Promise<void>
   /** The same for rows that others may need: those whose `column` is found in the column of another table stay. */
   sweepUnless(table: Table<any>, column: string, needed: { table: Table<any>; column: string }): Promise<void>
+}
+
+export interface MarkedGathering<Item> {
+  add(item: Item): void
+  /** Writes what was added so far. What is added while it does so belongs to the next time. */
+  send(): Promise<void>
 }
 
 const SWEEP_BATCH = 1000
@@ -50,10 +56,16 @@ export function openMarkedRows(database: Database, mark: Mark): MarkedRows {
       )
       await retrying(database, () => database.sendRows(wholeRows(first.table, sorted), 'upsert'))
     },
-    async writeListed(list) {
-      if (list.items.length === 0) return
-      const shared = { ...list.shared, ...borne }
-      await retrying(database, () => database.sendRows(listedRows({ ...list, shared }), 'upsert'))
+    gather(shape) {
+      const { add, take, release } = database.gather({ ...shape, shared: { ...shape.shared, ...borne } })
+      return {
+        add,
+        async send() {
+          const rows = take()
+          if (rows.length > 0) await retrying(database, () => database.sendRows(rows, 'upsert'))
+          release(rows)
+        },
+      }
     },
     async sweep(table, condition = sql`1 = 1`) {
       await run(sql`delete from ${sql.table(table.name)} where ${isStale} and ${condition}`)

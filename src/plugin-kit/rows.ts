@@ -1,3 +1,3 @@
 /** Writing rows, for plugins that are not made of entities. */
-export { type Listed, listed } from '../database/rows.ts'
+export { rowShape } from '../database/rows.ts'
 export { createWriter, retrying, update, write } from '../database/write.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -65,10 +65,26 @@ function oddRepository(folder: string): Repository {
   commitRaw('author garbled\ncommitter Fine <f@x> 1700000504 +0000', 'no author to speak of\n')
   commitRaw('author A <a@x> 1700000505 +0000\ncommitter A <a@x> 1700000505 +0000', `${'huge '.repeat(500_000)}\n`)
   commitRaw('author A <a@x> 1700000506 +0000\ncommitter A <a@x> 1700000506 +0000', '    indented\n\n\n\tand tabbed\n')
+  commitRaw(
+    'author A <a@x> 1700000506 +0000\ncommitter A <a@x> 1700000506 +0000',
+    ' \n\nspaces at ends \t\r\nof lines\t\n\nand at the end \n\n',
+  )
+  // Seven bits a byte, so that it would pass for UTF-8.
+  commitRaw(
+    'author A <a@x> 1700000506 +0000\ncommitter A <a@x> 1700000506 +0000\nencoding ISO-2022-JP',
+    '\x1b$B2<\x1b(B below\n',
+  )
+  commitRaw('author A <a@x> 1700000506 +0000\ncommitter A <a@x> 1700000506 +0000\nencoding none', 'in no encoding\n')
   const head = git(['rev-parse', 'HEAD'])
   commitRaw('author A <a@x> 1700000507 +0000\ncommitter A <a@x> 1700000507 +0000', 'same parent twice\n', [head, head])
   git(['checkout', '--quiet', 'main'])
   return repository
+}
+
+/** What the only clone in a data folder holds. */
+function shapeIn(data: string): unknown {
+  const [home = ''] = readdirSync(join(data, 'git'))
+  return JSON.parse(readFileSync(join(data, 'git', home, 'clone.git/weir.json'), 'utf8'))
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-git-'))
@@ -131,6 +147,60 @@ describeEachDatabase('git history', (test) => {
     expect(accounts?.map(({ id }) => id)).toEqual(['a@x', 'ada@example.com', 'carl@example.com', 'e@x', 'f@x', 'l@x'])
     expect(accounts?.[1]).toMatchObject({ email: 'ada@example.com', full_name: 'Ada', user_name: 'Ada' })
     expect(commit_files).toEqual([])
+  })
+
+  it('is the same whether git lists commits, walks them, or counts their lines', async () => {
+    const data = freshData()
+    const url = repository.folder
+    await collect(test.database, { url, skipCommitStat: true })
+    expect(shapeIn(data)).toMatchObject({ holdsOnlyCommits: true })
+    const listed = await stored(test.database)
+    expect(listed.commits?.map(({ sha }) => sha)).toEqual([...toldBy(repository).keys()].sort())
+    const messages = listed.commits?.map(({ message }) => message)
+    expect(messages).toContain('spaces at ends\nof lines\n\nand at the end')
+    expect(messages).toContain('下 below')
+    expect(messages).toContain('in no encoding')
+
+    await clear(test.database)
+    // What is fetched later may leave commits that no ref leads to any more.
+    await collect(test.database, { url, skipCommitStat: true })
+    expect(shapeIn(data)).toMatchObject({ holdsOnlyCommits: false })
+    expect(await stored(test.database)).toEqual(listed)
+
+    await clear(test.database)
+    await collect(test.database, { url })
+    const counted = await stored(test.database)
+    const uncounted = counted.commits?.map((row) => ({ ...row, additions: 0, deletions: 0 }))
+    expect({ ...counted, commits: uncounted }).toEqual(listed)
+  })
+
+  it('walks the commits where the server cannot leave out files', async () => {
+    const data = freshData()
+    const full = makeRepository()
+    full.write('one.txt', 'one\n')
+    full.commit('one')
+    full.git(['config', 'uploadpack.allowFilter', 'false'])
+    await collect(test.database, { url: full.folder, skipCommitStat: true })
+    expect(shapeIn(data)).toMatchObject({ holdsOnlyCommits: false })
+    expect((await stored(test.database)).commits).toHaveLength(1)
+  })
+
+  it('is whole where commits that git lists go in several batches', async () => {
+    freshData()
+    const long = makeRepository()
+    const names = ['Old', 'New']
+    const commits = Array.from({ length: 25_000 }, (_, number) => {
+      const name = names[Math.floor(number / 12_500)]
+      return `commit refs/heads/main\ncommitter ${name} <carl@example.com> ${1_700_000_000 + number} +0000\ndata 1\nx\n`
+    })
+    long.git(['fast-import', '--quiet', '--force'], { input: commits.join('') })
+    await collect(test.database, { url: long.folder, skipCommitStat: true })
+    const found = await stored(test.database)
+    const shas = long.git(['rev-list', 'main']).split('\n').sort()
+    expect(found.commits?.map(({ sha }) => sha)).toEqual(shas)
+    expect(found.repo_commits?.map(({ commit_sha }) => commit_sha)).toEqual(shas)
+    expect(found.commit_parents).toHaveLength(24_999)
+    expect(found.accounts).toMatchObject([{ id: 'carl@example.com', full_name: 'New' }])
   })
 
   it('stores a row for each changed file where they are wanted, with its component', async () => {

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Pool } from 'mysql2'
 import type { Database } from '../database.ts'
 import type { Cell } from '../fit.ts'
-import { sentCells, sentNames } from '../rows.ts'
+import { type CellRows, sentCells, sentNames } from '../rows.ts'
 import type { Table } from '../table.ts'
 import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
 
@@ -58,7 +58,8 @@ export function insertWriter(pool: Pick<Pool, 'query'>, dialect: Dialect, longes
         : insertion(dialect, table, names, mode === 'upsert' ? ` ${dialect.onExistingKey(table, names)}` : '')
     let statement = ''
     let size = 0
-    for (const cells of sentCells(rows)) {
+    // This engine gathers nothing else.
+    for (const cells of sentCells(rows as CellRows)) {
       const values = row(cells.map(literal))
       const bytes = Buffer.byteLength(values) + separator.length
       if (statement !== '' && size + bytes > longest) {

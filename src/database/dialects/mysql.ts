@@ -4,6 +4,7 @@ import mysql2, { type Pool, type PoolConnection } from 'mysql2'
 import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
+import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
 import { type Dialect, type LiveTable, updatedNames } from './dialect.ts'
@@ -170,6 +171,7 @@ function databaseOn(pool: Pooled, settings: Settings): Database {
     dialect: mysql,
     kysely,
     sendRows: insertWriter(pool, mysql, settings.longest),
+    gather: gatherCells,
     transaction: (body) =>
       inTransaction(pool, (own) => {
         const nested: Database = {

@@ -1,11 +1,11 @@
 /** Rows in COPY's binary format, which the server takes as they are instead of reading them out of text. */
 import pg from 'pg'
 import type { Cell } from '../fit.ts'
-import type { Rows } from '../rows.ts'
+import { type CellRows, type EncodedRows, type Gathering, layoutOf, type RowColumns, type RowShape } from '../rows.ts'
 import type { Column, Kind } from '../table.ts'
 
 /** COPY takes any number of bytes; pieces of this size keep memory bounded whatever the rows are. */
-const PIECE = 1 << 16
+const PIECE = 1 << 18
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 
 const NULL = -1
@@ -44,16 +44,16 @@ interface Encoder {
   rest(): Buffer
 }
 
-/** `head` comes before the first row, `tail` after each. */
-function encoderOf(kinds: readonly Kind[], head: Buffer, tail: Buffer): Encoder {
+/** `head` comes before the first row, `tail` after each; pieces that are `free` are filled first. */
+function encoderOf(kinds: readonly Kind[], head: Buffer, tail: Buffer, free: Buffer[] = []): Encoder {
   let full: Buffer[] = []
-  let piece = Buffer.allocUnsafe(PIECE)
+  let piece = free.pop() ?? Buffer.allocUnsafe(PIECE)
   let used = head.copy(piece)
 
   function reserve(bytes: number): void {
     if (used + bytes <= piece.length) return
     full.push(piece.subarray(0, used))
-    piece = Buffer.allocUnsafe(Math.max(PIECE, bytes))
+    piece = (bytes <= PIECE && free.pop()) || Buffer.allocUnsafe(Math.max(PIECE, bytes))
     used = 0
   }
   function put32(value: number): void {
@@ -164,19 +164,66 @@ const word16 = (value: number) => {
 /** Stands where the next row would say how many columns it has. */
 const END = word16(-1)
 
-export function* binaryRows({ table, names, shared, length, at }: Rows): Generator<Buffer> {
+/** All that goes to the server with one COPY. */
+interface Copying {
+  readonly row: (cells: readonly Cell[]) => void
+  readonly full: () => Buffer[]
+  /** The last piece. */
+  readonly end: () => Buffer
+}
+
+/** Begins a COPY each time that it is called. */
+function copyingOf({ table, names, shared }: RowColumns, free: Buffer[] = []): () => Copying {
   const kindOf = (name: string) => (table.columns[name] as Column).kind
+  const kinds = names.map(kindOf)
   const begin = word16(names.length + shared.length)
   const alike = encodeOnce(
     shared.map(({ name }) => kindOf(name)),
     shared.map(({ cell }) => cell),
   )
-  const encoder = encoderOf(names.map(kindOf), Buffer.concat([SIGNATURE, begin]), Buffer.concat([alike, begin]))
-  for (let index = 0; index < length; index++) {
-    encoder.row(at(index))
-    yield* encoder.full()
+  const [head, tail] = [Buffer.concat([SIGNATURE, begin]), Buffer.concat([alike, begin])]
+  return () => {
+    const { row, full, rest } = encoderOf(kinds, head, tail, free)
+    const end = () => {
+      const last = rest()
+      last.set(END, last.length - begin.length)
+      return last
+    }
+    return { row, full, end }
   }
-  const rest = encoder.rest()
-  rest.set(END, rest.length - begin.length)
-  yield rest
+}
+
+export function* binaryRows(rows: CellRows): Generator<Buffer> {
+  const { row, full, end } = copyingOf(rows)()
+  for (let index = 0; index < rows.length; index++) {
+    row(rows.at(index))
+    yield* full()
+  }
+  yield end()
+}
+
+/** Rows leave nothing but their bytes: held as objects until a batch is full, they would cost more to collect than to make. */
+export function gatherBinary<Item>(shape: RowShape<any, Item>): Gathering<Item> {
+  const { columns, cellsOf } = layoutOf(shape)
+  const free: Buffer[] = []
+  const begin = copyingOf(columns, free)
+  let copying = begin()
+  let length = 0
+  return {
+    add(item) {
+      copying.row(cellsOf(item))
+      length++
+    },
+    take() {
+      const taken = { ...columns, length, encoded: [...copying.full(), copying.end()] }
+      copying = begin()
+      length = 0
+      return taken
+    },
+    release(rows) {
+      for (const { buffer } of (rows as EncodedRows).encoded) {
+        if (buffer.byteLength === PIECE) free.push(Buffer.from(buffer))
+      }
+    },
+  }
 }

@@ -69,7 +69,10 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
     const kinds = names.map((name) => (table.columns[name] as Column).kind)
     const columns = quoteAll(dialect, names)
     const copy = (client: pg.PoolClient, target: string) =>
-      pipeline(binaryRows(rows), client.query(copyFrom(`copy ${target} (${columns}) from stdin (format binary)`)))
+      pipeline(
+        'encoded' in rows ? rows.encoded : binaryRows(rows),
+        client.query(copyFrom(`copy ${target} (${columns}) from stdin (format binary)`)),
+      )
 
     const target = dialect.quote(table.name)
     if (mode === 'update') {
@@ -80,7 +83,7 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
         (staging) => `update ${target} as target set ${set} from ${staging} as source where ${on}`,
       )
     }
-    if (mode === 'upsert' && rows.length <= FEW_ROWS) {
+    if (mode === 'upsert' && rows.length <= FEW_ROWS && 'at' in rows) {
       const list = [...sentCells(rows)]
       const places = list.map((_, row) => `(${names.map((_, at) => `$${row * names.length + at + 1}`)})`)
       const values = list.flat()

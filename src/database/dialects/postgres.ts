@@ -7,6 +7,7 @@ import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Column } from '../table.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
 import { type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
+import { gatherBinary } from './postgres-binary.ts'
 import { copyWriter, type KnownTypes } from './postgres-copy.ts'
 import { inTransaction, poolOf } from './postgres-transaction.ts'
 
@@ -116,6 +117,7 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes): Database {
     dialect: postgres,
     kysely,
     sendRows: copyWriter(pool, postgres, known),
+    gather: gatherBinary,
     transaction: (body) => inTransaction(pool, (client) => body(databaseOn(poolOf(client), url, known))),
     describe: () => describe(kysely),
     locked: (name, body) =>

@@ -3,7 +3,7 @@
  *
  * home     <data folder>/git/<hash of the repository's id>, one run at a time
  * clone    complete whenever it is there: it is made as a draft beside it and then renamed
- * shape    what the clone holds: with file contents or without, from which moment on
+ * shape    what the clone holds: files and commits or commits alone, from which moment on
  */
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -22,11 +22,14 @@ interface Shape {
   /** Milliseconds; null: all of the history. */
   readonly since: number | null
   readonly defaultBranch: string | null
+  /** It is as it was made, so that refs lead to everything in it, and has no files. */
+  readonly holdsOnlyCommits: boolean
 }
 
-export interface Clone {
+type Wanted = Pick<Shape, 'hasBlobs' | 'since'>
+
+export interface Clone extends Pick<Shape, 'defaultBranch' | 'holdsOnlyCommits'> {
   readonly folder: string
-  readonly defaultBranch: string | null
   /** Reads from it. A BrokenClone that it throws makes whoever uses the clone start again on a new one. */
   git(parameters: readonly string[], options?: Partial<GitOptions>): Promise<void>
   gitText(parameters: readonly string[], options?: Partial<GitOptions>): Promise<string>
@@ -85,10 +88,11 @@ const reading = <Result>(work: Promise<Result>): Promise<Result> =>
     throw explainReading(error)
   })
 
-function openClone({ signal }: GitTask, folder: string, { defaultBranch }: Shape): Clone {
+function openClone({ signal }: GitTask, folder: string, { defaultBranch, holdsOnlyCommits }: Shape): Clone {
   return {
     folder,
     defaultBranch,
+    holdsOnlyCommits,
     git: (parameters, options) => reading(git(parameters, { folder, signal, ...options })),
     gitText: (parameters, options) => reading(gitText(parameters, { folder, signal, ...options })),
   }
@@ -117,8 +121,11 @@ async function makeAnew(task: GitTask, plugins: readonly Plugin[], home: string)
   const { signal, withStats, isShallow, since } = task
   try {
     await git(['init', '--quiet', '--bare', '--template=', '--object-format=sha1', draft], { signal })
-    const wanted = { hasBlobs: withStats, since: (isShallow && since?.getTime()) || null, defaultBranch: null }
-    const shape = await download(task, plugins, home, draft, wanted).catch(stillBroken)
+    const wanted = { hasBlobs: withStats, since: (isShallow && since?.getTime()) || null }
+    const made = await download(task, plugins, home, draft, wanted).catch(stillBroken)
+    const isComplete = !withStats && made.since === null
+    const shape = { ...made, holdsOnlyCommits: isComplete && (await lacksTrees(draft, signal)) }
+    await writeShape(draft, shape)
     const folder = join(home, 'clone.git')
     await rename(folder, join(home, 'replaced')).catch(() => {})
     await rename(draft, folder)
@@ -135,7 +142,7 @@ async function download(
   plugins: readonly Plugin[],
   home: string,
   folder: string,
-  wanted: Shape,
+  wanted: Wanted,
 ): Promise<Shape> {
   const { url, signal } = task
   const access = await openAccess(task, plugins, home)
@@ -155,7 +162,7 @@ async function download(
   }
 }
 
-async function downloadOnce(task: GitTask, { environment }: Access, folder: string, wanted: Shape): Promise<Shape> {
+async function downloadOnce(task: GitTask, { environment }: Access, folder: string, wanted: Wanted): Promise<Shape> {
   const { signal, url } = task
   const remote = { folder, signal, environment }
   await reading(git(['config', 'remote.origin.url', url], { folder, signal }))
@@ -170,7 +177,7 @@ async function downloadOnce(task: GitTask, { environment }: Access, folder: stri
         '--prune',
         '--no-tags',
         '--no-write-fetch-head',
-        ...(wanted.hasBlobs ? [] : ['--filter=blob:none']),
+        ...(wanted.hasBlobs ? [] : ['--filter=tree:0']),
         ...depth,
         'origin',
         ...REFSPECS,
@@ -179,10 +186,17 @@ async function downloadOnce(task: GitTask, { environment }: Access, folder: stri
     )
   const since = wanted.since === null ? null : await fetchSince(fetchRefs, wanted.since)
   if (since === null) await fetchRefs()
-  const shape: Shape = { hasBlobs: wanted.hasBlobs, since, defaultBranch }
-  await writeFile(join(folder, 'weir.json.new'), JSON.stringify(shape))
-  await rename(join(folder, 'weir.json.new'), join(folder, 'weir.json'))
+  const shape = { hasBlobs: wanted.hasBlobs, since, defaultBranch, holdsOnlyCommits: false }
+  await writeShape(folder, shape)
   return shape
+}
+
+/** A server may not know how to leave them out. */
+async function lacksTrees(folder: string, signal: AbortSignal): Promise<boolean> {
+  const tip = await gitText(['rev-list', '--no-walk', '--max-count=1', '--all'], { folder, signal })
+  if (tip === '') return true
+  const told = ['rev-list', '--no-walk', '--objects', '--filter=tree:1', '--missing=print', tip.trim()]
+  return (await gitText(told, { folder, signal })).includes('\n?')
 }
 
 /** Null where the server cannot cut a history by date. */
@@ -211,6 +225,11 @@ function progressReader({ progress }: GitTask): (text: string) => void {
     const [, done, expected] = /Receiving objects:\s+\d+% \((\d+)\/(\d+)\)/.exec(text) ?? []
     if (done) progress({ done: Number(done), expected: Number(expected) })
   }
+}
+
+async function writeShape(folder: string, shape: Shape): Promise<void> {
+  await writeFile(join(folder, 'weir.json.new'), JSON.stringify(shape))
+  await rename(join(folder, 'weir.json.new'), join(folder, 'weir.json'))
 }
 
 async function readShape(folder: string): Promise<Shape | null> {

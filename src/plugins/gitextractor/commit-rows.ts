@@ -3,8 +3,9 @@ import { hash } from 'node:crypto'
 import type { TableRow } from '../../database/table.ts'
 import { commitFileComponents, commitFiles, commitParents, commits, repoCommits } from '../../domain/code.ts'
 import { accounts } from '../../domain/people.ts'
-import { type Listed, listed } from '../../plugin-kit/rows.ts'
-import { type Commit, dateOf, type Person } from './commit-log.ts'
+import type { MarkedRows } from '../../plugin-kit/marked-rows.ts'
+import { rowShape } from '../../plugin-kit/rows.ts'
+import { type Commit, dateOf, type Person } from './commit-parser.ts'
 
 export interface ChangedFile {
   readonly sha: string
@@ -36,71 +37,95 @@ export const accountRow = (person: Person): TableRow =>
 /** A history may name a parent twice. */
 const distinct = (parents: readonly string[]) => (parents.length < 2 ? parents : [...new Set(parents)].sort())
 
-/** In the order of their shas, which leads the keys of all these tables. */
-export function listsOf(repoId: string, batch: CountedCommit[]): Listed[] {
-  const items = batch.sort((one, other) => (one.commit.sha < other.commit.sha ? -1 : 1))
-  const files = items.flatMap((item) => item.files?.sort((one, other) => (one.id < other.id ? -1 : 1)) ?? [])
-  return [
-    listed({
-      table: commits,
-      names: [
-        'sha',
-        'additions',
-        'deletions',
-        'message',
-        'author_name',
-        'author_email',
-        'authored_date',
-        'author_id',
-        'committer_name',
-        'committer_email',
-        'committed_date',
-        'committer_id',
-      ],
-      shared: {},
-      items,
-      valuesOf: ({ commit, additions, deletions }) => [
-        commit.sha,
-        additions,
-        deletions,
-        commit.message,
-        commit.author.name,
-        commit.author.email,
-        dateOf(commit.authoredAt),
-        accountId(commit.author),
-        commit.committer.name,
-        commit.committer.email,
-        dateOf(commit.committedAt),
-        accountId(commit.committer),
-      ],
-    }),
-    listed({
-      table: repoCommits,
-      names: ['commit_sha'],
-      shared: { repo_id: repoId },
-      items,
-      valuesOf: ({ commit }) => [commit.sha],
-    }),
-    listed({
-      table: commitParents,
-      names: ['commit_sha', 'parent_commit_sha'],
-      shared: {},
-      items: items.flatMap(({ commit: { sha, parents } }) => distinct(parents).map((parent) => ({ sha, parent }))),
-      valuesOf: ({ sha, parent }) => [sha, parent],
-    }),
-    listed({
-      table: commitFiles,
-      names: ['id', 'commit_sha', 'file_path', 'additions', 'deletions'],
-      shared: {},
-      items: files,
-      valuesOf: ({ id, sha, path, additions, deletions }) => [id, sha, path, additions, deletions],
-    }),
-    listed({
-      table: commitFileComponents,
-      names: ['commit_file_id', 'component_name'],
-      shared: {},
-      items: files,
-      valuesOf: ({ id, component }) => [id, component],
-    }),
-  ]
+export interface CommitTables {
+  /** In the order of their shas, which leads the keys of all these tables. Gives how many rows a commit became. */
+  add(commit: CountedCommit): number
+  /** Writes what was added so far. */
+  send(): Promise<void>[]
+}
+
+export function openCommitTables(marked: MarkedRows, repoId: string): CommitTables {
+  const tables = {
+    commits: marked.gather(
+      rowShape({
+        table: commits,
+        names: [
+          'sha',
+          'additions',
+          'deletions',
+          'message',
+          'author_name',
+          'author_email',
+          'authored_date',
+          'author_id',
+          'committer_name',
+          'committer_email',
+          'committed_date',
+          'committer_id',
+        ],
+        shared: {},
+        valuesOf: ({ commit, additions, deletions }: CountedCommit) => [
+          commit.sha,
+          additions,
+          deletions,
+          commit.message,
+          commit.author.name,
+          commit.author.email,
+          dateOf(commit.authoredAt),
+          accountId(commit.author),
+          commit.committer.name,
+          commit.committer.email,
+          dateOf(commit.committedAt),
+          accountId(commit.committer),
+        ],
+      }),
+    ),
+    repoCommits: marked.gather(
+      rowShape({
+        table: repoCommits,
+        names: ['commit_sha'],
+        shared: { repo_id: repoId },
+        valuesOf: ({ sha }: Commit) => [sha],
+      }),
+    ),
+    parents: marked.gather(
+      rowShape({
+        table: commitParents,
+        names: ['commit_sha', 'parent_commit_sha'],
+        shared: {},
+        valuesOf: ({ sha, parent }: { sha: string; parent: string }) => [sha, parent],
+      }),
+    ),
+    files: marked.gather(
+      rowShape({
+        table: commitFiles,
+        names: ['id', 'commit_sha', 'file_path', 'additions', 'deletions'],
+        shared: {},
+        valuesOf: ({ id, sha, path, additions, deletions }: ChangedFile) => [id, sha, path, additions, deletions],
+      }),
+    ),
+    components: marked.gather(
+      rowShape({
+        table: commitFileComponents,
+        names: ['commit_file_id', 'component_name'],
+        shared: {},
+        valuesOf: ({ id, component }: ChangedFile) => [id, component],
+      }),
+    ),
+  }
+  return {
+    add(counted) {
+      const { commit, files } = counted
+      tables.commits.add(counted)
+      tables.repoCommits.add(commit)
+      const parents = distinct(commit.parents)
+      for (const parent of parents) tables.parents.add({ sha: commit.sha, parent })
+      for (const file of files?.sort((one, other) => (one.id < other.id ? -1 : 1)) ?? []) {
+        tables.files.add(file)
+        tables.components.add(file)
+      }
+      return 2 + parents.length + 2 * (files?.length ?? 0)
+    },
+    send: () => Object.values(tables).map(({ send }) => send()),
+  }
 }

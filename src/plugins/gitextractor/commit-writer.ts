@@ -1,6 +1,7 @@
 import type { MarkedRows } from '../../plugin-kit/marked-rows.ts'
-import type { Commit, LogVisitor } from './commit-log.ts'
-import { accountId, accountRow, type CountedCommit, fileId, listsOf } from './commit-rows.ts'
+import type { LogVisitor } from './commit-log.ts'
+import type { Commit, Person } from './commit-parser.ts'
+import { accountId, accountRow, type CountedCommit, fileId, openCommitTables } from './commit-rows.ts'
 import type { Components } from './components.ts'
 import type { GitTask } from './options.ts'
 
@@ -8,7 +9,7 @@ export interface CommitWriter {
   /** The files that follow are its own; null: they do not count. */
   begin(commit: Commit | null): void
   readonly file: LogVisitor['file']
-  /** Starts to write what has become a batch; waits only while the batch before is being written. */
+  /** Starts to write what has become a batch; waits only while the two before are being written. */
   send(): Promise<void>
   /** Writes the rest and waits for all of it. */
   finish(): Promise<void>
@@ -18,49 +19,60 @@ export interface CommitWriter {
   count(): number
 }
 
+interface Wanted {
+  /** Only where files are wanted. */
+  readonly components: Components | null
+  /** Commits come in the order of their shas and without files. */
+  readonly isSorted: boolean
+}
+
 /** The more rows go in the order of their keys, the less an index is searched for their places. */
-const BATCH = 8_000
+const BATCH = 10_000
 const BATCH_CHARACTERS = 8 << 20
 
-/** Gathers a batch of commits while the one before is written; `components` only where files are wanted. */
+/** Gathers a batch of commits while those before are written. */
 export function commitWriter(
   { repoId, excluded }: GitTask,
-  components: Components | null,
+  { components, isSorted }: Wanted,
   marked: MarkedRows,
 ): CommitWriter {
-  const known = new Set<string>()
+  const tables = openCommitTables(marked, repoId)
+  const people = newestPeople()
   /** Its files may still be coming. */
   let current: CountedCommit | null = null
-  let batch: CountedCommit[] = []
+  let unsorted: CountedCommit[] = []
   let held = 0
   let heldCharacters = 0
-  let writing: Promise<void>[] = []
+  let underWay: Promise<unknown>[] = []
   let count = 0
 
+  function hold(commit: CountedCommit): void {
+    if (isSorted) count += tables.add(commit)
+    else unsorted.push(commit)
+  }
+
   async function write(): Promise<void> {
-    await Promise.all(writing)
-    const taken = batch
-    batch = []
+    if (underWay.length > 1) await underWay.shift()
+    for (const commit of unsorted.sort((one, other) => (one.commit.sha < other.commit.sha ? -1 : 1))) {
+      count += tables.add(commit)
+    }
+    unsorted = []
     held = 0
     heldCharacters = 0
-    const people = taken.flatMap(({ commit }) => [commit.author, commit.committer])
-    const fresh = people.filter((person) => {
-      const id = accountId(person)
-      return id !== '' && !known.has(id) && known.add(id)
-    })
-    const lists = listsOf(repoId, taken)
-    count += fresh.length + lists.reduce((sum, { items }) => sum + items.length, 0)
-    writing = [marked.write(fresh.map(accountRow)), ...lists.map(marked.writeListed)]
-    // Awaited with the next batch; until then a rejection must not count as unhandled.
-    for (const each of writing) each.catch(() => {})
+    const writing = Promise.all(tables.send())
+    // Awaited later; until then a rejection must not count as unhandled.
+    writing.catch(() => {})
+    underWay.push(writing)
   }
 
   return {
     begin(commit) {
-      if (current) batch.push(current)
+      if (current) hold(current)
       current = commit && { commit, additions: 0, deletions: 0, files: components && [] }
+      if (!commit) return
+      people.see(commit)
       held++
-      heldCharacters += commit?.message.length ?? 0
+      heldCharacters += commit.message.length
     },
     file(additions, deletions, path, bytes) {
       if (!current) return
@@ -81,14 +93,34 @@ export function commitWriter(
       if (held >= BATCH || heldCharacters >= BATCH_CHARACTERS) await write()
     },
     async finish() {
-      if (current) batch.push(current)
+      if (current) hold(current)
       current = null
       await write()
-      await Promise.all(writing)
+      const accounts = people.list().map(accountRow)
+      await Promise.all([...underWay, marked.write(accounts)])
+      underWay = []
+      count += accounts.length
     },
     async idle() {
-      await Promise.allSettled(writing)
+      await Promise.allSettled(underWay)
     },
     count: () => count,
+  }
+}
+
+/** Everyone with an address, as the newest commit names them, in whatever order commits come. */
+function newestPeople() {
+  const seen = new Map<string, { person: Person; at: number; sha: string }>()
+  function see(person: Person, at: number, sha: string): void {
+    const id = accountId(person)
+    const known = seen.get(id)
+    if (!known || at > known.at || (at === known.at && sha > known.sha)) seen.set(id, { person, at, sha })
+  }
+  return {
+    see({ sha, author, committer, committedAt }: Commit): void {
+      see(author, committedAt || 0, sha)
+      if (committer !== author) see(committer, committedAt || 0, sha)
+    },
+    list: () => [...seen].filter(([id]) => id !== '').map(([, { person }]) => person),
   }
 }

@@ -7,11 +7,11 @@ import { type MarkedRows, openMarkedRows } from '../../plugin-kit/marked-rows.ts
 import type { SubtaskResult } from '../../plugin-kit/subtask.ts'
 import type { Clone } from './clone.ts'
 import { logReader } from './commit-log.ts'
+import { objectReader } from './commit-objects.ts'
 import { commitWriter } from './commit-writer.ts'
 import { readComponents } from './components.ts'
 import { openCoverage } from './coverage.ts'
 import type { GitTask } from './options.ts'
-import { followTips } from './tips.ts'
 
 /** What marks the rows of this plugin, beside the repository's id. */
 export const MARK = 'gitextractor'
@@ -24,13 +24,13 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
   if (!known) await coverage.begin()
 
   const marked = openMarkedRows(database, { table: MARK, params: repoId })
-  const writer = commitWriter(task, components, marked)
-  const tips = followTips(known ?? [])
+  // At first, and where there is nothing but commits, git lists all it has: sooner than it could walk, and sorted.
+  const isSorted = !known && clone.holdsOnlyCommits
+  const writer = commitWriter(task, { components, isSorted }, marked)
   const cut = await cutCommits(clone)
   let total = 0
-  const reader = logReader({
+  const reader = (isSorted ? objectReader : logReader)({
     commit(commit) {
-      tips.add(commit)
       const isOld = since !== null && commit.committedAt * 1000 < since.getTime()
       // The changes of a commit whose parents were not fetched cannot be told.
       const isWanted = !cut.has(commit.sha) && !isOld
@@ -40,7 +40,7 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
     file: writer.file,
   })
   try {
-    await clone.git(['log', ...logParameters(task), '--all', '--stdin'], {
+    await clone.git(isSorted ? ALL_OBJECTS : ['log', ...logParameters(task), '--all', '--stdin'], {
       input: (known ?? []).map((sha) => `^${sha}\n`).join(''),
       onOutput: async (piece) => {
         reader.read(piece)
@@ -55,9 +55,11 @@ export async function collectCommits(task: GitTask, clone: Clone): Promise<Subta
     await writer.idle()
   }
   if (!known && !coverage.isEmpty) await sweep(marked, repoId)
-  await coverage.remember(tips.list())
+  await coverage.remember(await tipsOf(clone))
   return { records: total, rows: writer.count(), quarantined: 0 }
 }
+
+const ALL_OBJECTS = ['cat-file', '--batch-all-objects', '--batch', '--buffer']
 
 /** Merges count as what they brought to their first parent; a rename is one change of the new path. */
 const logParameters = ({ withStats }: GitTask) => [
@@ -69,6 +71,12 @@ const logParameters = ({ withStats }: GitTask) => [
   '--no-show-signature',
   ...(withStats ? ['--numstat', '--find-renames', '--diff-merges=first-parent', '--no-ext-diff', '--no-textconv'] : []),
 ]
+
+/** From which all that the clone holds can be reached; branches last, which change most. */
+async function tipsOf(clone: Clone): Promise<string[]> {
+  const tips = await clone.gitText(['rev-list', '--no-walk=unsorted', '--tags', '--branches'])
+  return tips.split('\n').filter((sha) => sha !== '')
+}
 
 /** Of remembered commits, those that the clone has: a new clone lacks what was force-pushed away. */
 async function existing(clone: Clone, shas: readonly string[]): Promise<string[]> {
