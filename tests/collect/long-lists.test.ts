@@ -37,6 +37,15 @@ describeEachDatabase('a list past the last page', (test) => {
   }
   const receipt = (raw: string) => receiptOf(test.database, raw)
 
+  /** Stops when so many records have come. */
+  async function runUntil(count: number, only: ReturnType<typeof about>): Promise<void> {
+    const stop = new AbortController()
+    const progress = ({ done = 0 }) => {
+      if (done >= count) stop.abort()
+    }
+    await expect(runGithub(test.database, github, { only, signal: stop.signal, progress })).rejects.toThrow()
+  }
+
   it('goes on by time of change, and is complete', async () => {
     const fake = await start(repository, isCapped)
     await runGithub(test.database, github, { only: about('Issues') })
@@ -48,15 +57,7 @@ describeEachDatabase('a list past the last page', (test) => {
 
   it('goes on where it was cut off', async () => {
     const fake = await start(repository, isCapped)
-    const stop = new AbortController()
-    const cut = runGithub(test.database, github, {
-      only: about('Issues'),
-      signal: stop.signal,
-      progress: ({ done = 0 }) => {
-        if (done >= 400) stop.abort()
-      },
-    })
-    await expect(cut).rejects.toThrow()
+    await runUntil(400, about('Issues'))
     fake.requests.clear()
     await runGithub(test.database, github, { only: about('Issues') })
     // Three pages had come.
@@ -114,15 +115,7 @@ describeEachDatabase('a list past the last page', (test) => {
 
   it('of pull requests goes on where it was cut off among the names', async () => {
     const fake = await start(repository, isCapped)
-    const stop = new AbortController()
-    const cut = runGithub(test.database, github, {
-      only: about('Pull Requests'),
-      signal: stop.signal,
-      progress: ({ done = 0 }) => {
-        if (done >= 325) stop.abort()
-      },
-    })
-    await expect(cut).rejects.toThrow()
+    await runUntil(325, about('Pull Requests'))
     fake.requests.clear()
     await runGithub(test.database, github, { only: about('Pull Requests') })
     expect(fake.requests.entries.filter(({ url }) => url.includes('/pulls?'))).toEqual([])
@@ -139,15 +132,7 @@ describeEachDatabase('a list past the last page', (test) => {
   it('is a gap where nothing leads further, also when it was cut off after the last page', async () => {
     await start({ ...repository, eventsPerIssue: 2 }, isCapped)
     const only = about('Events')
-    const stop = new AbortController()
-    const cut = runGithub(test.database, github, {
-      only,
-      signal: stop.signal,
-      progress: ({ done = 0 }) => {
-        if (done >= 300) stop.abort()
-      },
-    })
-    await expect(cut).rejects.toThrow()
+    await runUntil(300, only)
     await runGithub(test.database, github, { only })
     expect((await storedIds(test.database)).events).toHaveLength(300)
     const message = expect.stringContaining('no more than 3 pages')
