@@ -3,7 +3,7 @@
  * the same run: without file statistics, with line counts a commit, and with a row for each changed file.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -97,13 +97,15 @@ export async function run(rest: string[]): Promise<void> {
     await generateRepository(place.repository, commits)
     said(`${commits} commits generated`)
     const homes = join(place.dataFolder, 'git')
+    mkdirSync(homes, { recursive: true })
     /** By the repository's id. */
     const clones = new Map<string, string>()
     for (const { options } of Object.values(PARTS)) {
       if (clones.has(options.repoId)) continue
+      const before = readdirSync(homes)
       const { seconds } = await measure(place, options, ['Clone Git Repo'])
-      const home = readdirSync(homes).find((name) => ![...clones.values()].some((clone) => clone.includes(name)))
-      clones.set(options.repoId, join(homes, home as string, 'clone.git'))
+      const [home = ''] = readdirSync(homes).filter((name) => !before.includes(name))
+      clones.set(options.repoId, join(homes, home, 'clone.git'))
       console.log(`clone ${JSON.stringify(options)}: ${seconds['Clone Git Repo']?.toFixed(1)} s`)
     }
 

@@ -1,4 +1,4 @@
-/** Rows on their way into one table: there already, or made while they are sent. */
+/** Rows on their way into one table: there already, or gathered one by one. */
 import { type Cell, type Fitter, missingCell } from './fit.ts'
 import type { Column, Columns, NewRow, Table } from './table.ts'
 

@@ -197,7 +197,8 @@ export async function readStretch(
     const { isShort, hasShifted } = outcome()
     const isDone = isLast && !isShort && !hasShifted
     const next = stretch.place ? { ...page.state, read } : page.state
-    const standing = places ? { places } : capped ? { capped } : isLast ? null : (next as StretchState)
+    const end = capped && isDone ? { capped } : null
+    const standing = places ? { places } : isLast ? end : (next as StretchState)
     const rows = [...found.map(rawRow), checkpoint(standing, isDone), ...tags(page, isLast, places !== undefined)]
     return { rows, isLast, places }
   }
