@@ -22,7 +22,7 @@ import {
   timestamp,
   zeroTime,
 } from './table.ts'
-import { createWriter, sweep, update, write } from './write.ts'
+import { createWriter, update, write } from './write.ts'
 
 const kinds = defineTable('kinds', {
   id: key(bigint()),
@@ -189,15 +189,6 @@ describeEachDatabase('write and read', (test) => {
     for (const name of ['one', 'two']) await write(test.database, [wide.row({ id: 1, name, note: name })])
     await write(test.database, [narrow.row({ id: 1, note: 'three' })])
     expect(await all()).toMatchObject([{ id: 1, name: 'two', note: 'three' }])
-  })
-
-  it('sweeps what a run did not write again, of its own origin only', async () => {
-    const row = (id: number, table: string) => kinds.row({ id, _raw_data_table: table, _raw_data_params: 'p' })
-    await write(test.database, [row(1, 'a'), row(2, 'a'), row(3, 'b')], new Date('2024-01-01'))
-    const stamp = new Date('2024-01-02')
-    await write(test.database, [row(1, 'a')], stamp)
-    await sweep(test.database, kinds, { table: 'a', params: 'p' }, stamp)
-    expect((await all()).map(({ id }) => id)).toEqual([1, 3])
   })
 
   it('numbers rows where the database does, and sends many and large ones', async () => {

@@ -1,6 +1,5 @@
 /** Bulk writing: rows of any tables in, batches with distinct keys out, sent again after a deadlock. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import type { Cell } from './fit.ts'
 import { wholeRows } from './rows.ts'
@@ -86,18 +85,4 @@ export async function update(database: Database, rows: readonly TableRow[]): Pro
     rows.map(({ cells }) => cells),
   )
   await retrying(database, () => database.sendRows(wholeRows(first.table, batch), 'update'))
-}
-
-/** Deletes what an earlier run made from the same raw table and parameters and this run (`stamp`) did not write again. */
-export async function sweep(
-  database: Database,
-  table: Table<any>,
-  origin: { readonly table: string; readonly params: string },
-  stamp: Date,
-): Promise<void> {
-  await retrying(database, () =>
-    sql`delete from ${sql.id(table.name)}
-        where _raw_data_params = ${origin.params} and _raw_data_table = ${origin.table}
-        and (updated_at is null or updated_at <> ${stamp})`.execute(database.kysely),
-  )
 }

@@ -4,7 +4,7 @@ import { readAll, readRows } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
 import { UserError } from '../errors.ts'
 import type { Collecting } from './collect-series.ts'
-import { type CollectSpec, pagingOf, type Refetch, type Windows } from './collect-spec.ts'
+import { type CollectSpec, groupOf, pagingOf, type Refetch, type Windows } from './collect-spec.ts'
 import { type CollectRun, inputKey, rememberInputs } from './collect-state.ts'
 import {
   type DateWindow,
@@ -28,6 +28,8 @@ export interface Round {
   readonly input: any
   /** What is stored with the records. */
   readonly stored: any
+  /** Names the raw records that it replaces as a whole; absent: they are replaced one by one. */
+  readonly group?: string
   /** Instead of what the collector's spec says. */
   readonly request?: HttpRequest
   readonly paging?: Paging
@@ -46,7 +48,7 @@ export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
   if (!run.isFull) yield* unfinished(collecting)
 }
 
-async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGenerator<Round> {
+async function* rowsOf({ entity, spec, task, base, run, tally }: Collecting): AsyncGenerator<Round> {
   const { table, joins, where, only, input, atOnce, changedBy } = spec.forEach!
   const { scope, connectionId } = task.context
   // As text, without the rest of their rows: there may be hundreds of thousands, and they wait until their turn.
@@ -57,12 +59,17 @@ async function* rowsOf({ entity, spec, task, base, run }: Collecting): AsyncGene
     where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
     ...(changedBy && run.lastStartedAt && { condition: await newIn(table, changedBy, task, run) }),
   })
-  for await (const row of rows) if (only?.(row) ?? true) inputs.add(JSON.stringify(input(row)))
+  for await (const row of rows as AsyncIterable<any>) {
+    if (only?.(row) ?? true) inputs.add(JSON.stringify(input(row)))
+    else tally.unwanted.add(groupOf(spec, input(row)))
+  }
   const size = atOnce?.(base.server)
   if (size === undefined) {
     for (const text of inputs) {
       const each = JSON.parse(text)
-      yield { kind: 'list', key: inputKey(each), input: each, stored: each }
+      const group = groupOf(spec, each)
+      tally.asked.add(group)
+      yield { kind: 'list', key: inputKey(each), input: each, stored: each, group }
     }
     return
   }
@@ -188,7 +195,8 @@ async function* unfinished(collecting: Collecting): AsyncGenerator<Round> {
     // Under the key of its input the tag of the first answer holds, so that an unchanged one is not counted.
     const key = inputKey(stored ?? { refetch: request.path, body: request.body })
     const records = refetch.records ?? ((body: unknown) => [body])
-    return { kind: 'refetch', key, request, input: null, stored, paging: singlePage, records }
+    const group = stored !== null && { group: groupOf(spec, stored) }
+    return { kind: 'refetch', key, request, input: null, stored, ...group, paging: singlePage, records }
   }
   const size = refetch.atOnce ?? 1
   const rounds = new Map<string, Round>()

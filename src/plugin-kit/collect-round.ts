@@ -110,11 +110,12 @@ async function readPlaces(
 /** Puts the checkpoint of a list behind its parts. */
 async function finish(
   { store, raw, task }: Collecting,
-  { key }: Round,
+  { key, group }: Round,
   { received, expected, isDone }: { received: number; expected: number | null; isDone: boolean },
 ): Promise<void> {
   const where = { raw_table: raw.name, params: task.params, input_key: key }
-  await store([collectCheckpoints.row({ ...where, page: null, is_done: isDone, received, expected })])
+  const rows = [collectCheckpoints.row({ ...where, page: null, is_done: isDone, received, expected })]
+  await store({ rows, ...(isDone && group !== undefined && { replaced: group }) })
 }
 
 /** Asks for both ends again, which costs nothing when they are as they were: then nothing came, went or moved. */

@@ -3,9 +3,9 @@ import { readAll } from '../database/read.ts'
 import { FatalError } from '../errors.ts'
 import type { Round } from './collect-inputs.ts'
 import { isOlder, recordsReader } from './collect-records.ts'
-import { type CollectContext, type CollectSpec, pagingOf } from './collect-spec.ts'
+import { type CollectContext, type CollectSpec, pagingOf, recordKey } from './collect-spec.ts'
 import { type CollectRun, collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
-import type { StorePage } from './collect-store.ts'
+import type { StoredPage, StorePage } from './collect-store.ts'
 import { askForNamed, complete, type Found } from './collect-whole.ts'
 import type { Entity } from './entity.ts'
 import {
@@ -31,6 +31,9 @@ export interface Tally {
   readonly gaps: string[]
   /** Why not everything could be asked for. */
   capped: string | undefined
+  /** Inputs that were asked for, and those that changed and are none any more, by the group of their raw records. */
+  readonly asked: Set<string>
+  readonly unwanted: Set<string>
 }
 
 /** One collection under way. */
@@ -119,6 +122,12 @@ export interface Outcome {
   readonly pageBytes?: number
 }
 
+/** What came of one page. */
+interface Step extends StoredPage {
+  readonly isLast: boolean
+  readonly places?: readonly PageState[] | undefined
+}
+
 export async function readStretch(
   collecting: Collecting,
   { round, request, paging, newestFirstBy, isWhole }: Series,
@@ -147,7 +156,7 @@ export async function readStretch(
         const step = await take(page)
         // In order: a checkpoint must not overtake the page before it.
         await storing
-        storing = store(step.rows).finally(leave)
+        storing = store(step).finally(leave)
         isHandedOver = true
         storing.catch(() => {})
         if (step.places) return { ...outcome(), places: step.places, pageBytes: page.response.bytes.length }
@@ -169,12 +178,12 @@ export async function readStretch(
     return { received, total, isShort, hasShifted: isAll && (total ?? 0) < (firstTotal ?? 0) }
   }
 
-  async function take(page: Page) {
+  async function take(page: Page): Promise<Step> {
     const { response } = page
     if (response.status === 304) {
       tally.isUnchanged = round.key === ''
       isCut = true
-      return { rows: [checkpoint({ unchanged: true }, true)], isLast: true }
+      return { rows: [checkpoint({ unchanged: true }, true)], isLast: true, ...(round.group && { renewed: round }) }
     }
     const isEmpty = isNothing(page)
     if (!isEmpty) records.check()
@@ -200,7 +209,8 @@ export async function readStretch(
     const end = capped && isDone ? { capped } : null
     const standing = places ? { places } : isLast ? end : (next as StretchState)
     const rows = [...found.map(rawRow), checkpoint(standing, isDone), ...tags(page, isLast, places !== undefined)]
-    return { rows, isLast, places }
+    const isReplaced = isDone && stretch.key === round.key && round.group !== undefined
+    return { rows, isLast, places, ...(isReplaced && { replaced: round.group }) }
   }
 
   /** Newest first, up to what is known; past the last numbered page the oldest come first. */
@@ -250,7 +260,8 @@ export async function readStretch(
   function rawRow({ record, response }: Found) {
     const data = Buffer.from(record === response.body ? response.bytes : JSON.stringify(record))
     const at = { url: safeUrl(response.url), input: round.stored, created_at: new Date() }
-    return raw.row({ id: null as never, params: task.params, data, ...at })
+    const keys = { input_key: round.group ?? '', record_key: recordKey(spec, record) }
+    return raw.row({ id: null as never, params: task.params, data, ...at, ...keys })
   }
 
   /** An unchanged first page proves an unchanged list only when it is the whole list, or the newest come first. */

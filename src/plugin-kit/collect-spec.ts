@@ -9,6 +9,7 @@ import {
   type Query,
   singlePage,
 } from './http/index.ts'
+import { keyText } from './raw.ts'
 import type { TaskRun } from './subtask.ts'
 
 /** What a request may be made from. */
@@ -30,6 +31,8 @@ export interface ForEach<Scope> {
   readonly where?: (scope: Scope) => Where
   /** What `where` cannot say. */
   readonly only?: (row: any) => boolean
+  /** What tells inputs apart: records of one that is asked for again replace those stored. Default: all of the input. */
+  readonly key?: (input: any) => unknown
   /** The part of the row that the request and the extraction need; stored with every record. */
   readonly input: (row: any) => Record<string, unknown>
   /** One request for so many different inputs at most; the request is then given their list. */
@@ -55,7 +58,7 @@ export interface Refetch {
   readonly atOnce?: number
   /** The records of the answer; its whole body as one unless told. */
   readonly records?: (body: any) => readonly unknown[]
-  /** What is stored as the input of its records; null unless told. */
+  /** The input of which it brings the whole list again; without it the answer replaces single records. */
   readonly input?: (row: any) => Record<string, unknown>
 }
 
@@ -101,6 +104,8 @@ export interface CollectSpec<Scope, Config> {
   readonly paging?: Paging | ((server: any, options: TaskRun['options']) => Paging)
   /** The records of a page's body; default: the body itself, or the only list in it. */
   readonly records?: (body: any) => readonly unknown[]
+  /** What makes two records versions of one, among those of one input; default: their `id`. */
+  readonly key?: (record: any) => unknown
   readonly incremental?: Incremental
   readonly windows?: Windows
   readonly longList?: LongList
@@ -117,6 +122,16 @@ export interface CollectSpec<Scope, Config> {
  */
 export const isAppending = ({ incremental, windows, forEach }: CollectSpec<any, any>): boolean =>
   Boolean(incremental ?? windows ?? (forEach && (forEach.changedBy || !forEach.atOnce)))
+
+/** Under which the raw records of an input are kept. */
+export const groupOf = ({ forEach }: CollectSpec<any, any>, input: unknown): string =>
+  keyText(forEach?.key ? forEach.key(input) : input)
+
+export const recordKey = ({ key }: CollectSpec<any, any>, record: any): string =>
+  keyText(key ? key(record) : record?.id)
+
+/** Inputs that are asked for one by one: each has its own raw records. */
+export const hasOwnInputs = ({ forEach }: CollectSpec<any, any>): boolean => forEach !== undefined && !forEach.atOnce
 
 export const pagingOf = (
   { paging = singlePage }: CollectSpec<any, any>,

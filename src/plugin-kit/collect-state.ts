@@ -24,6 +24,8 @@ export const collectRuns = defineTable(
     time_after: timestamp(),
     is_full: boolean(),
     inputs: json(),
+    /** Raw records up to this id were there before. */
+    raw_mark: bigint(),
     ...written,
   },
   { meaning: 'Collections under way, or cut off: the next run goes on with them.' },
@@ -119,11 +121,19 @@ export interface CollectRun extends CollectWindow {
   readonly checkpoints: ReadonlyMap<string, Checkpoint>
   /** What was expensive to find out, such as how much there is in which date window. */
   readonly inputs: any
+  /** Raw records up to this id were there before. */
+  readonly rawMark: number
 }
 
 type Where = { readonly raw_table: string; readonly params: string }
 
-export async function openRun(database: Database, where: Where, policy: Policy, startedAt: Date): Promise<CollectRun> {
+export async function openRun(
+  database: Database,
+  where: Where,
+  policy: Policy,
+  startedAt: Date,
+  lastRawId: number,
+): Promise<CollectRun> {
   const [state] = await readAll(database, {
     table: collectorLatestState,
     where: { raw_data_table: where.raw_table, raw_data_params: where.params },
@@ -143,14 +153,21 @@ export async function openRun(database: Database, where: Where, policy: Policy, 
     })) {
       checkpoints.set(input_key, { page, is_done, received, expected })
     }
-    return { ...window, startedAt: open.started_at as Date, checkpoints, inputs: open.inputs }
+    return { ...window, startedAt: open.started_at as Date, checkpoints, inputs: open.inputs, rawMark: open.raw_mark }
   }
   await forgetRun(database, where)
   const { isFull, since, timeAfter } = window
   await write(database, [
-    collectRuns.row({ ...where, started_at: startedAt, since, time_after: timeAfter, is_full: isFull }),
+    collectRuns.row({
+      ...where,
+      started_at: startedAt,
+      since,
+      time_after: timeAfter,
+      is_full: isFull,
+      raw_mark: lastRawId,
+    }),
   ])
-  return { ...window, checkpoints: new Map(), inputs: null }
+  return { ...window, checkpoints: new Map(), inputs: null, rawMark: lastRawId }
 }
 
 /** Ends a run: its success is remembered, and with a full one what it replaces is deleted. */

@@ -1,17 +1,37 @@
 import type { Database } from '../database/database.ts'
 import type { TableRow } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
+import { dropVersions, type RawPlace, renew } from './raw-mirror.ts'
 
-/** Stores a page: its records, the checkpoint that counts them, and the tags that may spare asking again, or nothing. */
-export type StorePage = (rows: readonly TableRow[]) => Promise<void>
+/** A page: its records, the checkpoint that counts them, and the tags that may spare asking again. */
+export interface StoredPage {
+  readonly rows: readonly TableRow[]
+  /** The group of raw records that is complete with this page: what was stored of it before goes. */
+  readonly replaced?: string | undefined
+  /** The group whose records are as they were. */
+  readonly renewed?: { readonly group?: string; readonly stored: unknown } | undefined
+}
+
+/** Stores a page, or nothing of it. */
+export type StorePage = (page: StoredPage) => Promise<void>
 
 interface Waiting {
-  readonly rows: readonly TableRow[]
+  readonly page: StoredPage
   readonly done: PromiseWithResolvers<void>
 }
 
+export interface PlaceOfRun extends RawPlace {
+  /** Raw records up to this id were there before. */
+  readonly mark: number
+  /** Whether there are any. */
+  readonly hasOlder: boolean
+  /** Deletes records of groups, with all that hangs on it. */
+  readonly removeOlder: (inside: Database, groups: readonly string[]) => Promise<unknown>
+}
+
 /** Pages that arrive while a transaction is under way share the next one: most are small, and commits are not. */
-export function createPageStore(database: Database): StorePage {
+export function createPageStore(place: PlaceOfRun): StorePage {
+  const { database } = place
   let waiting: Waiting[] = []
   let isWriting = false
 
@@ -20,9 +40,9 @@ export function createPageStore(database: Database): StorePage {
     while (waiting.length > 0) {
       const group = waiting
       waiting = []
-      const rows = group.flatMap((page) => page.rows)
       try {
-        await retrying(database, () => database.transaction((transaction) => write(transaction, rows)))
+        const pages = group.map(({ page }) => page)
+        await retrying(database, () => database.transaction((inside) => storePages(place, inside, pages)))
         for (const { done } of group) done.resolve()
       } catch (error) {
         for (const { done } of group) done.reject(error)
@@ -31,10 +51,31 @@ export function createPageStore(database: Database): StorePage {
     isWriting = false
   }
 
-  return (rows) => {
+  return (page) => {
     const done = Promise.withResolvers<void>()
-    waiting.push({ rows, done })
+    waiting.push({ page, done })
     if (!isWriting) void drain()
     return done.promise
   }
+}
+
+async function storePages(place: PlaceOfRun, inside: Database, pages: readonly StoredPage[]): Promise<void> {
+  const { raw, mark, hasOlder } = place
+  const rows = pages.flatMap((page) => page.rows)
+  const own = { ...place, database: inside }
+  if (hasOlder) {
+    await dropVersions(own, '', ungroupedKeys(raw, rows))
+    for (const { renewed } of pages) if (renewed?.group) await renew(own, renewed.group, renewed.stored, mark)
+  }
+  await write(inside, rows)
+  const replaced = pages.flatMap((page) => page.replaced ?? [])
+  if (hasOlder && replaced.length > 0) await place.removeOlder(inside, replaced)
+}
+
+/** Keys of records that replace older versions one by one. */
+function ungroupedKeys(raw: RawPlace['raw'], rows: readonly TableRow[]): string[] {
+  const [input, record] = ['input_key', 'record_key'].map((name) => raw.names.indexOf(name)) as [number, number]
+  return rows.flatMap(({ table, cells }) =>
+    table === raw && cells[input] === '' && cells[record] ? [cells[record] as string] : [],
+  )
 }

@@ -1,17 +1,21 @@
 /** Asks the vendor and keeps every record as it came. A page and the checkpoint that counts it are stored together. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
 import { FatalError, messageOf } from '../errors.ts'
 import { inputsOf } from './collect-inputs.ts'
 import { collectRound } from './collect-round.ts'
 import type { Collecting, Tally } from './collect-series.ts'
-import { type CollectSpec, isAppending } from './collect-spec.ts'
-import { type CollectRun, closeRun, forgetRun, inputKey, openRun } from './collect-state.ts'
+import { type CollectSpec, hasOwnInputs, isAppending } from './collect-spec.ts'
+import { type CollectRun, closeRun, forgetRun, openRun } from './collect-state.ts'
 import { createPageStore } from './collect-store.ts'
+import { descendantsOf } from './descendants.ts'
 import type { Entity } from './entity.ts'
 import { type ApiClient, createPlaces, DEFAULT_CONCURRENCY } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
 import type { Place } from './quarantine.ts'
 import { type RawTable, rawTable } from './raw.ts'
+import { inputsUpTo, keepNewest, lastRawId, ofInputs, removeRecords, removeRecordsWithin } from './raw-mirror.ts'
+import { nameRecords } from './raw-names.ts'
 import { fileReceipt, type Receipt } from './receipts.ts'
 import type { SourceTask } from './source-task.ts'
 import type { SubtaskResult } from './subtask.ts'
@@ -36,12 +40,14 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
     const { database, params } = task
     const raw = rawTable(entity.spec.raw as string)
     const policy = { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }
-    const run = await openRun(database, { raw_table: raw.name, params }, policy, new Date())
+    await nameRecords(entity, task)
+    const lastId = await lastRawId(database, raw)
+    const run = await openRun(database, { raw_table: raw.name, params }, policy, new Date(), lastId)
     const lanes = lanesFor(plugin.connection.limits?.concurrency ?? DEFAULT_CONCURRENCY)
     return collectWith({
       ...{ entity, spec, task, place, client, base, raw, run, lanes },
       tally: tallyOf(run),
-      store: createPageStore(database),
+      store: createPageStore(await placeOfRun(entity, task, run)),
       unstored: createPlaces(lanes),
     })
   })
@@ -50,8 +56,23 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
 /** While some pages are stored or wait to be tried again, as many as the source allows are under way. */
 const lanesFor = (concurrency: number): number => 2 * concurrency - 1
 
+async function placeOfRun(
+  entity: Entity,
+  { database, params, plugin, context }: SourceTask,
+  { rawMark: mark }: CollectRun,
+) {
+  const raw = rawTable(entity.spec.raw as string)
+  const descendants = descendantsOf(plugin, entity, context.scope)
+  return {
+    ...{ database, raw, params, mark },
+    hasOlder: (await lastRawId(database, raw, params)) > 0,
+    removeOlder: (inside: Database, groups: readonly string[]) =>
+      removeRecordsWithin({ database: inside, raw, params }, descendants, sql`id <= ${mark} and ${ofInputs(groups)}`),
+  }
+}
+
 async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
-  const { spec, task, place, client, raw, run, tally, lanes } = collecting
+  const { task, place, client, raw, run, tally, lanes } = collecting
   const { database } = task
   const where = { raw_table: raw.name, params: task.params }
   const file = async (status: string, message: string) => {
@@ -74,13 +95,7 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
       await file('gap', gaps)
       throw new FatalError(`${place.subtask}: ${gaps}. What arrived is stored; the next run asks again.`)
     }
-    if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
-      await sql`delete from ${sql.table(raw.name)} where params = ${task.params} and created_at < ${run.startedAt}`.execute(
-        database.kysely,
-      )
-    } else if (spec.forEach) {
-      await dropReplaced(task, raw, run.startedAt)
-    }
+    await dropGone(collecting)
     await closeRun(database, where, run)
     await file(tally.capped ? 'gap' : 'complete', tally.capped ?? '')
   } catch (error) {
@@ -90,9 +105,18 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
   return { records: tally.received, rows: tally.received, quarantined: 0 }
 }
 
+const noInputs = () => ({ asked: new Set<string>(), unwanted: new Set<string>() })
+
 /** What earlier, cut off attempts of this run have counted. */
 function tallyOf({ checkpoints }: CollectRun): Tally {
-  const tally: Tally = { received: 0, expected: undefined, isUnchanged: false, gaps: [], capped: undefined }
+  const tally: Tally = {
+    received: 0,
+    expected: undefined,
+    isUnchanged: false,
+    gaps: [],
+    capped: undefined,
+    ...noInputs(),
+  }
   for (const [key, { received, expected, page }] of checkpoints) {
     if (page && 'capped' in page) tally.capped = page.capped
     // A list that is done counts what its parts counted.
@@ -104,26 +128,22 @@ function tallyOf({ checkpoints }: CollectRun): Tally {
   return tally
 }
 
-/** What was asked for again replaces what was stored of it: a commit may be gone since. */
-async function dropReplaced({ database, params }: SourceTask, raw: RawTable, startedAt: Date): Promise<void> {
-  const inputs = (comparison: '>=' | '<') =>
-    database.kysely
-      .selectFrom(raw.name)
-      .select(['id', 'input'])
-      .where('params', '=', params)
-      .where('created_at', comparison, startedAt)
-      .where('input', 'is not', null)
-      .stream(FETCH) as AsyncIterable<{ id: number; input: unknown }>
-  const again = new Set<string>()
-  for await (const { input } of inputs('>=')) again.add(inputKey(input))
-  if (again.size === 0) return
-  const replaced: number[] = []
-  for await (const { id, input } of inputs('<')) if (again.has(inputKey(input))) replaced.push(id)
-  for (let start = 0; start < replaced.length; start += FETCH) {
-    await database.kysely
-      .deleteFrom(raw.name)
-      .where('id', 'in', replaced.slice(start, start + FETCH))
-      .execute()
+/** When all was asked for that was to be: what did not come again is gone. */
+async function dropGone({ entity, spec, task, raw, run, tally }: Collecting): Promise<void> {
+  const { database, params, plugin, context } = task
+  const place = { database, raw, params }
+  const descendants = descendantsOf(plugin, entity, context.scope)
+  const remove = (condition: RawBuilder<unknown>) => removeRecords(place, descendants, condition)
+  await keepNewest(place, run.rawMark)
+  if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
+    await remove(sql`id <= ${run.rawMark}`)
+  } else if (hasOwnInputs(spec)) {
+    const isAll = !spec.forEach?.changedBy
+    const stored = isAll || tally.unwanted.size > 0 ? await inputsUpTo(place, run.rawMark) : []
+    const gone = stored.filter((key) => key !== '' && (isAll ? !tally.asked.has(key) : tally.unwanted.has(key)))
+    for (let start = 0; start < gone.length; start += FETCH) {
+      await remove(sql`id <= ${run.rawMark} and ${ofInputs(gone.slice(start, start + FETCH))}`)
+    }
   }
 }
 

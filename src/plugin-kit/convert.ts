@@ -1,7 +1,9 @@
 /** Tool rows → domain rows, with the origin of the row they were made from. */
 import { sql } from 'kysely'
-import { readRows } from '../database/read.ts'
+import { type Joins, readRows } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
+import { retrying } from '../database/write.ts'
+import { convertedTables, isScoped } from './descendants.ts'
 import type { ConvertSpec, Entity } from './entity.ts'
 import { finderOf } from './lookups.ts'
 import { apart, replaceOwned } from './owned.ts'
@@ -9,8 +11,9 @@ import { runPass } from './pass.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
 import type { EntityTask } from './source-task.ts'
-import { nextStamp, openWindow } from './state.ts'
+import { openWindow } from './state.ts'
 import type { SubtaskResult } from './subtask.ts'
+import { earlierRows, sweepRows } from './sweep.ts'
 
 export async function convert(
   entity: Entity,
@@ -22,9 +25,13 @@ export async function convert(
   const spec = entity.spec.convert as ConvertSpec<any, any, any, any, any>
   const owner = spec.to[0] as Table<any>
   const owned = spec.owns ?? []
-  const stamp = nextStamp()
   const config = JSON.stringify((spec.dependsOn ?? []).map((field) => task.settings[field]))
-  const window = await openWindow(database, place, { fullSync: task.fullSync, config, startedAt: stamp })
+  const window = await openWindow(database, place, { fullSync: task.fullSync, config })
+  const { stamp } = window
+  const swept = { tables: convertedTables(entity), raws: rawTablesOf(entity) }
+  const earlier = rawIds ? new Set<Table<any>>() : await earlierRows(task, swept)
+  const tables = [...earlier]
+  const scopeRow = scopeRowOf(entity, context.scope)
   const since = spec.isIncremental ? window.since : null
   if (!since && !rawIds) await window.forget()
   const condition = rawIds
@@ -45,12 +52,7 @@ export async function convert(
     stamp,
     items,
     allowed: new Set(spec.to),
-    originOf: (row) => ({
-      params: row._raw_data_params,
-      table: row._raw_data_table,
-      id: row._raw_data_id,
-      remark: row._raw_data_remark,
-    }),
+    originOf: (row, table) => originOf(isScoped(table, entity, context.scope) ? scopeRow(row) : row),
     describe: (row) => ({
       raw_table: row._raw_data_table,
       raw_id: row._raw_data_id,
@@ -65,13 +67,33 @@ export async function convert(
       const full = { ...context, lookups: await find(batch) }
       return (row) => spec.rows(row, full)
     },
-    ...(since || rawIds
-      ? { wrote: (rows) => replaceOwned(database, owner, rawIds ? apart(owned, owner) : owned, rows, stamp) }
-      : { replaces: rawTablesOf(entity) }),
-    ...(rawIds && { redriven: rawIds }),
+    ...((since || rawIds) && {
+      wrote: (rows) => replaceOwned(database, owner, rawIds ? apart(owned, owner) : owned, rows, stamp),
+    }),
+    ...(tables.length > 0 && {
+      sweep: async () => {
+        await retrying(database, () => sweepRows(database, task.params, { ...swept, tables, stamp, isFull: !since }))
+      },
+    }),
+    released: rawIds ?? (since ? 'new' : 'all'),
   })
   if (!rawIds) await window.succeeded()
   return result
+}
+
+const originOf = (row: any) => ({
+  params: row._raw_data_params,
+  table: row._raw_data_table,
+  id: row._raw_data_id,
+  remark: row._raw_data_remark,
+})
+
+/** Of a row that several scopes share, the row that ties it to this one: an issue and its place on the board. */
+function scopeRowOf(entity: Entity, scope: unknown): (row: any) => any {
+  const joins: Joins = entity.spec.convert?.joins ?? {}
+  const isTie = ([, join]: [string, Joins[string]]) => !join.isOptional && isScoped(join.table, entity, scope)
+  const [alias] = isScoped(entity.table, entity, scope) ? [] : (Object.entries(joins).find(isTie) ?? [])
+  return (row) => (alias ? row[alias] : row)
 }
 
 const rawTablesOf = ({ spec }: Entity): string[] =>

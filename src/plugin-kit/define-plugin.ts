@@ -2,7 +2,7 @@ import { FatalError } from '../errors.ts'
 import { collect } from './collect.ts'
 import { convert, redriveConvert } from './convert.ts'
 import { type Engines, entitySubtasks, entityTables } from './entity-subtasks.ts'
-import { extract, redriveExtract } from './extract.ts'
+import { extractWithKin, redriveExtract } from './extract.ts'
 import { inTableOrder } from './order.ts'
 import type { ExtraStep, PluginSpec } from './plugin.ts'
 import { settingsTables } from './settings-tables.ts'
@@ -12,7 +12,7 @@ import { withClient } from './task-client.ts'
 
 const ENGINES: Engines<SourceTask> = {
   collect: { run: collect },
-  extract: { run: extract, redrive: redriveExtract },
+  extract: { run: extractWithKin, redrive: redriveExtract },
   convert: { run: convert, redrive: redriveConvert },
 }
 

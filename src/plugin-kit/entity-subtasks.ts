@@ -28,7 +28,7 @@ export const entitySubtasks = <Task extends EntityTask>(
     stepsOf(entity).flatMap((step) => {
       const engine = engines[step]
       if (!engine) return []
-      const name = nameOf(plugin.spelling, step, entity)
+      const name = subtaskName(plugin.spelling, step, entity)
       const drive =
         (act: Engine<Task>): Subtask['run'] =>
         (run) =>
@@ -65,7 +65,7 @@ const stepsOf = ({ spec }: Entity): Step[] => [
   ...(spec.convert ? (['convert'] as const) : []),
 ]
 
-function nameOf(spelling: Spelling, step: Step, { spec }: Entity): string {
+export function subtaskName(spelling: Spelling, step: Step, { spec }: Entity): string {
   const title = `${step[0]?.toUpperCase()}${step.slice(1)} ${spec.label}`
   return spec.names?.[step] ?? (spelling === 'title' ? title : step + spec.label.replaceAll(' ', ''))
 }

@@ -4,16 +4,21 @@ import type { Database } from '../database/database.ts'
 import type { Cell } from '../database/fit.ts'
 import type { Column, Source, Table, TableRow } from '../database/table.ts'
 import { RecordError } from '../errors.ts'
-import { isAppending } from './collect-spec.ts'
+import { extractedTables } from './descendants.ts'
 import { type Entity, type ExtractContext, type ExtractSpec, valueAt } from './entity.ts'
+import { subtaskName } from './entity-subtasks.ts'
 import { finderOf } from './lookups.ts'
 import { apart, replaceOwned } from './owned.ts'
 import { runPass } from './pass.ts'
+import type { PluginSpec } from './plugin.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
-import { rawTable } from './raw.ts'
-import type { EntityTask } from './source-task.ts'
-import { nextStamp, openWindow } from './state.ts'
+import { type RawTable, rawTable } from './raw.ts'
+import { lastRawId } from './raw-mirror.ts'
+import { nameRecords } from './raw-names.ts'
+import type { EntityTask, SourceTask } from './source-task.ts'
+import { forgetSuccess, openWindow } from './state.ts'
 import type { SubtaskResult } from './subtask.ts'
+import { earlierRows, sweepExtracted } from './sweep.ts'
 
 interface RawRecord {
   readonly id: number
@@ -31,31 +36,36 @@ export async function extract(
 ): Promise<SubtaskResult> {
   const { database, context, params } = task
   const spec: ExtractSpec<any, any, any> = entity.spec.extract ?? {}
-  const raw = rawTable(entity.spec.raw as string).name
-  const stamp = nextStamp()
-  const config = JSON.stringify((spec.dependsOn ?? []).map((field) => task.settings[field]))
-  const window = await openWindow(database, place, { fullSync: task.fullSync, config, startedAt: stamp })
-  const records = rawIds
-    ? { count: rawIds.length, hasOlder: false }
-    : await describeRaw(database, raw, params, window.since)
-  // A collector that starts over leaves only new records; then nothing old may stay either.
-  const since = entity.spec.collect && isAppending(entity.spec.collect) && records.hasOlder ? window.since : null
-  if (!since && !rawIds) await window.forget()
+  const raw = rawTable(entity.spec.raw as string)
+  await nameRecords(entity, task)
+  const window = await openWindow(database, place, { fullSync: task.fullSync, config: configOf(spec, task) })
+  const { stamp } = window
+  const tables = extractedTables(entity)
+  const earlier = rawIds ? new Set<Table<any>>() : await earlierRows(task, { tables, raws: [raw.name] })
+  // Messages that were pushed are kept one after the other, so that all of them tell what is there.
+  const mark = entity.spec.collect ? window.rawMark : null
+  const isFull = mark === null && !rawIds
+  if (isFull) await window.forget()
+  const last = await lastRawId(database, raw, params)
 
-  let query = database.kysely.selectFrom(raw).select(['id', 'data', 'input']).where('params', '=', params).orderBy('id')
+  let query = database.kysely
+    .selectFrom(raw.name)
+    .select(['id', 'data', 'input'])
+    .where('params', '=', params)
+    .where('id', '<=', last)
+    .orderBy('id')
   if (rawIds) query = query.where('id', 'in', rawIds)
-  else if (since) query = query.where('created_at', '>=', since)
+  else if (mark !== null) query = query.where('id', '>', mark)
   const find = finderOf({ database, connectionId: context.connectionId, scope: context.scope }, spec.lookups ?? {})
-  const owned = spec.owns ?? []
   const result = await runPass<RawRecord>(task, {
     place,
     stamp,
     items: query.stream(FETCH) as AsyncIterable<RawRecord>,
-    expected: records.count,
+    expected: rawIds ? rawIds.length : await countRaw(database, raw, params, mark ?? 0),
     weigh: ({ data }) => data?.length ?? 0,
-    allowed: new Set([entity.table, ...(spec.writes ?? []), ...owned.map(({ table }) => table)]),
-    originOf: ({ id }) => ({ params, table: raw, id }),
-    describe: ({ id }) => ({ raw_table: raw, raw_id: id, record_key: '', entity: entity.table.name, reason: '' }),
+    allowed: new Set(tables),
+    originOf: ({ id }) => ({ params, table: raw.name, id }),
+    describe: ({ id }) => ({ raw_table: raw.name, raw_id: id, record_key: '', entity: entity.table.name, reason: '' }),
     prepare: async (batch) => {
       const parsed = new Map(batch.map((each) => [each, tryParse(each.data)]))
       const lookups = await find([...parsed.values()].filter((each) => !(each instanceof RecordError)))
@@ -71,18 +81,48 @@ export async function extract(
         return spec.rows ? spec.rows(record, full) : [full.read(entity.table, record)]
       }
     },
-    // A pass over everything sweeps at its end; a partial one must look after the owned rows itself.
-    ...(since || rawIds
-      ? {
-          wrote: (rows) =>
-            replaceOwned(database, entity.table, rawIds ? apart(owned, entity.table) : owned, rows, stamp),
-        }
-      : { replaces: [raw] }),
-    ...(rawIds && { redriven: rawIds }),
+    ...(rawIds && !entity.spec.collect
+      ? { wrote: (rows) => replaceOwned(database, entity.table, apart(spec.owns ?? [], entity.table), rows, stamp) }
+      : {}),
+    ...(!rawIds && { sweep: () => sweepExtracted(task, entity, { stamp, isFull, earlier }) }),
+    released: rawIds ?? (isFull ? 'all' : 'new'),
   })
-  if (!rawIds) await window.succeeded()
+  if (rawIds) return result
+  if (isFull && 'plugin' in task) await forgetSuccess(database, place, readersOf((task as SourceTask).plugin, tables))
+  await window.succeeded(last)
   return result
 }
+
+/** The conversions of these tables: what an extraction of everything took away they find only when they look at all. */
+const readersOf = ({ entities, spelling }: PluginSpec, tables: readonly Table<any>[]): string[] =>
+  entities
+    .filter(({ table, spec }) => spec.convert && tables.includes(table))
+    .map((entity) => subtaskName(spelling, 'convert', entity))
+
+/**
+ * Lists of the same records, such as issues of a board and epics: those that come later have the last word, so they are
+ * extracted again; one that came before may have to stand in for a record that this one has lost.
+ */
+export async function extractWithKin(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
+  const { database, params } = task
+  const { entities, spelling } = task.plugin
+  const result = await extract(entity, task, place)
+  const isKin = ({ table, spec }: Entity) => table === entity.table && spec.raw && spec.raw !== entity.spec.raw
+  const position = entities.indexOf(entity)
+  const nameOf = (kin: Entity) => subtaskName(spelling, 'extract', kin)
+  const later = entities.filter((each, index) => isKin(each) && index > position)
+  if (result.records > 0) await forgetSuccess(database, place, later.map(nameOf))
+  for (const kin of entities.slice(0, position).filter(isKin)) {
+    const own = { ...place, subtask: nameOf(kin) }
+    const window = await openWindow(database, own, { fullSync: false, config: configOf(kin.spec.extract ?? {}, task) })
+    const last = await lastRawId(database, rawTable(kin.spec.raw as string), params)
+    if (window.rawMark !== null && last > window.rawMark) await extract(kin, { ...task, fullSync: false }, own)
+  }
+  return result
+}
+
+const configOf = ({ dependsOn = [] }: { readonly dependsOn?: readonly string[] }, { settings }: EntityTask): string =>
+  JSON.stringify(dependsOn.map((field) => settings[field]))
 
 export async function redriveExtract(entity: Entity, task: EntityTask, place: Place): Promise<SubtaskResult> {
   const ids = await quarantinedIds(task.database, place)
@@ -97,12 +137,10 @@ function tryParse(data: Buffer | null): unknown {
   }
 }
 
-async function describeRaw({ kysely }: Database, raw: string, params: string, since: Date | null) {
-  const { rows } = await sql<{ count: number; older: number | null }>`
-    select count(*) as count, sum(case when created_at < ${since ?? new Date(0)} then 1 else 0 end) as older
-    from ${sql.table(raw)} where params = ${params}`.execute(kysely)
-  const { count = 0, older } = rows[0] ?? {}
-  return { count: since && older ? count - older : count, hasOlder: since !== null && (older ?? 0) > 0 }
+async function countRaw({ kysely }: Database, raw: RawTable, params: string, mark: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(raw.name)}
+    where params = ${params} and id > ${mark}`.execute(kysely)
+  return rows[0]?.count ?? 0
 }
 
 type Reader = (record: unknown, context: unknown, values?: Record<string, unknown>) => TableRow

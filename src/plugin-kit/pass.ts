@@ -1,9 +1,9 @@
 /** One pass over records: rows out, in batches, with provenance; what fails alone is put aside, and the rest goes on. */
 import type { Table, TableRow } from '../database/table.ts'
-import { createWriter, sweep } from '../database/write.ts'
+import { createWriter } from '../database/write.ts'
 import { FatalError, messageOf, UserError } from '../errors.ts'
 import { eachWhileWriting, inBatches } from './batches.ts'
-import { type Place, putInQuarantine, type Rejected, releaseFromQuarantine } from './quarantine.ts'
+import { type Place, putInQuarantine, type Rejected, type Released, releaseFromQuarantine } from './quarantine.ts'
 import type { EntityTask } from './source-task.ts'
 import type { SubtaskResult } from './subtask.ts'
 
@@ -27,22 +27,19 @@ export interface Pass<Item> {
   readonly weigh?: (item: Item) => number
   /** Fetches what the batch needs and gives the function that turns one item into rows. */
   readonly prepare: (batch: readonly Item[]) => Promise<(item: Item) => Iterable<TableRow>>
-  readonly originOf: (item: Item) => Origin
+  readonly originOf: (item: Item, table: Table<any>) => Origin
   readonly describe: (item: Item) => Rejected
   /** After each batch is written. */
   readonly wrote?: (rows: readonly TableRow[]) => Promise<void>
-  /** At the end of a pass over everything: rows of these raw tables that were not written again are deleted. */
-  readonly replaces?: readonly string[]
-  /** Raw ids that were driven again, when the pass was only about those. */
-  readonly redriven?: readonly number[]
+  /** After everything is written: deletes what should be there no more. */
+  readonly sweep?: () => Promise<void>
+  readonly released: Released
 }
 
 export async function runPass<Item>(task: EntityTask, pass: Pass<Item>): Promise<SubtaskResult> {
   const { database, signal } = task
-  const touched = new Set<Table<any>>()
   const total = { records: 0, rows: 0, quarantined: 0 }
   const writer = createWriter(database, pass.stamp)
-  const earlier = await earlierRows(task, pass)
   await eachWhileWriting(inBatches(pass.items, BATCH_RECORDS, pass.weigh, BATCH_BYTES), async (batch) => {
     signal.throwIfAborted()
     const rowsOf = await pass.prepare(batch)
@@ -51,8 +48,7 @@ export async function runPass<Item>(task: EntityTask, pass: Pass<Item>): Promise
     for (const item of batch) {
       try {
         const made = [...rowsOf(item)]
-        const origin = pass.originOf(item)
-        for (const row of made) stampOrigin(row, origin, pass.allowed)
+        for (const row of made) stampOrigin(row, pass.originOf(item, row.table), pass.allowed)
         for (const row of made) rows.push(row)
       } catch (error) {
         if (error instanceof FatalError || error instanceof UserError) throw error
@@ -63,7 +59,6 @@ export async function runPass<Item>(task: EntityTask, pass: Pass<Item>): Promise
       await writer.add(rows)
       await pass.wrote?.(rows)
       if (rejected.length > 0) await putInQuarantine(database, pass.place, rejected, pass.stamp)
-      for (const row of rows) touched.add(row.table)
       total.records += batch.length
       total.rows += rows.length
       total.quarantined += rejected.length
@@ -72,30 +67,9 @@ export async function runPass<Item>(task: EntityTask, pass: Pass<Item>): Promise
   })
   signal.throwIfAborted()
   await writer.flush()
-  for (const { table, raw } of earlier) {
-    if (touched.has(table)) await sweep(database, table, { table: raw, params: task.params }, pass.stamp)
-  }
-  if (pass.replaces) await releaseFromQuarantine(database, pass.place, pass.stamp)
-  else if (pass.redriven) await releaseFromQuarantine(database, pass.place, pass.stamp, pass.redriven)
+  await pass.sweep?.()
+  await releaseFromQuarantine(database, pass.place, pass.stamp, pass.released)
   return total
-}
-
-/** Tables that hold rows of the same origin from before; a first load has nothing to sweep. */
-async function earlierRows<Item>({ database, params }: EntityTask, { allowed, replaces = [] }: Pass<Item>) {
-  const found: { table: Table<any>; raw: string }[] = []
-  for (const table of allowed) {
-    for (const raw of table.origin < 0 ? [] : replaces) {
-      const row = await database.kysely
-        .selectFrom(table.name)
-        .select('_raw_data_params')
-        .where('_raw_data_params', '=', params)
-        .where('_raw_data_table', '=', raw)
-        .limit(1)
-        .executeTakeFirst()
-      if (row) found.push({ table, raw })
-    }
-  }
-  return found
 }
 
 function stampOrigin({ table, cells }: TableRow, origin: Origin, allowed: ReadonlySet<Table<any>>): void {

@@ -45,6 +45,15 @@ export interface ScopeSpec {
   readonly remote?: RemoteScopes
 }
 
+/** Rows that many records make, such as people: they stay as long as a row of these tables refers to them. */
+export interface Referred {
+  readonly table: Table<any>
+  /** Only rows of the same scope count. */
+  readonly isScoped?: boolean
+  /** Column of the table → column of the one that refers to it. */
+  readonly by: readonly { readonly table: Table<any>; readonly columns: Readonly<Record<string, string>> }[]
+}
+
 /** A subtask that no entity describes. */
 export interface ExtraStep {
   readonly name: string
@@ -82,6 +91,7 @@ export interface PluginSpec {
     readonly prepare: (settings: Settings) => unknown
   }
   readonly entities: readonly Entity[]
+  readonly referred?: readonly Referred[]
   /** Looks at the source before and after everything else. */
   readonly extra?: { readonly first: readonly ExtraStep[]; readonly last: readonly ExtraStep[] }
   /** How a scope becomes tasks, beyond the one task of its own. */

@@ -1,8 +1,9 @@
 /** Records that could not be parsed, fitted or converted wait here; the run goes on, and they can be driven again. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { bigint, defineTable, indexed, key, type RowOf, string, text, written } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
+import { isRawTable } from './raw.ts'
 
 export const quarantine = defineTable(
   '_weir_quarantine',
@@ -40,19 +41,35 @@ export const putInQuarantine = (
     stamp,
   )
 
-/** Forgets what this run did not reject again; `rawIds` narrows it to the records that were driven again. */
+/** What a pass was about: every record, the new ones, or some that were driven again. */
+export type Released = 'all' | 'new' | readonly number[]
+
+/** Forgets what this run did not reject again, and what a newer version of its record has replaced. */
 export async function releaseFromQuarantine(
   database: Database,
-  place: Place,
+  { plugin, subtask, params }: Place,
   stamp: Date,
-  rawIds?: readonly number[],
+  released: Released,
 ): Promise<void> {
-  if (rawIds?.length === 0) return
-  await retrying(database, () =>
-    sql`delete from ${sql.table(quarantine.name)}
-        where plugin = ${place.plugin} and subtask = ${place.subtask} and params = ${place.params} and updated_at <> ${stamp}
-        ${rawIds ? sql`and raw_id in (${sql.join(rawIds)})` : sql``}`.execute(database.kysely),
-  )
+  const own = sql`plugin = ${plugin} and subtask = ${subtask} and params = ${params} and updated_at <> ${stamp}`
+  const release = (condition: RawBuilder<unknown>) =>
+    retrying(database, () =>
+      sql`delete from ${sql.table(quarantine.name)} where ${own} and ${condition}`.execute(database.kysely),
+    )
+  if (released === 'all') await release(sql`1 = 1`)
+  else if (released === 'new') {
+    const { rows } = await sql<{ raw_table: string }>`select distinct raw_table from ${sql.table(quarantine.name)}
+      where ${own}`.execute(database.kysely)
+    for (const { raw_table } of rows) {
+      if (!isRawTable(raw_table)) continue
+      await release(sql`raw_table = ${raw_table} and not exists (
+        select 1 from ${sql.table(raw_table)} as record where record.id = ${sql.ref(`${quarantine.name}.raw_id`)})`)
+    }
+  } else {
+    for (let start = 0; start < released.length; start += 1000) {
+      await release(sql`raw_id in (${sql.join(released.slice(start, start + 1000))})`)
+    }
+  }
 }
 
 export async function quarantinedIds(database: Database, place: Place): Promise<number[]> {

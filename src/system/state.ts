@@ -8,6 +8,7 @@ import {
   json,
   key,
   now,
+  optional,
   string,
   text,
   timestamp,
@@ -35,6 +36,8 @@ export const subtaskStates = defineTable(
     prev_config: text(),
     time_after: timestamp(),
     prev_started_at: timestamp(),
+    /** Ours: the last raw record that was looked at. */
+    raw_mark: optional(bigint()),
     ...written,
   },
   { meaning: 'With which settings a subtask last ran, and when.' },

@@ -72,7 +72,7 @@ async function extractAll(run: TaskRun, only?: (place: Place) => Promise<readonl
         }
       },
     )
-    await releaseFromQuarantine(run.database, place, stamp, rawIds)
+    await releaseFromQuarantine(run.database, place, stamp, rawIds ?? 'all')
   }
   return total
 }

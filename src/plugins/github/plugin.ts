@@ -18,6 +18,7 @@ import repoEntity from './entities/repos.ts'
 import reviews, { reviewersEntity } from './entities/reviews.ts'
 import runs from './entities/runs.ts'
 import { repos } from './kit.ts'
+import { referred } from './referred.ts'
 import { remoteScopes } from './remote-scopes.ts'
 import { prepareRules } from './rules.ts'
 import { connectionFields, scopeConfigFields } from './settings.ts'
@@ -67,6 +68,7 @@ export const githubSpec: PluginSpec = {
     plugin: ({ enableGraphql }) => (enableGraphql ? 'github_graphql' : 'github'),
     cloneUrl: ({ clone_url }) => clone_url,
   },
+  referred,
   entities: [
     ...sharedEntities,
     issues,

@@ -30,12 +30,12 @@ const comment = {
   github_created_at: zeroTime(timestamp('created_at')),
   github_updated_at: indexed(zeroTime(timestamp('updated_at'))),
 }
-const issueComments = table('issue_comments', 'GithubIssueComment', {
+export const issueComments = table('issue_comments', 'GithubIssueComment', {
   github_id: key(bigint('id')),
   issue_id: indexed(bigint()),
   ...comment,
 })
-const pullRequestComments = table('pull_request_comments', 'GithubPrComment', {
+export const pullRequestComments = table('pull_request_comments', 'GithubPrComment', {
   github_id: key(bigint('id')),
   pull_request_id: indexed(bigint()),
   ...comment,

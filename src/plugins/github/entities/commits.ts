@@ -35,7 +35,7 @@ export const commits = defineTable(
   },
   { idPrefix: 'github:GithubCommit' },
 )
-const repoCommits = table('repo_commits', 'GithubRepoCommit', {
+export const repoCommits = table('repo_commits', 'GithubRepoCommit', {
   repo_id: key(bigint(repoId)),
   commit_sha: key(string(40, 'sha')),
 })
@@ -57,6 +57,7 @@ export default entity(repoCommits, {
     paging: REST_PAGE,
     incremental: { filterBy: (since) => ({ since: since.toISOString() }) },
     longList: LONG_LIST,
+    key: ({ sha }) => sha,
     emptyOn: [409], // an empty repository
   },
   extract: {

@@ -1,7 +1,7 @@
 import { bigint, indexed, key, string, timestamp, zeroTime } from '../../../database/table.ts'
 import { entity, inRepo, LONG_LIST, peopleIn, REST_PAGE, repoAccounts, table } from '../kit.ts'
 
-const events = table('issue_events', 'GithubIssueEvent', {
+export const events = table('issue_events', 'GithubIssueEvent', {
   github_id: key(bigint('id')),
   issue_id: indexed(bigint('issue.id')),
   type: string('event'),

@@ -54,7 +54,7 @@ export const issueLabels = table('issue_labels', 'GithubIssueLabel', {
   issue_id: key(bigint()),
   label_name: key(string('name')),
 })
-const issueAssignees = table('issue_assignees', 'GithubIssueAssignee', {
+export const issueAssignees = table('issue_assignees', 'GithubIssueAssignee', {
   issue_id: key(bigint()),
   repo_id: key(bigint(repoId)),
   assignee_id: key(bigint('id')),

@@ -90,7 +90,7 @@ export const reviewers = table('reviewers', 'GithubReviewer', {
 })
 const REQUESTED = { state: 'REQUESTED' }
 
-const pullRequestDetails = table('pull_request_details', 'GithubPullRequestDetails', {
+export const pullRequestDetails = table('pull_request_details', 'GithubPullRequestDetails', {
   github_id: key(bigint('id')),
   ...details,
 })
