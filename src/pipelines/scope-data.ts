@@ -1,12 +1,19 @@
 /** Everything that was collected for a scope: raw records, tool and domain rows, and what subtasks remember. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { Table } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import { domainTables } from '../domain/index.ts'
+import { descendantsOf } from '../plugin-kit/descendants.ts'
+import type { Entity } from '../plugin-kit/entity.ts'
 import { forgetScope } from '../plugin-kit/forget-scope.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { quarantine } from '../plugin-kit/quarantine.ts'
+import { rawTable } from '../plugin-kit/raw.ts'
+import { removeRecords } from '../plugin-kit/raw-mirror.ts'
+import { receipts } from '../plugin-kit/receipts.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
+import { sweepFollowers, sweepReferred } from '../plugin-kit/sweep.ts'
 
 /** What marks the rows of a scope. */
 export const scopeParams = ({ scope }: PluginSpec, connectionId: number, row: unknown): string =>
@@ -22,19 +29,50 @@ export async function deleteScopeData(
   const params = scopeParams(source, connectionId, row)
   // First: whatever a crash leaves undeleted is then replaced by the next run.
   await forgetScope(database, source.name, params)
+  const own = plugins.filter(({ name }) => name === source.name || name.startsWith(`${source.name}_`))
+  const specs = own.flatMap((plugin) => plugin.source ?? [])
+  for (const spec of specs) await deleteRecords(database, spec, params, row)
   // Two plugins may mark their scopes alike; the raw table says whose rows they are. github_graphql works for github.
   const prefix = `_raw_${source.name}_`
   const isOwn = sql`substr(_raw_data_table, 1, ${prefix.length}) = ${prefix}`
   const run = (statement: ReturnType<typeof sql>) => retrying(database, () => statement.execute(database.kysely))
 
-  const own = plugins.filter(({ name }) => name === source.name || name.startsWith(`${source.name}_`))
   const tables = new Set([...domainTables, ...own.flatMap((plugin) => plugin.tables)])
   tables.delete(source.scope.table)
+  for (const table of specs.flatMap(keptByReference)) tables.delete(table)
   for (const table of tables) {
     const from = sql`delete from ${sql.table(table.name)}`
     if (table.name.startsWith('_raw_')) await run(sql`${from} where params = ${params}`)
     else if (table.origin >= 0) await run(sql`${from} where _raw_data_params = ${params} and ${isOwn}`)
   }
+  for (const spec of specs) await deleteUnreferred(database, spec, connectionId)
   const names = sql.join(own.map(({ name }) => name))
-  await run(sql`delete from ${sql.table(quarantine.name)} where params = ${params} and plugin in (${names})`)
+  for (const { name } of [quarantine, receipts]) {
+    await run(sql`delete from ${sql.table(name)} where params = ${params} and plugin in (${names})`)
+  }
+}
+
+/** What other scopes have too stays as theirs. */
+async function deleteRecords(database: Database, spec: PluginSpec, params: string, row: unknown): Promise<void> {
+  for (const entity of spec.entities) {
+    if (!entity.spec.raw) continue
+    const place = { database, raw: rawTable(entity.spec.raw), params }
+    await removeRecords(place, descendantsOf(spec, entity, row), sql`1 = 1`)
+  }
+}
+
+/** Tables whose rows stay as long as something refers to them, and those that follow them. */
+const keptByReference = ({ entities, referred = [] }: PluginSpec): Table<any>[] =>
+  referred.flatMap(({ table }) => [table, ...followersOf(entities, table)])
+
+const followersOf = (entities: readonly Entity[], table: Table<any>): Table<any>[] =>
+  entities.filter((entity) => entity.table === table).flatMap(({ spec }) => spec.convert?.to ?? [])
+
+async function deleteUnreferred(database: Database, spec: PluginSpec, connectionId: number): Promise<void> {
+  for (const referred of spec.referred ?? []) {
+    await retrying(database, () => sweepReferred(database, spec, connectionId, referred))
+    for (const follower of followersOf(spec.entities, referred.table)) {
+      await sweepFollowers(database, connectionId, referred.table, follower)
+    }
+  }
 }

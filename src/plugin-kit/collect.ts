@@ -17,6 +17,7 @@ import { type RawTable, rawTable } from './raw.ts'
 import { inputsUpTo, keepNewest, lastRawId, ofInputs, removeRecords, removeRecordsWithin } from './raw-mirror.ts'
 import { nameRecords } from './raw-names.ts'
 import { fileReceipt, type Receipt } from './receipts.ts'
+import { takeOverScope } from './siblings.ts'
 import type { SourceTask } from './source-task.ts'
 import type { SubtaskResult } from './subtask.ts'
 import { withClient } from './task-client.ts'
@@ -40,6 +41,7 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
     const { database, params } = task
     const raw = rawTable(entity.spec.raw as string)
     const policy = { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }
+    await takeOverScope(task)
     await nameRecords(entity, task)
     const lastId = await lastRawId(database, raw)
     const run = await openRun(database, { raw_table: raw.name, params }, policy, new Date(), lastId)

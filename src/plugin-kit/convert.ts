@@ -8,12 +8,13 @@ import type { ConvertSpec, Entity } from './entity.ts'
 import { finderOf } from './lookups.ts'
 import { apart, replaceOwned } from './owned.ts'
 import { runPass } from './pass.ts'
+import type { PluginSpec } from './plugin.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
-import type { EntityTask } from './source-task.ts'
+import type { EntityTask, SourceTask } from './source-task.ts'
 import { openWindow } from './state.ts'
 import type { SubtaskResult } from './subtask.ts'
-import { earlierRows, sweepRows } from './sweep.ts'
+import { earlierRows, sweepFollowers, sweepRows } from './sweep.ts'
 
 export async function convert(
   entity: Entity,
@@ -30,7 +31,8 @@ export async function convert(
   const { stamp } = window
   const swept = { tables: convertedTables(entity), raws: rawTablesOf(entity) }
   const earlier = rawIds ? new Set<Table<any>>() : await earlierRows(task, swept)
-  const tables = [...earlier]
+  const isReferred = 'plugin' in task && isReferredIn((task as SourceTask).plugin, entity.table)
+  const tables = isReferred ? [] : [...earlier]
   const scopeRow = scopeRowOf(entity, context.scope)
   const since = spec.isIncremental ? window.since : null
   if (!since && !rawIds) await window.forget()
@@ -70,9 +72,11 @@ export async function convert(
     ...((since || rawIds) && {
       wrote: (rows) => replaceOwned(database, owner, rawIds ? apart(owned, owner) : owned, rows, stamp),
     }),
-    ...(tables.length > 0 && {
+    ...(!rawIds && {
       sweep: async () => {
-        await retrying(database, () => sweepRows(database, task.params, { ...swept, tables, stamp, isFull: !since }))
+        if (isReferred) await sweepFollowers(database, context.connectionId, entity.table, owner)
+        else
+          await retrying(database, () => sweepRows(database, task.params, { ...swept, tables, stamp, isFull: !since }))
       },
     }),
     released: rawIds ?? (since ? 'new' : 'all'),
@@ -80,6 +84,8 @@ export async function convert(
   if (!rawIds) await window.succeeded()
   return result
 }
+
+const isReferredIn = ({ referred = [] }: PluginSpec, table: Table<any>) => referred.some((each) => each.table === table)
 
 const originOf = (row: any) => ({
   params: row._raw_data_params,

@@ -6,6 +6,7 @@ import { extractWithKin, redriveExtract } from './extract.ts'
 import { inTableOrder } from './order.ts'
 import type { ExtraStep, PluginSpec } from './plugin.ts'
 import { settingsTables } from './settings-tables.ts'
+import { joinFamily } from './siblings.ts'
 import { prepareSourceTask, type SourceTask } from './source-task.ts'
 import type { Plugin, Subtask } from './subtask.ts'
 import { withClient } from './task-client.ts'
@@ -18,6 +19,7 @@ const ENGINES: Engines<SourceTask> = {
 
 /** A plugin for a data source: three subtasks an entity, ordered by the tables they read and write. */
 export function definePlugin(spec: PluginSpec): Plugin {
+  joinFamily(spec)
   const { entities, extra } = spec
   const nodes = [
     ...(extra?.first ?? []).map((step) => extraSubtask(spec, step)),

@@ -50,8 +50,15 @@ export interface Referred {
   readonly table: Table<any>
   /** Only rows of the same scope count. */
   readonly isScoped?: boolean
-  /** Column of the table → column of the one that refers to it. */
-  readonly by: readonly { readonly table: Table<any>; readonly columns: Readonly<Record<string, string>> }[]
+  readonly by: readonly Reference[]
+}
+
+export interface Reference {
+  readonly table: Table<any>
+  /** Column of the table that is referred to → column of this one. */
+  readonly columns: Readonly<Record<string, string>>
+  /** The column may name several. */
+  readonly isList?: boolean
 }
 
 /** A subtask that no entity describes. */

@@ -13,6 +13,7 @@ import type { Entity } from './entity.ts'
 import type { PluginSpec, Referred } from './plugin.ts'
 import { isRawTable, rawTable } from './raw.ts'
 import { inputsUpTo, ofInputs, removeRecordsWithin, renewTwinsOf } from './raw-mirror.ts'
+import { replacedRaws } from './siblings.ts'
 import type { EntityTask, SourceTask } from './source-task.ts'
 
 export interface Sweep {
@@ -73,7 +74,8 @@ export async function sweepExtracted(
   const referred = plugin?.referred ?? []
   const isReferred = new Set(referred.map(({ table }) => table))
   const tables = extractedTables(entity).filter((table) => earlier.has(table) && !isReferred.has(table))
-  const sweep = { tables, raws: [raw.name], stamp, isFull }
+  const raws = [raw.name, ...(isFull && plugin ? replacedRaws(plugin, tables) : [])]
+  const sweep = { tables, raws, stamp, isFull }
   await retrying(database, () =>
     database.transaction(async (inside) => {
       if (plugin && isFull) {
@@ -90,7 +92,8 @@ export async function sweepExtracted(
       for (const each of referred) {
         const isOwn = isFull && written.includes(each.table) && earlier.has(each.table)
         if (lost.size === 0 && !isOwn && !written.includes(each.table)) continue
-        if (await sweepReferred(inside, plugin, task, each, isOwn ? unwritten : undefined)) lost.add(each.table)
+        if (await sweepReferred(inside, plugin, task.context.connectionId, each, isOwn ? unwritten : undefined))
+          lost.add(each.table)
       }
       for (const child of plugin.entities) if (isFedBy(child, lost)) await dropInputs(task as SourceTask, inside, child)
     }),
@@ -98,12 +101,12 @@ export async function sweepExtracted(
 }
 
 /** Deletes rows of people and the like whose last record is gone, and to which nothing refers. */
-async function sweepReferred(
+export async function sweepReferred(
   { kysely }: Database,
   { entities }: PluginSpec,
-  { context }: EntityTask,
+  connectionId: number,
   { table, by, isScoped = false }: Referred,
-  unwritten: RawBuilder<unknown> | undefined,
+  unwritten?: RawBuilder<unknown>,
 ): Promise<boolean> {
   const name = (column: string) => sql.ref(`${table.name}.${column}`)
   const raws = new Set(entities.flatMap((each) => (extractedTables(each).includes(table) ? (each.spec.raw ?? []) : [])))
@@ -111,17 +114,37 @@ async function sweepReferred(
     const { name: rawName } = rawTable(raw)
     return sql`(_raw_data_table = ${rawName} and ${isGone(table, rawName)})`
   })
-  const unreferred = by.map(({ table: other, columns }) => {
-    const on = Object.entries(columns).map(([own, its]) => sql`${sql.ref(`other.${its}`)} = ${name(own)}`)
+  const unreferred = by.map(({ table: other, columns, isList = false }) => {
+    const on = Object.entries(columns).map(([own, its]) => {
+      const reference = sql.ref(`other.${its}`)
+      return isList ? sql`position(${name(own)} in ${reference}) > 0` : sql`${reference} = ${name(own)}`
+    })
     if (isScoped) on.push(sql`other._raw_data_params = ${name('_raw_data_params')}`)
-    if ('connection_id' in other.columns) on.push(sql`other.connection_id = ${context.connectionId}`)
+    if ('connection_id' in other.columns) on.push(sql`other.connection_id = ${connectionId}`)
     return sql`and not exists (select 1 from ${sql.table(other.name)} as other where ${sql.join(on, sql` and `)})`
   })
-  const own = 'connection_id' in table.columns ? sql`${name('connection_id')} = ${context.connectionId}` : sql`1 = 1`
+  const own = 'connection_id' in table.columns ? sql`${name('connection_id')} = ${connectionId}` : sql`1 = 1`
   const { numAffectedRows } = await sql`delete from ${sql.table(table.name)} where ${own}
     and (${sql.join([...gone, ...(unwritten ? [sql`(${unwritten})`] : [])], sql` or `)})
     ${sql.join(unreferred, sql` `)}`.execute(kysely)
   return Boolean(numAffectedRows)
+}
+
+/** Domain rows that stand for people and the like follow the tool rows that they are named after. */
+export async function sweepFollowers(
+  database: Database,
+  connectionId: number,
+  table: Table<any>,
+  follower: Table<any>,
+): Promise<void> {
+  const keys = table.keys.map((position) => sql.ref(`made.${table.names[position]}`))
+  const id = sql.ref(`${follower.name}.${follower.names[follower.keys[0] as number]}`)
+  const prefix = `${table.idPrefix}:${connectionId}:`
+  await retrying(database, () =>
+    sql`delete from ${sql.table(follower.name)} where substr(${id}, 1, ${sql.lit(prefix.length)}) = ${prefix}
+      and ${id} not in (select concat_ws(':', ${sql.lit(table.idPrefix)}, ${sql.join(keys)}) from ${sql.table(table.name)} as made
+        where made.connection_id = ${connectionId})`.execute(database.kysely),
+  )
 }
 
 const isFedBy = ({ spec }: Entity, tables: ReadonlySet<Table<any>>): boolean => {

@@ -1,0 +1,76 @@
+/**
+ * Two plugins may collect for the same scopes in different ways: GitHub over REST and over GraphQL. What the one has
+ * stored the other does not keep up to date, so that a change of plugin starts over.
+ */
+import { sql } from 'kysely'
+import type { Table } from '../database/table.ts'
+import { retrying } from '../database/write.ts'
+import { extractedTables } from './descendants.ts'
+import { forgetScope } from './forget-scope.ts'
+import { openNote } from './note.ts'
+import type { PluginSpec } from './plugin.ts'
+import { rawTable } from './raw.ts'
+import type { SourceTask } from './source-task.ts'
+
+const families = new Map<string, Set<PluginSpec>>()
+const familyName = ({ name, settingsOf }: PluginSpec): string => settingsOf?.name ?? name
+const familyOf = (plugin: PluginSpec): Set<PluginSpec> => families.get(familyName(plugin)) ?? new Set()
+
+export function joinFamily(plugin: PluginSpec): void {
+  families.set(familyName(plugin), familyOf(plugin).add(plugin))
+}
+
+/** Raw tables that only siblings fill, with the tool tables that they make. */
+function rawsOfSiblings(plugin: PluginSpec): Map<string, readonly Table<any>[]> {
+  const own = new Set(plugin.entities.map(({ spec }) => spec.raw))
+  const raws = new Map<string, readonly Table<any>[]>()
+  for (const sibling of familyOf(plugin)) {
+    for (const entity of sibling.entities) {
+      const { raw } = entity.spec
+      if (raw && !own.has(raw)) raws.set(raw, [...(raws.get(raw) ?? []), ...extractedTables(entity)])
+    }
+  }
+  return raws
+}
+
+/** Raw tables of siblings whose rows are replaced when all rows of these tables are made anew. */
+export const replacedRaws = (plugin: PluginSpec, tables: readonly Table<any>[]): string[] =>
+  [...rawsOfSiblings(plugin)].flatMap(([raw, made]) =>
+    made.some((table) => tables.includes(table)) ? [rawTable(raw).name] : [],
+  )
+
+const looked = new WeakMap<object, Promise<void>>()
+/** Once a task, before anything is collected: its subtasks share the options object. */
+export function takeOverScope(task: SourceTask): Promise<void> {
+  const taking = looked.get(task.options) ?? takeOver(task)
+  looked.set(task.options, taking)
+  return taking
+}
+
+async function takeOver(task: SourceTask): Promise<void> {
+  const { database, plugin, params } = task
+  if (familyOf(plugin).size < 2) return
+  const family = familyName(plugin)
+  const note = openNote(database, { plugin: family, subtask: 'collected by', params })
+  const last = await note.read()
+  if (last !== null && last !== plugin.name) {
+    task.log?.(`this scope was collected by ${last} before: everything is asked for anew`)
+    await forgetScope(database, family, params)
+    await dropWhatSiblingsAloneMake(task)
+  }
+  if (last !== plugin.name) await note.write(plugin.name)
+}
+
+async function dropWhatSiblingsAloneMake({ database, plugin, params }: SourceTask): Promise<void> {
+  const written = new Set(plugin.entities.flatMap(extractedTables))
+  const run = (statement: ReturnType<typeof sql>) => retrying(database, () => statement.execute(database.kysely))
+  for (const [name, tables] of rawsOfSiblings(plugin)) {
+    const raw = rawTable(name)
+    await run(sql`delete from ${sql.table(raw.name)} where params = ${params}`)
+    for (const table of tables) {
+      if (written.has(table)) continue
+      await run(sql`delete from ${sql.table(table.name)}
+        where _raw_data_params = ${params} and _raw_data_table = ${raw.name}`)
+    }
+  }
+}
