@@ -174,7 +174,9 @@ async function handOver(
   )
   for (const [params, some] of Map.groupBy(heirs, ({ twin }) => twin.params)) {
     const { from } = some[0] as (typeof some)[number]
-    const cases = some.map((each) => sql`when ${each.from.id} then ${renewed.get(each.twin.id) ?? each.twin.id}`)
+    const cases = some.map(
+      (each) => sql`when ${sql.lit(each.from.id)} then ${sql.lit(renewed.get(each.twin.id) ?? each.twin.id)}`,
+    )
     for (const table of tables) {
       if (params !== from.params && scoped.has(table)) continue
       await sql`update ${sql.table(table.name)} set
