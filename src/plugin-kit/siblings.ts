@@ -1,15 +1,18 @@
 /**
  * Two plugins may collect for the same scopes in different ways: GitHub over REST and over GraphQL. What the one has
- * stored the other does not keep up to date, so that a change of plugin starts over.
+ * stored the other does not keep up to date, so that a change of plugin starts over; and so does a change of the scope's
+ * name, which stands in many records that the vendor does not call changed.
  */
 import { sql } from 'kysely'
 import type { Table } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import { extractedTables } from './descendants.ts'
+import { entityTables } from './entity-subtasks.ts'
 import { forgetScope } from './forget-scope.ts'
 import { openNote } from './note.ts'
 import type { PluginSpec } from './plugin.ts'
 import { rawTable } from './raw.ts'
+import { renameScope } from './rename-scope.ts'
 import type { SourceTask } from './source-task.ts'
 
 const families = new Map<string, Set<PluginSpec>>()
@@ -39,26 +42,47 @@ export const replacedRaws = (plugin: PluginSpec, tables: readonly Table<any>[]):
     made.some((table) => tables.includes(table)) ? [rawTable(raw).name] : [],
   )
 
-const looked = new WeakMap<object, Promise<void>>()
+const looked = new WeakMap<object, Map<string, Promise<void>>>()
 /** Once a task, before anything is collected: its subtasks share the options object. */
 export function takeOverScope(task: SourceTask): Promise<void> {
-  const taking = looked.get(task.options) ?? takeOver(task)
-  looked.set(task.options, taking)
+  const known = looked.get(task.options) ?? new Map<string, Promise<void>>()
+  looked.set(task.options, known)
+  const taking = known.get(task.params) ?? takeOver(task)
+  known.set(task.params, taking)
   return taking
 }
 
 async function takeOver(task: SourceTask): Promise<void> {
   const { database, plugin, params } = task
-  if (familyOf(plugin).size < 2) return
   const family = familyName(plugin)
-  const note = openNote(database, { plugin: family, subtask: 'collected by', params })
-  const last = await note.read()
+  const known = openNote(database, { plugin: family, subtask: 'rows are marked by', params: scopeKeyOf(task) })
+  const from = await known.read()
+  const last = await openNote(database, collectedBy(plugin, from ?? params)).read()
+  if (from !== null && from !== params) {
+    task.log?.('this scope has another name than before: everything is asked for anew')
+    const tables = [...familyOf(plugin)].flatMap(({ entities }) => [...entityTables(entities)])
+    await renameScope(database, tables, { name: family, from, to: params })
+    await forgetScope(database, family, params)
+  }
+  if (from !== params) await known.write(params)
+  if (familyOf(plugin).size < 2) return
   if (last !== null && last !== plugin.name) {
     task.log?.(`this scope was collected by ${last} before: everything is asked for anew`)
     await forgetScope(database, family, params)
     await dropWhatSiblingsAloneMake(task)
   }
-  if (last !== plugin.name) await note.write(plugin.name)
+  await openNote(database, collectedBy(plugin, params)).write(plugin.name)
+}
+
+const collectedBy = (plugin: PluginSpec, params: string) => ({
+  plugin: familyName(plugin),
+  subtask: 'collected by',
+  params,
+})
+
+const scopeKeyOf = ({ plugin, context }: SourceTask): string => {
+  const { names, keys } = plugin.scope.table
+  return JSON.stringify(keys.map((position) => context.scope[names[position] as string]))
 }
 
 async function dropWhatSiblingsAloneMake({ database, plugin, params }: SourceTask): Promise<void> {
