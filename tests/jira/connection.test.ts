@@ -146,7 +146,7 @@ describeEachDatabase('jira', (test) => {
   it('passes requests of the form on', async () => {
     expect(await api.ask('GET', at('/proxy/rest/api/2/issuetype'))).toMatchObject({
       status: 200,
-      body: [{ name: 'Story' }],
+      body: [{ name: 'Story' }, { name: 'Bug' }, { name: 'Epic' }],
       headers: { 'x-arequestid': '1' },
     })
     const fields = await api.ask('GET', at('/proxy/rest/api/2/field'))

@@ -1,6 +1,14 @@
-/** As much of Jira's API as the plugin asks for, over real HTTP, with its habits: https://developer.atlassian.com/cloud/jira/ */
+/**
+ * As much of Jira's API as the plugin asks for, over real HTTP, with its habits: https://developer.atlassian.com/cloud/jira/
+ * It is a world that changes while it runs, by the operations of jira-world.ts: `fake.createIssue({ boards: [5, 6] })`,
+ * `fake.setEpic('SHOP-2', 'SHOP-1')`, `fake.moveToProject('SHOP-1', 'PAY')`, `fake.now = () => …` for its clock.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { matching, shownIssue, shownSprint } from './jira-answers.ts'
+import { ANN, createJiraWorld, issue, type JiraWorld } from './jira-world.ts'
+
+export { issue }
 
 export const USER = { username: 'ann@example.org', password: 'an-api-token-of-ann' }
 export const ACCESS_TOKEN = 'a-personal-access-token'
@@ -9,17 +17,16 @@ export const SHA = '0123456789abcdef0123456789abcdef01234567'
 const BASIC = `Basic ${Buffer.from(`${USER.username}:${USER.password}`).toString('base64')}`
 const CLOUD = { version: '1001.0.0', versionNumbers: [1001, 0, 0], deploymentType: 'Cloud' }
 const MOST_BOARDS = 50
-const PROJECT = { id: '10000', key: 'SHOP', name: 'Shop' }
-const ANN = { accountId: 'ann', displayName: 'Ann', active: true, avatarUrls: {} }
 
-export interface FakeJira {
+export interface FakeJira extends JiraWorld {
   /** The endpoint of a connection. */
   readonly url: string
   /** Paths asked for below /rest/, with query. */
   readonly requests: string[]
   readonly boards: { id: number; name: string; type: string }[]
-  readonly issues: any[]
   serverInfo: object
+  /** Of the user that asks: JQL is read in it. */
+  timeZone: string
   /** Of every board. */
   jql: string
   /** Answers to paths, instead of the usual ones. */
@@ -31,22 +38,6 @@ type Answer = [status: number, body: unknown]
 const NOT_FOUND: Answer = [404, { errorMessages: ['Issue does not exist or you do not have permission to see it.'] }]
 const UNKNOWN_USER: Answer = [401, { message: 'Client must be authenticated to access this resource.' }]
 
-export const issue = (number: number, fields: object = {}) => ({
-  id: String(10_000 + number),
-  key: `SHOP-${number}`,
-  self: `https://example.atlassian.net/rest/agile/1.0/issue/${10_000 + number}`,
-  fields: {
-    summary: `Issue ${number}`,
-    created: '2024-03-01T09:00:00.000+0000',
-    updated: '2024-03-02T09:00:00.000+0000',
-    issuetype: { id: '1', name: 'Story', subtask: false },
-    status: { name: 'Open', statusCategory: { key: 'new' } },
-    project: PROJECT,
-    creator: ANN,
-    ...fields,
-  },
-})
-
 const page = (records: readonly unknown[], name: string, query: URLSearchParams, most = 100) => {
   const startAt = Number(query.get('startAt') ?? 0)
   const maxResults = Math.min(Number(query.get('maxResults') ?? 50), most)
@@ -56,36 +47,42 @@ const page = (records: readonly unknown[], name: string, query: URLSearchParams,
 }
 
 export async function startFakeJira(): Promise<FakeJira> {
-  const fake = {
+  const world = createJiraWorld()
+  const fake = Object.assign(world, {
     requests: [] as string[],
     boards: Array.from({ length: 120 }, (_, index) => ({
       id: index + 1,
       name: index === 77 ? 'Checkout board' : `Board ${index + 1}`,
       type: index % 2 ? 'kanban' : 'scrum',
     })),
-    issues: [issue(1), issue(2), issue(3)] as any[],
     serverInfo: CLOUD as object,
+    timeZone: 'UTC',
     jql: 'project = SHOP ORDER BY Rank ASC',
     instead: new Map<string, { status: number; body: unknown }>(),
-  }
+  })
 
   const routes: [RegExp, (query: URLSearchParams, id: string) => Answer][] = [
-    [/^api\/2\/myself$/, () => [200, { ...ANN, timeZone: 'UTC' }]],
+    [/^api\/2\/myself$/, () => [200, { ...ANN, timeZone: fake.timeZone }]],
     [
       /^agile\/1\.0\/board$/,
       (query) => [200, page(boardsNamed(query.get('name') ?? ''), 'values', query, MOST_BOARDS)],
     ],
     [/^agile\/1\.0\/board\/(\d+)\/configuration$/, (_query, id) => [200, { id: Number(id), filter: { id: `9${id}` } }]],
     [/^api\/2\/filter\/(\d+)$/, (_query, id) => [200, { id, jql: fake.jql }]],
-    [/^agile\/1\.0\/board\/(\d+)\/issue$/, (query) => [200, page(changedIn(query.get('jql') ?? ''), 'issues', query)]],
-    [/^agile\/1\.0\/board\/(\d+)\/sprint$/, () => [400, { errorMessages: ['The board does not support sprints'] }]],
+    [/^agile\/1\.0\/board\/(\d+)\/issue$/, (query, id) => [200, issuePage(onBoard(Number(id)), query)]],
+    [/^agile\/1\.0\/board\/(\d+)\/sprint$/, (query, id) => sprintsOf(Number(id), query)],
+    [/^api\/2\/search$/, (query) => [200, issuePage(world.issues, query)]],
+    [/^api\/3\/search\/jql$/, (query) => [200, tokenPage(query)]],
     [/^api\/2\/field$/, () => [200, [{ id: 'customfield_10016', name: 'Story Points', custom: true }]]],
-    [/^api\/[23]\/issuetype$/, () => [200, [{ id: '1', name: 'Story', subtask: false }]]],
-    [/^api\/2\/status$/, () => [200, [{ id: '1', name: 'Open', statusCategory: { key: 'new' } }]]],
-    [/^api\/2\/project$/, () => [200, [PROJECT]]],
-    [/^api\/2\/user$/, () => [200, { ...ANN, emailAddress: 'ann@example.org' }]],
-    [/^api\/2\/issue\/([^/]+)\/remotelink$/, () => [200, []]],
-    [/^api\/2\/issue\/([^/]+)$/, (_query, key) => [200, fake.issues.find((each) => each.key === key)]],
+    [/^api\/[23]\/issuetype$/, () => [200, world.types]],
+    [/^api\/2\/status$/, () => [200, world.statuses]],
+    [/^api\/2\/project$/, () => [200, world.projects]],
+    [/^api\/2\/user$/, (query) => [200, world.people.get(query.get('accountId') ?? query.get('key') ?? '')]],
+    [/^api\/2\/issue\/([^/]+)\/remotelink$/, (_query, name) => [200, found(name) && remoteLinksOf(name)]],
+    [/^api\/[23]\/issue\/([^/]+)\/comment$/, (query, name) => [200, listOf(name, 'comments', query)]],
+    [/^api\/[23]\/issue\/([^/]+)\/worklog$/, (query, name) => [200, listOf(name, 'worklogs', query)]],
+    [/^api\/[23]\/issue\/([^/]+)\/changelog$/, (query, name) => [200, listOf(name, 'values', query)]],
+    [/^api\/[23]\/issue\/([^/]+)$/, (query, name) => [200, found(name) && shown(query)(found(name))]],
     [/^dev-status\/1\.0\/issue\/summary$/, (query) => [200, { errors: [], summary: { repository: hostsOf(query) } }]],
     [/^dev-status\/1\.0\/issue\/detail$/, (query) => [200, { errors: [], detail: panelOf(query) }]],
   ]
@@ -93,10 +90,40 @@ export async function startFakeJira(): Promise<FakeJira> {
     fake.boards
       .filter(({ name }) => name.toLowerCase().includes(part.toLowerCase()))
       .map((board) => ({ ...board, self: `${url}agile/1.0/board/${board.id}`, location: { projectId: 10_000 } }))
-  const changedIn = (jql: string) => {
-    const [, since] = /updated >= '([^']+)'/.exec(jql) ?? []
-    const from = since ? Date.parse(`${since.replaceAll('/', '-')}Z`) : 0
-    return fake.issues.filter(({ fields }) => Date.parse(fields.updated) >= from)
+  const found = (name: string) => world.issues.find(({ id, key }) => id === name || key === name)
+  const onBoard = (board: number) => world.issues.filter(({ id }) => world.onBoards.get(id)?.has(board) ?? true)
+  const asked = (query: URLSearchParams) => (query.get('fields') ?? '').split(',').filter(Boolean)
+  const shown = (query: URLSearchParams) => (each: any) => shownIssue(world, each, asked(query))
+  const issuePage = (issues: readonly any[], query: URLSearchParams) => {
+    const { issues: some, ...rest } = page(matching(issues, query.get('jql') ?? '', fake.timeZone), 'issues', query)
+    return { ...rest, issues: (some as any[]).map(shown(query)) }
+  }
+  /** Without a count: the newer search of Cloud does not tell it. */
+  const tokenPage = (query: URLSearchParams) => {
+    const startAt = query.get('nextPageToken')?.replace('from-', '') ?? '0'
+    const {
+      total,
+      issues: some,
+      isLast,
+    } = issuePage(world.issues, new URLSearchParams([...query, ['startAt', startAt]]))
+    const next = Number(startAt) + some.length
+    return { issues: some, isLast, ...(next < total && { nextPageToken: `from-${next}` }) }
+  }
+  const sprintsOf = (board: number, query: URLSearchParams): Answer => {
+    const sprints = world.sprints.filter(({ boards }) => boards.includes(board)).map(shownSprint)
+    return sprints.length > 0
+      ? [200, page(sprints, 'values', query, 50)]
+      : [400, { errorMessages: ['The board does not support sprints'] }]
+  }
+  const remoteLinksOf = (name: string) => world.remoteLinks.get(found(name).id) ?? []
+  const listOf = (name: string, list: 'comments' | 'worklogs' | 'values', query: URLSearchParams) => {
+    const { fields, changelog } = found(name) ?? {}
+    const lists = {
+      comments: fields?.comment?.comments,
+      worklogs: fields?.worklog?.worklogs,
+      values: changelog?.histories,
+    }
+    return fields && page(lists[list] ?? [], list, query, list === 'worklogs' ? 5000 : 100)
   }
   const hostsOf = (query: URLSearchParams) => ({
     overall: { count: 7 },
@@ -136,7 +163,8 @@ export async function startFakeJira(): Promise<FakeJira> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const found = answerTo(request)
     const [status, body] = found ?? [404, '<html>Oops, you have found a dead link.</html>']
-    response.writeHead(status, { 'content-type': found ? 'application/json' : 'text/html', 'x-arequestid': '1' })
+    const type = found ? 'application/json' : 'text/html'
+    response.writeHead(status, { 'content-type': type, 'x-arequestid': '1', date: world.now().toUTCString() })
     response.end(found ? JSON.stringify(body) : body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,72 +1,174 @@
-/** As much of CircleCI's API as the plugin asks for, over real HTTP, with faults on demand. */
+/**
+ * As much of CircleCI's API as the plugin asks for, over real HTTP, with faults on demand, and with a world that changes
+ * while it runs. Pipelines are listed newest first, to the project that they name or, without one, to every project.
+ *
+ * A pipeline that nobody gave workflows has one, `workflow-of-<pipeline>`, and a workflow that nobody gave jobs has two.
+ * As in CircleCI a pipeline says nothing of its workflows: neither their coming nor a rerun changes it. A rerun is a
+ * further workflow of the same pipeline, and stands before the earlier ones.
+ */
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface FakeCircleci {
-  readonly url: string
-  /** Paths asked for, with query. */
-  readonly requests: string[]
-  readonly pipelines: { id: string; created_at: string }[]
-  /** Statuses that the next requests whose path contains the text are answered with. */
-  readonly failures: { path: string; status: number }[]
-  readonly followed: { id: string; name: string; org_id: string; slug: string }[]
-  workflowStatus: string
-  stop(): Promise<void>
+export interface FakeWorkflow {
+  readonly id: string
+  readonly pipeline_id: string
+  readonly name: string
+  status: string
+  readonly pipeline_number: number
+  readonly created_at: string | undefined
+  stopped_at: string | null
 }
+export interface FakeJob {
+  readonly id: string
+  readonly job_number: number
+  readonly name: string
+  status: string
+  readonly started_at: string | null
+  stopped_at: string | null
+}
+export type FakePipeline = ReturnType<typeof pipeline> & { readonly project?: string }
+export type FakeCircleci = Awaited<ReturnType<typeof startFakeCircleci>>
 
 const PAGE = 20
 export const TOKEN = 'secret-token'
 
-export async function startFakeCircleci(pipelineCount: number): Promise<FakeCircleci> {
-  const fake = {
-    requests: [] as string[],
-    failures: [] as { path: string; status: number }[],
+function createWorld(pipelineCount: number) {
+  const world = {
+    /** Of the server: it dates what happens, and answers bear it. */
+    now: () => new Date(),
+    pipelines: Array.from({ length: pipelineCount }, (_, index) => pipeline(pipelineCount - index)) as FakePipeline[],
+    /** By pipeline; absent: the one that every pipeline has. */
+    workflows: new Map<string, FakeWorkflow[]>(),
+    /** By workflow; absent: the two that every workflow has. */
+    jobs: new Map<string, FakeJob[]>(),
+    /** Of workflows that nobody made. */
     workflowStatus: 'success',
+  }
+  let last = 1000
+  const time = () => world.now().toISOString()
+  const pipelineOf = (id: string) => world.pipelines.find((each) => each.id === id)
+  const workflowsOf = (pipelineId: string): FakeWorkflow[] => world.workflows.get(pipelineId) ?? [usual(pipelineId)]
+  const usual = (pipelineId: string): FakeWorkflow => ({
+    id: `workflow-of-${pipelineId}`,
+    pipeline_id: pipelineId,
+    name: 'deploy',
+    status: world.workflowStatus,
+    pipeline_number: 1,
+    created_at: pipelineOf(pipelineId)?.created_at,
+    stopped_at: '2024-01-01T00:01:00Z',
+  })
+  const workflowOf = (id: string) =>
+    world.pipelines.flatMap(({ id: pipelineId }) => workflowsOf(pipelineId)).find((each) => each.id === id)
+  const jobsOf = (workflowId: string) => world.jobs.get(workflowId) ?? [job(workflowId, 1), job(workflowId, 2)]
+  /** Running ones have not stopped. */
+  const stoppedAt = (status: string) => (['running', 'on_hold', 'queued'].includes(status) ? null : time())
+
+  function addWorkflow(pipelineId: string, { status = 'success', name = 'deploy' } = {}): FakeWorkflow {
+    const pipeline_number = pipelineOf(pipelineId)?.number ?? 0
+    const times = { created_at: time(), stopped_at: stoppedAt(status) }
+    const made = { id: `workflow-${++last}`, pipeline_id: pipelineId, name, status, pipeline_number, ...times }
+    world.workflows.set(pipelineId, [made, ...(world.workflows.get(pipelineId) ?? [])])
+    world.jobs.set(made.id, [])
+    return made
+  }
+  return Object.assign(world, {
+    workflowsOf,
+    workflowOf,
+    jobsOf,
+    /** Without any workflow yet; `project` is the slug of the only one that has it. */
+    createPipeline({ project }: { project?: string } = {}): FakePipeline {
+      const made = { ...pipeline(++last, world.now()), ...(project && { project }) }
+      world.pipelines.unshift(made)
+      world.workflows.set(made.id, [])
+      return made
+    },
+    deletePipeline(id: string) {
+      world.pipelines.splice(0, Infinity, ...world.pipelines.filter((each) => each.id !== id))
+    },
+    addWorkflow,
+    /** Another workflow of the same pipeline, with the same jobs run anew. */
+    rerunWorkflow(id: string, { status = 'success' } = {}): FakeWorkflow {
+      const { pipeline_id, name } = workflowOf(id) as FakeWorkflow
+      world.workflows.set(pipeline_id, workflowsOf(pipeline_id))
+      const made = addWorkflow(pipeline_id, { status, name })
+      const times = { started_at: time(), stopped_at: stoppedAt(status) }
+      const anew = jobsOf(id).map((each) => ({ ...each, id: `${each.id}-in-${made.id}`, status, ...times }))
+      world.jobs.set(made.id, anew)
+      return made
+    },
+    setWorkflowStatus(id: string, status: string) {
+      const { pipeline_id } = workflowOf(id) as FakeWorkflow
+      const list = workflowsOf(pipeline_id).map((each) =>
+        each.id === id ? { ...each, status, stopped_at: stoppedAt(status) } : each,
+      )
+      world.workflows.set(pipeline_id, list)
+    },
+    addJob(workflowId: string, { status = 'success', name = 'deploy' } = {}): FakeJob {
+      const number = ++last
+      const made = { ...job(workflowId, number), name, status, started_at: time(), stopped_at: stoppedAt(status) }
+      world.jobs.set(workflowId, [...jobsOf(workflowId), made])
+      return made
+    },
+    setJobStatus(workflowId: string, jobId: string, status: string) {
+      const list = jobsOf(workflowId).map((each) =>
+        each.id === jobId ? { ...each, status, stopped_at: stoppedAt(status) } : each,
+      )
+      world.jobs.set(workflowId, list)
+    },
+  })
+}
+
+export async function startFakeCircleci(pipelineCount: number) {
+  const world = createWorld(pipelineCount)
+  const fake = Object.assign(world, {
+    /** Paths asked for, with query. */
+    requests: [] as string[],
+    /** Statuses that the next requests whose path contains the text are answered with. */
+    failures: [] as { path: string; status: number }[],
     followed: ['web', 'api'].map((name) => ({
       id: `id-${name}`,
       name,
       org_id: 'acme-id',
       slug: `github/acme/${name}`,
     })),
-    pipelines: Array.from({ length: pipelineCount }, (_, index) => pipeline(pipelineCount - index)),
+  })
+  const pageOf = (all: readonly unknown[], url: URL): Answer => {
+    const start = Number(url.searchParams.get('page-token') ?? 0)
+    const next_page_token = start + PAGE < all.length ? String(start + PAGE) : null
+    return [200, { items: all.slice(start, start + PAGE), next_page_token }]
+  }
+  const routes: [RegExp, (url: URL, id: string) => Answer][] = [
+    [/\/v2\/pipeline\/([^/]+)\/workflow$/, (url, id) => pageOf(fake.workflowsOf(id), url)],
+    [/\/v2\/workflow\/([^/]+)\/job$/, (url, id) => pageOf(fake.jobsOf(id), url)],
+    [/\/v2\/workflow\/([^/]+)$/, (_url, id) => [200, fake.workflowOf(id)]],
+    [/^\/v2\/me$/, () => [200, { id: 'a', login: 'ada', name: 'Ada' }]],
+    [/^\/private\/me$/, () => [200, { login: 'ada', followed_projects: fake.followed }]],
+    [/\/me\/collaborations$/, () => [200, [{ id: 'a', name: 'Ada', slug: 'gh/ada', vcs_type: 'github' }]]],
+    [/\/project\/(.+)\/pipeline$/, (url, slug) => pageOf(pipelinesIn(slug), url)],
+  ]
+  const pipelinesIn = (slug: string) => fake.pipelines.filter(({ project = slug }) => project === slug)
+  function answerTo(url: URL): Answer {
+    const failure = fake.failures.findIndex(({ path }) => url.pathname.includes(path))
+    if (failure >= 0) return [fake.failures.splice(failure, 1)[0]?.status ?? 500, { message: 'as asked' }]
+    for (const [form, answer] of routes) {
+      const match = form.exec(url.pathname)
+      const found = match && answer(url, decodeURIComponent(match[1] ?? ''))
+      if (found?.[1] !== undefined && found?.[1] !== null) return found
+    }
+    return [404, { message: 'Not found' }]
   }
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://fake')
     fake.requests.push(request.url ?? '')
-    const failure = fake.failures.findIndex(({ path }) => url.pathname.includes(path))
-    const answer = (status: number, body: unknown) => {
-      const text = JSON.stringify(body)
-      const etag = `"${createHash('sha1').update(text).digest('hex')}"`
-      const isKnown = status === 200 && request.headers['if-none-match'] === etag
-      response.writeHead(isKnown ? 304 : status, { 'content-type': 'application/json', etag })
-      response.end(isKnown ? undefined : text)
-    }
-    if (request.headers['circle-token'] !== TOKEN) return answer(401, { message: 'You must log in first.' })
-    if (failure >= 0) return answer(fake.failures.splice(failure, 1)[0]?.status ?? 500, { message: 'as asked' })
-    const [, pipelineId] = /\/v2\/pipeline\/([^/]+)\/workflow$/.exec(url.pathname) ?? []
-    const [, jobsOf] = /\/v2\/workflow\/([^/]+)\/job$/.exec(url.pathname) ?? []
-    const [, workflowId] = /\/v2\/workflow\/([^/]+)$/.exec(url.pathname) ?? []
-    if (pipelineId) return answer(200, { items: [workflow(pipelineId)], next_page_token: null })
-    if (jobsOf) return answer(200, { items: [job(jobsOf, 1), job(jobsOf, 2)], next_page_token: null })
-    if (workflowId) return answer(200, workflow(workflowId.replace('workflow-of-', '')))
-    if (url.pathname === '/v2/me') return answer(200, { id: 'a', login: 'ada', name: 'Ada' })
-    if (url.pathname === '/private/me') return answer(200, { login: 'ada', followed_projects: fake.followed })
-    if (url.pathname.endsWith('/me/collaborations'))
-      return answer(200, [{ id: 'a', name: 'Ada', slug: 'gh/ada', vcs_type: 'github' }])
-    if (!url.pathname.endsWith('/pipeline')) return answer(404, { message: 'Not found' })
-    const start = Number(url.searchParams.get('page-token') ?? 0)
-    const items = fake.pipelines.slice(start, start + PAGE)
-    answer(200, { items, next_page_token: start + PAGE < fake.pipelines.length ? String(start + PAGE) : null })
-  })
-  const workflow = (pipelineId: string) => ({
-    id: `workflow-of-${pipelineId}`,
-    pipeline_id: pipelineId,
-    name: 'deploy',
-    status: fake.workflowStatus,
-    pipeline_number: 1,
-    created_at: fake.pipelines.find(({ id }) => id === pipelineId)?.created_at,
-    stopped_at: '2024-01-01T00:01:00Z',
+    const isLoggedIn = request.headers['circle-token'] === TOKEN
+    const [status, body] = isLoggedIn ? answerTo(url) : [401, { message: 'You must log in first.' }]
+    const text = JSON.stringify(body)
+    const etag = `"${createHash('sha1').update(text).digest('hex')}"`
+    const isKnown = status === 200 && request.headers['if-none-match'] === etag
+    const headers = { 'content-type': 'application/json', etag, date: fake.now().toUTCString() }
+    response.writeHead(isKnown ? 304 : status, headers)
+    response.end(isKnown ? undefined : text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return Object.assign(fake, {
@@ -78,6 +180,7 @@ export async function startFakeCircleci(pipelineCount: number): Promise<FakeCirc
       }),
   })
 }
+type Answer = [status: number, body: unknown]
 
 export const pipeline = (number: number, createdAt = new Date(Date.UTC(2024, 0, 1) + number * 60_000)) => ({
   id: `pipeline-${number}`,
@@ -87,7 +190,7 @@ export const pipeline = (number: number, createdAt = new Date(Date.UTC(2024, 0, 
   updated_at: createdAt.toISOString(),
   vcs: { revision: `sha-${number}`, branch: 'main', origin_repository_url: 'https://github.com/acme/web' },
 })
-const job = (workflowId: string, number: number) => ({
+const job = (workflowId: string, number: number): FakeJob => ({
   id: `job-${number}-of-${workflowId}`,
   job_number: number,
   name: number === 1 ? 'build' : 'deploy',
