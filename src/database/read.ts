@@ -84,7 +84,8 @@ function selectionSql({ table, joins = {} as any, where = {}, condition }: Selec
     ${filters.length > 0 ? sql`where ${sql.join(filters, sql` and `)}` : sql``} ${order.length > 0 ? sql`order by ${sql.join(order)}` : sql``}`
 }
 
-const conditions = (alias: string, where: Where) =>
+/** A `Where` in SQL, for the table of that alias. */
+export const conditions = (alias: string, where: Where): RawBuilder<unknown>[] =>
   Object.entries(where).map(([name, value]) => {
     const reference = sql.ref(name.includes('.') ? name : `${alias}.${name}`)
     if (!Array.isArray(value)) return value === null ? sql`${reference} is null` : sql`${reference} = ${value}`

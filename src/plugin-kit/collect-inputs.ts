@@ -1,10 +1,17 @@
 /** What a collector iterates over: one input or none, rows of a tool table, date windows, and rows that were not final. */
-import { sql } from 'kysely'
-import { readAll, readRows } from '../database/read.ts'
-import type { Table } from '../database/table.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { conditions, readAll, readRows } from '../database/read.ts'
 import { UserError } from '../errors.ts'
 import type { Collecting } from './collect-series.ts'
-import { type CollectSpec, groupOf, pagingOf, type Refetch, type Windows } from './collect-spec.ts'
+import {
+  type Again,
+  type CollectSpec,
+  type ForEach,
+  groupOf,
+  pagingOf,
+  type Refetch,
+  type Windows,
+} from './collect-spec.ts'
 import { type CollectRun, inputKey, rememberInputs } from './collect-state.ts'
 import {
   type DateWindow,
@@ -49,7 +56,8 @@ export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
 }
 
 async function* rowsOf({ entity, spec, task, base, run, tally }: Collecting): AsyncGenerator<Round> {
-  const { table, joins, where, only, input, atOnce, changedBy } = spec.forEach!
+  const forEach = spec.forEach!
+  const { table, joins, where, only, input, atOnce, changedBy } = forEach
   const { scope, connectionId } = task.context
   // As text, without the rest of their rows: there may be hundreds of thousands, and they wait until their turn.
   const inputs = new Set<string>()
@@ -57,7 +65,7 @@ async function* rowsOf({ entity, spec, task, base, run, tally }: Collecting): As
     table,
     ...(joins && { joins }),
     where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
-    ...(changedBy && run.lastStartedAt && { condition: await newIn(table, changedBy, task, run) }),
+    ...(changedBy && run.lastStartedAt && { condition: await newIn({ ...forEach, changedBy }, task, run) }),
   })
   for await (const row of rows as AsyncIterable<any>) {
     if (only?.(row) ?? true) inputs.add(JSON.stringify(input(row)))
@@ -90,11 +98,17 @@ function batch<Item>(items: readonly Item[], roundOf: (items: readonly Item[]) =
 
 /**
  * Rows that the vendor changed since, or whose record arrived since: a change may have come after this collector began, yet
- * before the list that told of it was read again.
+ * before the list that told of it was read again. And those that are to be asked for again in any case.
  */
-async function newIn(table: Table<any>, changedBy: string, { database, params }: SourceTask, run: CollectRun) {
-  const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${run.since}`
-  if (table.origin < 0) return changed
+async function newIn(
+  { table, changedBy, again }: ForEach<any> & { readonly changedBy: string },
+  { database, params }: SourceTask,
+  run: CollectRun,
+) {
+  const since = run.since && new Date(run.since.getTime() - (again?.within ?? 0))
+  const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${since}`
+  const besides = againIn(again)
+  if (table.origin < 0) return sql`${changed} ${besides}`
   const { rows } = await sql<{ name: string }>`select distinct _raw_data_table as name from ${sql.table(table.name)}
     where _raw_data_params = ${params}`.execute(database.kysely)
   const arrived = rows
@@ -103,7 +117,15 @@ async function newIn(table: Table<any>, changedBy: string, { database, params }:
       ({ name }) => sql`or (t._raw_data_table = ${name} and exists (
         select 1 from ${sql.table(name)} as r where r.id = t._raw_data_id and r.created_at >= ${run.lastStartedAt}))`,
     )
-  return sql`${changed} ${sql.join(arrived, sql` `)}`
+  return sql`${changed} ${sql.join([...arrived, besides], sql` `)}`
+}
+
+function againIn({ where, having }: Again = {}): RawBuilder<unknown> {
+  const own = where ? sql`or (${sql.join(conditions('t', where), sql` and `)})` : sql``
+  if (!having) return own
+  const by = Object.entries(having.by).map(([name, of]) => sql`${sql.ref(`h.${name}`)} = ${sql.ref(`t.${of}`)}`)
+  return sql`${own} or exists (select 1 from ${sql.table(having.table.name)} as h
+    where ${sql.join([...by, ...conditions('h', having.where)], sql` and `)})`
 }
 
 /** Windows that the vendor hands out whole. Each costs a request to count: a run that goes on knows those of the last. */

@@ -39,6 +39,17 @@ export interface ForEach<Scope> {
   readonly atOnce?: (server: any) => number
   /** Column with the vendor's time of change: later runs ask only for rows changed since. */
   readonly changedBy?: string
+  /** Rows that later runs ask for besides: what hangs on them changes without changing them. */
+  readonly again?: Again
+}
+
+/** Any of these is reason enough. */
+export interface Again {
+  /** Milliseconds: rows whose time of change lies at most so long before the last run. */
+  readonly within?: number
+  readonly where?: Where
+  /** Rows that have such rows in another table; `by`: column of that table → column of the row. */
+  readonly having?: { readonly table: Table<any>; readonly by: Readonly<Record<string, string>>; readonly where: Where }
 }
 
 /** How to ask only for what is new. */

@@ -77,11 +77,15 @@ function createWorld(pipelineCount: number) {
     workflowOf,
     jobsOf,
     /** Without any workflow yet; `project` is the slug of the only one that has it. */
-    createPipeline({ project }: { project?: string } = {}): FakePipeline {
-      const made = { ...pipeline(++last, world.now()), ...(project && { project }) }
+    createPipeline({ project, state = 'created' }: { project?: string; state?: string } = {}): FakePipeline {
+      const made = { ...pipeline(++last, world.now()), state, ...(project && { project }) }
       world.pipelines.unshift(made)
       world.workflows.set(made.id, [])
       return made
+    },
+    setPipelineState(id: string, state: string) {
+      const index = world.pipelines.findIndex((each) => each.id === id)
+      world.pipelines[index] = { ...(world.pipelines[index] as FakePipeline), state, updated_at: time() }
     },
     deletePipeline(id: string) {
       world.pipelines.splice(0, Infinity, ...world.pipelines.filter((each) => each.id !== id))
@@ -140,6 +144,7 @@ export async function startFakeCircleci(pipelineCount: number) {
   }
   const routes: [RegExp, (url: URL, id: string) => Answer][] = [
     [/\/v2\/pipeline\/([^/]+)\/workflow$/, (url, id) => pageOf(fake.workflowsOf(id), url)],
+    [/\/v2\/pipeline\/([^/]+)$/, (_url, id) => [200, fake.pipelines.find((each) => each.id === id)]],
     [/\/v2\/workflow\/([^/]+)\/job$/, (url, id) => pageOf(fake.jobsOf(id), url)],
     [/\/v2\/workflow\/([^/]+)$/, (_url, id) => [200, fake.workflowOf(id)]],
     [/^\/v2\/me$/, () => [200, { id: 'a', login: 'ada', name: 'Ada' }]],

@@ -30,6 +30,9 @@ export const items = (body: any) => body.items
 export const RESULT = { SUCCESS: ['success'], FAILURE: ['failed', 'failing', 'error'] }
 export const STATUS = { DONE: ['canceled', 'failed', 'failing', 'success', 'not_run', 'error'] }
 
+/** What may still become something else. */
+export const UNFINISHED = ['running', 'not_running', 'queued', 'on_hold', 'failing']
+
 /** Whole time in seconds; 0 when an end is missing or the clocks ran backwards. */
 export const secondsFrom = (start: string, end: string): number =>
   Math.max(0, (Date.parse(end) - Date.parse(start)) / 1000) || 0

@@ -2,7 +2,7 @@ import { bigint, double, key, string, text, timestamp } from '../../../database/
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
 import { queuedSeconds } from '../../../domain/queued-seconds.ts'
-import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table } from '../kit.ts'
+import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table, UNFINISHED } from '../kit.ts'
 import { workflows } from './workflows.ts'
 
 export const jobs = table('jobs', 'CircleciJob', {
@@ -33,18 +33,22 @@ export default entity(jobs, {
   domainTypes: ['CICD'],
   raw: 'circleci_api_jobs',
   collect: {
-    forEach: { table: workflows, input: ({ id, pipeline_id }) => ({ id, pipeline_id }), changedBy: 'created_date' },
+    forEach: {
+      table: workflows,
+      input: ({ id, pipeline_id }) => ({ id, pipeline_id }),
+      changedBy: 'created_date',
+      again: {
+        where: { status: UNFINISHED },
+        having: {
+          table: jobs,
+          by: { connection_id: 'connection_id', workflow_id: 'id' },
+          where: { status: UNFINISHED },
+        },
+      },
+    },
     request: ({ input }) => ({ path: `/v2/workflow/${input.id}/job` }),
     paging: pageToken,
     records: items,
-    incremental: {
-      refetch: {
-        where: { status: ['running', 'not_running', 'queued', 'on_hold'] },
-        request: ({ workflow_id }) => ({ path: `/v2/workflow/${workflow_id}/job` }),
-        records: items,
-        input: ({ workflow_id, pipeline_id }) => ({ id: workflow_id, pipeline_id }),
-      },
-    },
     emptyOn: [404], // CircleCI deletes old workflows
   },
   convert: {

@@ -35,6 +35,12 @@ export default entity(pipelines, {
     request: ({ scope }) => ({ path: `/v2/project/${scope.slug}/pipeline` }),
     paging: pageToken,
     records: items,
-    incremental: { newestFirstBy: 'created_at' },
+    incremental: {
+      newestFirstBy: 'created_at',
+      refetch: {
+        where: { state: ['pending', 'setup-pending', 'setup'] },
+        request: ({ id }) => ({ path: `/v2/pipeline/${id}` }),
+      },
+    },
   },
 })

@@ -2,7 +2,7 @@ import { bigint, double, key, string, timestamp } from '../../../database/table.
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
 import { left } from '../../../plugin-kit/entity.ts'
-import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table } from '../kit.ts'
+import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table, UNFINISHED } from '../kit.ts'
 import { pipelines } from './pipelines.ts'
 
 export const workflows = table('workflows', 'CircleciWorkflow', {
@@ -21,21 +21,31 @@ export const workflows = table('workflows', 'CircleciWorkflow', {
   duration_sec: double((workflow) => secondsFrom(workflow.created_at, workflow.stopped_at)),
 })
 
+/** Workflows that are started or run again later than that after their pipeline show after a full sync. */
+const LOOK_BACK = 7 * 24 * 60 * 60 * 1000
+
 export default entity(workflows, {
   label: 'Workflows',
   domainTypes: ['CICD'],
   raw: 'circleci_api_workflows',
   collect: {
-    forEach: { table: pipelines, input: ({ id }) => ({ id }), changedBy: 'created_date' },
+    forEach: {
+      table: pipelines,
+      input: ({ id }) => ({ id }),
+      changedBy: 'created_date',
+      // A pipeline does not tell that a workflow was started later, or run again.
+      again: {
+        within: LOOK_BACK,
+        having: {
+          table: workflows,
+          by: { connection_id: 'connection_id', pipeline_id: 'id' },
+          where: { status: UNFINISHED },
+        },
+      },
+    },
     request: ({ input }) => ({ path: `/v2/pipeline/${input.id}/workflow` }),
     paging: pageToken,
     records: items,
-    incremental: {
-      refetch: {
-        where: { status: ['running', 'on_hold', 'failing'] },
-        request: ({ id }) => ({ path: `/v2/workflow/${id}` }),
-      },
-    },
     emptyOn: [404], // CircleCI deletes old workflows
   },
   convert: {
