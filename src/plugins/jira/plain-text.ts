@@ -1,38 +1,86 @@
-/** Nodes that stand on lines of their own. */
-const BLOCKS = new Set([
-  'paragraph',
-  'heading',
-  'blockquote',
-  'codeBlock',
-  'rule',
-  'panel',
-  'expand',
-  'listItem',
-  'taskItem',
-  'decisionItem',
-  'tableRow',
-  'mediaSingle',
-])
-
 /**
- * Text as it is, or the text of an Atlassian document, one line a block.
+ * Text as it is, or that of an Atlassian document as people would write it without markup: a line a block, lists with
+ * their dashes and numbers, quotes with `>`, cells of a table side by side, code as it is.
  * https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
 export function plainText(content: any): string {
   if (content === null || content === undefined) return ''
-  return typeof content === 'string'
-    ? content
-    : [...linesOf(content)]
-        .join('')
-        .replace(/\n{2,}/g, '\n')
-        .trim()
+  return typeof content === 'string' ? content : linesOf(content).join('\n').trimEnd()
 }
 
-function* linesOf(node: any): Generator<string> {
-  if (node.type === 'hardBreak') yield '\n'
-  // Mentions, emojis, statuses and dates carry their text, cards their address.
-  yield String(node.text ?? node.attrs?.text ?? node.attrs?.url ?? '')
-  for (const child of node.content ?? []) yield* linesOf(child)
-  if (node.type === 'tableCell' || node.type === 'tableHeader') yield ' '
-  if (BLOCKS.has(node.type)) yield '\n'
+type Lines = readonly string[]
+
+/** Nodes whose text stands in the line of what is around them; an unknown one that holds blocks is none of them. */
+const INLINE = new Set(['text', 'hardBreak', 'mention', 'emoji', 'status', 'date', 'inlineCard', 'placeholder'])
+const isInline = ({ type, content }: any) => INLINE.has(type) || (!content && !BLOCKS[type])
+
+const BLOCKS: Readonly<Record<string, (node: any) => Lines>> = {
+  codeBlock: (node) => inlineText(childrenOf(node)).split('\n'),
+  blockquote: (node) => linesIn(node).map((line) => `> ${line}`),
+  bulletList: (node) => childrenOf(node).flatMap((item) => hanging('- ', linesOf(item))),
+  orderedList: (node) =>
+    childrenOf(node).flatMap((item, index) => hanging(`${(node.attrs?.order ?? 1) + index}. `, linesOf(item))),
+  taskList: (node) => childrenOf(node).flatMap(taskLines),
+  decisionList: (node) => childrenOf(node).flatMap((item) => hanging('- ', linesOf(item))),
+  expand: titled,
+  nestedExpand: titled,
+  rule: () => ['---'],
+  tableRow: (node) => [
+    childrenOf(node)
+      .map((cell) => linesOf(cell).join(' ').trim())
+      .join(' | '),
+  ],
 }
+
+const childrenOf = ({ content }: any): readonly any[] => content ?? []
+
+function linesOf(node: any): Lines {
+  return BLOCKS[node.type]?.(node) ?? (node.content || !isInline(node) ? linesIn(node) : textLines([node]))
+}
+
+/** Of everything in a node, where inline nodes that follow each other share a line. */
+function linesIn(node: any): Lines {
+  const lines: string[] = []
+  let inline: any[] = []
+  for (const child of childrenOf(node)) {
+    if (isInline(child)) {
+      inline.push(child)
+      continue
+    }
+    lines.push(...textLines(inline), ...linesOf(child))
+    inline = []
+  }
+  return [...lines, ...textLines(inline)]
+}
+
+const textLines = (nodes: readonly any[]): Lines =>
+  inlineText(nodes)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+
+const inlineText = (nodes: readonly any[]): string => nodes.map(textOf).join('')
+
+/** Mentions, emojis and statuses carry their text, cards their address. */
+function textOf({ type, text, attrs, content }: any): string {
+  if (type === 'hardBreak') return '\n'
+  if (type === 'date') return dayOf(Number(attrs?.timestamp))
+  return content ? inlineText(content) : String(text ?? attrs?.text ?? attrs?.url ?? attrs?.shortName ?? '')
+}
+const dayOf = (time: number): string => (Number.isFinite(time) ? new Date(time).toISOString().slice(0, 10) : '')
+
+/** Tasks below a task stand in a list beside it. */
+function taskLines(node: any): Lines {
+  if (node.type === 'taskList') return hanging('  ', linesOf(node))
+  return hanging(node.attrs?.state === 'DONE' ? '- [x] ' : '- [ ] ', linesOf(node))
+}
+
+function titled(node: any): Lines {
+  const { title } = node.attrs ?? {}
+  return [...(title ? [String(title)] : []), ...linesIn(node)]
+}
+
+/** A mark before the first line, and the others below its text. */
+const hanging = (mark: string, lines: Lines): Lines =>
+  (lines.length > 0 ? lines : ['']).map((line, index) =>
+    index === 0 ? `${mark}${line}`.trimEnd() : `${' '.repeat(mark.length)}${line}`,
+  )
