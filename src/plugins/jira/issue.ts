@@ -43,6 +43,10 @@ function storyPoints({ fields }: any, { scopeConfig }: any): number {
   return typeof points === 'number' ? points : typeof points === 'string' ? Number(points) || 0 : 0
 }
 
+/** As boards give it, also of epics, which are searched for: one issue has one address, whoever asked last. */
+const agileAddress = ({ self }: any): string | undefined =>
+  self?.replace(/\/rest\/api\/\w+\/issue\//, '/rest/agile/1.0/issue/')
+
 const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i
 /** A day begins where the issue was created. */
 function dueDate({ fields }: any, { scopeConfig }: any): Date | undefined {
@@ -57,7 +61,7 @@ export const issues = table('issues', 'JiraIssue', {
   issue_id: key(bigint('id')),
   project_id: bigint('fields.project.id'),
   project_name: string('fields.project.name'),
-  self: string(),
+  self: string(agileAddress),
   icon_url: string('fields.issuetype.iconUrl'),
   issue_key: string('key'),
   summary: text('fields.summary'),

@@ -194,7 +194,8 @@ describeEachDatabase('jira', (at) => {
       toString: 'Gone',
     }
     const people = { field: 'Reviewers', from: null, fromString: null, to: '[ann, bob]', toString: '[Ann, Bob]' }
-    await store('issue_changelogs', [history(42, status, people)], input)
+    const assignee = { field: 'assignee', from: 'carl', fromString: 'Carl', to: 'ann', toString: 'Ann' }
+    await store('issue_changelogs', [history(42, status, people, assignee)], input)
     await run(
       'extractStatus extractIssueFields extractIssues extractIssueComments extractIssueChangelogs extractWorklogs',
     )
@@ -209,7 +210,7 @@ describeEachDatabase('jira', (at) => {
       { id: 'jira:JiraWorklog:1:1:32', time_spent_minutes: 60, logged_date: new Date(dates.updated) },
     ])
     expect(await all('_tool_jira_worklogs', 'worklog_id', 'issue_updated')).toEqual([
-      { worklog_id: '31', issue_updated: null },
+      { worklog_id: '31', issue_updated: new Date(input.update_time) },
       { worklog_id: '32', issue_updated: new Date(input.update_time) },
     ])
     const changes = ['original_from_value', 'original_to_value', 'from_value', 'to_value']
@@ -217,16 +218,18 @@ describeEachDatabase('jira', (at) => {
       [
         ['41:Sprint', '', 'jira:JiraSprint:1:3,jira:JiraSprint:1:4', '', ''],
         ['42:Reviewers', '', 'jira:JiraAccount:1:ann,jira:JiraAccount:1:bob', '', ''],
+        ['42:assignee', 'jira:JiraAccount:1:carl', 'jira:JiraAccount:1:ann', '', ''],
         ['42:status', 'Open', 'Gone', 'TODO', ''],
       ].map(([id, ...values]) => ({
         id: `jira:JiraIssueChangelogItems:1:${id}`,
         ...Object.fromEntries(changes.map((name, index) => [name, values[index]])),
       })),
     )
-    expect((await all('_tool_jira_accounts', 'account_id')).map((each) => each.account_id)).toEqual([
-      'JIRAUSER2',
-      'ann',
-      'bob',
+    expect(await all('_tool_jira_accounts', 'account_id', 'name')).toEqual([
+      { account_id: 'JIRAUSER2', name: 'Bob' },
+      { account_id: 'ann', name: 'Ann' },
+      { account_id: 'bob', name: '' },
+      { account_id: 'carl', name: '' },
     ])
   })
 

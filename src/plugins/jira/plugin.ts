@@ -16,6 +16,7 @@ import labels from './entities/labels.ts'
 import projects from './entities/projects.ts'
 import relationships from './entities/relationships.ts'
 import remotelinks from './entities/remotelinks.ts'
+import serverInfos from './entities/server-infos.ts'
 import sprintIssues from './entities/sprint-issues.ts'
 import sprints from './entities/sprints.ts'
 import statuses from './entities/statuses.ts'
@@ -65,6 +66,7 @@ export const jira = definePlugin({
   },
   referred,
   entities: [
+    serverInfos,
     issueFields,
     statuses,
     projects,

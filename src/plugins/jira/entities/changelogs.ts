@@ -60,14 +60,8 @@ export function* changelogRows(
   yield read(changelogs, history, ofIssue)
 }
 
-/** A single person comes with a name, several do not. */
-const peopleIn = (item: any) =>
-  [
-    [item.from, item.fromString],
-    [item.to, toStringOf(item)],
-  ].flatMap(([list, name]) =>
-    idsIn(list).map((accountId, _index, { length }) => ({ accountId, ...(length === 1 && { displayName: name }) })),
-  )
+/** By id alone: a name that stands beside it may be one that they had then. The collector of accounts asks for the rest. */
+const peopleIn = (item: any) => [item.from, item.to].flatMap(idsIn).map((accountId) => ({ accountId }))
 
 export default entity(changelogItems, {
   label: 'Issue Changelogs',

@@ -16,13 +16,15 @@ import { sprintIssues } from './sprint-issues.ts'
 import { worklogRows, worklogs } from './worklogs.ts'
 
 const lookups = { types: wholeTable(issueTypes, 'id'), ...fieldLookup }
-const ofIssue = { connection_id: 'connection_id', issue_id: 'issue_id' }
 
 /** An issue brings the first of its comments, worklogs and changes with it. Epics are extracted alike. */
 export const extractIssue = {
   lookups,
   writes: [boardIssues, comments, worklogs, changelogs, changelogItems, accounts],
-  owns: [labels, relationships, sprintIssues].map((table) => ({ table, by: ofIssue })),
+  owns: [labels, relationships, sprintIssues].map((table) => ({
+    table,
+    by: { connection_id: 'connection_id', issue_id: 'issue_id' },
+  })),
   dependsOn: ['typeMappings', 'storyPointField', 'dueDateField'],
   *rows(issue: any, context: ExtractContext<Board, Rules, typeof lookups>): Iterable<TableRow> {
     const { fields = {}, changelog } = issue
@@ -37,19 +39,10 @@ export const extractIssue = {
     for (const link of fields.issuelinks ?? []) {
       yield read(relationships, link, { issue_id: issue.id, issue_key: issue.key })
     }
-    // Null when more is to be collected: the rest then carries the time.
-    const updated = (list: readonly unknown[] = [], total = 0) => ({
-      issue_id: issue.id,
-      issue_updated: total > list.length ? null : fields.updated,
-    })
-    const { comment, worklog } = fields
-    for (const each of comment?.comments ?? [])
-      yield* commentRows(each, context, updated(comment.comments, comment.total))
-    for (const each of worklog?.worklogs ?? [])
-      yield* worklogRows(each, context, updated(worklog.worklogs, worklog.total))
-    for (const each of changelog?.histories ?? []) {
-      yield* changelogRows(each, context, updated(changelog.histories, changelog.total))
-    }
+    const ofIssue = { issue_id: issue.id, issue_updated: fields.updated }
+    for (const each of fields.comment?.comments ?? []) yield* commentRows(each, context, ofIssue)
+    for (const each of fields.worklog?.worklogs ?? []) yield* worklogRows(each, context, ofIssue)
+    for (const each of changelog?.histories ?? []) yield* changelogRows(each, context, ofIssue)
     yield* accountRows(context, [fields.creator, fields.reporter, fields.assignee])
   },
 }

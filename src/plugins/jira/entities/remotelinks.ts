@@ -18,7 +18,8 @@ export default entity(remotelinks, {
   domainTypes: ['TICKET'],
   raw: 'jira_api_remotelinks',
   collect: {
-    when: ({ scopeConfig }) => scopeConfig.applicationType === '', // else the development panel names commits
+    // One request an issue: only where a pattern looks for commits in them, and the development panel does not name those.
+    when: ({ scopeConfig }) => scopeConfig.applicationType === '' && scopeConfig.findsCommits,
     forEach: eachIssue(),
     request: ({ input }) => ({ path: `api/2/issue/${input.issue_id}/remotelink` }),
     emptyOn: [404],
