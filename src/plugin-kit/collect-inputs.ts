@@ -8,6 +8,7 @@ import {
   type CollectSpec,
   type ForEach,
   groupOf,
+  isAppending,
   pagingOf,
   type Refetch,
   type Windows,
@@ -96,13 +97,16 @@ function batch<Item>(items: readonly Item[], roundOf: (items: readonly Item[]) =
   return { ...roundOf(items), ...(items.length > 1 && { halves }) }
 }
 
+/** From when a list was read until something is asked for each of its records. */
+const LONGEST_RUN = 24 * 3_600_000
+
 /**
  * Rows that the vendor changed since, or whose record arrived since: a change may have come after this collector began, yet
  * before the list that told of it was read again. And those that are to be asked for again in any case.
  */
 async function newIn(
-  { table, changedBy, again }: ForEach<any> & { readonly changedBy: string },
-  { database, params }: SourceTask,
+  { table, joins = {}, changedBy, again }: ForEach<any> & { readonly changedBy: string },
+  { database, params, plugin }: SourceTask,
   run: CollectRun,
 ) {
   const since = run.since && new Date(run.since.getTime() - (again?.within ?? 0))
@@ -111,10 +115,20 @@ async function newIn(
   if (table.origin < 0) return sql`${changed} ${besides}`
   const { rows } = await sql<{ name: string }>`select distinct _raw_data_table as name from ${sql.table(table.name)}
     where _raw_data_params = ${params}`.execute(database.kysely)
+  // Of a list that is read whole in every run all records arrive each time: there only rows are new that were not there.
+  const isRepeated = new Set(
+    plugin.entities.flatMap(({ spec }) => (spec.collect && !isAppending(spec.collect) ? `_raw_${spec.raw}` : [])),
+  )
+  const isNew = ['t', ...Object.keys(joins)].map(
+    (alias) => sql`${sql.ref(`${alias}.created_at`)} >= ${run.lastStartedAt}`,
+  )
+  const recently = sql`${sql.ref(`t.${changedBy}`)} >= ${new Date((since?.getTime() ?? 0) - LONGEST_RUN)}`
   const arrived = rows
     .filter(({ name }) => isRawTable(name))
-    .map(
-      ({ name }) => sql`or (t._raw_data_table = ${name} and exists (
+    .map(({ name }) =>
+      isRepeated.has(name)
+        ? sql`or (t._raw_data_table = ${name} and (${sql.join([...isNew, recently], sql` or `)}))`
+        : sql`or (t._raw_data_table = ${name} and exists (
         select 1 from ${sql.table(name)} as r where r.id = t._raw_data_id and r.created_at >= ${run.lastStartedAt}))`,
     )
   return sql`${changed} ${sql.join([...arrived, besides], sql` `)}`

@@ -106,6 +106,29 @@ export interface GraphqlList {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null }
 }
 
+/** For lists that are read by time of change, of which records go and come without one. See collect-reconcile.ts. */
+export interface Reconcile {
+  /** Lists everything, with little more than names. */
+  readonly request: (context: CollectContext<any, any>) => HttpRequest
+  /** Large pages, with a total. */
+  readonly paging: Paging
+  readonly records?: (body: any) => readonly unknown[]
+  /** Asks for records by their keys, in the form in which the list gives them. */
+  readonly named: {
+    readonly atOnce: number
+    readonly request: (keys: readonly string[], context: CollectContext<any, any>) => HttpRequest
+    readonly paging?: Paging
+  }
+  /** Rows that name other records in `columns`; what they come from, by `key`, is asked for when those are gone. */
+  readonly referring?: readonly {
+    readonly table: Table<any>
+    readonly columns: readonly string[]
+    readonly key: string
+    /** Column of the entity's own table that they name them by; default: the record's key. */
+    readonly by?: string
+  }[]
+}
+
 export interface CollectSpec<Scope, Config> {
   /** Nothing is asked for when this says no. */
   readonly when?: (context: Omit<CollectContext<Scope, Config>, 'input'>) => boolean
@@ -118,6 +141,7 @@ export interface CollectSpec<Scope, Config> {
   /** What makes two records versions of one, among those of one input; default: their `id`. */
   readonly key?: (record: any) => unknown
   readonly incremental?: Incremental
+  readonly reconcile?: Reconcile
   readonly windows?: Windows
   readonly longList?: LongList
   readonly completes?: readonly Completion[]

@@ -194,6 +194,18 @@ export async function forgetRun({ kysely }: Database, { raw_table, params }: Whe
   }
 }
 
+/** The next run knows nothing of earlier ones. */
+export async function forgetCollector(database: Database, { raw_table, params }: Where): Promise<void> {
+  const { kysely } = database
+  await forgetRun(database, { raw_table, params })
+  await kysely.deleteFrom(collectEtags.name).where('raw_table', '=', raw_table).where('params', '=', params).execute()
+  await kysely
+    .deleteFrom(collectorLatestState.name)
+    .where('raw_data_table', '=', raw_table)
+    .where('raw_data_params', '=', params)
+    .execute()
+}
+
 /** Keeps inputs that were expensive to find out for a run that goes on with this one. */
 export async function rememberInputs(
   { kysely }: Database,

@@ -3,10 +3,11 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { FatalError, messageOf } from '../errors.ts'
 import { inputsOf } from './collect-inputs.ts'
+import { reconcile } from './collect-reconcile.ts'
 import { collectRound } from './collect-round.ts'
 import type { Collecting, Tally } from './collect-series.ts'
 import { type CollectSpec, hasOwnInputs, isAppending } from './collect-spec.ts'
-import { type CollectRun, closeRun, forgetRun, openRun } from './collect-state.ts'
+import { type CollectRun, closeRun, forgetCollector, forgetRun, openRun } from './collect-state.ts'
 import { createPageStore } from './collect-store.ts'
 import { descendantsOf } from './descendants.ts'
 import type { Entity } from './entity.ts'
@@ -37,7 +38,7 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
       connection: context.connection,
       server,
     }
-    if (spec.when && !spec.when(base)) return NOTHING
+    if (spec.when && !spec.when(base)) return dropCollected(entity, task)
     const { database, params } = task
     const raw = rawTable(entity.spec.raw as string)
     const policy = { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }
@@ -53,6 +54,17 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
       unstored: createPlaces(lanes),
     })
   })
+}
+
+/** What is not asked for any more is not kept either; should it be again, everything is asked for. */
+async function dropCollected(
+  entity: Entity,
+  { database, params, plugin, context }: SourceTask,
+): Promise<SubtaskResult> {
+  const raw = rawTable(entity.spec.raw as string)
+  await forgetCollector(database, { raw_table: raw.name, params })
+  await removeRecords({ database, raw, params }, descendantsOf(plugin, entity, context.scope), sql`1 = 1`)
+  return NOTHING
 }
 
 /** While some pages are stored or wait to be tried again, as many as the source allows are under way. */
@@ -91,6 +103,7 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
     await eachInLanes(inputsOf(collecting), lanes, task.signal, (round, signal) =>
       collectRound(collecting, round, signal),
     )
+    await reconcile(collecting)
     if (tally.gaps.length > 0) {
       const gaps = tally.gaps.join('; ')
       await forgetRun(database, where)

@@ -104,11 +104,18 @@ export const issues = table('issues', 'JiraIssue', {
 })
 export type Issue = RowOf<typeof issues>
 
+/** What records inside of an issue do not say themselves. */
+export interface OfIssue {
+  readonly issue_id: number
+  readonly issue_updated: Date
+}
+
 /** For collectors: the board's issues, of later runs those changed since. */
 export const eachIssue = (only?: (issue: Issue) => boolean) => ({
   table: issues,
   ...onBoard,
   ...(only && { only }),
+  key: ({ issue_id }: Pick<Issue, 'issue_id'>) => issue_id,
   input: ({ issue_id, updated }: Issue) => ({ issue_id, update_time: updated }),
   changedBy: 'updated',
 })

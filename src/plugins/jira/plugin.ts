@@ -1,7 +1,7 @@
 import { definePlugin } from '../../plugin-kit/define-plugin.ts'
 import { boardFilterBegin, boardFilterEnd } from './board-filter.ts'
 import { checkConnection, connectionFields, credentials, sign } from './connection.ts'
-import accounts from './entities/accounts.ts'
+import accounts, { accounts as accountTable, issuePeople } from './entities/accounts.ts'
 import boardEntity from './entities/boards.ts'
 import changelogs from './entities/changelogs.ts'
 import comments from './entities/comments.ts'
@@ -87,5 +87,6 @@ export const jira = definePlugin({
     issueRepoCommits,
     accounts,
   ],
+  referred: [{ table: accountTable, by: [{ table: issuePeople, columns: { account_id: 'account_id' } }] }],
   extra: { first: [boardFilterBegin], last: [boardFilterEnd] },
 })

@@ -33,7 +33,7 @@ export function issueRules(settings: Settings) {
       types.get(type)?.statusMappings?.[category]?.standardStatus ?? standardStatus(category),
     repoCommitOf,
     /** Whether a link can name a commit at all. */
-    findsCommits: shaPattern !== undefined || repoPatterns.length > 0,
+    findsCommits: Boolean(shaPattern) || repoPatterns.length > 0,
     commitShaIn: (url: string): string | undefined =>
       (shaPattern && firstGroup(shaPattern, url)) || repoCommitOf(url)?.commit_sha,
   }

@@ -1,7 +1,7 @@
-import { key, string, type TableRow } from '../../../database/table.ts'
+import { bigint, key, string, type TableRow } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
 import type { ExtractContext } from '../../../plugin-kit/entity.ts'
-import { entity, ISSUE_SOURCES, paramsOf, type Server, table } from '../kit.ts'
+import { entity, ISSUE_SOURCES, onBoard, type Server, table } from '../kit.ts'
 
 /** Cloud knows people by account id, servers by key. */
 export const accountIdOf = (person: any): string => person?.accountId || person?.key || person?.emailAddress || ''
@@ -15,12 +15,30 @@ export const accounts = table('accounts', 'JiraAccount', {
   timezone: string('timeZone'),
 })
 
+/** Whom an issue names, or what hangs on it: accounts stay as long as they are named. */
+export const issuePeople = table('issue_people', 'JiraIssuePerson', {
+  issue_id: key(bigint()),
+  account_id: key(string(100, accountIdOf)),
+  source: key(string(20)),
+})
+
+/** What names people: `source` is the issue itself, or the list that goes on where the issue ends. */
+export interface Naming {
+  readonly issue_id: number
+  readonly source: 'issue' | 'comments' | 'worklogs' | 'changelogs'
+}
+
 /** People whom a record names; the collector asks for the rest of what is known of them. */
 export function* accountRows(
   { read }: Pick<ExtractContext<any, any, any>, 'read'>,
   people: readonly unknown[],
+  naming: Naming,
 ): Iterable<TableRow> {
-  for (const person of people) if (accountIdOf(person)) yield read(accounts, person)
+  for (const person of people) {
+    if (!accountIdOf(person)) continue
+    yield read(accounts, person)
+    if (naming.issue_id) yield read(issuePeople, person, naming)
+  }
 }
 
 export default entity(accounts, {
@@ -28,16 +46,13 @@ export default entity(accounts, {
   domainTypes: ['CROSS'],
   raw: 'jira_api_users',
   collect: {
-    forEach: {
-      table: accounts,
-      where: (board) => ({ _raw_data_params: JSON.stringify(paramsOf(board.connection_id, board)) }),
-      input: ({ account_id }) => ({ account_id }),
-    },
+    forEach: { table: issuePeople, ...onBoard, input: ({ account_id }) => ({ account_id }) },
     request: ({ input, server }) => ({
       path: 'api/2/user',
       query: { [(server as Server).isCloud ? 'accountId' : 'key']: input.account_id },
     }),
     records: (account) => [account],
+    key: accountIdOf,
     emptyOn: [404], // gone, or hidden from this user
   },
   convert: {

@@ -3,7 +3,6 @@ import {
   boolean,
   indexed,
   key,
-  type RowOf,
   string,
   type TableRow,
   text,
@@ -14,10 +13,10 @@ import { issueChangelogs } from '../../../domain/ticket.ts'
 import type { ExtractContext } from '../../../plugin-kit/entity.ts'
 import { inner } from '../../../plugin-kit/entity.ts'
 import { wholeTable } from '../../../plugin-kit/lookups.ts'
-import { eachIssue, issueOfInput, issues, updateOfInput } from '../issue.ts'
+import { eachIssue, issueOfInput, issues, type OfIssue, updateOfInput } from '../issue.ts'
 import { boardIssues, entity, ISSUE_SOURCES, idsIn, onBoard, type Server, startAt, table } from '../kit.ts'
 import { standardStatus } from '../rules.ts'
-import { accountIdOf, accountRows, accounts } from './accounts.ts'
+import { accountIdOf, accountRows, accounts, issuePeople, type Naming } from './accounts.ts'
 import { fieldLookup, isUserField } from './issue-fields.ts'
 import { sprints } from './sprints.ts'
 import { statuses } from './statuses.ts'
@@ -48,15 +47,16 @@ export const changelogItems = table('issue_changelog_items', 'JiraIssueChangelog
 
 export function* changelogRows(
   history: any,
-  context: Pick<ExtractContext<any, any, typeof fieldLookup>, 'read' | 'lookups'>,
-  ofIssue?: Partial<RowOf<typeof changelogs>>,
+  context: Pick<ExtractContext<any, any, typeof fieldLookup>, 'read' | 'lookups' | 'input'>,
+  ofIssue?: OfIssue,
 ): Iterable<TableRow> {
-  const { read, lookups } = context
+  const { read, lookups, input } = context
+  const naming: Naming = ofIssue ? { ...ofIssue, source: 'issue' } : { issue_id: input?.issue_id, source: 'changelogs' }
   for (const item of history.items ?? []) {
     yield read(changelogItems, item, { changelog_id: history.id })
-    if (isUserField(item.field, item.fieldId, lookups.fields)) yield* accountRows(context, peopleIn(item))
+    if (isUserField(item.field, item.fieldId, lookups.fields)) yield* accountRows(context, peopleIn(item), naming)
   }
-  yield* accountRows(context, [history.author])
+  yield* accountRows(context, [history.author], naming)
   yield read(changelogs, history, ofIssue)
 }
 
@@ -74,7 +74,7 @@ export default entity(changelogItems, {
     paging: startAt(100),
     records: ({ values }) => values,
   },
-  extract: { writes: [changelogs, accounts], lookups: fieldLookup, rows: changelogRows },
+  extract: { writes: [changelogs, accounts, issuePeople], lookups: fieldLookup, rows: changelogRows },
   convert: {
     to: [issueChangelogs],
     joins: {

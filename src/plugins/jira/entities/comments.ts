@@ -1,10 +1,10 @@
-import { bigint, key, type RowOf, string, type TableRow, text, timestamp, zeroTime } from '../../../database/table.ts'
+import { bigint, key, string, type TableRow, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { issueComments } from '../../../domain/ticket.ts'
 import type { ExtractContext } from '../../../plugin-kit/entity.ts'
-import { eachIssue, issueOfInput, issues, updateOfInput } from '../issue.ts'
+import { eachIssue, issueOfInput, issues, type OfIssue, updateOfInput } from '../issue.ts'
 import { entity, ISSUE_SOURCES, onBoard, startAt, table } from '../kit.ts'
 import { plainText } from '../plain-text.ts'
-import { accountIdOf, accountRows, accounts } from './accounts.ts'
+import { accountIdOf, accountRows, accounts, issuePeople, type Naming } from './accounts.ts'
 
 export const comments = table('issue_comments', 'JiraIssueComment', {
   issue_id: key(bigint(issueOfInput)),
@@ -20,10 +20,12 @@ export const comments = table('issue_comments', 'JiraIssueComment', {
 
 export function* commentRows(
   comment: any,
-  context: Pick<ExtractContext<any, any, any>, 'read'>,
-  ofIssue?: Partial<RowOf<typeof comments>>,
+  context: Pick<ExtractContext<any, any, any>, 'read' | 'input'>,
+  ofIssue?: OfIssue,
 ): Iterable<TableRow> {
-  yield* accountRows(context, [comment.author])
+  const { input } = context
+  const naming: Naming = ofIssue ? { ...ofIssue, source: 'issue' } : { issue_id: input?.issue_id, source: 'comments' }
+  yield* accountRows(context, [comment.author], naming)
   yield context.read(comments, comment, ofIssue)
 }
 
@@ -39,7 +41,7 @@ export default entity(comments, {
     paging: startAt(100),
     records: (body) => body.comments,
   },
-  extract: { writes: [accounts], rows: commentRows },
+  extract: { writes: [accounts, issuePeople], rows: commentRows },
   convert: {
     ...onBoard,
     to: [issueComments],

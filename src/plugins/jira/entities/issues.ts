@@ -5,7 +5,7 @@ import { wholeTable } from '../../../plugin-kit/lookups.ts'
 import { issues } from '../issue.ts'
 import { type Board, boardIssues, boards, entity, ISSUE_SOURCES, onBoard, type Server, startAt } from '../kit.ts'
 import type { Rules } from '../rules.ts'
-import { accountRows, accounts } from './accounts.ts'
+import { accountRows, accounts, issuePeople } from './accounts.ts'
 import { changelogItems, changelogRows, changelogs } from './changelogs.ts'
 import { commentRows, comments } from './comments.ts'
 import { fieldLookup } from './issue-fields.ts'
@@ -20,7 +20,7 @@ const lookups = { types: wholeTable(issueTypes, 'id'), ...fieldLookup }
 /** An issue brings the first of its comments, worklogs and changes with it. Epics are extracted alike. */
 export const extractIssue = {
   lookups,
-  writes: [boardIssues, comments, worklogs, changelogs, changelogItems, accounts],
+  writes: [boardIssues, comments, worklogs, changelogs, changelogItems, accounts, issuePeople],
   owns: [labels, relationships, sprintIssues].map((table) => ({
     table,
     by: { connection_id: 'connection_id', issue_id: 'issue_id' },
@@ -43,7 +43,10 @@ export const extractIssue = {
     for (const each of fields.comment?.comments ?? []) yield* commentRows(each, context, ofIssue)
     for (const each of fields.worklog?.worklogs ?? []) yield* worklogRows(each, context, ofIssue)
     for (const each of changelog?.histories ?? []) yield* changelogRows(each, context, ofIssue)
-    yield* accountRows(context, [fields.creator, fields.reporter, fields.assignee])
+    yield* accountRows(context, [fields.creator, fields.reporter, fields.assignee], {
+      issue_id: issue.id,
+      source: 'issue',
+    })
   },
 }
 
@@ -56,7 +59,10 @@ function jqlMinute(since: Date, timeZone: string | undefined): string {
   return local.replaceAll('-', '/')
 }
 
+const boardIssuesPath = ({ board_id }: Pick<Board, 'board_id'>) => `agile/1.0/board/${board_id}/issue`
 const LARGEST_PAGE = 100
+/** Without fields a server may give more at once; one that does not says how many it gave. */
+const NAMES_AT_ONCE = 1000
 /** A task may ask for smaller pages, where a server cannot bear large ones. */
 const pageSizeOf = (wanted: unknown): number =>
   Math.min(LARGEST_PAGE, Math.max(0, Math.trunc(Number(wanted))) || LARGEST_PAGE)
@@ -67,7 +73,7 @@ export default entity(issues, {
   raw: 'jira_api_issues',
   collect: {
     request: ({ scope }) => ({
-      path: `agile/1.0/board/${scope.board_id}/issue`,
+      path: boardIssuesPath(scope),
       query: { expand: 'changelog', jql: OLDEST_FIRST },
     }),
     paging: (_server, { pageSize }) => startAt(pageSizeOf(pageSize)),
@@ -76,6 +82,24 @@ export default entity(issues, {
       filterBy: (since, { server }) => ({
         jql: `updated >= '${jqlMinute(since, (server as Server).timeZone)}' ${OLDEST_FIRST}`,
       }),
+    },
+    // Deleted issues leave no trace, and issues come to a board and leave it without being updated.
+    reconcile: {
+      request: ({ scope }) => ({ path: boardIssuesPath(scope), query: { fields: 'id', jql: OLDEST_FIRST } }),
+      paging: startAt(NAMES_AT_ONCE),
+      records: (body) => body.issues,
+      named: {
+        atOnce: LARGEST_PAGE,
+        request: (ids, { scope }) => ({
+          path: boardIssuesPath(scope),
+          query: { expand: 'changelog', jql: `issue in (${ids.join()}) ${OLDEST_FIRST}` },
+        }),
+      },
+      referring: [
+        { table: relationships, columns: ['inward_issue_id', 'outward_issue_id'], key: 'issue_id' },
+        { table: issues, columns: ['parent_id'], key: 'issue_id' },
+        { table: issues, columns: ['epic_key'], key: 'issue_id', by: 'issue_key' },
+      ],
     },
   },
   extract: extractIssue,

@@ -1,9 +1,9 @@
-import { bigint, key, type RowOf, string, type TableRow, timestamp, zeroTime } from '../../../database/table.ts'
+import { bigint, key, string, type TableRow, timestamp, zeroTime } from '../../../database/table.ts'
 import { issueWorklogs } from '../../../domain/ticket.ts'
 import type { ExtractContext } from '../../../plugin-kit/entity.ts'
-import { eachIssue, issues, updateOfInput } from '../issue.ts'
+import { eachIssue, issues, type OfIssue, updateOfInput } from '../issue.ts'
 import { entity, ISSUE_SOURCES, onBoard, startAt, table } from '../kit.ts'
-import { accountIdOf, accountRows, accounts } from './accounts.ts'
+import { accountIdOf, accountRows, accounts, issuePeople, type Naming } from './accounts.ts'
 
 export const worklogs = table('worklogs', 'JiraWorklog', {
   issue_id: key(bigint('issueId')),
@@ -19,10 +19,12 @@ export const worklogs = table('worklogs', 'JiraWorklog', {
 
 export function* worklogRows(
   worklog: any,
-  context: Pick<ExtractContext<any, any, any>, 'read'>,
-  ofIssue?: Partial<RowOf<typeof worklogs>>,
+  context: Pick<ExtractContext<any, any, any>, 'read' | 'input'>,
+  ofIssue?: OfIssue,
 ): Iterable<TableRow> {
-  yield* accountRows(context, [worklog.author, worklog.updateAuthor])
+  const { input } = context
+  const naming: Naming = ofIssue ? { ...ofIssue, source: 'issue' } : { issue_id: input?.issue_id, source: 'worklogs' }
+  yield* accountRows(context, [worklog.author, worklog.updateAuthor], naming)
   yield context.read(worklogs, worklog, ofIssue)
 }
 
@@ -36,7 +38,7 @@ export default entity(worklogs, {
     paging: startAt(50),
     records: (body) => body.worklogs,
   },
-  extract: { writes: [accounts], rows: worklogRows },
+  extract: { writes: [accounts, issuePeople], rows: worklogRows },
   convert: {
     ...onBoard,
     to: [issueWorklogs],

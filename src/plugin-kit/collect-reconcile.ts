@@ -1,0 +1,132 @@
+/**
+ * Lists that later runs read by time of change do not tell what is gone, nor what came without a change. They are held
+ * against a listing of names: its first page, which costs one request, says how many there are. Only when that is
+ * another number than is stored, and more than the page brought, the rest is listed too.
+ */
+import { sql } from 'kysely'
+import type { Table } from '../database/table.ts'
+import type { Round } from './collect-inputs.ts'
+import { collectRound } from './collect-round.ts'
+import type { Collecting } from './collect-series.ts'
+import { type Reconcile, recordKey } from './collect-spec.ts'
+import { inputKey } from './collect-state.ts'
+import { descendantsOf } from './descendants.ts'
+import type { HttpRequest } from './http/index.ts'
+import { eachInLanes } from './lanes.ts'
+import { keepNewest, removeRecords } from './raw-mirror.ts'
+
+const PIECE = 1000
+
+export async function reconcile(collecting: Collecting): Promise<void> {
+  const { spec, task, raw, run, place } = collecting
+  if (!spec.reconcile || run.isFull) return
+  await keepNewest({ database: task.database, raw, params: task.params }, run.rawMark)
+  const stored = await storedKeys(collecting)
+  const listed = await listNames(collecting, spec.reconcile, stored.size)
+  if (!listed) return
+  const gone = [...stored].filter((key) => !listed.has(key))
+  const unknown = [...listed].filter((key) => !stored.has(key))
+  const changed = await referringTo(collecting, spec.reconcile, gone)
+  if (gone.length > 0) await removeGone(collecting, gone)
+  const wanted = new Set([...unknown, ...changed].filter((key) => listed.has(key)))
+  if (gone.length + wanted.size > 0) {
+    task.log?.(
+      `${place.subtask}: ${gone.length} records are gone at the source, ${wanted.size} are asked for that no change told of`,
+    )
+  }
+  await askFor(collecting, spec.reconcile, [...wanted])
+}
+
+async function storedKeys({ task: { database, params }, raw }: Collecting): Promise<Set<string>> {
+  const { rows } = await sql<{ record_key: string }>`select distinct record_key from ${sql.table(raw.name)}
+    where params = ${params} and input_key = '' and record_key <> ''`.execute(database.kysely)
+  return new Set(rows.map(({ record_key }) => record_key))
+}
+
+/** All names, or nothing where they are as many as are stored, or the list did not stand still. */
+async function listNames(
+  { spec, task, client, base, run, place }: Collecting,
+  { request, paging, records }: Reconcile,
+  stored: number,
+): Promise<Set<string> | undefined> {
+  const { incremental } = spec
+  const context = { ...base, input: null }
+  const plain = request(context)
+  // What is stored begins there too.
+  const beginning =
+    run.timeAfter && incremental && 'filterBy' in incremental && incremental.filterBy(run.timeAfter, context)
+  const asked: HttpRequest = { ...plain, query: { ...plain.query, ...beginning } }
+  const names = new Set<string>()
+  let firstTotal: number | undefined
+  const pages = client.pages(asked, paging, task.signal, records ? { records } : {})
+  for await (const { records: some, total, state } of pages) {
+    for (const record of some) names.add(recordKey(spec, record))
+    if (total === undefined) return undefined
+    firstTotal ??= total
+    if (total !== firstTotal) {
+      task.log?.(`${place.subtask}: the list changed while its names were read; the next run compares again`)
+      return undefined
+    }
+    if (state && total === stored) return undefined
+  }
+  return names.size === firstTotal ? names : undefined
+}
+
+/** Records that name what is gone were changed with it, without a word. */
+async function referringTo(
+  { entity, task: { database, context } }: Collecting,
+  { referring = [] }: Reconcile,
+  gone: readonly string[],
+): Promise<string[]> {
+  const found = new Set<string>()
+  const { table: own } = entity
+  const ownKey = own.names[own.keys.at(-1) as number] as string
+  const select = async (table: Table<any>, wanted: string, columns: readonly string[], values: readonly unknown[]) => {
+    if (values.length === 0) return []
+    const any = columns.map((column) => sql`${sql.ref(column)} in (${sql.join(values)})`)
+    const { rows } = await sql<{
+      name: unknown
+    }>`select distinct ${sql.ref(wanted)} as name from ${sql.table(table.name)}
+      where connection_id = ${context.connectionId} and (${sql.join(any, sql` or `)})`.execute(database.kysely)
+    return rows.map(({ name }) => name)
+  }
+  for (const { table, columns, key, by } of referring) {
+    for (const keys of pieces(gone)) {
+      const names = by ? await select(own, by, [ownKey], keys) : keys
+      for (const name of await select(table, key, columns, names)) found.add(String(name))
+    }
+  }
+  return [...found]
+}
+
+async function removeGone({ entity, task, raw }: Collecting, gone: readonly string[]): Promise<void> {
+  const { database, params, plugin, context } = task
+  const descendants = descendantsOf(plugin, entity, context.scope)
+  for (const keys of pieces(gone)) {
+    await removeRecords(
+      { database, raw, params },
+      descendants,
+      sql`input_key = '' and record_key in (${sql.join(keys)})`,
+    )
+  }
+}
+
+/** Records by their names. One that is gone by now simply does not come. */
+async function askFor(collecting: Collecting, { named }: Reconcile, keys: readonly string[]): Promise<void> {
+  const { task, base, lanes } = collecting
+  const roundOf = (some: readonly string[]): Round => ({
+    kind: 'refetch',
+    key: inputKey({ reconcile: some }),
+    input: null,
+    stored: null,
+    request: named.request(some, { ...base, input: null }),
+    ...(named.paging && { paging: named.paging }),
+  })
+  await eachInLanes([...pieces(keys, named.atOnce)].map(roundOf), lanes, task.signal, (round, signal) =>
+    collectRound(collecting, round, signal),
+  )
+}
+
+function* pieces<Item>(items: readonly Item[], size = PIECE): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}
