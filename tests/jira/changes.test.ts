@@ -10,8 +10,9 @@ import { type FakeJira, startFakeJira, USER } from './fake-jira.ts'
 
 const BOARDS = [5, 6]
 const SETTINGS = new Set(['_tool_jira_connections', '_tool_jira_boards', '_tool_jira_scope_configs'])
-/** Tables with data, beside raw records and what runs remember. */
-const DATA = allTables.filter(({ name }) => !/^_(raw|weir|devlake)_/.test(name) && !SETTINGS.has(name))
+const TABLES = allTables.filter(({ name }) => !/^_(tool|raw)_(?!jira)/.test(name))
+/** Of these, tables with data, beside raw records and what runs remember. */
+const DATA = TABLES.filter(({ name }) => !/^_(raw|weir|devlake)_/.test(name) && !SETTINGS.has(name))
 /** Where a row comes from, and when it was written. */
 const ABOUT = /^(_raw_data_\w+|created_at|updated_at)$/
 const PATTERN = { remotelinkCommitShaPattern: 'commit/(\\w{40})' }
@@ -24,7 +25,6 @@ describeEachDatabase('what changes in jira', (test) => {
   beforeEach(async () => {
     fake = await startFakeJira()
     scopeConfig = {}
-    // A minute apart from runs, and never two changes at once: `updated >=` knows minutes.
     await forget(() => true)
     const connection = { endpoint: fake.url, auth_method: 'BasicAuth', ...USER, token: '', proxy: '' }
     await insert('_tool_jira_connections', { id: 1, name: 'tickets', rate_limit_per_hour: 0, ...connection })
@@ -40,7 +40,7 @@ describeEachDatabase('what changes in jira', (test) => {
   afterEach(() => fake.stop())
   const insert = (table: string, row: object) => test.database.kysely.insertInto(table).values(row).execute()
   const forget = async (isMeant: (name: string) => boolean) => {
-    for (const { name } of allTables)
+    for (const { name } of TABLES)
       if (isMeant(name)) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
   }
   const isRun = ({ name, isDefault }: { name: string; isDefault: boolean }) => isDefault || /IssueComments/.test(name)

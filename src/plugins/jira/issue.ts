@@ -80,7 +80,6 @@ export const issues = table('issues', 'JiraIssue', {
   assignee_account_id: string((issue) => accountIdOf(issue.fields.assignee)),
   assignee_account_type: string(() => ''),
   assignee_display_name: string('fields.assignee.displayName'),
-  reporter_account_id: string((issue) => accountIdOf(issue.fields.reporter)), // ours: keeps the account of the reporter
   priority_id: bigint('fields.priority.id'),
   priority_name: string('fields.priority.name'),
   parent_id: bigint('fields.parent.id'),

@@ -22,7 +22,6 @@ import sprints from './entities/sprints.ts'
 import statuses from './entities/statuses.ts'
 import worklogs from './entities/worklogs.ts'
 import { boards, paramsOf, probe } from './kit.ts'
-import { referred } from './referred.ts'
 import { remoteScopes } from './remote-scopes.ts'
 import { issueRules } from './rules.ts'
 
@@ -64,7 +63,6 @@ export const jira = definePlugin({
     },
     prepare: issueRules,
   },
-  referred,
   entities: [
     serverInfos,
     issueFields,
