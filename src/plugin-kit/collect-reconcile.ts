@@ -4,6 +4,7 @@
  * another number than is stored, and more than the page brought, the rest is listed too.
  */
 import { sql } from 'kysely'
+import { readAll } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
 import type { Round } from './collect-inputs.ts'
 import { collectRound } from './collect-round.ts'
@@ -16,6 +17,7 @@ import { eachInLanes } from './lanes.ts'
 import { keepNewest, removeRecords } from './raw-mirror.ts'
 
 const PIECE = 1000
+const FETCH = 200
 
 export async function reconcile(collecting: Collecting): Promise<void> {
   const { spec, task, raw, run, place } = collecting
@@ -23,16 +25,15 @@ export async function reconcile(collecting: Collecting): Promise<void> {
   await keepNewest({ database: task.database, raw, params: task.params }, run.rawMark)
   const stored = await storedKeys(collecting)
   const listed = await listNames(collecting, spec.reconcile, stored.size)
-  if (!listed) return
-  const gone = [...stored].filter((key) => !listed.has(key))
-  const unknown = [...listed].filter((key) => !stored.has(key))
-  const changed = await referringTo(collecting, spec.reconcile, gone)
+  const gone = listed ? [...stored].filter((key) => !listed.has(key)) : []
+  const unknown = [...(listed ?? [])].filter((key) => !stored.has(key))
+  const renamed = await renamedRecords(collecting, spec.reconcile)
+  const referring = await referringTo(collecting, spec.reconcile, [...gone, ...renamed])
+  const wanted = new Set([...unknown, ...referring.filter((key) => (listed ?? stored).has(key))])
   if (gone.length > 0) await removeGone(collecting, gone)
-  const wanted = new Set([...unknown, ...changed].filter((key) => listed.has(key)))
   if (gone.length + wanted.size > 0) {
-    task.log?.(
-      `${place.subtask}: ${gone.length} records are gone at the source, ${wanted.size} are asked for that no change told of`,
-    )
+    const told = `${gone.length} records are gone at the source, ${wanted.size} are asked for that no change told of`
+    task.log?.(`${place.subtask}: ${told}`)
   }
   await askFor(collecting, spec.reconcile, [...wanted])
 }
@@ -72,27 +73,57 @@ async function listNames(
   return names.size === firstTotal ? names : undefined
 }
 
-/** Records that name what is gone were changed with it, without a word. */
+const ownKeyOf = ({ entity: { table } }: Collecting) => table.names[table.keys.at(-1) as number] as string
+
+/** Of the records that came in this run those that others called by another name so far. */
+async function renamedRecords(collecting: Collecting, { renamed }: Reconcile): Promise<string[]> {
+  if (!renamed) return []
+  const { entity, task, raw, run } = collecting
+  const found: string[] = []
+  const ownKey = ownKeyOf(collecting)
+  for (let last = run.rawMark; ; ) {
+    const fresh: { id: number; record_key: string; data: Buffer }[] = await task.database.kysely
+      .selectFrom(raw.name)
+      .select(['id', 'record_key', 'data'])
+      .where('params', '=', task.params)
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(FETCH)
+      .execute()
+    if (fresh.length === 0) return found
+    const where = { connection_id: task.context.connectionId, [ownKey]: fresh.map(({ record_key }) => record_key) }
+    const rows = await readAll(task.database, { table: entity.table, where })
+    const names = new Map(rows.map((row) => [String(row[ownKey]), row[renamed.column]]))
+    for (const { id, record_key, data } of fresh) {
+      const before = names.get(record_key)
+      if (before !== undefined && before !== renamed.of(JSON.parse(data.toString()))) found.push(record_key)
+      last = id
+    }
+  }
+}
+
+/** Records that name what is gone, or is called otherwise, were changed with it, without a word. */
 async function referringTo(
-  { entity, task: { database, context } }: Collecting,
+  collecting: Collecting,
   { referring = [] }: Reconcile,
-  gone: readonly string[],
+  changed: readonly string[],
 ): Promise<string[]> {
+  const { entity, task } = collecting
   const found = new Set<string>()
-  const { table: own } = entity
-  const ownKey = own.names[own.keys.at(-1) as number] as string
   const select = async (table: Table<any>, wanted: string, columns: readonly string[], values: readonly unknown[]) => {
     if (values.length === 0) return []
     const any = columns.map((column) => sql`${sql.ref(column)} in (${sql.join(values)})`)
     const { rows } = await sql<{
       name: unknown
     }>`select distinct ${sql.ref(wanted)} as name from ${sql.table(table.name)}
-      where connection_id = ${context.connectionId} and (${sql.join(any, sql` or `)})`.execute(database.kysely)
+      where connection_id = ${task.context.connectionId} and (${sql.join(any, sql` or `)})`.execute(
+      task.database.kysely,
+    )
     return rows.map(({ name }) => name)
   }
   for (const { table, columns, key, by } of referring) {
-    for (const keys of pieces(gone)) {
-      const names = by ? await select(own, by, [ownKey], keys) : keys
+    for (const keys of pieces(changed)) {
+      const names = by ? await select(entity.table, by, [ownKeyOf(collecting)], keys) : keys
       for (const name of await select(table, key, columns, names)) found.add(String(name))
     }
   }

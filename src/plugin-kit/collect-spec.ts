@@ -119,7 +119,9 @@ export interface Reconcile {
     readonly request: (keys: readonly string[], context: CollectContext<any, any>) => HttpRequest
     readonly paging?: Paging
   }
-  /** Rows that name other records in `columns`; what they come from, by `key`, is asked for when those are gone. */
+  /** The name that other records call one by: its column in the entity's own table, and where it stands in a record. */
+  readonly renamed?: { readonly column: string; readonly of: (record: any) => unknown }
+  /** Rows that name other records in `columns`; what they come from, by `key`, is asked for when those go or are renamed. */
   readonly referring?: readonly {
     readonly table: Table<any>
     readonly columns: readonly string[]

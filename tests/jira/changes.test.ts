@@ -152,8 +152,12 @@ describeEachDatabase('what changes in jira', (test) => {
 
   it('follows an issue to another project, and off the board and onto it', { timeout: 60_000 }, async () => {
     fake.setBoards('SHOP-3', [6])
+    fake.linkIssues('SHOP-1', 'SHOP-3')
+    const child = fake.createIssue({ boards: [5] })
+    fake.setEpic(child.key, 'SHOP-1')
+    fake.editIssue(child.key, { parent: { id: '10001', key: 'SHOP-1' } })
     await run(5)
-    expect(await all('issues', 'issue_key')).toHaveLength(2)
+    expect(await all('issues', 'issue_key')).toHaveLength(3)
     fake.moveToProject('10001', 'PAY')
     fake.setBoards('10002', [6])
     fake.setBoards('10003', [5])
@@ -161,6 +165,7 @@ describeEachDatabase('what changes in jira', (test) => {
     expect(await all('issues', 'id', 'original_project')).toEqual([
       { id: 'jira:JiraIssue:1:10001', original_project: 'Payments' },
       { id: 'jira:JiraIssue:1:10003', original_project: 'Shop' },
+      { id: `jira:JiraIssue:1:${child.id}`, original_project: 'Shop' },
     ])
     await expectConverged(5)
   })

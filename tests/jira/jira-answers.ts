@@ -21,7 +21,7 @@ export function shownIssue(world: JiraWorld, { id, key, self, fields, changelog 
       fields: Object.fromEntries(asked.filter((name) => name in fields).map((name) => [name, fields[name]])),
     }
   }
-  const { sprintIds, comment, worklog, epic, ...rest } = fields
+  const { sprintIds, comment, worklog, epic, parent, ...rest } = fields
   const today = (other: { id: string | number; key: string }) =>
     world.issues.find((each) => each.id === String(other.id)) ?? other
   const sprints = (sprintIds ?? []).map((each: number) =>
@@ -41,6 +41,7 @@ export function shownIssue(world: JiraWorld, { id, key, self, fields, changelog 
       ...rest,
       ...named(world, rest),
       ...(epic && { epic: { ...epic, key: today(epic).key } }),
+      ...(parent && { parent: { ...parent, key: today(parent).key } }),
       ...(sprintIds && { sprint: current ?? null, closedSprints: sprints.filter((each: Sprint) => each !== current) }),
       ...(links.length > 0 && { issuelinks: links }),
       ...(comment && { comment: cut(comment, 'comments', MOST_COMMENTS) }),

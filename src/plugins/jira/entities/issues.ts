@@ -95,6 +95,8 @@ export default entity(issues, {
           query: { expand: 'changelog', jql: `issue in (${ids.join()}) ${OLDEST_FIRST}` },
         }),
       },
+      // To another project: links, children and subtasks then bear its new key.
+      renamed: { column: 'issue_key', of: ({ key }) => key },
       referring: [
         { table: relationships, columns: ['inward_issue_id', 'outward_issue_id'], key: 'issue_id' },
         { table: issues, columns: ['parent_id'], key: 'issue_id' },
