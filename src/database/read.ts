@@ -2,9 +2,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
 import { missingCell } from './fit.ts'
+import { among, inPieces, MOST_VALUES, type Piece } from './pieces.ts'
 import type { Column, Row, RowOf, Table } from './table.ts'
 
-/** Equality conditions by column name, or `alias.column` of a joined table; a list means any of its values. */
+/**
+ * Equality conditions by column name, or `alias.column` of a joined table; a list means any of its values. A list that is
+ * too long for a statement is read in pieces, one after another: rows are in the order of keys within each.
+ */
 export type Where = Readonly<Record<string, unknown>>
 
 export interface Join<T extends Table<any> = Table<any>, Optional extends boolean = boolean> {
@@ -53,8 +57,10 @@ export async function* readRows<T extends Table<any>, J extends Joins = Record<n
   selection: Selection<T, J>,
 ): AsyncGenerator<JoinedRow<T, J>> {
   const decode = decoderOf(selection)
-  const query = kysely.selectFrom(sql`(${selectionSql(selection)})`.as('selected')).selectAll()
-  for await (const row of query.stream(FETCH)) yield decode(row as Record<string, unknown>) as JoinedRow<T, J>
+  for (const part of partsOf(selection)) {
+    const query = kysely.selectFrom(sql`(${selectionSql(part)})`.as('selected')).selectAll()
+    for await (const row of query.stream(FETCH)) yield decode(row as Record<string, unknown>) as JoinedRow<T, J>
+  }
 }
 
 export async function readAll<T extends Table<any>, J extends Joins = Record<never, never>>(
@@ -62,8 +68,24 @@ export async function readAll<T extends Table<any>, J extends Joins = Record<nev
   selection: Selection<T, J>,
 ): Promise<JoinedRow<T, J>[]> {
   const decode = decoderOf(selection)
-  const { rows } = await sql<Record<string, unknown>>`${selectionSql(selection)}`.execute(kysely)
-  return rows.map((row) => decode(row) as JoinedRow<T, J>)
+  const all: JoinedRow<T, J>[] = []
+  for (const part of partsOf(selection)) {
+    const { rows } = await sql<Record<string, unknown>>`${selectionSql(part)}`.execute(kysely)
+    for (const row of rows) all.push(decode(row) as JoinedRow<T, J>)
+  }
+  return all
+}
+
+/** Cut at the list that is too long for one statement; where several are, into pieces of the one and of the other. */
+function* partsOf<S extends Selection<any, any>>(selection: S): Generator<S> {
+  const { where = {} } = selection
+  const long = Object.entries(where).find(([, value]) => Array.isArray(value) && value.length > MOST_VALUES)
+  if (!long) {
+    yield selection
+    return
+  }
+  const [name, values] = long as [string, readonly unknown[]]
+  for (const piece of inPieces(new Set(values))) yield* partsOf({ ...selection, where: { ...where, [name]: piece } })
 }
 
 function selectionSql({ table, joins = {} as any, where = {}, condition }: Selection<any, any>) {
@@ -89,7 +111,8 @@ export const conditions = (alias: string, where: Where): RawBuilder<unknown>[] =
   Object.entries(where).map(([name, value]) => {
     const reference = sql.ref(name.includes('.') ? name : `${alias}.${name}`)
     if (!Array.isArray(value)) return value === null ? sql`${reference} is null` : sql`${reference} = ${value}`
-    return value.length === 0 ? sql`1 = 0` : sql`${reference} in (${sql.join(value)})`
+    if (value.length > MOST_VALUES) throw new Error(`${name}: a list of ${value.length} values is too long for a join`)
+    return among(sql`${reference}`, value as unknown as Piece<unknown>)
   })
 
 type Decode = (row: Record<string, unknown>) => Record<string, unknown>

@@ -35,6 +35,8 @@ export interface Column<Value = unknown> {
   readonly isRequired?: boolean
   /** Numbered by the database. */
   readonly isGenerated?: boolean
+  /** Set by calculations alone, by an update: a row that is written again keeps what it has. */
+  readonly isCalculated?: true
   /** True, or the name of an index shared by several columns. */
   readonly index?: true | string
   /** Rows with one value are mostly written together: an index of ranges finds them, and costs nothing to keep. */
@@ -126,6 +128,7 @@ export const zeroTime = (inner: Column<Date | null>): Column<Date> =>
 export const now = (): Column<Date> => column('timestamp', 'now')
 export const indexed = <C extends Column<any>>(inner: C, name?: string): C => ({ ...inner, index: name ?? true })
 export const gathered = <C extends Column<any>>(inner: C): C => ({ ...inner, index: true, isGathered: true })
+export const calculated = <C extends Column<any>>(inner: C): C => ({ ...inner, isCalculated: true })
 export const unique = <C extends Column<any>>(inner: C, name?: string): C => ({ ...inner, unique: name ?? true })
 export const generated = <C extends Column<any>>(inner: C): With<C, { isGenerated: true }> => ({
   ...inner,

@@ -1,6 +1,7 @@
 /** Pipelines, their tasks, and deployments. */
 import {
   boolean,
+  calculated,
   common,
   defineTable,
   double,
@@ -135,7 +136,7 @@ export const cicdDeploymentCommits = defineTable(
     ref_name: string(),
     repo_id: string(),
     repo_url: required(indexed(string(500))),
-    prev_success_deployment_commit_id: string(),
+    prev_success_deployment_commit_id: calculated(string()),
     ...common,
   },
   { meaning: 'A deployment as one repository sees it: the commit that went out, and the last success before it.' },

@@ -10,6 +10,20 @@ export interface BlameQuery {
   readonly policy: Policy
 }
 
+/**
+ * Incidents (`id`) of what the project is made of, and of issues on its boards: the incident itself names one board, and the
+ * issue may be on boards of several projects.
+ */
+export function incidentIdsOf(dialect: Dialect, project: string): Sql {
+  const select = sql`select ${sql.raw(dialect.joinAsWritten)}`
+  const ofProject = sql`m.project_name = ${project}`
+  const table = sql.id('table')
+  return sql`${select} i.id from project_mapping m
+      inner join incidents i on i.${table} = m.${table} and i.scope_id = m.row_id where ${ofProject}
+    union ${select} i.id from project_mapping m inner join board_issues b on b.board_id = m.row_id
+      inner join incidents i on i.id = b.issue_id and i.${table} = 'boards' where ${ofProject} and m.${table} = 'boards'`
+}
+
 /** Which deployment each incident comes from (`incident_id`, `deployment_id`), as stored or by another policy. */
 export const blameOf = (query: BlameQuery): Sql =>
   changesBlame(query.policy) || query.environment !== 'PRODUCTION'
@@ -41,8 +55,8 @@ export function latestDeployments({ dialect, project, environment, policy }: Bla
       from (
         select i.id as incident_id, i.created_date as at, ${service('i.component')} as service, 0 as turn,
           case when 1 = 0 then i.created_date end as finished_date
-        from project_mapping m inner join incidents i on i.${sql.id('table')} = m.${sql.id('table')} and i.scope_id = m.row_id
-        where m.project_name = ${project} and i.created_date is not null
+        from (${incidentIdsOf(dialect, project)}) own inner join incidents i on i.id = own.id
+        where i.created_date is not null
         union all
         select null, finished_date, service, 1, finished_date from (${deployments}) own
       ) happened) line

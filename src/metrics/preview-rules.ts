@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { RE2JS } from 're2js'
 import type { Database } from '../database/database.ts'
+import { among, inPieces } from '../database/pieces.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { mapped, type Sql } from './calculate/calculation.ts'
 
@@ -183,9 +184,10 @@ export async function applyRules(database: Database, source: Source, effects: Ma
       }
     }
     for (const { column, after, ids } of changes.values()) {
-      await sql`update ${sql.table(source.table)} set ${sql.id(column)} = ${after} where id in (${sql.join([...new Set(ids)])})`.execute(
-        database.kysely,
-      )
+      for (const piece of inPieces(new Set(ids))) {
+        await sql`update ${sql.table(source.table)} set ${sql.id(column)} = ${after}
+          where ${among(sql`id`, piece)}`.execute(database.kysely)
+      }
     }
     if (rows.length < PAGE) return
     last = rows.at(-1)?.id ?? ''

@@ -1,7 +1,8 @@
 /** What metrics are made of: the deployments, pull requests, incidents, issues and builds of a project. */
 import { sql } from 'kysely'
+import { incidentIdsOf } from './blame.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
-import type { MetricFilter } from './metric.ts'
+import type { MetricFilter, MetricQuery } from './metric.ts'
 
 const all = (...conditions: readonly (Sql | null | undefined | false)[]): Sql =>
   sql.join(conditions.filter((each) => each) as Sql[], sql` and `)
@@ -74,10 +75,10 @@ export const ofTicket = {
 } as const
 
 /** `i`, the incidents of the project. */
-export function incidentsOf(filter: MetricFilter): { from: Sql; where: Sql } {
+export function incidentsOf(filter: MetricQuery): { from: Sql; where: Sql } {
   return {
-    from: sql`from project_mapping m inner join incidents i on i.${sql.id('table')} = m.${sql.id('table')} and i.scope_id = m.row_id`,
-    where: all(sql`m.project_name = ${filter.project}`, ofTeam('i.assignee_id', filter.team)),
+    from: sql`from (${incidentIdsOf(filter.dialect, filter.project)}) own inner join incidents i on i.id = own.id`,
+    where: all(sql`1 = 1`, ofTeam('i.assignee_id', filter.team)),
   }
 }
 

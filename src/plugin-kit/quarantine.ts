@@ -1,6 +1,7 @@
 /** Records that could not be parsed, fitted or converted wait here; the run goes on, and they can be driven again. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { among, inPieces } from '../database/pieces.ts'
 import { bigint, defineTable, indexed, key, type RowOf, string, text, written } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
 import { isRawTable } from './raw.ts'
@@ -66,9 +67,7 @@ export async function releaseFromQuarantine(
         select 1 from ${sql.table(raw_table)} as record where record.id = ${sql.ref(`${quarantine.name}.raw_id`)})`)
     }
   } else {
-    for (let start = 0; start < released.length; start += 1000) {
-      await release(sql`raw_id in (${sql.join(released.slice(start, start + 1000))})`)
-    }
+    for (const piece of inPieces(released)) await release(among(sql`raw_id`, piece))
   }
 }
 

@@ -299,9 +299,7 @@ describeEachDatabase('calculations', (test) => {
       ['title', 'i2', '', 'pull_requests,'],
       ['tool', 'i1', '_raw_tool', ''],
     ])
-    await expect(run('linker', 'LinkPrToIssue', { projectName: 'p', prToIssueRegexp: '' })).rejects.toThrow(
-      /prToIssueRegexp is empty/,
-    )
+    await expect(run('linker', 'LinkPrToIssue', { projectName: 'p' })).rejects.toThrow(/prToIssueRegexp is missing/)
     await expect(run('linker', 'LinkPrToIssue', { projectName: 'p', prToIssueRegexp: '(' })).rejects.toThrow(
       /does not compile/,
     )

@@ -29,6 +29,8 @@ export interface Dialect {
   /** How many characters of a text column an index takes, where it cannot take the whole. */
   readonly indexedTextLength?: number
   createTable(table: Table<any>): string
+  /** A table that only this connection sees. It is dropped without ending the transaction under way. */
+  readonly temporary: { create(table: Table<any>): string; drop(name: string): string }
   /** Changes a column of the live table to the wider type of the definition. */
   widenColumn(table: Table<any>, name: string): string
   /** Start of the day, ISO week (Monday) or month that `expression` falls in, as a date. */
@@ -47,6 +49,8 @@ export interface Dialect {
   readonly joinAsWritten: string
   /** As a double; the engines round averages of whole numbers differently. */
   double(expression: string): string
+  /** Whether two expressions differ, where two nulls do not. */
+  isDistinct(one: string, other: string): string
   /** The first part of a text that matches a POSIX pattern, or null (on one engine an empty text). */
   firstMatch(expression: string, pattern: string): string
   /** Sets a column of the rows of a table (`target`) that meet a row of a subquery (`source`). */
@@ -63,9 +67,12 @@ export interface JoinedUpdate {
   readonly value: string
 }
 
-/** Columns that an upsert sets: all that it brings, but for the key and the time of the first writing. */
+/** Columns that an upsert sets: all that it brings, but for the key, the time of the first writing and what is calculated. */
 export const updatedNames = (table: Table<any>, names: readonly string[]): string[] =>
-  names.filter((name) => !table.columns[name].isKey && name !== 'created_at')
+  names.filter((name) => {
+    const { isKey, isCalculated } = table.columns[name] as Column
+    return !isKey && !isCalculated && name !== 'created_at'
+  })
 
 /** What rows of `source` bring to those of `target` that have their key; `own` qualifies the columns that are set. */
 export function broughtBy(dialect: Dialect, table: Table<any>, own: string): { on: string; set: string } {
@@ -122,6 +129,10 @@ export function createIndex(dialect: Dialect, table: Table<any>, index: IndexSha
   const { method, options } = (isGathered && dialect.rangeIndex) || { method: '', options: '' }
   return `create ${unique ? 'unique ' : ''}index ${dialect.quote(name)} on ${dialect.quote(table.name)}${method} (${parts.join(', ')})${options}`
 }
+
+/** The same words but for the kind of table; also where an earlier one of that name was left behind. */
+export const createTemporary = (dialect: Dialect, table: Table<any>): string =>
+  dialect.createTable(table).replace(/^create table/, 'create temporary table')
 
 export const quoteAll = (dialect: Dialect, names: readonly string[]): string =>
   names.map((name) => dialect.quote(name)).join(', ')

@@ -7,7 +7,7 @@ import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
-import { type Dialect, type LiveTable, updatedNames } from './dialect.ts'
+import { createTemporary, type Dialect, type LiveTable, updatedNames } from './dialect.ts'
 import { insertWriter } from './mysql-insert.ts'
 import { inTransaction, type Pooled } from './mysql-transaction.ts'
 
@@ -61,6 +61,10 @@ export const mysql: Dialect = {
     if (keys.length > 0) columns.push(`primary key (${keys.join(', ')})`)
     return `create table if not exists ${quote(table.name)} (${columns.join(', ')}) engine=InnoDB row_format=DYNAMIC character set utf8mb4 collate utf8mb4_bin`
   },
+  temporary: {
+    create: (table) => createTemporary(mysql, table),
+    drop: (name) => `drop temporary table if exists ${quote(name)}`,
+  },
   widenColumn(table, name) {
     const column = table.columns[name] as Column
     return `alter table ${quote(table.name)} modify column ${quote(name)} ${this.columnType(column, table)}${column.isKey ? ' not null' : ' null'}`
@@ -75,13 +79,14 @@ export const mysql: Dialect = {
   secondsBefore: (moment, seconds) => `date_sub(${moment}, interval ${seconds} second)`,
   joinAsWritten: 'straight_join',
   double: (expression) => `(${expression} + 0e0)`,
+  isDistinct: (one, other) => `not (${one} <=> ${other})`,
   firstMatch: (expression, pattern) => `regexp_substr(${expression}, '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>
     sql`update ${sql.table(table)} as target inner join (${source}) as source on ${sql.raw(on)} set target.${sql.id(column)} = ${sql.raw(value)}`,
   onExistingKey(table, names) {
     const updates = updatedNames(table, names).map((name) => `${quote(name)}=values(${quote(name)})`)
     const first = quote(table.names[0] as string)
-    return `on duplicate key update ${updates.length === 0 ? `${first}=${first}` : updates.join(',')}`
+    return `on duplicate key update ${updates.length === 0 ? `${first}=values(${first})` : updates.join(',')}`
   },
 }
 

@@ -6,7 +6,7 @@ import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Column } from '../table.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
-import { type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
+import { createTemporary, type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
 import { gatherBinary } from './postgres-binary.ts'
 import { copyWriter, type KnownTypes } from './postgres-copy.ts'
 import { inTransaction, poolOf } from './postgres-transaction.ts'
@@ -49,6 +49,10 @@ export const postgres: Dialect = {
     if (keys.length > 0) columns.push(`primary key (${keys.join(', ')})`)
     return `create table if not exists ${quote(table.name)} (${columns.join(', ')})`
   },
+  temporary: {
+    create: (table) => createTemporary(postgres, table),
+    drop: (name) => `drop table if exists pg_temp.${quote(name)}`,
+  },
   widenColumn(table, name) {
     return `alter table ${quote(table.name)} alter column ${quote(name)} type ${this.columnType(table.columns[name])}`
   },
@@ -60,6 +64,7 @@ export const postgres: Dialect = {
   commitDurably: 'set local synchronous_commit = on',
   joinAsWritten: '',
   double: (expression) => `cast(${expression} as double precision)`,
+  isDistinct: (one, other) => `${one} is distinct from ${other}`,
   firstMatch: (expression, pattern) => `substring(${expression} from '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>
     sql`update ${sql.table(table)} as target set ${sql.id(column)} = ${sql.raw(value)} from (${source}) as source where ${sql.raw(on)}`,

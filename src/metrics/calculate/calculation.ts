@@ -1,8 +1,6 @@
-/** What calculations share: the rows of a project, and filling a table by one statement. */
+/** What calculations share: the rows of a project, and columns taken over from others. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import type { Table } from '../../database/table.ts'
-import { retrying } from '../../database/write.ts'
 import { UserError } from '../../errors.ts'
 
 export type Sql = RawBuilder<unknown>
@@ -50,6 +48,12 @@ export const originOf = (alias: string): Record<string, Sql> => ({
   _raw_data_remark: word(`${alias}._raw_data_remark`),
 })
 
+/** The same, where the reference leaves an unknown record unknown. */
+export const originAsIs = (alias: string): Record<string, Sql> => ({
+  ...originOf(alias),
+  _raw_data_id: sql`${sql.ref(`${alias}._raw_data_id`)}`,
+})
+
 export const noOrigin: Record<string, Sql> = {
   _raw_data_params: sql`''`,
   _raw_data_table: sql`''`,
@@ -64,36 +68,3 @@ export const copied = (alias: string, ...names: readonly string[]): Record<strin
 /** Text columns copied from `alias`; null reads as empty. */
 export const words = (alias: string, ...names: readonly string[]): Record<string, Sql> =>
   Object.fromEntries(names.map((name) => [name, word(`${alias}.${name}`)]))
-
-export interface Filling {
-  readonly table: Table<any>
-  /** An expression for each column. */
-  readonly columns: Readonly<Record<string, Sql>>
-  /** `from … where …`, joined in this order; the `where` is needed, or what follows it would be ambiguous. */
-  readonly from: Sql
-  readonly with?: Sql
-}
-
-/** Fills a table from others inside the database; rows whose key exists replace it. */
-export async function fill({ kysely, dialect }: Database, filling: Filling): Promise<number> {
-  const { table, columns, from } = filling
-  const stamp = new Date()
-  const all: Record<string, Sql> = { ...columns }
-  for (const name of ['created_at', 'updated_at']) if (name in table.columns) all[name] = sql`${stamp}`
-  const names = Object.keys(all)
-  const selected = names.map((name) => sql`${all[name]} as ${sql.id(name)}`)
-  const result = await sql`insert into ${sql.table(table.name)} (${sql.join(names.map((name) => sql.id(name)))})
-    ${filling.with ?? sql``} select ${raw(dialect.joinAsWritten)} ${sql.join(selected)} ${from}
-    ${raw(dialect.onExistingKey(table, names))}`.execute(kysely)
-  return Number(result.numAffectedRows ?? 0)
-}
-
-/** Clears and fills in one transaction, so that a reader sees the old rows or the new ones. */
-export const swap = (database: Database, body: (database: Database) => Promise<number>): Promise<number> =>
-  retrying(database, () =>
-    database.transaction(async (inside) => {
-      const { preferIndexes } = inside.dialect
-      if (preferIndexes) await sql.raw(preferIndexes).execute(inside.kysely)
-      return body(inside)
-    }),
-  )

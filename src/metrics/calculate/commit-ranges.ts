@@ -2,16 +2,28 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Cell } from '../../database/fit.ts'
+import { among, inPieces, type Piece } from '../../database/pieces.ts'
 import { wholeRows } from '../../database/rows.ts'
-import { defineTable, key, string } from '../../database/table.ts'
+import { defineTable, indexed, key, string, type Table } from '../../database/table.ts'
 import { commitsDiffs } from '../../domain/code.ts'
-import { type Calculation, mapped, projectOf, type Sql, swap } from './calculation.ts'
+import { type Calculation, type CalculationRun, mapped, projectOf, type Sql } from './calculation.ts'
 import { type CommitGraph, loadCommitGraph } from './commit-graph.ts'
+import { fill, inTurn, replaceRows } from './results.ts'
 
 export const finishedCommitsDiffs = defineTable(
   '_tool_refdiff_finished_commits_diffs',
   { new_commit_sha: key(string(40)), old_commit_sha: key(string(40)) },
   { meaning: 'Pairs of commits whose difference has already been computed.', idPrefix: 'refdiff:FinishedCommitsDiff' },
+)
+
+/** Ranges are shared: one goes when nobody wants it any more. */
+export const wantedRanges = defineTable(
+  '_weir_wanted_ranges',
+  { owner: key(indexed(string(300))), new_commit_sha: key(string(40)), old_commit_sha: key(string(40)) },
+  {
+    meaning: 'Pairs of commits whose difference a project needs for its deployments, or a repository for its tags.',
+    keyOrder: ['new_commit_sha', 'old_commit_sha', 'owner'],
+  },
 )
 
 export interface Pair {
@@ -29,76 +41,107 @@ const LONGEST_SHA = commitsDiffs.columns.new_commit_sha.size ?? 0
 export const calculateDeploymentCommitsDiff: Calculation = async (run) => {
   if (!run.options.projectName) return 0
   const project = projectOf(run.options)
-  const pairs = await pendingPairs(
-    run.database,
-    sql`select distinct d.commit_sha as new_sha, coalesce(previous.commit_sha, '') as old_sha
-      from cicd_deployment_commits d
-      left join cicd_deployment_commits previous
-        on previous.id = d.prev_success_deployment_commit_id and d.prev_success_deployment_commit_id <> ''
-      where d.cicd_scope_id in (${mapped('cicd_scopes', project)})
-        and (d.result = 'SUCCESS' or d.prev_success_deployment_commit_id <> '')`,
-    run.fullSync,
-  )
-  return writeRanges(run.database, { repos: mapped('repos', project), pairs, signal: run.signal })
-}
-
-/** Pairs (`new_sha`, `old_sha`) not yet finished; all of them in a full run, as more history may be known by now. */
-async function pendingPairs({ kysely }: Database, all: Sql, fullSync: boolean): Promise<Pair[]> {
-  const pending = fullSync
-    ? sql``
-    : sql`where not exists (select 1 from ${sql.table(finishedCommitsDiffs.name)} f
-        where f.new_commit_sha = pair.new_sha and f.old_commit_sha = pair.old_sha)`
-  const { rows } = await sql<{ new_sha: string; old_sha: string }>`
-    select new_sha, old_sha from (${all}) as pair ${pending} order by new_sha, old_sha`.execute(kysely)
-  return rows
-    .map(({ new_sha, old_sha }) => ({ newSha: new_sha, oldSha: old_sha }))
-    .filter(({ newSha, oldSha }) => newSha !== '' && newSha.length <= LONGEST_SHA && oldSha.length <= LONGEST_SHA)
-}
-
-export async function notFinished(database: Database, pairs: readonly Pair[], fullSync: boolean): Promise<Pair[]> {
-  if (pairs.length === 0) return []
-  const all = pairs.map(({ newSha, oldSha }) => sql`select ${newSha} as new_sha, ${oldSha} as old_sha`)
-  return pendingPairs(database, sql.join(all, sql` union `), fullSync)
+  const pairs = sql`select distinct d.commit_sha as new_sha, coalesce(previous.commit_sha, '') as old_sha
+    from cicd_deployment_commits d
+    left join cicd_deployment_commits previous
+      on previous.id = d.prev_success_deployment_commit_id and d.prev_success_deployment_commit_id <> ''
+    where d.cicd_scope_id in (${mapped('cicd_scopes', project)})
+      and (d.result = 'SUCCESS' or d.prev_success_deployment_commit_id <> '')`
+  return calculateRanges(run, {
+    owner: `project ${project}`,
+    repos: mapped('repos', project),
+    want: (inside, table) =>
+      fill(inside, {
+        table,
+        columns: {
+          owner: sql`${`project ${project}`}`,
+          new_commit_sha: sql`pair.new_sha`,
+          old_commit_sha: sql`pair.old_sha`,
+        },
+        from: sql`from (${pairs}) pair where pair.new_sha <> ''
+          and char_length(pair.new_sha) <= ${sql.lit(LONGEST_SHA)} and char_length(pair.old_sha) <= ${sql.lit(LONGEST_SHA)}`,
+      }),
+  })
 }
 
 export interface Ranges {
+  readonly owner: string
   readonly repos: Sql
-  readonly pairs: readonly Pair[]
-  readonly signal: AbortSignal
+  /** Puts all pairs of the owner into the table that it is given. */
+  readonly want: (inside: Database, table: Table<any>) => Promise<number>
 }
 
 const BATCH_ROWS = 20_000
-const BATCH_PAIRS = 500
+const WANTED = sql.table(wantedRanges.name)
 
-/** Two tasks that share a scope would write the same pairs, so they take turns. */
-export async function writeRanges(database: Database, { repos, pairs, signal }: Ranges): Promise<number> {
+/** Those not yet finished; all of them in a full run, as more history may be known by now. */
+export async function calculateRanges({ database, fullSync, signal }: CalculationRun, ranges: Ranges): Promise<number> {
+  const { owner, repos, want } = ranges
+  await inTurn(database, commitsDiffs.name, async (inside) => {
+    const before = await pairsOf(inside, owner)
+    const wanted = await replaceRows(inside, wantedRanges, [sql`owner = ${owner}`], (table) => want(inside, table))
+    if (before.length > 0) await forgetUnwanted(inside, before)
+    return wanted
+  })
+  const isPending = fullSync
+    ? sql`1 = 1`
+    : sql`not exists (select 1 from ${sql.table(finishedCommitsDiffs.name)} f
+        where f.new_commit_sha = w.new_commit_sha and f.old_commit_sha = w.old_commit_sha)`
+  const pairs = await pairsOf(database, owner, isPending)
   if (pairs.length === 0) return 0
   const graph = await loadCommitGraph(database, repos)
-  return database.locked('commit ranges', () =>
-    swap(database, async (inside) => {
-      for (let at = 0; at < pairs.length; at += BATCH_PAIRS) await forget(inside, pairs.slice(at, at + BATCH_PAIRS))
-      let written = 0
-      let batch: Cell[][] = []
-      const send = async () => {
-        signal.throwIfAborted()
-        if (batch.length > 0) await inside.sendRows(wholeRows(commitsDiffs, batch), 'insert')
-        written += batch.length
-        batch = []
-      }
-      for (const pair of pairs) {
-        for (const row of rowsOf(graph, pair)) {
-          batch.push(row)
-          if (batch.length === BATCH_ROWS) await send()
-        }
-      }
-      await send()
-      // A commit that is not known yet may come with more history; its pair is tried again.
-      const finished = pairs.filter(({ newSha, oldSha }) => graph.has(newSha) && (oldSha === '' || graph.has(oldSha)))
-      const cells = finished.map(({ newSha, oldSha }): Cell[] => [newSha, oldSha])
-      if (cells.length > 0) await inside.sendRows(wholeRows(finishedCommitsDiffs, cells), 'insert')
-      return written
-    }),
+  return inTurn(database, commitsDiffs.name, (inside) => writeRanges(inside, graph, pairs, signal))
+}
+
+async function pairsOf({ kysely }: Database, owner: string, condition = sql`1 = 1`): Promise<Pair[]> {
+  const { rows } =
+    await sql<Pair>`select w.new_commit_sha as ${sql.id('newSha')}, w.old_commit_sha as ${sql.id('oldSha')}
+    from ${WANTED} w where w.owner = ${owner} and ${condition} order by 1, 2`.execute(kysely)
+  return rows
+}
+
+const keyOf = ({ newSha, oldSha }: Pair) => `${newSha} ${oldSha}`
+
+async function forgetUnwanted(inside: Database, before: readonly Pair[]): Promise<void> {
+  const wanted = new Set<string>()
+  for (const piece of inPieces(before, 3)) {
+    const { rows } = await sql<Pair>`select new_commit_sha as ${sql.id('newSha')}, old_commit_sha as ${sql.id('oldSha')}
+      from ${WANTED} where ${isPair(piece)}`.execute(inside.kysely)
+    for (const pair of rows) wanted.add(keyOf(pair))
+  }
+  await forget(
+    inside,
+    before.filter((pair) => !wanted.has(keyOf(pair))),
   )
+}
+
+async function writeRanges(
+  inside: Database,
+  graph: CommitGraph,
+  pairs: readonly Pair[],
+  signal: AbortSignal,
+): Promise<number> {
+  await forget(inside, pairs)
+  let written = 0
+  let batch: Cell[][] = []
+  const send = async () => {
+    signal.throwIfAborted()
+    if (batch.length > 0) await inside.sendRows(wholeRows(commitsDiffs, batch), 'insert')
+    written += batch.length
+    batch = []
+  }
+  for (const pair of pairs) {
+    for (const row of rowsOf(graph, pair)) {
+      batch.push(row)
+      if (batch.length === BATCH_ROWS) await send()
+    }
+  }
+  await send()
+  // A commit that is not known yet may come with more history; its pair is tried again.
+  const finished = pairs.filter(({ newSha, oldSha }) => graph.has(newSha) && (oldSha === '' || graph.has(oldSha)))
+  const cells = finished.map(({ newSha, oldSha }): Cell[] => [newSha, oldSha])
+  if (cells.length > 0) await inside.sendRows(wholeRows(finishedCommitsDiffs, cells), 'insert')
+  return written
 }
 
 function* rowsOf(graph: CommitGraph, { newSha, oldSha }: Pair): Generator<Cell[]> {
@@ -111,11 +154,18 @@ function* rowsOf(graph: CommitGraph, { newSha, oldSha }: Pair): Generator<Cell[]
   for (const commit of graph.range(oldSha, newSha)) yield [newSha, oldSha, graph.shas.at(commit), index++]
 }
 
+/** One engine finds pairs by an index only when the first column is named by itself too. */
+const isPair = (pairs: Piece<Pair>): Sql =>
+  sql`${among(sql`new_commit_sha`, pairs, ({ newSha }) => newSha)} and ${among(
+    sql`(new_commit_sha, old_commit_sha)`,
+    pairs,
+    ({ newSha, oldSha }) => sql`(${newSha}, ${oldSha})`,
+  )}`
+
 async function forget({ kysely }: Database, pairs: readonly Pair[]): Promise<void> {
-  const shas = sql.join(pairs.map(({ newSha }) => newSha))
-  const tuples = sql.join(pairs.map(({ newSha, oldSha }) => sql`(${newSha}, ${oldSha})`))
-  for (const table of [commitsDiffs.name, finishedCommitsDiffs.name]) {
-    await sql`delete from ${sql.table(table)} where new_commit_sha in (${shas})
-      and (new_commit_sha, old_commit_sha) in (${tuples})`.execute(kysely)
+  for (const piece of inPieces(pairs, 3)) {
+    for (const table of [commitsDiffs.name, finishedCommitsDiffs.name]) {
+      await sql`delete from ${sql.table(table)} where ${isPair(piece)}`.execute(kysely)
+    }
   }
 }

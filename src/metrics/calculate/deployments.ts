@@ -1,8 +1,9 @@
 /** Deployments, and the commits that they put out, from pipelines that deployed or that hold a job which did. */
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../domain/devops.ts'
-import { type Calculation, copied, fill, originOf, raw, type Sql, scopesOf, swap, word, words } from './calculation.ts'
+import { type Calculation, copied, originAsIs, raw, type Sql, scopesOf, word, words } from './calculation.ts'
+import { chainDeployments } from './previous-deployments.ts'
+import { inTurn, replace } from './results.ts'
 
 const FINISHED = sql`('SUCCESS', 'FAILURE')`
 
@@ -27,20 +28,18 @@ const deployingPipelines = (scopes: Sql) => sql`with jobs as (
     where p.type = 'DEPLOYMENT' or jobs.deploys = 1
   )`
 
-const clear = (database: Database, table: string, subtask: string, scopes: Sql) =>
-  sql`delete from ${sql.table(table)} where subtask_name = ${subtask} and cicd_scope_id in (${scopes})`.execute(
-    database.kysely,
-  )
+/** What was made here of pipelines of the scopes. */
+const madeBy = (subtask: string, scopes: Sql) => sql`subtask_name = ${subtask} and cicd_scope_id in (${scopes})`
 
 const SHARED = ['result', 'status', 'original_status', 'original_result'] as const
 
 export const generateDeployments: Calculation = ({ database, options }) => {
   const scopes = scopesOf(options)
   const subtask = 'dora.generateDeployments'
-  return swap(database, async (inside) => {
-    await clear(inside, cicdDeployments.name, subtask, scopes)
-    return fill(inside, {
+  return inTurn(database, cicdDeployments.name, (inside) =>
+    replace(inside, {
       table: cicdDeployments,
+      within: [madeBy(subtask, scopes)],
       with: deployingPipelines(scopes),
       columns: {
         ...words('d', 'id', 'cicd_scope_id', 'name', 'display_title', 'url', ...SHARED),
@@ -49,21 +48,21 @@ export const generateDeployments: Calculation = ({ database, options }) => {
         ...copied('d', 'created_date', 'queued_date', 'started_date', 'finished_date', 'queued_duration_sec'),
         duration_sec: sql`coalesce(d.duration_sec, 0)`,
         subtask_name: sql`${subtask}`,
-        ...originOf('d'),
+        ...originAsIs('d'),
       },
       from: sql`from deploying d where 1 = 1`,
-    })
-  })
+    }),
+  )
 }
 
 export const generateDeploymentCommits: Calculation = ({ database, options }) => {
   const scopes = scopesOf(options)
   const subtask = 'dora.generateDeploymentCommits'
   const begun = raw(database.dialect.secondsBefore('d.finished_date', 'floor(d.duration_sec)'))
-  return swap(database, async (inside) => {
-    await clear(inside, cicdDeploymentCommits.name, subtask, scopes)
-    return fill(inside, {
+  return inTurn(database, cicdDeploymentCommits.name, async (inside) => {
+    const made = await replace(inside, {
       table: cicdDeploymentCommits,
+      within: [madeBy(subtask, scopes)],
       with: deployingPipelines(scopes),
       columns: {
         id: sql`left(concat(c.pipeline_id, ':', ${word('c.repo_url')}), 255)`,
@@ -84,9 +83,12 @@ export const generateDeploymentCommits: Calculation = ({ database, options }) =>
         ref_name: word('c.branch'),
         prev_success_deployment_commit_id: sql`''`,
         subtask_name: sql`${subtask}`,
-        ...originOf('c'),
+        ...originAsIs('c'),
       },
       from: sql`from deploying d inner join cicd_pipeline_commits c on c.pipeline_id = d.id where 1 = 1`,
     })
+    // Readers never see deployments of which nobody knows yet what was there before.
+    await chainDeployments(inside, scopes)
+    return made
   })
 }

@@ -4,21 +4,33 @@ import { projectIncidentDeploymentRelationships } from '../../domain/crossdomain
 import { incidentAssignees, incidents } from '../../domain/ticket.ts'
 import { latestDeployments } from '../blame.ts'
 import { REFERENCE } from '../policy.ts'
-import { type Calculation, copied, fill, mapped, originOf, projectOf, swap, word, words } from './calculation.ts'
+import { type Calculation, copied, mapped, originOf, projectOf, raw, word, words } from './calculation.ts'
+import { fill, inTurn, replace, replaceRows } from './results.ts'
 
+/** An incident with an origin was an issue once; one that somebody wrote by hand has none, and stays. */
+const wasIssue = sql`(coalesce(_raw_data_table, '') <> '' or coalesce(_raw_data_params, '') <> '')`
+/** Its issue is gone, or has left the board that the incident was made for. */
+const hasLeftBoard = sql`incidents.${sql.id('table')} = 'boards' and ${wasIssue} and not exists (
+  select 1 from board_issues b where b.board_id = incidents.scope_id and b.issue_id = incidents.id)`
+
+/**
+ * One incident an issue, whichever projects have it on their boards: `scope_id` has room for one board, and takes the same
+ * one in every project's run. Which projects an incident counts in is told by `board_issues`.
+ */
 export const convertIssuesToIncidents: Calculation = ({ database, options }) => {
-  const boards = mapped('boards', projectOf(options))
-  // An issue that is no incident any more goes too; an incident that never was an issue stays.
-  const outdated = sql`select distinct b.issue_id from board_issues b inner join issues i on i.id = b.issue_id
-    where b.board_id in (${boards})`
-  const found = sql`with found as (
-    select b.issue_id, max(b.board_id) as board_id from board_issues b inner join issues i on i.id = b.issue_id
-    where b.board_id in (${boards}) and i.type = 'INCIDENT' group by b.issue_id)`
-  return swap(database, async (inside) => {
-    await sql`delete from incident_assignees where incident_id in (${outdated})`.execute(inside.kysely)
-    await sql`delete from incidents where id in (${outdated})`.execute(inside.kysely)
-    const made = await fill(inside, {
+  const select = sql`select ${raw(database.dialect.joinAsWritten)}`
+  const onBoards = sql`select issue_id from board_issues where board_id in (${mapped('boards', projectOf(options))})`
+  const found = sql`with own as (
+      select i.id from issues i where i.type = 'INCIDENT' and i.id in (${onBoards})
+      union select i.id from issues i where i.type = 'INCIDENT' and i.id in (select id from incidents where ${hasLeftBoard})
+    ), found as (
+      ${select} own.id as issue_id, max(b.board_id) as board_id
+      from own cross join (select distinct row_id from project_mapping where ${sql.ref('table')} = 'boards') board
+      inner join board_issues b on b.board_id = board.row_id and b.issue_id = own.id group by own.id)`
+  return inTurn(database, incidents.name, async (inside) => {
+    const made = await replace(inside, {
       table: incidents,
+      within: [sql`id in (${onBoards})`, hasLeftBoard],
       with: found,
       columns: {
         ...words('i', 'id', 'url', 'title', 'description', 'status', 'original_status', 'creator_id', 'creator_name'),
@@ -34,31 +46,38 @@ export const convertIssuesToIncidents: Calculation = ({ database, options }) => 
       },
       from: sql`from found inner join issues i on i.id = found.issue_id where 1 = 1`,
     })
-    const assigned = await fill(inside, {
-      table: incidentAssignees,
-      with: found,
-      columns: { incident_id: sql`i.id`, ...words('i', 'assignee_id', 'assignee_name'), ...originOf('i') },
-      from: sql`from found inner join issues i on i.id = found.issue_id where 1 = 1`,
-    })
-    const further = await fill(inside, {
-      table: incidentAssignees,
-      with: found,
-      columns: { incident_id: sql`a.issue_id`, ...words('a', 'assignee_id', 'assignee_name'), ...originOf('a') },
-      from: sql`from found inner join issue_assignees a on a.issue_id = found.issue_id where 1 = 1`,
-    })
-    return made + assigned + further
+    const isGone = sql`not exists (select 1 from incidents i where i.id = incident_id)`
+    const assigned = await replaceRows(
+      inside,
+      incidentAssignees,
+      [sql`incident_id in (${onBoards})`, isGone],
+      async (table) => {
+        const add = (source: string, id: string) =>
+          fill(inside, {
+            table,
+            with: found,
+            columns: {
+              incident_id: sql`found.issue_id`,
+              ...words('a', 'assignee_id', 'assignee_name'),
+              ...originOf('a'),
+            },
+            from: sql`from found inner join ${sql.table(source)} a on ${sql.ref(`a.${id}`)} = found.issue_id where 1 = 1`,
+          })
+        return (await add('issues', 'id')) + (await add('issue_assignees', 'issue_id'))
+      },
+    )
+    return made + assigned
   })
 }
 
 export const connectIncidentToDeployment: Calculation = ({ database, options }) => {
   const project = projectOf(options)
   const { dialect } = database
-  return swap(database, async (inside) => {
-    await sql`delete from project_incident_deployment_relationships where project_name = ${project}`.execute(
-      inside.kysely,
-    )
-    return fill(inside, {
-      table: projectIncidentDeploymentRelationships,
+  const table = projectIncidentDeploymentRelationships
+  return inTurn(database, `${table.name} ${project}`, (inside) =>
+    replace(inside, {
+      table,
+      within: [sql`project_name = ${project}`],
       columns: {
         id: sql`i.id`,
         project_name: sql`${project}`,
@@ -67,6 +86,6 @@ export const connectIncidentToDeployment: Calculation = ({ database, options }) 
       },
       from: sql`from (${latestDeployments({ dialect, project, environment: 'PRODUCTION', policy: REFERENCE })}) blamed
         inner join incidents i on i.id = blamed.incident_id where 1 = 1`,
-    })
-  })
+    }),
+  )
 }

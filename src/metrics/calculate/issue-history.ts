@@ -1,10 +1,11 @@
 /** How long issues stayed in each status and with each assignee, from their changelogs. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { among, inPieces } from '../../database/pieces.ts'
 import type { Table, TableRow } from '../../database/table.ts'
-import { write } from '../../database/write.ts'
 import { issueAssigneeHistory, issueStatusHistory } from '../../domain/ticket.ts'
-import { type Calculation, type CalculationRun, mapped, projectOf, type Sql, swap } from './calculation.ts'
+import { type Calculation, type CalculationRun, mapped, projectOf, type Sql } from './calculation.ts'
+import { inTurn, replaceRows, writeInto } from './results.ts'
 
 export interface Change {
   readonly at: Date
@@ -92,73 +93,80 @@ interface Traced {
   readonly to_value: string | null
 }
 
-/** Issues with their changes of one field; an issue without a date of creation has no history. */
-async function* tracedIssues({ kysely }: Database, boards: Sql, field: string): AsyncGenerator<TracedIssue> {
-  const query = kysely
-    .selectFrom(
-      sql<Traced>`(select i.id, i.created_date, i.status, i.original_status, i.assignee_id, c.id as change_id,
-          c.created_date as at, c.original_from_value, c.original_to_value, c.from_value, c.to_value
-        from issues i left join issue_changelogs c on c.issue_id = i.id and c.field_name = ${field}
-        where i.id in (select issue_id from board_issues where board_id in (${boards})) and i.created_date is not null)`.as(
-        'traced',
-      ),
-    )
-    .selectAll()
-    .orderBy('id')
-    .orderBy('at')
-    .orderBy('change_id' as never)
-  let issue: TracedIssue | undefined
-  for await (const row of query.stream(1000)) {
-    if (issue?.id !== row.id) {
-      if (issue) yield issue
-      issue = {
-        id: row.id,
-        createdAt: row.created_date as Date,
-        status: row.status ?? '',
-        originalStatus: row.original_status ?? '',
-        assignee: row.assignee_id ?? '',
-        changes: [],
-      }
-    }
-    if (!row.at || !issue) continue
-    issue.changes.push({
-      at: row.at,
-      from: row.original_from_value ?? '',
-      to: row.original_to_value ?? '',
-      standardFrom: row.from_value ?? '',
-      standardTo: row.to_value ?? '',
-    })
+const BATCH_ISSUES = 1000
+
+/** Issues with their changes of one field, a page at a time; one without a date of creation has no history. */
+async function* tracedIssues({ kysely }: Database, issues: Sql, field: string): AsyncGenerator<TracedIssue[]> {
+  for (let last = ''; ; ) {
+    const page = sql`select id from issues where id in (${issues}) and created_date is not null and id > ${last}
+      order by id limit ${sql.lit(BATCH_ISSUES)}`
+    const { rows } = await sql<Traced>`select i.id, i.created_date, i.status, i.original_status, i.assignee_id,
+        c.created_date as at, c.original_from_value, c.original_to_value, c.from_value, c.to_value
+      from (${page}) p inner join issues i on i.id = p.id
+      left join issue_changelogs c on c.issue_id = i.id and c.field_name = ${field}
+      order by i.id, c.created_date, c.id`.execute(kysely)
+    const found = [...Map.groupBy(rows, ({ id }) => id).values()].map(tracedIssue)
+    if (found.length > 0) yield found
+    if (found.length < BATCH_ISSUES) return
+    last = (found.at(-1) as TracedIssue).id
   }
-  if (issue) yield issue
 }
 
-const BATCH_ROWS = 5000
+function tracedIssue(rows: readonly Traced[]): TracedIssue {
+  const [first] = rows as [Traced]
+  return {
+    id: first.id,
+    createdAt: first.created_date as Date,
+    status: first.status ?? '',
+    originalStatus: first.original_status ?? '',
+    assignee: first.assignee_id ?? '',
+    changes: rows.flatMap(({ at, original_from_value, original_to_value, from_value, to_value }) =>
+      at
+        ? [
+            {
+              at,
+              from: original_from_value ?? '',
+              to: original_to_value ?? '',
+              standardFrom: from_value ?? '',
+              standardTo: to_value ?? '',
+            },
+          ]
+        : [],
+    ),
+  }
+}
+
+/** Issues on the boards that a task names, or on those of its project. */
+function* issuesOf(options: CalculationRun['options']): Generator<Sql> {
+  const scopeIds: readonly string[] = options.scopeIds ?? []
+  const onBoards = (condition: Sql) => sql`select issue_id from board_issues where ${condition}`
+  if (scopeIds.length === 0) yield onBoards(sql`board_id in (${mapped('boards', projectOf(options))})`)
+  for (const piece of inPieces(scopeIds)) yield onBoards(among(sql`board_id`, piece))
+}
 
 const history =
   (table: Table<any>, field: string, rowsOf: (issue: TracedIssue, now: Date) => TableRow[]): Calculation =>
-  ({ database, options, signal }: CalculationRun) => {
-    const scopeIds: readonly string[] = options.scopeIds ?? []
-    const boards = scopeIds.length > 0 ? sql.join(scopeIds) : mapped('boards', projectOf(options))
-    const now = new Date()
-    return swap(database, async (inside) => {
-      await sql`delete from ${sql.table(table.name)} where issue_id in (
-        select issue_id from board_issues where board_id in (${boards}))`.execute(inside.kysely)
+  ({ database, options, signal }: CalculationRun) =>
+    inTurn(database, table.name, async (inside) => {
+      const now = new Date()
       let written = 0
-      let batch: TableRow[] = []
-      const send = async () => {
-        signal.throwIfAborted()
-        await write(inside, batch)
-        written += batch.length
-        batch = []
+      for (const issues of issuesOf(options)) {
+        const isGone = sql`not exists (select 1 from issues i where i.id = issue_id)`
+        written += await replaceRows(inside, table, [sql`issue_id in (${issues})`, isGone], async (target) => {
+          let made = 0
+          for await (const batch of tracedIssues(inside, issues, field)) {
+            signal.throwIfAborted()
+            made += await writeInto(
+              inside,
+              target,
+              batch.flatMap((issue) => rowsOf(issue, now)),
+            )
+          }
+          return made
+        })
       }
-      for await (const issue of tracedIssues(database, boards, field)) {
-        batch.push(...rowsOf(issue, now))
-        if (batch.length >= BATCH_ROWS) await send()
-      }
-      await send()
       return written
     })
-  }
 
 export const convertIssueStatusHistory = history(issueStatusHistory, 'status', statusRows)
 export const convertIssueAssigneeHistory = history(issueAssigneeHistory, 'assignee', assigneeRows)

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialects/dialect.ts'
 import { projectPrMetrics } from '../../domain/crossdomain.ts'
-import { type Calculation, fill, mapping, originOf, projectOf, raw, type Sql, swap, word } from './calculation.ts'
+import { type Calculation, mapping, originOf, projectOf, raw, type Sql, word } from './calculation.ts'
+import { inTurn, replace } from './results.ts'
 
 /** Minutes from one moment to another, rounded up; null when one is unknown or the clock ran backwards. */
 export function minutesBetween(dialect: Dialect, start: string, end: string): Sql {
@@ -21,10 +22,10 @@ export const calculateChangeLeadTime: Calculation = ({ database, options }) => {
   const coding = minutesBetween(dialect, 'way.commit_date', 'pr.created_date')
   const untilMerge = minutesBetween(dialect, 'pr.created_date', 'pr.merged_date')
   const deploying = minutesBetween(dialect, 'pr.merged_date', 'way.deployed_date')
-  return swap(database, async (inside) => {
-    await sql`delete from project_pr_metrics where project_name = ${project}`.execute(inside.kysely)
-    return fill(inside, {
+  return inTurn(database, `${projectPrMetrics.name} ${project}`, (inside) =>
+    replace(inside, {
       table: projectPrMetrics,
+      within: [sql`project_name = ${project}`],
       with: wayToProduction(dialect, project),
       columns: {
         id: sql`pr.id`,
@@ -45,8 +46,8 @@ export const calculateChangeLeadTime: Calculation = ({ database, options }) => {
         ...originOf('pr'),
       },
       from: sql`from way inner join pull_requests pr on pr.id = way.id where 1 = 1`,
-    })
-  })
+    }),
+  )
 }
 
 function wayToProduction(dialect: Dialect, project: string): Sql {

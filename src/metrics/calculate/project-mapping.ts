@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { write } from '../../database/write.ts'
 import { projectMapping } from '../../domain/crossdomain.ts'
 import { UserError } from '../../errors.ts'
-import { type Calculation, swap } from './calculation.ts'
+import type { Calculation } from './calculation.ts'
+import { inTurn, replaceRows, writeInto } from './results.ts'
 
 interface Mapping {
   readonly projectName: string
@@ -14,16 +14,18 @@ export const setProjectMapping: Calculation = ({ database, options }) => {
   const mappings: readonly Mapping[] = options.projectMappings ?? []
   if (mappings.some(({ projectName }) => !projectName))
     throw new UserError('projectMappings: an entry has no projectName. Name the project that its scopes belong to.')
-  return swap(database, async (inside) => {
-    const rows = mappings.flatMap(({ projectName, scopes = [] }) =>
-      scopes.map(({ table, rowId }) =>
-        projectMapping.row({ project_name: projectName, table, row_id: rowId, _raw_data_params: projectName }),
-      ),
-    )
-    for (const { projectName } of mappings) {
-      await sql`delete from project_mapping where project_name = ${projectName}`.execute(inside.kysely)
+  return inTurn(database, projectMapping.name, async (inside) => {
+    let written = 0
+    for (const [projectName, own] of Map.groupBy(mappings, (each) => each.projectName)) {
+      const rows = own.flatMap(({ scopes = [] }) =>
+        scopes.map(({ table, rowId }) =>
+          projectMapping.row({ project_name: projectName, table, row_id: rowId, _raw_data_params: projectName }),
+        ),
+      )
+      written += await replaceRows(inside, projectMapping, [sql`project_name = ${projectName}`], (table) =>
+        writeInto(inside, table, rows),
+      )
     }
-    await write(inside, rows)
-    return rows.length
+    return written
   })
 }

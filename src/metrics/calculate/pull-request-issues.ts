@@ -1,13 +1,33 @@
 import { sql } from 'kysely'
 import { RE2JS } from 're2js'
 import type { Database } from '../../database/database.ts'
-import { write } from '../../database/write.ts'
+import { among, readByKeys } from '../../database/pieces.ts'
+import { bigint, defineTable, indexed, key, string, type Table } from '../../database/table.ts'
 import { pullRequestIssues } from '../../domain/crossdomain.ts'
 import { messageOf, UserError } from '../../errors.ts'
-import { type Calculation, mapped, projectOf, type Sql, swap } from './calculation.ts'
+import { type Calculation, type CalculationRun, mapped, noOrigin, projectOf, type Sql } from './calculation.ts'
+import { inTurn, replace, replaceRows, writeInto } from './results.ts'
+
+/** Projects that share a repository may have patterns of their own: a link stays as long as one of them finds it. */
+export const linkedIssues = defineTable(
+  '_weir_linked_issues',
+  {
+    project_name: key(indexed(string())),
+    pull_request_id: key(string()),
+    issue_id: key(string()),
+    pull_request_key: bigint(),
+    issue_key: string(),
+  },
+  {
+    meaning: 'Issues that a pull request names by the pattern of a project.',
+    keyOrder: ['pull_request_id', 'issue_id', 'project_name'],
+  },
+)
 
 /** Marks the links made here, apart from those that a tool knows itself. */
 const REMARK = 'pull_requests,'
+const isMadeHere = sql`coalesce(_raw_data_table, '') = '' and _raw_data_remark like ${`%${REMARK}%`}`
+const LINKS = sql.table(linkedIssues.name)
 const BATCH = 1000
 
 interface PullRequest {
@@ -19,45 +39,52 @@ interface PullRequest {
 }
 
 /** Links pull requests to the issues of the project whose keys their title, description or branch names. */
-export const linkPrToIssue: Calculation = ({ database, options, signal }) => {
-  const project = projectOf(options)
-  const pattern = compile(options.prToIssueRegexp)
-  const repos = mapped('repos', project)
-  const issuesOfProject = sql`select issue_id from board_issues where board_id in (${mapped('boards', project)})`
-  return swap(database, async (inside) => {
-    await sql`delete from pull_request_issues where coalesce(_raw_data_table, '') = ''
-      and _raw_data_remark like ${`%${REMARK}%`}
-      and pull_request_id in (select id from pull_requests where base_repo_id in (${repos}))
-      and issue_id in (${issuesOfProject})`.execute(inside.kysely)
-    let written = 0
-    for await (const batch of pullRequestsOf(database, repos)) {
-      signal.throwIfAborted()
-      const keys = batch.map((each) => [each, keysIn(pattern, each)] as const)
-      const found = await issuesByKey(database, issuesOfProject, new Set(keys.flatMap(([, own]) => own)))
-      const known = await linksOf(inside, batch)
-      const links = keys.flatMap(([{ id, pull_request_key }, own]) =>
-        own.flatMap((issue_key) =>
-          (found.get(issue_key) ?? []).map((issue_id) => ({
-            pull_request_id: id,
-            issue_id,
-            pull_request_key,
-            issue_key,
-          })),
-        ),
-      )
-      const rows = links
-        .filter((link) => !known.has(linkKey(link)))
-        .map((link) => pullRequestIssues.row({ ...link, _raw_data_remark: REMARK }))
-      await write(inside, rows)
-      written += rows.length
-    }
-    return written
+export const linkPrToIssue: Calculation = (run) => {
+  const project = projectOf(run.options)
+  const pattern = compile(run.options.prToIssueRegexp)
+  const requests = sql`select id from pull_requests where base_repo_id in (${mapped('repos', project)})`
+  return inTurn(run.database, pullRequestIssues.name, async (inside) => {
+    await forgetLinks(inside, project, requests)
+    const found = await replaceRows(inside, linkedIssues, [sql`project_name = ${project}`], (table) =>
+      findLinks({ ...run, database: inside }, { project, pattern, table }),
+    )
+    await replace(inside, {
+      table: pullRequestIssues,
+      within: [sql`${isMadeHere} and pull_request_id in (${requests})`],
+      columns: {
+        pull_request_id: sql`l.pull_request_id`,
+        issue_id: sql`l.issue_id`,
+        pull_request_key: sql`max(l.pull_request_key)`,
+        issue_key: sql`max(l.issue_key)`,
+        ...noOrigin,
+        _raw_data_remark: sql`${REMARK}`,
+      },
+      // Links that the tool itself knows stay as they are.
+      from: sql`from ${LINKS} l where l.pull_request_id in (${requests}) and not exists (
+        select 1 from pull_request_issues k where k.pull_request_id = l.pull_request_id and k.issue_id = l.issue_id
+        and k._raw_data_table <> '') group by l.pull_request_id, l.issue_id`,
+    })
+    return found
   })
 }
 
-function compile(pattern: unknown): RE2JS {
-  if (typeof pattern !== 'string' || pattern === '')
-    throw new UserError('prToIssueRegexp is empty: give the pattern that finds issue keys, for example #(\\d+)')
+/** What only pull requests had that are gone or left the project, or projects that are no more. */
+async function forgetLinks({ kysely }: Database, project: string, requests: Sql): Promise<void> {
+  const isLeft = (link: Sql) => sql`(${link}.project_name = ${project} and ${link}.pull_request_id not in (${requests})
+    or ${link}.project_name not in (select project_name from project_mapping))`
+  const own = sql`l`
+  const isSame = sql`l.pull_request_id = pull_request_issues.pull_request_id and l.issue_id = pull_request_issues.issue_id`
+  await sql`delete from pull_request_issues where ${isMadeHere}
+    and exists (select 1 from ${LINKS} l where ${isSame} and ${isLeft(own)})
+    and not exists (select 1 from ${LINKS} l where ${isSame} and not ${isLeft(own)})`.execute(kysely)
+  await sql`delete from ${LINKS} where ${isLeft(LINKS)}`.execute(kysely)
+}
+
+/** An empty pattern names nothing: links that an earlier one found go. */
+function compile(pattern: unknown): RE2JS | null {
+  if (pattern === '') return null
+  if (typeof pattern !== 'string')
+    throw new UserError('prToIssueRegexp is missing: give the pattern that finds issue keys, for example #(\\d+)')
   try {
     return RE2JS.compile(pattern)
   } catch (error) {
@@ -79,7 +106,38 @@ export function keysIn(
   return []
 }
 
-/** Pages by id, because a stream would hold the only connection of an outer transaction. */
+interface Search {
+  readonly project: string
+  readonly pattern: RE2JS | null
+  readonly table: Table<any>
+}
+
+async function findLinks({ database, signal }: CalculationRun, { project, pattern, table }: Search): Promise<number> {
+  if (!pattern) return 0
+  let found = 0
+  for await (const batch of pullRequestsOf(database, mapped('repos', project))) {
+    signal.throwIfAborted()
+    const named = batch.map((each) => [each, keysIn(pattern, each)] as const)
+    const issues = await issuesByKey(database, project, new Set(named.flatMap(([, keys]) => keys)))
+    const rows = named.flatMap(([{ id, pull_request_key }, keys]) =>
+      keys.flatMap((issue_key) =>
+        (issues.get(issue_key) ?? []).map((issue) =>
+          linkedIssues.row({
+            project_name: project,
+            pull_request_id: id,
+            issue_id: issue.id,
+            pull_request_key,
+            issue_key,
+          }),
+        ),
+      ),
+    )
+    found += await writeInto(database, table, rows)
+  }
+  return found
+}
+
+/** Pages by id, because a stream would hold the only connection of the transaction. */
 async function* pullRequestsOf({ kysely }: Database, repos: Sql): AsyncGenerator<PullRequest[]> {
   for (let last = ''; ; ) {
     const { rows } = await sql<PullRequest>`select id, pull_request_key, title, description, head_ref
@@ -92,28 +150,21 @@ async function* pullRequestsOf({ kysely }: Database, repos: Sql): AsyncGenerator
   }
 }
 
+interface Issue {
+  readonly id: string
+  readonly issue_key: string
+}
+
 async function issuesByKey(
   { kysely }: Database,
-  ofProject: Sql,
+  project: string,
   keys: ReadonlySet<string>,
-): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>()
-  if (keys.size === 0) return found
-  const { rows } = await sql<{ id: string; issue_key: string }>`select id, issue_key from issues
-    where issue_key in (${sql.join([...keys])}) and id in (${ofProject}) order by id`.execute(kysely)
-  for (const { id, issue_key } of rows) found.set(issue_key, [...(found.get(issue_key) ?? []), id])
-  return found
-}
-
-interface Link {
-  readonly pull_request_id: string
-  readonly issue_id: string
-}
-const linkKey = ({ pull_request_id, issue_id }: Link) => `${pull_request_id}\n${issue_id}`
-
-/** Links that the tool itself knows stay as they are. */
-async function linksOf({ kysely }: Database, batch: readonly PullRequest[]): Promise<Set<string>> {
-  const { rows } = await sql<Link>`select pull_request_id, issue_id from pull_request_issues
-    where pull_request_id in (${sql.join(batch.map(({ id }) => id))})`.execute(kysely)
-  return new Set(rows.map(linkKey))
+): Promise<Map<string, Issue[]>> {
+  const ofProject = sql`select issue_id from board_issues where board_id in (${mapped('boards', project)})`
+  const rows = await readByKeys(keys, async (piece) => {
+    const found = await sql<Issue>`select id, issue_key from issues
+      where ${among(sql`issue_key`, piece)} and id in (${ofProject}) order by id`.execute(kysely)
+    return found.rows
+  })
+  return Map.groupBy(rows, ({ issue_key }) => issue_key)
 }

@@ -2,6 +2,7 @@ import { generateDeploymentCommits, generateDeployments } from '../../metrics/ca
 import { connectIncidentToDeployment, convertIssuesToIncidents } from '../../metrics/calculate/incidents.ts'
 import { calculateChangeLeadTime } from '../../metrics/calculate/lead-times.ts'
 import { enrichPrevSuccessDeploymentCommits } from '../../metrics/calculate/previous-deployments.ts'
+import { calculations } from '../../metrics/calculate/results.ts'
 import { calculation } from '../../plugin-kit/calculation.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 
@@ -10,7 +11,7 @@ const PIPELINES = ['project_mapping', 'cicd_pipelines', 'cicd_tasks']
 export const dora: Plugin = {
   name: 'dora',
   title: 'DORA',
-  tables: [],
+  tables: [calculations],
   subtasks: [
     calculation(
       { name: 'generateDeployments', reads: PIPELINES, writes: ['cicd_deployments'], domainTypes: ['CICD'] },

@@ -1,4 +1,5 @@
 import { convertIssueAssigneeHistory, convertIssueStatusHistory } from '../../metrics/calculate/issue-history.ts'
+import { calculations } from '../../metrics/calculate/results.ts'
 import { calculation } from '../../plugin-kit/calculation.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 
@@ -7,7 +8,7 @@ const reads = ['project_mapping', 'board_issues', 'issues', 'issue_changelogs']
 export const issueTrace: Plugin = {
   name: 'issue_trace',
   title: 'Issue trace',
-  tables: [],
+  tables: [calculations],
   subtasks: [
     calculation(
       { name: 'ConvertIssueStatusHistory', reads, writes: ['issue_status_history'], domainTypes: ['TICKET'] },

@@ -1,11 +1,12 @@
-import { linkPrToIssue } from '../../metrics/calculate/pull-request-issues.ts'
+import { linkedIssues, linkPrToIssue } from '../../metrics/calculate/pull-request-issues.ts'
+import { calculations } from '../../metrics/calculate/results.ts'
 import { calculation } from '../../plugin-kit/calculation.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 
 export const linker: Plugin = {
   name: 'linker',
   title: 'Linker',
-  tables: [],
+  tables: [calculations, linkedIssues],
   subtasks: [
     calculation(
       {

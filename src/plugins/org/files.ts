@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { keyOf, type Table, type TableRow } from '../../database/table.ts'
 import { projectMapping } from '../../domain/crossdomain.ts'
 import { accounts, teams, teamUsers, userAccounts, users } from '../../domain/people.ts'
+import { connectedAccounts } from '../../metrics/calculate/user-accounts.ts'
 import { type Csv, lineError, onLine, requireColumns } from '../../plugin-kit/csv.ts'
 import { retrying, write } from '../../plugin-kit/rows.ts'
 import type { TaskRun } from '../../plugin-kit/subtask.ts'
@@ -116,7 +117,7 @@ export const orgFiles: readonly OrgFile[] = [
     title: 'Accounts in tools and the people who own them',
     columns: [...Object.keys(ACCOUNT), 'UserId'],
     needed: [],
-    replaces: [userAccounts],
+    replaces: [userAccounts, connectedAccounts],
     async read(database) {
       const owners = await select(database, userAccounts, { account: 'account_id', user: 'user_id' })
       const ownerOf = new Map(owners.map(({ account, user }) => [account, user]))

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setProjectMapping } from '../../metrics/calculate/project-mapping.ts'
-import { connectUserAccountsExact } from '../../metrics/calculate/user-accounts.ts'
+import { calculations } from '../../metrics/calculate/results.ts'
+import { connectedAccounts, connectUserAccountsExact } from '../../metrics/calculate/user-accounts.ts'
 import { calculation } from '../../plugin-kit/calculation.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 
 export const org: Plugin = {
   name: 'org',
   title: 'Organisation',
-  tables: [],
+  tables: [calculations, connectedAccounts],
   subtasks: [
     calculation(
       {

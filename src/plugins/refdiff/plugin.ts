@@ -1,5 +1,10 @@
-import { calculateDeploymentCommitsDiff, finishedCommitsDiffs } from '../../metrics/calculate/commit-ranges.ts'
+import {
+  calculateDeploymentCommitsDiff,
+  finishedCommitsDiffs,
+  wantedRanges,
+} from '../../metrics/calculate/commit-ranges.ts'
 import { calculateCommitsDiff, calculateIssuesDiff, calculatePrCherryPick } from '../../metrics/calculate/ref-ranges.ts'
+import { calculations } from '../../metrics/calculate/results.ts'
 import { calculation } from '../../plugin-kit/calculation.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 
@@ -9,7 +14,7 @@ const RANGES = ['commits_diffs', finishedCommitsDiffs.name]
 export const refdiff: Plugin = {
   name: 'refdiff',
   title: 'Commits between refs and deployments',
-  tables: [finishedCommitsDiffs],
+  tables: [calculations, finishedCommitsDiffs, wantedRanges],
   subtasks: [
     calculation(
       {
