@@ -328,7 +328,9 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
     expect(await rowsOf('qa_test_cases')).toMatchObject([
       { id: 't:1', qa_project_id: 'q:1', creator_id: 'csv:CsvAccount:0:ada' },
     ])
-    expect(await rowsOf('qa_projects')).toMatchObject([{ id: 'q:1', name: ODD_NAME, _raw_data_id: 0 }])
+    expect(await rowsOf('qa_projects')).toMatchObject([
+      { id: 'q:1', name: ODD_NAME, _raw_data_id: 0, _raw_data_params: '' },
+    ])
     const run = 'id,qa_test_case_id,status,is_invalid,start_time'
     await send('qa_test_case_executions', lines(run, 'e:1,t:1,SUCCESS,,2024-01-01'), project)
     const more = { ...project, incremental: 'true' }
@@ -337,6 +339,20 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
       { id: 'e:1', is_invalid: false, qa_project_id: 'q:1' },
       { id: 'e:2', is_invalid: true },
     ])
+    // A full import of test cases is where a project begins anew; one that adds takes nothing away.
+    await send('qa_apis', lines('id,name', 'a:3,New'), project)
+    await send('qa_test_cases', lines('id,name', 't:2,More'), { ...named, incremental: 'true' })
+    const left = async () =>
+      Promise.all(['qa_apis', 'qa_test_cases', 'qa_test_case_executions'].map(rowsOf)).then((tables) =>
+        tables.map((rows) => rows.map(({ id }) => id)),
+      )
+    expect(await left()).toEqual([
+      ['a:2', 'a:3'],
+      ['t:1', 't:2'],
+      ['e:1', 'e:2'],
+    ])
+    await send('qa_test_cases', lines('id,name', 't:3,Only'), named)
+    expect(await left()).toEqual([['a:2'], ['t:3'], []])
   })
 
   it('changes nothing when a line is wrong, and names it', async () => {

@@ -1,13 +1,16 @@
 /** What becomes of what tools push: rebuilt from raw, counted in projects, named in configuration files. */
+import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
 import { reconcile } from '../../src/config-as-code/reconcile.ts'
 import { runTask } from '../../src/pipelines/run-task.ts'
 import { plugins } from '../../src/plugins/index.ts'
+import { webhook } from '../../src/plugins/webhook/plugin.ts'
 import { testRunner, untilFinished } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { runSubtask } from '../support/run-subtask.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
 import { BASE, DONE, deployment, FAILED, issue, pullRequest, webhookClient } from './support/webhook-client.ts'
 
@@ -75,6 +78,67 @@ describeEachDatabase('what is pushed', (test) => {
     const issues = await rowsOf('issues', { _raw_data_params: JSON.stringify({ ConnectionId: id }) })
     expect(issues.map(({ issue_key }) => issue_key).sort()).toEqual([...keys].sort())
     expect(new Set(issues.map(({ title }) => title))).toEqual(new Set(['while it works']))
+  })
+
+  it('ends as the newest messages say, whether they are taken as they come or all made anew', async () => {
+    const key = fc.constantFrom('G-1', 'G-2')
+    const commit = (sha: string) => ({ ...deployment('').deploymentCommits[0], commitSha: sha.repeat(40) })
+    const message = fc.oneof(
+      fc.tuple(fc.constant('issues'), key, fc.constantFrom('INCIDENT', 'BUG'), fc.constantFrom('', 'ada', 'bob')),
+      fc.tuple(fc.constant('close'), key, fc.constant(''), fc.constant('')),
+      fc.tuple(fc.constant('deployments'), key, fc.constantFrom('STAGING', 'PRODUCTION'), fc.constantFrom('a', 'b')),
+      fc.tuple(fc.constant('pull_requests'), key, fc.constantFrom('OPEN', 'MERGED'), fc.constant('')),
+    )
+    let number = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(message, { minLength: 2, maxLength: 8 }), async (messages) => {
+        const { id } = await connect(`generated ${number++}`)
+        const place = `${BASE}/connections/${id}`
+        for (const [kind, name, word, other] of messages) {
+          if (kind === 'issues') await expectDone(`${place}/issues`, issue(name, { type: word, assigneeId: other }))
+          else if (kind === 'close') await api.ask('POST', `${place}/issue/${name}/close`)
+          else if (kind === 'pull_requests')
+            await expectDone(`${place}/pull_requests`, pullRequest(Number(name.slice(2)), { status: word }))
+          else
+            await expectDone(
+              `${place}/deployments`,
+              deployment(`${id} ${name}`, { environment: word, deploymentCommits: [commit(other)] }),
+            )
+        }
+        const made = webhook.tables.filter(({ name }) => /^_tool_webhook_(?!connections)/.test(name))
+        const tables = [
+          ...made.map(({ name }) => name),
+          ...['cicd_deployments', 'cicd_deployment_commits', 'pull_requests'],
+          ...['issues', 'board_issues', 'incidents', 'incident_assignees'],
+        ]
+        const params = JSON.stringify({ ConnectionId: id })
+        const written = async () => {
+          const rows: string[] = []
+          for (const table of tables) {
+            for (const { created_at: _created, updated_at: _updated, ...row } of await rowsOf(table, {
+              _raw_data_params: params,
+            })) {
+              rows.push(`${table} ${JSON.stringify(row)}`)
+            }
+          }
+          return rows.sort()
+        }
+        const rebuild = async () => {
+          for (const { name } of webhook.subtasks) {
+            await runSubtask(test.database, webhook, name, { connectionId: id }, { fullSync: true })
+          }
+        }
+        const live = await written()
+        await rebuild()
+        expect(await written()).toEqual(live)
+        for (const table of tables) {
+          await test.database.kysely.deleteFrom(table).where('_raw_data_params', '=', params).execute()
+        }
+        await rebuild()
+        expect(await written()).toEqual(live)
+      }),
+      { numRuns: 8 },
+    )
   })
 
   it('counts in the project whose blueprint names it', async () => {

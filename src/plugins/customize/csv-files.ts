@@ -33,7 +33,8 @@ const BOARD: Owner = {
 const QA_PROJECT: Owner = {
   idField: 'qaProjectId',
   nameField: 'qaProjectName',
-  row: (id, name) => qaProjects.row({ id, name, _raw_data_params: id }),
+  // The reference leaves its origin empty.
+  row: (id, name) => qaProjects.row({ id, name }),
 }
 
 /** What is deleted before a whole import. */
@@ -86,7 +87,9 @@ const ofIssues = (...tables: readonly Table<any>[]): Clearing => ({
   parts: tables.map((table) => [table, 'issue_id']),
   links: { table: boardIssues, member: 'issue_id' },
 })
-const ofQaProject = (table: Table<any>): Clearing => ({ parts: [[table, 'qa_project_id']] })
+const ofQaProject = (...tables: readonly Table<any>[]): Clearing => ({
+  parts: tables.map((table) => [table, 'qa_project_id']),
+})
 const creator: Person = { name: 'creator_name', id: 'creator_id' }
 const author: Person = { name: 'author_name', id: 'author_id' }
 const qa_project_id = (_values: Values, ownerId: string) => ownerId
@@ -181,7 +184,8 @@ export const csvFiles: readonly CsvFile[] = [
     isNamed: true,
     people: [creator],
     adds: { qa_project_id },
-    clears: ofQaProject(qaTestCases),
+    // Whoever imports the test cases anew imports the rest after them.
+    clears: ofQaProject(qaTestCases, qaApis, qaTestCaseExecutions),
   },
   {
     name: 'qa_test_case_executions.csv',

@@ -104,6 +104,41 @@ describeEachDatabase('extractCustomizedFields', (test) => {
     expect((await filled()).map(({ x_text, x_short }) => [x_text, x_short])[0]).toEqual([null, `it's 🌊\n"`])
   })
 
+  it('keeps values when a row is written again, and ends as a first run would', async () => {
+    await plant([
+      { text: 'old', tags: ['a', 'b'] },
+      { text: 'stays', tags: ['c'] },
+      { whole: 1, tags: ['d'] },
+      { tags: ['e'] },
+    ])
+    const rules = [rule({ x_text: 'text', x_short: 'tags', x_whole: 'whole' })]
+    await run(rules)
+    const fresh = await filled()
+    // A conversion writes the same rows again, and newer versions of two records come: one without the fields, one bad.
+    await plant(['{}', { text: 'stays', tags: ['c'] }, { whole: 'many', tags: ['d'] }, { tags: ['e'] }], { from: 11 })
+    const origins = [
+      ['i000001', 11],
+      ['i000002', 12],
+      ['i000003', 13],
+    ] as const
+    for (const [id, rawId] of origins) {
+      await write(test.database, [
+        issues.row({ id, title: 'kept', _raw_data_params: PARAMS, _raw_data_table: raw.name, _raw_data_id: rawId }),
+      ])
+    }
+    await sql`delete from issues where id > 'i000010' or id = 'i000004'`.execute(test.database.kysely)
+    const values = async () => (await filled()).map(({ id, x_text, x_whole }) => [id, x_text, x_whole])
+    expect((await values()).map(([, text]) => text)).toEqual(fresh.slice(0, 3).map(({ x_text }) => x_text))
+    expect(await run(rules)).toMatchObject({ quarantined: 1 })
+    expect(await values()).toEqual([
+      ['i000001', null, null],
+      ['i000002', 'stays', null],
+      ['i000003', null, null],
+    ])
+    const lists = await readAll(test.database, { table: issueCustomArrayFields })
+    expect(lists.map(({ issue_id, field_value }) => [issue_id, field_value])).toEqual([['i000002', 'c']])
+  })
+
   it('keeps lists of an issue as values of their own, replaced each time; elsewhere as JSON', async () => {
     await plant([{ tags: ['b', 'a', 'b', null, 3, { x: 1 }] }, { tags: 'one' }, { tags: [] }])
     const values = async () =>

@@ -11,7 +11,7 @@ import {
   type Rejected,
   releaseFromQuarantine,
 } from '../../plugin-kit/quarantine.ts'
-import { retrying, update, write } from '../../plugin-kit/rows.ts'
+import { among, inPieces, retrying, update, write } from '../../plugin-kit/rows.ts'
 import { nextStamp } from '../../plugin-kit/state.ts'
 import type { Subtask, SubtaskResult, TaskRun } from '../../plugin-kit/subtask.ts'
 import { type Rule, readRules } from './rules.ts'
@@ -66,7 +66,7 @@ async function extractAll(run: TaskRun, only?: (place: Place) => Promise<readonl
           await store(run, rule, brought)
           if (rejected.length > 0) await putInQuarantine(run.database, place, rejected, stamp)
           total.records += batch.length
-          total.rows += brought.length
+          total.rows += brought.length - rejected.length
           total.quarantined += rejected.length
           run.progress({ done: total.records })
         }
@@ -74,30 +74,35 @@ async function extractAll(run: TaskRun, only?: (place: Place) => Promise<readonl
     )
     await releaseFromQuarantine(run.database, place, stamp, rawIds ?? 'all')
   }
+  await retrying(run.database, () =>
+    sql`delete from ${sql.table(issueCustomArrayFields.name)} where not exists (
+      select 1 from issues i where i.id = issue_id)`.execute(run.database.kysely),
+  )
   return total
 }
 
 const sizeOf = ({ data }: Source) => data?.length ?? 0
 
-function sourcesOf(
+async function* sourcesOf(
   { database }: TaskRun,
   { table, rawTable, rawParams }: Rule,
   rawIds?: readonly number[],
-): AsyncIterable<Source> {
+): AsyncGenerator<Source> {
   const columns = [...keyNames(table), '_raw_data_params', '_raw_data_table', '_raw_data_id']
   const params = sql.ref('t._raw_data_params')
   // The text itself fits too: JSON may hold backslashes, which a pattern gives another meaning.
   const isAsked = /[%_\\]/.test(rawParams)
     ? sql`(${params} = ${rawParams} or ${params} like ${rawParams})`
     : sql`${params} = ${rawParams}`
-  const selected = sql`select ${sql.join(columns.map((name) => sql.ref(`t.${name}`)))}, r.data as data
-    from ${sql.table(table.name)} as t inner join ${sql.table(rawTable)} as r on r.id = t._raw_data_id
-    where t._raw_data_table = ${rawTable} and ${isAsked}
-    ${rawIds ? sql`and r.id in (${sql.join(rawIds)})` : sql``}`
-  return database.kysely
-    .selectFrom(sql`(${selected})`.as('selected'))
-    .selectAll()
-    .stream(FETCH) as AsyncIterable<Source>
+  for (const piece of rawIds ? inPieces(rawIds) : [undefined]) {
+    const selected = sql`select ${sql.join(columns.map((name) => sql.ref(`t.${name}`)))}, r.data as data
+      from ${sql.table(table.name)} as t inner join ${sql.table(rawTable)} as r on r.id = t._raw_data_id
+      where t._raw_data_table = ${rawTable} and ${isAsked} ${piece ? sql`and ${among(sql`r.id`, piece)}` : sql``}`
+    yield* database.kysely
+      .selectFrom(sql`(${selected})`.as('selected'))
+      .selectAll()
+      .stream(FETCH) as AsyncIterable<Source>
+  }
 }
 
 const keyNames = (table: Table<any>) => table.keys.map((position) => table.names[position] as string)
@@ -110,6 +115,8 @@ function readBatch(rule: Rule, batch: readonly Source[]) {
       brought.push(readSource(rule, source))
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
+      // What an older version of the record brought is no longer true.
+      brought.push({ fields: rule.table.row(keysOf(rule.table, source)), values: [] })
       rejected.push({
         raw_table: rule.rawTable,
         raw_id: source._raw_data_id,
@@ -125,9 +132,12 @@ function readBatch(rule: Rule, batch: readonly Source[]) {
   return { brought, rejected }
 }
 
+const keysOf = (table: Table<any>, source: Source): Record<string, unknown> =>
+  Object.fromEntries(keyNames(table).map((name) => [name, source[name]]))
+
 function readSource(rule: Rule, source: Source): Brought {
   const document = parse(source.data)
-  const fields: Record<string, unknown> = Object.fromEntries(keyNames(rule.table).map((name) => [name, source[name]]))
+  const fields = keysOf(rule.table, source)
   const values: TableRow[] = []
   for (const [column, read] of rule.mapping) {
     const value = read(document)
@@ -176,11 +186,12 @@ async function store({ database }: TaskRun, rule: Rule, brought: readonly Brough
       )
       if (rule.table.name !== issues.name) return
       const ids = brought.map(({ fields }) => keyOf(fields.table, fields.cells))
-      await inside.kysely
-        .deleteFrom(issueCustomArrayFields.name)
-        .where('issue_id', 'in', ids)
-        .where('field_id', 'in', [...rule.mapping.keys()])
-        .execute()
+      for (const issueIds of inPieces(ids)) {
+        for (const names of inPieces(rule.mapping.keys())) {
+          await sql`delete from ${sql.table(issueCustomArrayFields.name)}
+            where ${among(sql`issue_id`, issueIds)} and ${among(sql`field_id`, names)}`.execute(inside.kysely)
+        }
+      }
       await write(
         inside,
         brought.flatMap(({ values }) => values),

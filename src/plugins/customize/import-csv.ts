@@ -1,10 +1,10 @@
 /** Takes a CSV file into domain tables: all of it or, when one line is wrong, nothing. */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Column, defineTable, keyOf, optional, type Table, type TableRow } from '../../database/table.ts'
 import { accounts } from '../../domain/people.ts'
 import { inBatches } from '../../plugin-kit/batches.ts'
 import { type Csv, type CsvRecord, lineError, onLine, openCsv, requireColumns } from '../../plugin-kit/csv.ts'
-import { retrying, write } from '../../plugin-kit/rows.ts'
+import { among, inPieces, retrying, write } from '../../plugin-kit/rows.ts'
 import { type CsvFile, csvAccountId, type Values } from './csv-files.ts'
 import { type Database, withFields } from './fields.ts'
 
@@ -165,8 +165,7 @@ async function clear(database: Database, { clears: { parts, links } }: CsvFile, 
 }
 
 async function deleteWhere({ kysely }: Database, table: Table<any>, column: string, values: readonly string[]) {
-  for (let start = 0; start < values.length; start += BATCH) {
-    const some: RawBuilder<unknown> = sql.join(values.slice(start, start + BATCH))
-    await sql`delete from ${sql.table(table.name)} where ${sql.ref(column)} in (${some})`.execute(kysely)
+  for (const piece of inPieces(values)) {
+    await sql`delete from ${sql.table(table.name)} where ${among(sql`${sql.ref(column)}`, piece)}`.execute(kysely)
   }
 }

@@ -10,7 +10,9 @@ export const BASE = '/plugins/webhook'
 export const SHA = 'e4d7a1c0ffee00000000000000000000000000aa'
 export const URL = 'https://example.org/acme/shop'
 
-const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+/** One clock for all: spans between moments of a message are whole minutes. */
+const NOW = Date.now()
+const minutesAgo = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString()
 export const deployment = (id: string, changes: object = {}) => ({
   id,
   startedDate: minutesAgo(70),

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { describeEachDatabase } from '../../tests/support/databases.ts'
+import { migrate } from './migrate.ts'
+import { among, inPieces, MOST_VALUES, readByKeys } from './pieces.ts'
+import { readAll, readRows } from './read.ts'
+import { bigint, defineTable, key, string } from './table.ts'
+import { write } from './write.ts'
+
+const things = defineTable('_test_pieces', { id: key(bigint()), kind: key(string()) })
+
+describe('pieces', () => {
+  it('are as long as a statement takes, all in order', () => {
+    const values = Array.from({ length: 2 * MOST_VALUES + 1 }, (_, index) => index)
+    const pieces = [...inPieces(values)]
+    expect(pieces.map(({ length }) => length)).toEqual([MOST_VALUES, MOST_VALUES, 1])
+    expect(pieces.flat()).toEqual(values)
+    expect([...inPieces(values, 3)][0]).toHaveLength(Math.floor(MOST_VALUES / 3))
+    expect([...inPieces([])]).toEqual([])
+  })
+
+  /**
+   * A list in a statement that did not come through `inPieces` may be of any length. These are lists of what Weir itself
+   * has few of, or pages that were cut before.
+   */
+  it('are what every list in a statement is made of', () => {
+    const root = join(import.meta.dirname, '..')
+    const allowed = [/^pipelines\//, /^traffic\//, /^database\/pieces\.ts$/]
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .map((path) => path.replaceAll('\\', '/'))
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+      .filter((path) => !allowed.some((pattern) => pattern.test(path)))
+    const found = files.flatMap((path) =>
+      readFileSync(join(root, path), 'utf8')
+        .split('\n')
+        .flatMap((line, index) =>
+          /\bin \(\$\{\s*sql\.join\(|\.where\([^,]+, 'in', (?!\(|[A-Z_]+\))/.test(line)
+            ? [`${path}:${index + 1}: ${line.trim()}`]
+            : [],
+        ),
+    )
+    expect(found).toEqual([])
+  })
+})
+
+describeEachDatabase('lists longer than a statement takes', (test) => {
+  const ids = Array.from({ length: 70_000 }, (_, index) => index + 1)
+  beforeAll(async () => {
+    await migrate(test.database, [things])
+    await write(
+      test.database,
+      [1, 65_000, 70_000].flatMap((id) => ['a', 'b'].map((kind) => things.row({ id, kind }))),
+    )
+  })
+
+  it('are read in pieces', async () => {
+    const expected = [1, 1, 65_000, 65_000, 70_000, 70_000]
+    const all = await readAll(test.database, { table: things, where: { id: [...ids, ...ids] } })
+    expect(all.map(({ id }) => id)).toEqual(expected)
+    const kinds = [...ids.map(String), 'b']
+    const streamed: number[] = []
+    for await (const { id } of readRows(test.database, { table: things, where: { id: ids, kind: kinds } }))
+      streamed.push(id)
+    expect(streamed).toEqual([1, 65_000, 70_000])
+    const found = await readByKeys(ids, async (piece) => {
+      const { rows } = await sql<{
+        id: number
+      }>`select id from _test_pieces where ${among(sql`id`, piece)} and kind = 'a'`.execute(test.database.kysely)
+      return rows
+    })
+    expect(found.map(({ id }) => id)).toEqual([1, 65_000, 70_000])
+  })
+})

@@ -1,0 +1,396 @@
+/** Two projects that share boards, repositories and pipelines: results do not depend on who ran when, or beside whom. */
+import fc from 'fast-check'
+import { type RawBuilder, sql } from 'kysely'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import type { TableRow } from '../../src/database/table.ts'
+import { write } from '../../src/database/write.ts'
+import { commitParents, repoCommits } from '../../src/domain/code.ts'
+import { projectMapping } from '../../src/domain/crossdomain.ts'
+import { cicdDeploymentCommits, cicdPipelineCommits, cicdPipelines } from '../../src/domain/devops.ts'
+import { accounts, users } from '../../src/domain/people.ts'
+import { pullRequests } from '../../src/domain/pull-requests.ts'
+import { boardIssues, issueAssignees, issueChangelogs, issues } from '../../src/domain/ticket.ts'
+import { metricNamed } from '../../src/metrics/index.ts'
+import { REFERENCE } from '../../src/metrics/policy.ts'
+import { readMetric } from '../../src/metrics/read.ts'
+import { plugins } from '../../src/plugins/index.ts'
+import { allTables } from '../../src/tables.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { calculate } from './calculate.ts'
+
+const at = (day: number, hour = 0) => new Date(Date.UTC(2024, 0, day, hour))
+const map = (project_name: string, table: string, row_id: string) => projectMapping.row({ project_name, table, row_id })
+const incident = (id: string, more = {}) =>
+  issues.row({
+    id,
+    issue_key: id.slice(1),
+    type: 'INCIDENT',
+    created_date: at(11),
+    resolution_date: at(12),
+    lead_time_minutes: 1440,
+    _raw_data_table: '_raw_tracker_issues',
+    _raw_data_params: 'tracker',
+    ...more,
+  })
+const onBoard = (board_id: string, issue_id: string) => boardIssues.row({ board_id, issue_id })
+const pipeline = (id: string, commit_sha: string, day: number, scope = 's', more = {}) => [
+  cicdPipelines.row({
+    id,
+    cicd_scope_id: scope,
+    type: 'DEPLOYMENT',
+    environment: 'PRODUCTION',
+    result: 'SUCCESS',
+    name: id,
+    created_date: at(day),
+    started_date: at(day),
+    finished_date: at(day, 1),
+    ...more,
+  }),
+  cicdPipelineCommits.row({ pipeline_id: id, commit_sha, repo_url: 'u', repo_id: 'r', branch: 'main' }),
+]
+const request = (id: string, key: number, more = {}) =>
+  pullRequests.row({ id, base_repo_id: 'r', pull_request_key: key, created_date: at(6), merged_date: at(7), ...more })
+
+const RESULTS = [
+  'cicd_deployments',
+  'cicd_deployment_commits',
+  'commits_diffs',
+  '_tool_refdiff_finished_commits_diffs',
+  'project_pr_metrics',
+  'incidents',
+  'incident_assignees',
+  'project_incident_deployment_relationships',
+  'pull_request_issues',
+  'issue_status_history',
+  'issue_assignee_history',
+  'user_accounts',
+]
+/** An open status lasts until now. */
+const UNTIL_NOW = ['end_date', 'status_time_minutes']
+const LASTING = RESULTS.filter((name) => !name.endsWith('_history'))
+const STAMPS = ['created_at', 'updated_at']
+
+describeEachDatabase('projects that share scopes', (test) => {
+  const plant = (...rows: TableRow[]) => write(test.database, rows)
+  const execute = async (query: RawBuilder<any>) => (await query.execute(test.database.kysely)).rows
+  const run = (name: string, options: Record<string, unknown>) =>
+    plugins
+      .flatMap(({ subtasks }) => subtasks)
+      .find((each) => each.name === name)!
+      .run({
+        database: test.database,
+        options,
+        fullSync: false,
+        signal: new AbortController().signal,
+        progress: () => {},
+      })
+  /** All that a run of the project calculates. */
+  const runProject = async (projectName: string, prToIssueRegexp = '#\\d+') => {
+    await run('LinkPrToIssue', { projectName, prToIssueRegexp })
+    await run('ConvertIssueStatusHistory', { projectName })
+    await run('ConvertIssueAssigneeHistory', { projectName })
+    await run('connectUserAccountsExact', {})
+    await calculate(test.database, projectName)
+  }
+  const results = async (without: readonly string[] = [...STAMPS, ...UNTIL_NOW], tables = RESULTS) => {
+    const found: Record<string, unknown[]> = {}
+    for (const name of tables) {
+      const rows = await execute(sql`select * from ${sql.table(name)}`)
+      const texts = rows.map((row: Record<string, unknown>) =>
+        JSON.stringify(Object.fromEntries(Object.entries(row).filter(([column]) => !without.includes(column)))),
+      )
+      found[name] = texts.sort()
+    }
+    return found
+  }
+  const empty = async (isEmptied: (name: string) => boolean) => {
+    for (const { name } of allTables.filter((table) => isEmptied(table.name))) {
+      const rows = await execute(sql`select 1 from ${sql.table(name)} limit 1`)
+      if (rows.length > 0) await execute(sql`delete from ${sql.table(name)}`)
+    }
+  }
+  const value = async (project: string, metric: string) => {
+    const filter = { project, environment: 'PRODUCTION', policy: REFERENCE, from: at(1), to: at(31) }
+    return (await readMetric(test.database, metricNamed(metric), filter)).value
+  }
+  beforeAll(() => migrate(test.database, allTables))
+  beforeEach(() => empty(() => true))
+
+  it('an incident on boards of both counts in both, whoever runs last', async () => {
+    await plant(
+      ...['a', 'b'].map((project) => map(project, 'cicd_scopes', 's')),
+      map('a', 'boards', 'b1'),
+      map('b', 'boards', 'b2'),
+      incident('i1'),
+      onBoard('b1', 'i1'),
+      onBoard('b2', 'i1'),
+      ...pipeline('p1', 'c1', 5),
+      ...pipeline('p2', 'c2', 10),
+    )
+    const keys = async (project: string) => [
+      await value(project, 'time-to-restore-service'),
+      await value(project, 'failed-deployment-recovery-time'),
+      await value(project, 'change-failure-rate'),
+    ]
+    const expected = [1440, 2 * 1440 - 60, 0.5]
+    await calculate(test.database, 'a')
+    expect(await keys('a')).toEqual(expected)
+    for (const project of ['b', 'a', 'a', 'b']) {
+      await calculate(test.database, project)
+      expect(await keys('a')).toEqual(expected)
+      expect(await keys('b')).toEqual(expected)
+    }
+  })
+
+  it('an incident goes with its issue, and stays while one project has it', async () => {
+    const ids = async () => (await execute(sql`select id, scope_id from incidents order by id`)).map(Object.values)
+    await plant(
+      map('a', 'boards', 'b1'),
+      map('b', 'boards', 'b2'),
+      ...['i1', 'i2', 'i3'].flatMap((id) => [incident(id, { assignee_id: 'ann' }), onBoard('b2', id)]),
+      onBoard('b1', 'i1'),
+    )
+    await calculate(test.database, 'a')
+    await calculate(test.database, 'b')
+    expect(await ids()).toEqual([
+      ['i1', 'b2'],
+      ['i2', 'b2'],
+      ['i3', 'b2'],
+    ])
+    await execute(sql`delete from board_issues where board_id = 'b2' and issue_id in ('i1', 'i2', 'i3')`)
+    await execute(sql`delete from issues where id = 'i3'`)
+    await calculate(test.database, 'b')
+    expect(await ids()).toEqual([['i1', 'b1']])
+    expect(await execute(sql`select incident_id from incident_assignees`)).toEqual([{ incident_id: 'i1' }])
+  })
+
+  it('no step of one leaves the other without its deployments or their chain', async () => {
+    await plant(
+      ...['a', 'b'].flatMap((project) => [map(project, 'repos', 'r'), map(project, 'cicd_scopes', 's')]),
+      ...['c0', 'c1', 'c2'].map((commit_sha) => repoCommits.row({ repo_id: 'r', commit_sha })),
+      commitParents.row({ commit_sha: 'c1', parent_commit_sha: 'c0' }),
+      commitParents.row({ commit_sha: 'c2', parent_commit_sha: 'c1' }),
+      ...pipeline('p1', 'c0', 5),
+      ...pipeline('p2', 'c2', 10),
+      request('pr', 1, { merge_commit_sha: 'c1' }),
+    )
+    await calculate(test.database, 'a')
+    await calculate(test.database, 'b')
+    const before = await value('a', 'change-lead-time')
+    expect(before).toBeGreaterThan(0)
+    for (const step of ['generateDeployments', 'generateDeploymentCommits', 'enrichPrevSuccessDeploymentCommits']) {
+      await run(step, { projectName: 'b' })
+      await run('calculateChangeLeadTime', { projectName: 'a' })
+      expect(await value('a', 'change-lead-time')).toBe(before)
+    }
+  })
+
+  it('a deployment keeps what was before it when it is written again, and loses it when it fails', async () => {
+    const deployed = (id: string, day: number, result = 'SUCCESS') =>
+      cicdDeploymentCommits.row({
+        id,
+        commit_sha: id,
+        cicd_scope_id: 's',
+        repo_url: 'u',
+        environment: 'PRODUCTION',
+        result,
+        finished_date: at(day),
+      })
+    const chain = async () =>
+      (
+        await execute(
+          sql`select prev_success_deployment_commit_id as previous from cicd_deployment_commits order by id`,
+        )
+      ).map(({ previous }: { previous: string }) => previous)
+    await plant(map('a', 'cicd_scopes', 's'), deployed('1', 1), deployed('2', 2), deployed('3', 3))
+    await run('enrichPrevSuccessDeploymentCommits', { projectName: 'a' })
+    expect(await chain()).toEqual(['', '1', '2'])
+    await plant(deployed('1', 1), deployed('2', 2), deployed('3', 3))
+    expect(await chain()).toEqual(['', '1', '2'])
+    await plant(deployed('2', 2, 'FAILURE'))
+    expect(await run('enrichPrevSuccessDeploymentCommits', { projectName: 'a' })).toMatchObject({ rows: 2 })
+    expect(await chain()).toEqual(['', '', '1'])
+    expect(await run('enrichPrevSuccessDeploymentCommits', { projectName: 'a' })).toMatchObject({ rows: 0 })
+  })
+
+  it('ranges, deployments and histories of what is gone go', async () => {
+    await plant(
+      map('a', 'repos', 'r'),
+      map('a', 'cicd_scopes', 's'),
+      map('a', 'boards', 'b1'),
+      ...['c0', 'c1', 'c2'].map((commit_sha) => repoCommits.row({ repo_id: 'r', commit_sha })),
+      commitParents.row({ commit_sha: 'c1', parent_commit_sha: 'c0' }),
+      commitParents.row({ commit_sha: 'c2', parent_commit_sha: 'c1' }),
+      ...pipeline('p1', 'c0', 1),
+      ...pipeline('p2', 'c1', 2),
+      ...pipeline('p3', 'c2', 3),
+      incident('i1'),
+      incident('i2', { assignee_id: 'ann' }),
+      onBoard('b1', 'i1'),
+      onBoard('b1', 'i2'),
+    )
+    await runProject('a')
+    await execute(sql`delete from cicd_pipelines where id = 'p2'`)
+    await execute(sql`delete from cicd_pipeline_commits where pipeline_id = 'p2'`)
+    await execute(sql`delete from issues where id = 'i2'`)
+    await execute(sql`delete from board_issues where issue_id = 'i2'`)
+    await runProject('a')
+    const after = await results()
+    await empty((name) => RESULTS.includes(name) || name.startsWith('_weir'))
+    await runProject('a')
+    expect(after).toEqual(await results())
+    expect(await execute(sql`select distinct new_commit_sha, old_commit_sha from commits_diffs order by 1`)).toEqual([
+      { new_commit_sha: 'c0', old_commit_sha: '' },
+      { new_commit_sha: 'c2', old_commit_sha: 'c0' },
+    ])
+  })
+
+  it('a link stays while the pattern of one project finds it; an emptied pattern finds none', async () => {
+    const links = async () =>
+      (await execute(sql`select pull_request_id, issue_id from pull_request_issues order by 1, 2`)).map(
+        ({ pull_request_id, issue_id }: Record<string, string>) => `${pull_request_id} ${issue_id}`,
+      )
+    await plant(
+      ...['a', 'b'].flatMap((project) => [map(project, 'repos', 'r'), map(project, 'boards', 'b1')]),
+      ...['i1', 'i2'].flatMap((id) => [incident(id), onBoard('b1', id)]),
+      request('pr1', 1, { title: 'Fix #1' }),
+      request('pr2', 2, { title: 'Fix No2', head_ref: '2' }),
+    )
+    const link = (projectName: string, prToIssueRegexp: string) =>
+      run('LinkPrToIssue', { projectName, prToIssueRegexp })
+    for (const [project, pattern] of [
+      ['a', '#\\d+'],
+      ['b', '\\b\\d+$'],
+      ['a', '#\\d+'],
+    ] as const) {
+      await link(project, pattern)
+    }
+    expect(await links()).toEqual(['pr1 i1', 'pr2 i2'])
+    await link('b', '')
+    expect(await links()).toEqual(['pr1 i1'])
+    await execute(sql`delete from pull_requests where id = 'pr1'`)
+    await link('a', '#\\d+')
+    expect(await links()).toEqual([])
+  })
+
+  it('accounts follow their owners, unless they were given away by hand', async () => {
+    const owners = async () =>
+      (await execute(sql`select account_id, user_id from user_accounts order by 1`)).map(Object.values)
+    await plant(
+      users.row({ id: 'u1', email: 'one@x' }),
+      users.row({ id: 'u2', email: 'two@x' }),
+      accounts.row({ id: 'a1', email: 'one@x' }),
+      accounts.row({ id: 'a2', email: 'two@x' }),
+    )
+    await execute(sql`insert into user_accounts (account_id, user_id) values ('by hand', 'u1')`)
+    await run('connectUserAccountsExact', {})
+    await plant(users.row({ id: 'u1', email: 'two@x' }), users.row({ id: 'u2', email: 'one@x' }))
+    await run('connectUserAccountsExact', {})
+    expect(await owners()).toEqual([
+      ['a1', 'u2'],
+      ['a2', 'u1'],
+      ['by hand', 'u1'],
+    ])
+    await execute(sql`delete from accounts where id = 'a1'`)
+    await execute(sql`delete from users where id = 'u1'`)
+    await run('connectUserAccountsExact', {})
+    expect(await owners()).toEqual([['by hand', 'u1']])
+  })
+
+  it('generated histories: every order of runs, and runs side by side, give what an empty database gets', async () => {
+    const issue = fc.constantFrom('i1', 'i2', 'i3')
+    const board = fc.constantFrom('b1', 'b2')
+    const day = fc.integer({ min: 1, max: 9 })
+    const pattern = fc.constantFrom('#\\d+', '\\d+$', '')
+    const operation = fc.oneof(
+      fc.record({ does: fc.constant('put issue' as const), issue, board, type: fc.constantFrom('INCIDENT', 'BUG') }),
+      fc.record({ does: fc.constant('take from board' as const), issue, board }),
+      fc.record({ does: fc.constant('remove issue' as const), issue }),
+      fc.record({
+        does: fc.constant('put pipeline' as const),
+        day,
+        scope: fc.constantFrom('s1', 's2'),
+        result: fc.constantFrom('SUCCESS', 'FAILURE'),
+      }),
+      fc.record({ does: fc.constant('remove pipeline' as const), day }),
+      fc.record({ does: fc.constant('put request' as const), day, issue }),
+      fc.record({ does: fc.constant('run' as const), project: fc.constantFrom('a', 'b'), pattern }),
+      fc.record({ does: fc.constant('run both' as const), pattern }),
+    )
+    type Operation = (typeof operation extends fc.Arbitrary<infer Value> ? Value : never) & Record<string, any>
+    const perform = async (each: Operation): Promise<unknown> => {
+      switch (each.does) {
+        case 'put issue':
+          return plant(
+            incident(each.issue, { type: each.type, assignee_id: 'ann' }),
+            onBoard(each.board, each.issue),
+            issueAssignees.row({ issue_id: each.issue, assignee_id: 'bob' }),
+            issueChangelogs.row({
+              id: `c${each.issue}`,
+              issue_id: each.issue,
+              field_name: 'status',
+              original_from_value: 'open',
+              original_to_value: each.type,
+              created_date: at(12),
+            }),
+          )
+        case 'take from board':
+          return execute(sql`delete from board_issues where board_id = ${each.board} and issue_id = ${each.issue}`)
+        case 'remove issue':
+          for (const table of ['board_issues', 'issue_assignees', 'issue_changelogs']) {
+            await execute(sql`delete from ${sql.table(table)} where issue_id = ${each.issue}`)
+          }
+          return execute(sql`delete from issues where id = ${each.issue}`)
+        case 'put pipeline':
+          return plant(...pipeline(`p${each.day}`, `c${each.day}`, each.day, each.scope, { result: each.result }))
+        case 'remove pipeline':
+          await execute(sql`delete from cicd_pipeline_commits where pipeline_id = ${`p${each.day}`}`)
+          return execute(sql`delete from cicd_pipelines where id = ${`p${each.day}`}`)
+        case 'put request':
+          return plant(
+            request(`pr${each.day}`, each.day, {
+              title: `Fix #${each.issue.slice(1)}`,
+              merge_commit_sha: `c${each.day}`,
+            }),
+          )
+        case 'run':
+          return runProject(each.project, each.pattern)
+        case 'run both':
+          return Promise.all(['a', 'b'].map((project) => runProject(project, each.pattern)))
+      }
+    }
+    const commits = Array.from({ length: 9 }, (_, index) => index + 1)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(operation, { minLength: 3, maxLength: 12 }),
+        fc.boolean(),
+        async (history, isTurned) => {
+          await empty(() => true)
+          await plant(
+            ...['b1', 'b2'].map((id) => map('a', 'boards', id)),
+            map('b', 'boards', 'b2'),
+            ...['s1', 's2'].map((id) => map('b', 'cicd_scopes', id)),
+            map('a', 'cicd_scopes', 's1'),
+            map('a', 'repos', 'r'),
+            map('b', 'repos', 'r'),
+            ...commits.flatMap((day) => [
+              repoCommits.row({ repo_id: 'r', commit_sha: `c${day}` }),
+              commitParents.row({ commit_sha: `c${day}`, parent_commit_sha: `c${day - 1}` }),
+            ]),
+          )
+          for (const each of history) await perform(each)
+          for (const project of isTurned ? ['b', 'a', 'b'] : ['a', 'b', 'a']) await runProject(project)
+          const after = await results()
+          const stamped = await results([], LASTING)
+          for (const project of ['a', 'b']) await runProject(project)
+          expect(await results([], LASTING)).toEqual(stamped)
+          await empty((name) => RESULTS.includes(name) || name.startsWith('_weir'))
+          for (const project of ['a', 'b']) await runProject(project)
+          expect(after).toEqual(await results())
+        },
+      ),
+      { numRuns: Number(process.env.FULL_SIZE ? 200 : 15), endOnFailure: false },
+    )
+  }, 300_000)
+})
