@@ -59,7 +59,7 @@ describeEachDatabase('lists longer than a statement takes', (test) => {
     const expected = [1, 1, 65_000, 65_000, 70_000, 70_000]
     const all = await readAll(test.database, { table: things, where: { id: [...ids, ...ids] } })
     expect(all.map(({ id }) => id)).toEqual(expected)
-    const kinds = [...ids.map(String), 'b']
+    const kinds = [...ids.slice(0, MOST_VALUES).map(String), 'b']
     const streamed: number[] = []
     for await (const { id } of readRows(test.database, { table: things, where: { id: ids, kind: kinds } }))
       streamed.push(id)
