@@ -36,16 +36,12 @@ export async function convert(
   const scopeRow = scopeRowOf(entity, context.scope)
   const since = spec.isIncremental ? window.since : null
   if (!since && !rawIds) await window.forget()
-  const condition = rawIds
-    ? sql`t._raw_data_id in (${sql.join(rawIds)})`
-    : since
-      ? sql`t.updated_at >= ${since}`
-      : undefined
+  const condition = since && !rawIds ? sql`t.updated_at >= ${since}` : undefined
   const where = spec.where ? spec.where(context.scope, context) : entity.scopeWhere(entity.table, context.scope)
   const items = readRows(database, {
     table: entity.table,
     joins: spec.joins,
-    where: { connection_id: context.connectionId, ...where },
+    where: { connection_id: context.connectionId, ...where, ...(rawIds && { _raw_data_id: rawIds }) },
     ...(condition && { condition }),
   })
   const find = finderOf({ database, connectionId: context.connectionId, scope: context.scope }, spec.lookups ?? {})

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Cell } from '../database/fit.ts'
+import { inPieces } from '../database/pieces.ts'
 import type { Column, Source, Table, TableRow } from '../database/table.ts'
 import { RecordError } from '../errors.ts'
 import { extractedTables } from './descendants.ts'
@@ -125,8 +126,14 @@ const configOf = ({ dependsOn = [] }: { readonly dependsOn?: readonly string[] }
   JSON.stringify(dependsOn.map((field) => settings[field]))
 
 export async function redriveExtract(entity: Entity, task: EntityTask, place: Place): Promise<SubtaskResult> {
-  const ids = await quarantinedIds(task.database, place)
-  return ids.length === 0 ? { records: 0, rows: 0, quarantined: 0 } : extract(entity, task, place, ids)
+  const total = { records: 0, rows: 0, quarantined: 0 }
+  for (const ids of inPieces(await quarantinedIds(task.database, place))) {
+    const { records, rows, quarantined } = await extract(entity, task, place, ids)
+    total.records += records
+    total.rows += rows
+    total.quarantined += quarantined
+  }
+  return total
 }
 
 function tryParse(data: Buffer | null): unknown {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { among, inPieces } from '../database/pieces.ts'
 import type { Table, TableRow } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import type { Owned } from './entity.ts'
@@ -17,12 +18,15 @@ export async function replaceOwned(
   for (const { table, by, where = {} } of owned) {
     const columns = Object.keys(by)
     const positions = Object.values(by).map((name) => owner.names.indexOf(name))
-    const keys = owners.map(({ cells }) => sql`(${sql.join(positions.map((position) => cells[position]))})`)
     const conditions = Object.entries(where).map(([name, value]) => sql`and ${sql.ref(name)} = ${value}`)
-    await retrying(database, () =>
-      sql`delete from ${sql.table(table.name)} where (${sql.join(columns.map((name) => sql.ref(name)))}) in (${sql.join(keys)})
+    const key = sql`(${sql.join(columns.map((name) => sql.ref(name)))})`
+    const keyOf = ({ cells }: TableRow) => sql`(${sql.join(positions.map((position) => cells[position]))})`
+    for (const piece of inPieces(owners, columns.length)) {
+      await retrying(database, () =>
+        sql`delete from ${sql.table(table.name)} where ${among(key, piece, keyOf)}
           and updated_at <> ${stamp} ${sql.join(conditions, sql` `)}`.execute(database.kysely),
-    )
+      )
+    }
   }
 }
 
