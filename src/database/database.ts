@@ -17,12 +17,23 @@ export interface Database {
   gather<Item>(shape: RowShape<any, Item>): Gathering<Item>
   /**
    * Runs `body` on one connection: all that it writes becomes visible at once, or nothing when it throws. Inside, a
-   * stream must be read to its end before the next statement; a transaction within it is part of it.
+   * stream must be read to its end before the next statement; a transaction within it is part of it. `body` keeps to the
+   * database that it is given: one that waits for a further connection may wait for ever; see `aside`.
    */
   transaction<Result>(body: (database: Database) => Promise<Result>): Promise<Result>
+  /**
+   * Gives `body` a connection of its own beside all others, as a database: for a lock or a transaction that is held while
+   * this database is worked with.
+   */
+  aside<Result>(body: (database: Database) => Promise<Result>): Promise<Result>
+  /**
+   * The same database, for work that ends with the signal. Only some streams are open at a time: what waits for its turn
+   * to read one stops waiting then. Within a stream no other one may be begun.
+   */
+  until(signal: AbortSignal): Database
   /** The tables and columns that exist now. */
   describe(): Promise<ReadonlyMap<string, LiveTable>>
-  /** Runs `body` while no other process holds the lock of that name. */
+  /** Runs `body` while nobody else holds the lock of that name, in this process or another. */
   locked<Result>(name: string, body: () => Promise<Result>): Promise<Result>
   /** A deadlock or a lock that took too long: the statement had no effect and may be sent again. */
   isRetryable(error: unknown): boolean

@@ -70,7 +70,7 @@ async function runSubtasks(
     rows,
   )
   const run: Omit<TaskRun, 'progress'> = {
-    database,
+    database: database.until(signal),
     options,
     fullSync: pipeline?.full_sync ?? false,
     timeAfter: pipeline?.time_after ?? null,

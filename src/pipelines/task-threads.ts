@@ -43,6 +43,8 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
       // A heap that may grow to gigabytes is collected late: this one takes a third less, and still holds the largest page.
       resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 1024 },
     })
+    // Many tasks may listen to one.
+    worker.setMaxListeners(0)
     const thread: Thread = { worker, tasks: 0, connection: null, nap: undefined, isEnding: false }
     threads.add(thread)
     worker.once('exit', () => {

@@ -70,10 +70,12 @@ export function defineFeed(spec: FeedSpec): Plugin {
     const connectionId = Number(run.options.connectionId)
     if (!Number.isSafeInteger(connectionId)) throw new UserError(`${feed.name}: the option connectionId is missing.`)
     // Messages that arrive meanwhile wait: they must not be overwritten by older ones, nor swept away.
-    return run.database.transaction(async (locking) => {
-      await lockConnection(locking, feed, connectionId)
-      return body(taskOf(run, connectionId))
-    })
+    return run.database.aside((own) =>
+      own.transaction(async (locking) => {
+        await lockConnection(locking, feed, connectionId)
+        return body(taskOf(run, connectionId))
+      }),
+    )
   }
   return {
     name: feed.name,

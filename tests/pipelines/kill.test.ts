@@ -78,7 +78,7 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
 
   beforeAll(async () => {
     await prepareTestDatabase(test.database)
-    control = testControl(test.database, folder)
+    control = testControl(test.database, { dataFolder: folder })
   })
 
   it('ends as an undisturbed run does', { timeout: 600_000 }, async () => {

@@ -6,6 +6,7 @@ import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
+import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
 import { createTemporary, type Dialect, type LiveTable, updatedNames } from './dialect.ts'
 import { insertWriter } from './mysql-insert.ts'
@@ -104,7 +105,7 @@ const SESSION = [
 
 function openPool(url: string, connectionLimit: number): Pool {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url)
-  return mysql2.createPool({
+  const pool = mysql2.createPool({
     host: hostname || 'localhost',
     port: Number(port || 3306),
     user: decodeURIComponent(username),
@@ -134,10 +135,6 @@ function openPool(url: string, connectionLimit: number): Pool {
       return next()
     },
   })
-}
-
-export async function connectMysql(url: string, connections: number): Promise<Database> {
-  const pool = openPool(url, connections)
   pool.on('connection', (connection: PoolConnection) => {
     for (const setting of SESSION) {
       connection.query(`set session ${setting}`, (error: unknown) => {
@@ -147,6 +144,11 @@ export async function connectMysql(url: string, connections: number): Promise<Da
       })
     }
   })
+  return pool
+}
+
+export async function connectMysql(url: string, connections: number): Promise<Database> {
+  const pool = openPool(url, connections)
   const end = () => new Promise<void>((resolve) => pool.end(() => resolve()))
   const { version, packet } = await pool
     .promise()
@@ -161,7 +163,7 @@ export async function connectMysql(url: string, connections: number): Promise<Da
     await end()
     throw new UserError(`The database server is version ${version}. Use MySQL 8 or MariaDB 10.6, or newer.`)
   }
-  return databaseOn(pool, { url, longest: Math.min(LONGEST_STATEMENT, packet - 1024) })
+  return databaseOn(pool, { url, longest: Math.min(LONGEST_STATEMENT, packet - 1024) }, createTurns(connections))
 }
 
 interface Settings {
@@ -170,9 +172,14 @@ interface Settings {
   readonly longest: number
 }
 
-function databaseOn(pool: Pooled, settings: Settings): Database {
-  const kysely = new Kysely<any>({ dialect: new MysqlDialect({ pool: pool as Pool }) })
-  return {
+/** Without turns: on the one connection of a transaction. */
+function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
+  const open = (signal?: AbortSignal) => {
+    const opened = new Kysely<any>({ dialect: new MysqlDialect({ pool: pool as Pool }) })
+    return turns ? inTurns(opened, turns, signal) : opened
+  }
+  const kysely = open()
+  const database: Database = {
     dialect: mysql,
     kysely,
     sendRows: insertWriter(pool, mysql, settings.longest),
@@ -182,28 +189,36 @@ function databaseOn(pool: Pooled, settings: Settings): Database {
         const nested: Database = {
           ...databaseOn(own, settings),
           transaction: (part) => part(nested),
+          until: () => nested,
           // A deadlock undoes the whole transaction: sending its last statement again would keep only that one.
           isRetryable: () => false,
         }
         return body(nested)
       }),
+    async aside(body) {
+      const own = databaseOn(openPool(settings.url, 1), settings, createTurns(1))
+      return body(own).finally(() => own.close())
+    },
+    until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
     describe: () => describe(kysely),
     locked: (name, body) =>
-      kysely.connection().execute(async (connection) => {
-        // Names are per server, and at most 64 characters.
-        const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
-        await sql`select get_lock(${lock}, 86400)`.execute(connection)
-        try {
-          return await body()
-        } finally {
-          await sql`select release_lock(${lock})`.execute(connection)
-        }
-      }),
+      database.aside((own) =>
+        own.kysely.connection().execute(async (connection) => {
+          // Names are per server, and at most 64 characters. Ends with its connection.
+          const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
+          await sql`select get_lock(${lock}, 86400)`.execute(connection)
+          return body()
+        }),
+      ),
     isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
     explain: explainWith(TROUBLES, settings.url, 3306),
-    // Not by way of Kysely, which leaves a pool alone that it has not used itself.
-    close: () => new Promise((resolve) => pool.end(() => resolve())),
+    close() {
+      turns?.close()
+      // Not by way of Kysely, which leaves a pool alone that it has not used itself.
+      return new Promise((resolve) => pool.end(() => resolve()))
+    },
   }
+  return database
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {

@@ -5,6 +5,7 @@ import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Column } from '../table.ts'
+import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
 import { createTemporary, type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
 import { gatherBinary } from './postgres-binary.ts'
@@ -85,7 +86,7 @@ const PARSERS: Record<number, (text: string) => unknown> = {
 }
 const exactInteger = (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
 
-export async function connectPostgres(url: string, connections: number): Promise<Database> {
+function openPool(url: string, connections: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -102,7 +103,11 @@ export async function connectPostgres(url: string, connections: number): Promise
     client.on('error', () => {})
     void client.query(`set timezone = 'UTC'`).catch(() => {})
   })
-  const database = databaseOn(pool, url, new Map())
+  return pool
+}
+
+export async function connectPostgres(url: string, connections: number): Promise<Database> {
+  const database = databaseOn(openPool(url, connections), url, new Map(), createTurns(connections))
   const version = await sql<{ version: number }>`
     select cast(current_setting('server_version_num') as integer) as version`
     .execute(database.kysely)
@@ -116,28 +121,41 @@ export async function connectPostgres(url: string, connections: number): Promise
   throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
 }
 
-function databaseOn(pool: pg.Pool, url: string, known: KnownTypes): Database {
-  const kysely = new Kysely<any>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
-  return {
+/** Without turns: on the one connection of a transaction. */
+function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns): Database {
+  const open = (signal?: AbortSignal) => {
+    const opened = new Kysely<any>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
+    return turns ? inTurns(opened, turns, signal) : opened
+  }
+  const kysely = open()
+  const database: Database = {
     dialect: postgres,
     kysely,
     sendRows: copyWriter(pool, postgres, known),
     gather: gatherBinary,
     transaction: (body) => inTransaction(pool, (client) => body(databaseOn(poolOf(client), url, known))),
+    async aside(body) {
+      const own = databaseOn(openPool(url, 1), url, known, createTurns(1))
+      return body(own).finally(() => own.close())
+    },
+    until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
     describe: () => describe(kysely),
     locked: (name, body) =>
-      kysely.connection().execute(async (connection) => {
-        await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
-        try {
-          return await body()
-        } finally {
-          await sql`select pg_advisory_unlock(hashtext(${name}))`.execute(connection)
-        }
-      }),
+      database.aside((own) =>
+        own.kysely.connection().execute(async (connection) => {
+          // Ends with its connection.
+          await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
+          return body()
+        }),
+      ),
     isRetryable,
     explain: explainWith(TROUBLES, url, 5432),
-    close: () => kysely.destroy(),
+    async close() {
+      turns?.close()
+      await kysely.destroy()
+    },
   }
+  return database
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {

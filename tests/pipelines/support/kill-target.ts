@@ -6,7 +6,7 @@ import { testControl, testRunner, until } from './test-control.ts'
 
 const [url = '', dataFolder = ''] = process.argv.slice(2)
 const database = await openDatabase(url)
-const control = testControl(database, dataFolder)
+const control = testControl(database, { dataFolder })
 // Without threads: loading their code would take most of the time, and most of the kills.
 const dispatch: TaskDispatch = {
   run: ({ id }, signal) => runTask(control.context, id, signal),

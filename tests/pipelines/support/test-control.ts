@@ -8,6 +8,7 @@ import { createLog } from '../../../src/log.ts'
 import { type ControlPlane, createControlPlane } from '../../../src/pipelines/control-plane.ts'
 import type { Pipeline, PlanTask, Task } from '../../../src/pipelines/records.ts'
 import { type Runner, type RunnerOptions, startRunner } from '../../../src/pipelines/runner.ts'
+import type { ServiceContext } from '../../../src/pipelines/services.ts'
 import { isFinished } from '../../../src/pipelines/states.ts'
 import type { TaskDispatch } from '../../../src/pipelines/task-dispatch.ts'
 import { createTaskThreads } from '../../../src/pipelines/task-threads.ts'
@@ -23,14 +24,15 @@ export const prepareTestDatabase = (database: Database): Promise<void> =>
 
 export const testControl = (
   database: Database,
-  dataFolder = mkdtempSync(join(tmpdir(), 'weir-control-')),
+  context: Partial<Pick<ServiceContext, 'dataFolder' | 'plugins'>> = {},
 ): ControlPlane =>
   createControlPlane({
     database,
     plugins,
     secrets: createSecrets(SECRET_KEY),
-    dataFolder,
+    dataFolder: context.dataFolder ?? mkdtempSync(join(tmpdir(), 'weir-control-')),
     log: createLog('silent'),
+    ...context,
   })
 
 /** Threads for all runners of a file: starting them takes longer than most tests. */

@@ -1,0 +1,21 @@
+/** A plugin whose passes look things up while they read; loaded by worker threads too. */
+import { definePlugin } from '../../../src/plugin-kit/define-plugin.ts'
+import { pluginKit } from '../../../src/plugin-kit/entity.ts'
+import { byKey } from '../../../src/plugin-kit/lookups.ts'
+import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import { boards, issues, sampleSpec } from '../../support/sample-plugin.ts'
+
+const entity = pluginKit('sample').entityMaker<{ id: number }, { prefix: string }>(() => ({}))
+const busyIssues = entity(issues, {
+  label: 'Issues',
+  domainTypes: ['TICKET'],
+  raw: 'sample_issues',
+  extract: {
+    lookups: { board: byKey(boards, 'id', ({ board }) => board) },
+    rows: (issue, { read, lookups }) =>
+      issue.title ? [read(issues, issue, { body: lookups.board.get(issue.board)?.name ?? '' })] : [],
+  },
+})
+
+export const busy = definePlugin({ ...sampleSpec, name: 'busy', entities: [busyIssues] })
+export const plugins: readonly Plugin[] = [busy]
