@@ -4,6 +4,7 @@ import { UserError } from '../errors.ts'
 import type { Feed } from '../plugin-kit/feed.ts'
 import type { Fields, PluginSpec } from '../plugin-kit/plugin.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
+import { scopeKey } from '../plugin-kit/source-task.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Scope, ScopeConfig } from './records.ts'
@@ -49,11 +50,7 @@ export function sourceNamed(plugins: readonly Plugin[], name: string): PluginSpe
   return source
 }
 
-/** The column that names a scope within its connection. */
-export function scopeKey({ scope }: PluginSpec): string {
-  const names = scope.table.keys.map((position) => scope.table.names[position] as string)
-  return names.find((name) => name !== 'connection_id') as string
-}
+export { scopeKey }
 
 /** Where people look for a scope: its full name, where it has one. */
 export const titleColumn = (source: PluginSpec): string =>

@@ -1,7 +1,8 @@
+import type { Database } from '../database/database.ts'
 import { missingCell } from '../database/fit.ts'
 import { readAll } from '../database/read.ts'
-import type { Column } from '../database/table.ts'
-import { UserError } from '../errors.ts'
+import type { Column, Table } from '../database/table.ts'
+import { messageOf, UserError } from '../errors.ts'
 import type { EntityContext } from './entity.ts'
 import { idMaker } from './id-of.ts'
 import type { PluginSpec, Settings } from './plugin.ts'
@@ -27,8 +28,7 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
     throw new UserError(`${plugin.name}: the option connectionId is missing or no number`)
   }
   const scope = await findScope(plugin, connectionId, run)
-  const settings =
-    options.scopeConfig ?? (await findSettings(plugin, options.scopeConfigId ?? scope.scope_config_id, run))
+  const settings = options.scopeConfig ?? (await findSettings(plugin, scope, run))
   return {
     ...run,
     plugin,
@@ -44,26 +44,79 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
   }
 }
 
-/** The stored scope, or for one that is not stored yet a row with what the options say of it. */
-async function findScope({ scope, name }: PluginSpec, connectionId: number, { database, options }: TaskRun) {
-  const given = Object.entries(scope.options).filter(
-    ([option]) => options[option] !== undefined && options[option] !== '',
-  )
-  if (given.length === 0) throw new UserError(`${name}: name the scope by ${Object.keys(scope.options).join(' or ')}`)
-  const known = Object.fromEntries(given.map(([option, column]) => [column, options[option]]))
-  const [stored] = await readAll(database, { table: scope.table, where: { connection_id: connectionId, ...known } })
-  const empty = Object.entries(scope.table.columns as Record<string, Column>).map(([column, spec]) => [
+/** The column that names a scope within its connection. */
+export function scopeKey({ scope: { table } }: PluginSpec): string {
+  const names = table.keys.map((position) => table.names[position] as string)
+  return names.find((name) => name !== 'connection_id') as string
+}
+
+/**
+ * The stored scope that options name. Its key counts before all else: a task may name a repository as it was once called.
+ * A connection without any scope may be worked through by a plan that someone wrote; then the options are all that is known
+ * of the scope.
+ */
+export async function findScope(
+  plugin: PluginSpec,
+  connectionId: number,
+  { database, options, log }: Pick<TaskRun, 'database' | 'options' | 'log'>,
+): Promise<any> {
+  const { table, options: columns } = plugin.scope
+  const given = Object.entries(columns).filter(([option]) => isGiven(options[option]))
+  if (given.length === 0) throw new UserError(`${plugin.name}: name the scope by ${Object.keys(columns).join(' or ')}`)
+  const named = given.map(([option]) => `${option} ${JSON.stringify(options[option])}`).join(' and ')
+  const known = valuesOf(plugin, given, options)
+  const key = scopeKey(plugin)
+  const where = { connection_id: connectionId, ...(key in known ? { [key]: known[key] } : known) }
+  const [stored] = await readAll(database, { table, where })
+  if (stored) {
+    const before = Object.entries(known).find(([column, value]) => stored[column] !== value)
+    if (before) log?.(`The task calls its scope ${before[1]}; it is ${stored[before[0]]} now.`)
+    return stored
+  }
+  if (await readAny(database, table, connectionId)) {
+    throw new UserError(
+      `${plugin.name}: connection ${connectionId} has no scope with ${named}. It may have been renamed or removed: add it to the connection, or run its project anew.`,
+    )
+  }
+  const empty = Object.entries(table.columns as Record<string, Column>).map(([column, spec]) => [
     column,
     missingCell(spec),
   ])
-  return stored ?? { ...Object.fromEntries(empty), connection_id: connectionId, ...known }
+  return { ...Object.fromEntries(empty), connection_id: connectionId, ...known }
 }
 
-async function findSettings(plugin: PluginSpec, id: unknown, { database }: TaskRun): Promise<Settings> {
+/** Some clients send an empty text or zero for none. */
+const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '' && value !== 0
+
+/** By column; what cannot be the value of one names nothing. */
+function valuesOf(
+  { name, scope: { table } }: PluginSpec,
+  given: readonly (readonly [option: string, column: string])[],
+  options: TaskRun['options'],
+): Record<string, unknown> {
+  const values = given.map(([option, column]) => {
+    try {
+      return [column, table.fitters[table.names.indexOf(column)]?.(options[option])]
+    } catch (error) {
+      throw new UserError(`${name}: the option ${option} names no scope: ${messageOf(error)}`)
+    }
+  })
+  return Object.fromEntries(values)
+}
+
+async function readAny({ kysely }: Database, table: Table<any>, connectionId: number): Promise<boolean> {
+  const query = kysely.selectFrom(table.name).select('connection_id').where('connection_id', '=', connectionId)
+  return (await query.limit(1).execute()).length > 0
+}
+
+/** Those of the scope config that the options name, or else the scope. */
+async function findSettings(plugin: PluginSpec, scope: any, { database, options }: TaskRun): Promise<Settings> {
+  const id = options.scopeConfigId || scope.scope_config_id
   if (!id) return {}
   const { scopeConfigs, settingsOf } = settingsTables(plugin)
   const [row] = await readAll(database, { table: scopeConfigs, where: { id } })
-  return row ? settingsOf(scopeConfigs, row) : {}
+  if (!row) throw new UserError(`${plugin.name}: there is no scope config ${id}: choose another one, or none.`)
+  return settingsOf(scopeConfigs, row)
 }
 
 async function findEndpoint(plugin: PluginSpec, id: number, { database, options }: TaskRun): Promise<string> {
