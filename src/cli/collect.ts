@@ -84,7 +84,7 @@ function createBar() {
       const filled = Math.round(share * WIDTH)
       const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled)
       put(
-        `${bar} ${Math.floor(share * 100)} %  ${pipeline.finishedTasks}/${pipeline.totalTasks} tasks  ${currentOf(tasks)}`,
+        `${bar} ${Math.floor(share * 100)} %  ${pipeline.finishedTasks}/${pipeline.totalTasks} tasks  ${currentOf(tasks) || waitOf(pipeline)}`,
       )
     },
     finish({ pipeline, tasks }: PipelineEvent) {
@@ -99,6 +99,9 @@ function createBar() {
 }
 
 const isDone = ({ status }: Task) => !['TASK_CREATED', 'TASK_RERUN', 'TASK_RESUME', 'TASK_RUNNING'].includes(status)
+
+/** What nothing goes on without, say another run that works on the same scope. */
+const waitOf = ({ status, message }: Pipeline) => (status === 'TASK_RUNNING' ? (message.split('\n')[0] ?? '') : '')
 
 function currentOf(tasks: readonly Task[]): string {
   const running = tasks.filter(({ status }) => status === 'TASK_RUNNING')

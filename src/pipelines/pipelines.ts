@@ -164,7 +164,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         const wasQueued = await updateRows(transaction, pipelines, { id, status: [...QUEUED] }, ended)
         const isRunning = (await stored(id, transaction)).status === 'TASK_RUNNING'
         if (wasQueued || isRunning) {
-          await updateRows(transaction, tasks, { pipeline_id: id, status: [...QUEUED] }, ended)
+          await updateRows(transaction, tasks, { pipeline_id: id, status: [...QUEUED] }, { ...ended, message: '' })
         }
         if (isRunning) await updateRows(transaction, pipelineLeases, { pipeline_id: id }, { cancel_requested: true })
         else await deleteRows(transaction, pipelineLeases, { pipeline_id: id })

@@ -7,6 +7,7 @@ import type { TaskStatus } from '../domain/enums.ts'
 import { messageOf } from '../errors.ts'
 import { pipelines, tasks } from '../system/pipelines.ts'
 import { pipelineLeases } from '../system/runs.ts'
+import { describeLease, type Leases } from './leases.ts'
 import { newestTasks, type PipelineRow, type TaskRow } from './pipeline-rows.ts'
 import { QUEUED, statesBefore } from './states.ts'
 import { deleteRows, fitted } from './store.ts'
@@ -19,6 +20,9 @@ export interface PipelineRun {
   readonly holder: string
   /** The connection that a task works through, if any. */
   readonly connectionOf: (task: TaskRow) => string | null
+  readonly leases: Leases
+  /** What a task works on alone. */
+  readonly leasesOf: (task: TaskRow) => Promise<readonly string[]>
   readonly log: (line: string) => void
   /** Given with the reason CANCELLED when a user asked for it; any other reason means that this server stops. */
   readonly signal: AbortSignal
@@ -32,12 +36,14 @@ const secondsSince = (moment: Date | null) => (moment ? Math.round((Date.now() -
 export async function runPipeline(run: PipelineRun): Promise<void> {
   const { pipeline, database, dispatch, signal } = run
   const isStopping = () => signal.aborted && signal.reason !== CANCELLED
+  /** What tasks wait for, by their ids. */
+  const waits = new Map<number, string>()
   const stages = Map.groupBy(await newestTasks(database.kysely, pipeline.id), ({ pipeline_row }) => pipeline_row)
   for (const [stage, all] of [...stages].sort(([one], [other]) => one - other)) {
     const waiting = all.filter(isQueued)
     if (waiting.length > 0 && !signal.aborted) {
       await setState(run, pipelines, pipeline.id, { stage })
-      await Promise.all(waiting.map((task) => runTask(task)))
+      await Promise.all(waiting.map((task) => runAlone(task)))
     }
     if (signal.aborted) break
     if (!pipeline.skip_on_fail && (await failures(database, pipeline.id)).length > 0) break
@@ -45,6 +51,35 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
   // Left as it is, for whoever takes over.
   if (isStopping()) return
   await finish(run)
+
+  /** Before it takes a thread: whoever it waits for may need one. */
+  async function runAlone(task: TaskRow): Promise<void> {
+    const names = await persist(run, () => run.leasesOf(task))
+    const lessee = { task_id: task.id, pipeline_id: pipeline.id }
+    const end = await persist(run, () =>
+      run.leases.take(names, lessee, signal, (lease) => wait(task, describeLease(lease))),
+    )
+    if (waits.delete(task.id)) await tell(task, '')
+    if (!end) return
+    try {
+      await runTask(task)
+    } finally {
+      await end()
+    }
+  }
+
+  async function wait(task: TaskRow, other: string): Promise<void> {
+    const text = `${task.plugin} (task ${task.id}) waits for ${other}, which works on the same data.`
+    if (waits.get(task.id) === text) return
+    waits.set(task.id, text)
+    run.log(text)
+    await tell(task, text)
+  }
+
+  async function tell(task: TaskRow, message: string): Promise<void> {
+    await setState(run, tasks, task.id, { message })
+    await setState(run, pipelines, pipeline.id, { message: [...waits.values()].join('\n') })
+  }
 
   async function runTask(task: TaskRow): Promise<void> {
     const began_at = new Date()

@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { newHolder } from '../database/holder.ts'
 import { messageOf } from '../errors.ts'
 import type { ControlPlane } from './control-plane.ts'
+import { createLeases } from './leases.ts'
 import type { PipelineRow, TaskRow } from './pipeline-rows.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
 import { CANCELLED, runPipeline } from './run-pipeline.ts'
 import { runDueTicks } from './schedule.ts'
 import { openJson } from './sealed-plan.ts'
-import { joinServers } from './servers.ts'
+import { joinServers, LEASE_MS } from './servers.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
+import { leasesOfTask } from './task-leases.ts'
 import { createTaskLog, logFolder, PIPELINE_LOG } from './task-log.ts'
 
 export interface RunnerOptions {
@@ -32,7 +34,6 @@ export interface Runner {
 const LOOK_MS = 500
 /** Blueprints saved by other servers are seen this often. */
 const SCHEDULE_MS = 10_000
-const LEASE_MS = 15_000
 const STOPPED = 'this server stops'
 
 export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
@@ -41,6 +42,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   let holder = newHolder()
   const running = new Map<number, { abort: AbortController; ended: Promise<void> }>()
   let membership = await joinServers(database, holder, leaseMs)
+  const leases = createLeases(database, () => ({ holder, membership }))
   let isStopped = false
   let scheduleAt = 0
   let wake = () => {}
@@ -54,6 +56,8 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     const { connectionId } = openJson(stored, secrets) ?? {}
     return source && connectionId ? `${(source.settingsOf ?? source).name}:${connectionId}` : null
   }
+  const leasesOf = ({ plugin, options }: TaskRow) =>
+    leasesOfTask(database, plugins, { plugin, options: openJson(options, secrets) ?? {} })
 
   async function lookAround(): Promise<void> {
     if (!(await membership.beat())) {
@@ -63,6 +67,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
       holder = newHolder()
       membership = await joinServers(database, holder, leaseMs)
     }
+    await leases.endLeft()
     if (consume) await consumeQueue()
     if (Date.now() >= scheduleAt && !isStopped) {
       scheduleAt = Date.now() + SCHEDULE_MS
@@ -91,7 +96,8 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     write(`pipeline ${pipeline.id} begins`)
     const { signal } = abort
     void notify?.(pipeline.id, 'TASK_RUNNING')
-    const ended = runPipeline({ pipeline, database, dispatch, holder, signal, log: write, connectionOf })
+    const run = { pipeline, database, dispatch, holder, signal, log: write, connectionOf, leases, leasesOf }
+    const ended = runPipeline(run)
       .catch((error) => log.error({ pipeline: pipeline.id }, `the run broke off: ${messageOf(error)}`))
       .finally(() => {
         write.close()

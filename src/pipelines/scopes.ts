@@ -6,6 +6,7 @@ import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { blueprintScopes, blueprints } from '../system/projects.ts'
 import { collectorLatestState } from '../system/state.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
+import { deleteAlone } from './leases.ts'
 import type { ScopeView, Settings } from './records.ts'
 import { deleteScopeData, scopeParams } from './scope-data.ts'
 import type { ScopeService, ServiceContext } from './services.ts'
@@ -22,6 +23,7 @@ import {
   selectRows,
   updateRows,
 } from './store.ts'
+import { leasesOfScope } from './task-leases.ts'
 
 const LONGEST_PAGE = 1000
 
@@ -170,8 +172,10 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
       const used = { plugin_name: plugin, connection_id: connectionId, scope_id: scopeId }
       if (!dataOnly) await requireUnused(kysely, `Scope ${scopeTitle(source, row)}`, used)
       await requireNothingRuns(kysely)
-      await deleteScopeData(database, plugins, source, connectionId, row)
-      if (!dataOnly) await deleteRows(kysely, source.scope.table, where)
+      await deleteAlone(database, leasesOfScope(plugins, source, connectionId, row), async () => {
+        await deleteScopeData(database, plugins, source, connectionId, row)
+        if (!dataOnly) await deleteRows(kysely, source.scope.table, where)
+      })
       return publicScope(source, row)
     },
     async latestSyncState(plugin, connectionId, scopeId) {

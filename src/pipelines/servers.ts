@@ -4,6 +4,9 @@ import { isGone } from '../database/holder.ts'
 import { servers } from '../system/runs.ts'
 import { deleteRows, findRow, insertRow, updateRows } from './store.ts'
 
+/** How long a server may be silent before others take over what it holds. */
+export const LEASE_MS = 15_000
+
 export interface Membership {
   /** False: this server was taken for dead, and its pipelines may run elsewhere. */
   beat(): Promise<boolean>

@@ -66,6 +66,8 @@ export interface Plugin {
   readonly tables: readonly Table<any>[]
   /** In the order in which they run. */
   readonly subtasks: readonly Subtask[]
+  /** Names of what a task with such options works on alone, besides the scope of a source. */
+  readonly leases?: (options: TaskRun['options']) => readonly string[]
   /** Of a data source: what its connections, scopes and scope configs are made of. */
   readonly source?: PluginSpec
   /** Of one that pushes instead of being asked. */

@@ -23,6 +23,22 @@ export const pipelineLeases = defineTable(
   { meaning: 'Which server runs a pipeline, and whether it was asked to stop.' },
 )
 
+export const scopeLeases = defineTable(
+  '_weir_scope_leases',
+  {
+    /** A scope of a connection, a repository or a project. */
+    name: key(string(400)),
+    holder: string(200),
+    /** Of this lease alone: whoever ends it ends no later one. */
+    token: indexed(string(40)),
+    /** 0: it is held to delete data. */
+    task_id: bigint(),
+    pipeline_id: bigint(),
+    ...written,
+  },
+  { meaning: 'What only one task at a time may work on, and which one does.' },
+)
+
 export const blueprintTicks = defineTable(
   '_weir_blueprint_ticks',
   {

@@ -12,6 +12,7 @@ export const dora: Plugin = {
   name: 'dora',
   title: 'DORA',
   tables: [calculations],
+  leases: ({ projectName }) => (projectName ? [`project ${projectName}`] : []),
   subtasks: [
     calculation(
       { name: 'generateDeployments', reads: PIPELINES, writes: ['cicd_deployments'], domainTypes: ['CICD'] },

@@ -47,6 +47,7 @@ export function gitextractor(plugins: () => readonly Plugin[]): Plugin {
     name: 'gitextractor',
     title: 'Git history',
     tables: [],
+    leases: ({ repoId }) => (repoId ? [`repository ${repoId}`] : []),
     subtasks: [
       clone,
       reading('Collect Commits', COMMIT_TABLES, collectCommits),

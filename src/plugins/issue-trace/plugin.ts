@@ -9,6 +9,7 @@ export const issueTrace: Plugin = {
   name: 'issue_trace',
   title: 'Issue trace',
   tables: [calculations],
+  leases: ({ projectName }) => (projectName ? [`histories of project ${projectName}`] : []),
   subtasks: [
     calculation(
       { name: 'ConvertIssueStatusHistory', reads, writes: ['issue_status_history'], domainTypes: ['TICKET'] },

@@ -7,6 +7,7 @@ export const linker: Plugin = {
   name: 'linker',
   title: 'Linker',
   tables: [calculations, linkedIssues],
+  leases: ({ projectName }) => (projectName ? [`links of project ${projectName}`] : []),
   subtasks: [
     calculation(
       {

@@ -9,6 +9,8 @@ export const org: Plugin = {
   name: 'org',
   title: 'Organisation',
   tables: [calculations, connectedAccounts],
+  leases: ({ projectMappings }) =>
+    Array.isArray(projectMappings) ? projectMappings.map(({ projectName }) => `project ${projectName}`) : [],
   subtasks: [
     calculation(
       {

@@ -15,6 +15,10 @@ export const refdiff: Plugin = {
   name: 'refdiff',
   title: 'Commits between refs and deployments',
   tables: [calculations, finishedCommitsDiffs, wantedRanges],
+  leases: ({ repoId, projectName }) => [
+    ...(repoId ? [`repository ${repoId}`] : []),
+    ...(projectName ? [`project ${projectName}`] : []),
+  ],
   subtasks: [
     calculation(
       {

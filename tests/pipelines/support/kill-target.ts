@@ -4,7 +4,7 @@ import { runTask } from '../../../src/pipelines/run-task.ts'
 import type { TaskDispatch } from '../../../src/pipelines/task-dispatch.ts'
 import { testControl, testRunner, until } from './test-control.ts'
 
-const [url = '', dataFolder = ''] = process.argv.slice(2)
+const [url = '', dataFolder = '', maxParallel = '0'] = process.argv.slice(2)
 const database = await openDatabase(url)
 const control = testControl(database, { dataFolder })
 // Without threads: loading their code would take most of the time, and most of the kills.
@@ -13,7 +13,7 @@ const dispatch: TaskDispatch = {
   close: async () => {},
 }
 console.log('begins')
-const runner = await testRunner(control, dispatch)
+const runner = await testRunner(control, dispatch, { maxParallel: Number(maxParallel) })
 await until(async () => (await control.services.pipelines.list({ pending: true })).count === 0)
 await runner.stop()
 await database.close()

@@ -24,6 +24,8 @@ export interface TestOptions {
   readonly isDeaf?: boolean
   readonly requests?: number
   readonly secret?: string
+  /** Works alone on what has this name. */
+  readonly lease?: string
 }
 
 const step = (name: string): Subtask => ({
@@ -56,6 +58,7 @@ const plugin = (name: string): Plugin => ({
   name,
   title: name,
   tables: [],
+  leases: ({ lease }) => (lease ? [lease] : []),
   subtasks: ['collectPaint', 'extractPaint', 'convertPaint', 'extraPaint'].map(step),
 })
 
