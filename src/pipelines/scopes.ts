@@ -7,6 +7,7 @@ import { blueprintScopes, blueprints } from '../system/projects.ts'
 import { collectorLatestState } from '../system/state.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
 import { deleteAlone } from './leases.ts'
+import { domainScopesOf, entitiesOf } from './plan/domain-scopes.ts'
 import type { ScopeView, Settings } from './records.ts'
 import { deleteScopeData, scopeParams } from './scope-data.ts'
 import type { ScopeService, ServiceContext } from './services.ts'
@@ -174,6 +175,9 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
       await requireNothingRuns(kysely)
       await deleteAlone(database, leasesOfScope(plugins, source, connectionId, row), async () => {
         await deleteScopeData(database, plugins, source, connectionId, row)
+        for (const rows of domainScopesOf(source, connectionId, row, entitiesOf([]))) {
+          for (const plugin of plugins) await plugin.forget?.(database, rows)
+        }
         if (!dataOnly) await deleteRows(kysely, source.scope.table, where)
       })
       return publicScope(source, row)

@@ -8,6 +8,7 @@ import type { Place } from './quarantine.ts'
 export interface Note {
   read(): Promise<string | null>
   write(text: string): Promise<void>
+  forget(): Promise<void>
 }
 
 export function openNote(database: Database, { plugin, subtask, params }: Place): Note {
@@ -16,5 +17,10 @@ export function openNote(database: Database, { plugin, subtask, params }: Place)
   return {
     read: async () => (await readAll(database, { table: subtaskStates, where: place }))[0]?.prev_config ?? null,
     write: (text) => write(database, [subtaskStates.row({ ...place, prev_config: text, prev_started_at: startedAt })]),
+    async forget() {
+      let query = database.kysely.deleteFrom(subtaskStates.name)
+      for (const [column, value] of Object.entries(place)) query = query.where(column, '=', value)
+      await query.execute()
+    },
   }
 }

@@ -68,6 +68,8 @@ export interface Plugin {
   readonly subtasks: readonly Subtask[]
   /** Names of what a task with such options works on alone, besides the scope of a source. */
   readonly leases?: (options: TaskRun['options']) => readonly string[]
+  /** Forgets what it keeps of a row of the domain model that stands for a scope, whose data is deleted for good. */
+  readonly forget?: (database: Database, scope: { readonly table: string; readonly rowId: string }) => Promise<void>
   /** Of a data source: what its connections, scopes and scope configs are made of. */
   readonly source?: PluginSpec
   /** Of one that pushes instead of being asked. */

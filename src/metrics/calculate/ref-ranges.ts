@@ -4,12 +4,13 @@ import { RE2JS } from 're2js'
 import type { Database } from '../../database/database.ts'
 import { among, inPieces, type Piece } from '../../database/pieces.ts'
 import type { Table } from '../../database/table.ts'
-import { refCommits } from '../../domain/code.ts'
+import { retrying } from '../../database/write.ts'
+import { commits, refCommits } from '../../domain/code.ts'
 import { refsIssuesDiffs } from '../../domain/crossdomain.ts'
 import { refsPrCherrypicks } from '../../domain/pull-requests.ts'
 import { messageOf, UserError } from '../../errors.ts'
 import { type Calculation, type CalculationRun, noOrigin, type Sql, word } from './calculation.ts'
-import { calculateRanges } from './commit-ranges.ts'
+import { calculateRanges, finishedCommitsDiffs } from './commit-ranges.ts'
 import { fill, inTurn, replaceRows, writeInto } from './results.ts'
 
 interface Ref {
@@ -65,6 +66,16 @@ export const calculateCommitsDiff: Calculation = async (run) => {
 }
 
 const isOfRepo = (repoId: string) => sql`left(new_ref_id, ${sql.lit(repoId.length + 1)}) = ${`${repoId}:`}`
+
+/** Forgets what was calculated between refs of a repository, and between commits that no repository holds any more. */
+export async function forgetRanges(database: Database, repoId: string): Promise<void> {
+  const run = (statement: Sql) => retrying(database, () => statement.execute(database.kysely))
+  for (const { name } of [refCommits, refsIssuesDiffs]) {
+    await run(sql`delete from ${sql.table(name)} where ${isOfRepo(repoId)}`)
+  }
+  await run(sql`delete from ${sql.table(finishedCommitsDiffs.name)} where not exists (
+    select 1 from ${sql.table(commits.name)} as c where c.sha = new_commit_sha)`)
+}
 
 /** Pairs that the task names, and neighbours among the tags that match its pattern. */
 async function readRefs({ database, options }: CalculationRun): Promise<Refs> {

@@ -39,8 +39,11 @@ const ATTEMPTS = 3
 const FIRST_PAUSE_MS = 500
 const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
 
-const homeOf = ({ repoId }: GitTask) =>
+export const homeOf = (repoId: string): string =>
   join(taskConfig().dataFolder, 'git', createHash('sha256').update(repoId).digest('hex').slice(0, 32))
+
+/** Whoever holds it has the clone alone. */
+export const lockOf = (repoId: string): string => `gitextractor ${repoId}`
 
 /** Brings the clone up to date. */
 export async function updateClone(task: GitTask, plugins: readonly Plugin[]): Promise<void> {
@@ -73,8 +76,8 @@ const stillBroken = (error: unknown): never => {
 
 /** One run at a time works on a clone, and what a killed one left lying about is removed first. */
 async function exclusively<Result>(task: GitTask, body: (home: string) => Promise<Result>): Promise<Result> {
-  const home = homeOf(task)
-  return task.database.locked(`gitextractor ${task.repoId}`, async () => {
+  const home = homeOf(task.repoId)
+  return task.database.locked(lockOf(task.repoId), async () => {
     task.signal.throwIfAborted()
     await mkdir(home, { recursive: true })
     const left = (await readdir(home)).filter((name) => name !== 'clone.git')

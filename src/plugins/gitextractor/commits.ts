@@ -1,7 +1,7 @@
 /** Commits with their parents, authors and line counts: those that are new, or on a full pass all of them. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { commitFileComponents, commitFiles, commitParents, commits, repoCommits } from '../../domain/code.ts'
 import { type MarkedRows, openMarkedRows } from '../../plugin-kit/marked-rows.ts'
 import type { SubtaskResult } from '../../plugin-kit/subtask.ts'
@@ -11,10 +11,8 @@ import { objectReader } from './commit-objects.ts'
 import { commitWriter } from './commit-writer.ts'
 import { readComponents } from './components.ts'
 import { openCoverage } from './coverage.ts'
+import { MARK } from './mark.ts'
 import type { GitTask } from './options.ts'
-
-/** What marks the rows of this plugin, beside the repository's id. */
-export const MARK = 'gitextractor'
 
 export async function collectCommits(task: GitTask, clone: Clone): Promise<SubtaskResult> {
   const { database, repoId, since } = task
@@ -98,6 +96,16 @@ async function sweep(marked: MarkedRows, repoId: string): Promise<void> {
   const holder = { table: repoCommits, column: 'commit_sha' }
   await marked.sweepUnless(commits, 'sha', holder)
   await marked.sweepUnless(commitParents, 'commit_sha', holder)
-  await marked.sweep(commitFiles)
-  await marked.sweep(commitFileComponents)
+  const files = sql`select 1 from ${sql.table(commitFiles.name)} as f where f.id = commit_file_id`
+  await marked.sweep(commitFiles, notOnlyOfOthers(sql.ref('commit_files.commit_sha'), repoId))
+  await marked.sweep(
+    commitFileComponents,
+    sql`(not exists (${files}) or exists (${files} and ${notOnlyOfOthers(sql.ref('f.commit_sha'), repoId)}))`,
+  )
+}
+
+/** Commits that only other repositories hold now keep their files; those that this one holds were written anew. */
+function notOnlyOfOthers(sha: RawBuilder<unknown>, repoId: string): RawBuilder<unknown> {
+  const holders = sql`select 1 from ${sql.table(repoCommits.name)} as r where r.commit_sha = ${sha}`
+  return sql`(exists (${holders} and r.repo_id = ${repoId}) or not exists (${holders}))`
 }

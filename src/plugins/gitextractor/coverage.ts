@@ -24,11 +24,17 @@ const BEGUN: Remembered = { config: '', since: null, tips: [] }
 /** Beyond, some are forgotten, and what they lead to is read again. The note has room for this many. */
 const MOST_TIPS = 20_000
 
+const noteOf = (database: GitTask['database'], repoId: string) =>
+  openNote(database, { plugin: 'gitextractor', subtask: 'Collect Commits', params: repoId })
+
+export const forgetCoverage = (database: GitTask['database'], repoId: string): Promise<void> =>
+  noteOf(database, repoId).forget()
+
 export async function openCoverage(task: GitTask, components: string): Promise<Coverage> {
   const { database, repoId, fullSync, withStats, withFiles, excluded } = task
   const since = task.since?.getTime() ?? null
   const config = JSON.stringify({ withStats, withFiles, excluded, components })
-  const note = openNote(database, { plugin: 'gitextractor', subtask: 'Collect Commits', params: repoId })
+  const note = noteOf(database, repoId)
   const text = await note.read()
   const last: Remembered | null = fullSync || !text ? null : JSON.parse(text)
   const isCovered =

@@ -1,6 +1,8 @@
+import { repos } from '../../domain/code.ts'
 import type { Plugin, Subtask } from '../../plugin-kit/subtask.ts'
 import { type Clone, updateClone, withClone } from './clone.ts'
 import { collectCommits } from './commits.ts'
+import { forgetRepository } from './forget.ts'
 import { type GitTask, readOptions } from './options.ts'
 import { collectRefs } from './refs.ts'
 
@@ -47,6 +49,9 @@ export function gitextractor(plugins: () => readonly Plugin[]): Plugin {
     name: 'gitextractor',
     title: 'Git history',
     tables: [],
+    forget: async (database, { table, rowId }) => {
+      if (table === repos.name) await forgetRepository(database, rowId)
+    },
     leases: ({ repoId }) => (repoId ? [`repository ${repoId}`] : []),
     subtasks: [
       clone,

@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.ts'
 import { openMarkedRows } from '../../plugin-kit/marked-rows.ts'
 import type { SubtaskResult } from '../../plugin-kit/subtask.ts'
 import type { Clone } from './clone.ts'
-import { MARK } from './commits.ts'
+import { MARK } from './mark.ts'
 import type { GitTask } from './options.ts'
 
 type RefType = 'BRANCH' | 'TAG'

@@ -1,9 +1,15 @@
+import { repos } from '../../domain/code.ts'
 import {
   calculateDeploymentCommitsDiff,
   finishedCommitsDiffs,
   wantedRanges,
 } from '../../metrics/calculate/commit-ranges.ts'
-import { calculateCommitsDiff, calculateIssuesDiff, calculatePrCherryPick } from '../../metrics/calculate/ref-ranges.ts'
+import {
+  calculateCommitsDiff,
+  calculateIssuesDiff,
+  calculatePrCherryPick,
+  forgetRanges,
+} from '../../metrics/calculate/ref-ranges.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
 import { calculation } from '../../plugin-kit/calculation.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
@@ -15,6 +21,9 @@ export const refdiff: Plugin = {
   name: 'refdiff',
   title: 'Commits between refs and deployments',
   tables: [calculations, finishedCommitsDiffs, wantedRanges],
+  forget: async (database, { table, rowId }) => {
+    if (table === repos.name) await forgetRanges(database, rowId)
+  },
   leases: ({ repoId, projectName }) => [
     ...(repoId ? [`repository ${repoId}`] : []),
     ...(projectName ? [`project ${projectName}`] : []),

@@ -1,0 +1,130 @@
+/** Forgets a repository: its clone, what runs remember of it, and its rows, but for those that others need. */
+import { rm } from 'node:fs/promises'
+import { type RawBuilder, sql } from 'kysely'
+import type { Table } from '../../database/table.ts'
+import {
+  commitFileComponents,
+  commitFiles,
+  commitParents,
+  commits,
+  commitsDiffs,
+  refs,
+  repoCommits,
+} from '../../domain/code.ts'
+import { accounts } from '../../domain/people.ts'
+import { pullRequestCommits } from '../../domain/pull-requests.ts'
+import { retrying } from '../../plugin-kit/rows.ts'
+import type { TaskRun } from '../../plugin-kit/subtask.ts'
+import { homeOf, lockOf } from './clone.ts'
+import { forgetCoverage } from './coverage.ts'
+import { MARK } from './mark.ts'
+
+const BATCH = 1000
+
+export async function forgetRepository(database: TaskRun['database'], repoId: string): Promise<void> {
+  const run = <Row>(statement: RawBuilder<Row>) => retrying(database, () => statement.execute(database.kysely))
+  const isMarked = sql`_raw_data_table = ${MARK} and _raw_data_params = ${repoId}`
+  const remove = async (table: Table<any>, column: string, values: readonly string[], condition = sql`1 = 1`) => {
+    for (const some of inPieces(values)) {
+      await run(
+        sql`delete from ${sql.table(table.name)} where ${sql.ref(column)} in (${sql.join(some)}) and ${condition}`,
+      )
+    }
+  }
+  /** Rows that others need bear their mark from now on, so that they go with them. */
+  const handOver = async (table: Table<any>, column: string, heirs: ReadonlyMap<string, string>) => {
+    const byHeir = Map.groupBy(heirs.keys(), (value) => heirs.get(value) as string)
+    for (const [heir, values] of byHeir) {
+      for (const some of inPieces(values)) {
+        await run(sql`update ${sql.table(table.name)} set _raw_data_params = ${heir}
+          where ${sql.ref(column)} in (${sql.join(some)}) and ${isMarked}`)
+      }
+    }
+  }
+  const valuesOf = async (query: RawBuilder<unknown>) =>
+    (await run(query as RawBuilder<{ value: string }>)).rows.map(({ value }) => value)
+
+  /** Another repository for each of the commits that one holds too. */
+  async function otherHolders(shas: readonly string[], others: readonly string[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>()
+    for (const some of inPieces(others)) {
+      const { rows } = await run(sql<{ sha: string; heir: string }>`select commit_sha as sha, min(repo_id) as heir
+        from ${sql.table(repoCommits.name)} where repo_id in (${sql.join(some)}) and commit_sha in (${sql.join(shas)})
+        group by commit_sha`)
+      for (const { sha, heir } of rows) found.set(sha, heir)
+    }
+    return found
+  }
+
+  async function forgetCommits(shas: readonly string[], others: readonly string[]): Promise<void> {
+    const heirs = await otherHolders(shas, others)
+    const inPullRequests = await valuesOf(sql`select distinct commit_sha as value
+      from ${sql.table(pullRequestCommits.name)} where commit_sha in (${sql.join(shas)})`)
+    const needed = new Set([...heirs.keys(), ...inPullRequests])
+    const gone = shas.filter((sha) => !needed.has(sha))
+    /** With the commit that each belongs to. */
+    const filesOf = async (some: readonly string[]) => {
+      const { rows } = await run(sql<{ id: string; sha: string }>`select id, commit_sha as sha
+        from ${sql.table(commitFiles.name)} where commit_sha in (${sql.join(some)})`)
+      return new Map(rows.map(({ id, sha }) => [id, sha]))
+    }
+    const isOurs = sql`_raw_data_table = ${MARK}`
+    if (gone.length > 0) {
+      await remove(commitFileComponents, 'commit_file_id', [...(await filesOf(gone)).keys()], isOurs)
+      for (const table of [commitFiles, commitParents]) await remove(table, 'commit_sha', gone, isOurs)
+      await remove(commits, 'sha', gone, isOurs)
+      await remove(commitsDiffs, 'new_commit_sha', gone)
+    }
+    if (heirs.size > 0) {
+      const files = [...(await filesOf([...heirs.keys()]))].map(([id, sha]) => [id, heirs.get(sha) as string] as const)
+      await handOver(commitFileComponents, 'commit_file_id', new Map(files))
+      for (const table of [commitFiles, commitParents]) await handOver(table, 'commit_sha', heirs)
+      await handOver(commits, 'sha', heirs)
+    }
+    await remove(repoCommits, 'commit_sha', shas, sql`repo_id = ${repoId}`)
+  }
+
+  /** Authors whom no commit names any more. */
+  async function forgetPeople(): Promise<void> {
+    const ids = await valuesOf(sql`select id as value from ${sql.table(accounts.name)} where ${isMarked}`)
+    for (const some of inPieces(ids)) {
+      const heirs = new Map<string, string>()
+      const named = new Set<string>()
+      for (const column of ['author_id', 'committer_id']) {
+        const { rows } = await run(sql<{ id: string; heir: string | null }>`select ${sql.ref(column)} as id,
+          min(case when _raw_data_table = ${MARK} then _raw_data_params end) as heir
+          from ${sql.table(commits.name)} where ${sql.ref(column)} in (${sql.join(some)}) group by ${sql.ref(column)}`)
+        for (const { id, heir } of rows) {
+          named.add(id)
+          if (heir) heirs.set(id, heir)
+        }
+      }
+      await remove(
+        accounts,
+        'id',
+        some.filter((id) => !named.has(id)),
+        isMarked,
+      )
+      await handOver(accounts, 'id', heirs)
+    }
+  }
+
+  await database.locked(lockOf(repoId), () => rm(homeOf(repoId), { recursive: true, force: true }))
+  // First: whatever a crash leaves undeleted is then collected anew.
+  await forgetCoverage(database, repoId)
+  await run(sql`delete from ${sql.table(refs.name)} where repo_id = ${repoId}`)
+  const others = await valuesOf(
+    sql`select distinct repo_id as value from ${sql.table(repoCommits.name)} where repo_id <> ${repoId}`,
+  )
+  for (;;) {
+    const shas = await valuesOf(sql`select commit_sha as value from ${sql.table(repoCommits.name)}
+      where repo_id = ${repoId} order by commit_sha limit ${sql.lit(BATCH)}`)
+    if (shas.length === 0) break
+    await forgetCommits(shas, others)
+  }
+  await forgetPeople()
+}
+
+function* inPieces<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += BATCH) yield items.slice(start, start + BATCH)
+}
