@@ -57,8 +57,6 @@ export interface Reference {
   readonly table: Table<any>
   /** Column of the table that is referred to → column of this one. */
   readonly columns: Readonly<Record<string, string>>
-  /** The column may name several. */
-  readonly isList?: boolean
 }
 
 /** A subtask that no entity describes. */

@@ -114,11 +114,8 @@ export async function sweepReferred(
     const { name: rawName } = rawTable(raw)
     return sql`(_raw_data_table = ${rawName} and ${isGone(table, rawName)})`
   })
-  const unreferred = by.map(({ table: other, columns, isList = false }) => {
-    const on = Object.entries(columns).map(([own, its]) => {
-      const reference = sql.ref(`other.${its}`)
-      return isList ? sql`position(${name(own)} in ${reference}) > 0` : sql`${reference} = ${name(own)}`
-    })
+  const unreferred = by.map(({ table: other, columns }) => {
+    const on = Object.entries(columns).map(([own, its]) => sql`${sql.ref(`other.${its}`)} = ${name(own)}`)
     if (isScoped) on.push(sql`other._raw_data_params = ${name('_raw_data_params')}`)
     if ('connection_id' in other.columns) on.push(sql`other.connection_id = ${connectionId}`)
     return sql`and not exists (select 1 from ${sql.table(other.name)} as other where ${sql.join(on, sql` and `)})`

@@ -47,7 +47,7 @@ describeEachDatabase('collecting from jira', (test) => {
     fake.issues.push(issue(4, { updated: new Date(Date.now() + 60_000).toISOString() }))
     await runAll()
     expect(await issueKeys()).toEqual(['SHOP-1', 'SHOP-2', 'SHOP-3', 'SHOP-4'])
-    expect(issueRequests()).toEqual([expect.stringContaining('updated+%3E%3D')])
+    expect(issueRequests()).toEqual([expect.stringContaining('updated+%3E%3D'), expect.stringContaining('fields=id')])
   })
 
   it('looks at the filter of the board before and after everything else', async () => {
