@@ -78,6 +78,8 @@ describeEachDatabase('collecting from circleci', (test) => {
     const going = fake.addWorkflow(id, { status: 'running' })
     const jobs = Array.from({ length: 30 }, () => fake.addJob(going.id, { status: 'running' }))
     await runAll()
+    // From now on the workflow itself is unchanged.
+    await runAll()
     fake.addJob(going.id, { status: 'success', name: 'added' })
     for (const job of jobs) fake.setJobStatus(going.id, job.id, 'success')
     await runAll()
