@@ -1,3 +1,22 @@
+/**
+ * A GitHub over HTTP on loopback: REST and GraphQL over one generated world that can change while it runs.
+ *
+ *   const fake = await startFakeGithub({ world: { users: 3, repositories: [{ name: 'acme/web', issues: 2, … }] } })
+ *   fake.clock.set('2025-05-05T05:05:05Z')   // the time of the changes that follow, and of the Date header
+ *   const issue = fake.update({ repository: 'acme/web', add: 'issues', with: { title: 'Broken', labels: ['bug'] } })
+ *
+ * `update` takes plain data (world/changes.ts), in process or by POST to /_fake/update (spawn.ts), and sets times of change as
+ * GitHub does. Records go by `index`: the number of an issue or pull request; `parent * 1000 + ordinal` of a child.
+ *
+ *   create     { add: 'issues' | 'pullRequests' | 'runs' | 'deployments' | 'releases' | 'milestones' | …, with? }
+ *   children   { add: 'comments' | 'events' | 'pullCommits' | 'reviews', parent: number } { add: 'reviewComments', parent: index of the
+ *              review } { add: 'jobs', parent: index of the run } { add: 'statuses', parent: index of the deployment, with: { state } }
+ *   edit       { edit: kind, index, with }: title, body, labels (new ones are made), assignees: [], milestone, author: null, …
+ *   remove     { remove: kind, index }: with its children; nothing tells of it, neither on the parent nor elsewhere
+ *   tickets    { close: number } { reopen: number } { merge: number } { forcePush: number }
+ *   runs       { rerun: index }: the same run with other jobs; { edit: 'runs', index, with: { status: 'completed', conclusion } }
+ *   repository { rename: 'owner/name' } { archive: boolean } { delete: true }
+ */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

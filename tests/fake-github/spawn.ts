@@ -7,6 +7,7 @@ import type { FakeGithubOptions } from './fake-github.ts'
 import type { FaultDetails, FaultKind } from './faults.ts'
 import { type RequestLog, requestLog } from './request-log.ts'
 import { applyChange, type Change } from './world/changes.ts'
+import type { Item } from './world/records.ts'
 import { createWorld, type World } from './world/world.ts'
 
 /** A fake GitHub in a process of its own, so that it takes no time from the one that is measured or killed. */
@@ -16,7 +17,7 @@ export interface SpawnedFakeGithub {
   /** An equal world in this process; `update` changes both. */
   readonly world: World
   state(): Promise<Omit<FakeState, 'entries'> & { readonly requests: RequestLog }>
-  update(change: Change): Promise<void>
+  update(change: Change): Promise<Item | undefined>
   failNext(kind: FaultKind, details?: FaultDetails): Promise<void>
   revoke(token: string): Promise<void>
   clearRequests(): Promise<void>
@@ -50,7 +51,7 @@ export async function spawnFakeGithub(options: FakeGithubOptions = {}): Promise<
     update: async (change) => {
       const now = Date.now()
       await call('update', change, now)
-      applyChange(world, change, now)
+      return applyChange(world, change, now)
     },
     failNext: async (kind, details) => void (await call('fail-next', kind, details ?? {})),
     revoke: async (token) => void (await call('revoke', token)),

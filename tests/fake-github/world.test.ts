@@ -108,4 +108,75 @@ describe('changes', () => {
     fake.update({ repository: 'acme/site', delete: true })
     expect((await get(fake, '/repos/acme/site')).status).toBe(404)
   })
+
+  test('an issue that is removed takes its comments and events with it, and leaves no trace', async () => {
+    const { issues, comments } = fake.world.repository('acme/web')
+    const [issue] = [...issues]
+    const added = fake.update({ repository: 'acme/web', add: 'comments', parent: issue!.number })!
+    const path = '/repos/acme/web/issues/comments'
+    expect((await all(fake, path)).map(({ id }) => id)).toContain(added.id)
+    fake.clock.advance(60_000)
+    fake.update({ repository: 'acme/web', remove: 'issues', index: issue!.index })
+    expect((await all(fake, path)).map(({ id }) => id)).not.toContain(added.id)
+    expect(comments.get(added.index)).toBeUndefined()
+    expect((await get(fake, `/repos/acme/web/issues/${issue!.number}`)).status).toBe(404)
+    expect(await all(fake, '/repos/acme/web/issues?state=all&since=2025-05-05T05:05:30Z')).toEqual([])
+  })
+
+  test('close, reopen, merge, relabel and unassign are changes of the ticket; what a comment loses is none', async () => {
+    const { issues, pullRequests } = fake.world.repository('acme/web')
+    const issue = [...issues].find((each) => each.state === 'open')!
+    const pull = [...pullRequests].find((each) => each.state === 'open')!
+    fake.update({ repository: 'acme/web', close: issue.number })
+    fake.update({ repository: 'acme/web', edit: 'issues', index: 1, with: { labels: ['brand new'], assignees: [] } })
+    fake.update({ repository: 'acme/web', merge: pull.number })
+    expect((await get(fake, `/repos/acme/web/issues/${issue.number}`)).body).toMatchObject({
+      state: 'closed',
+      closed_at: now,
+      updated_at: now,
+    })
+    expect((await get(fake, '/repos/acme/web/issues/1')).body).toMatchObject({
+      labels: [{ name: 'brand new' }],
+      assignees: [],
+      updated_at: now,
+    })
+    expect((await get(fake, `/repos/acme/web/pulls/${pull.number}`)).body).toMatchObject({
+      merged: true,
+      merged_at: now,
+    })
+    const comment = fake.update({ repository: 'acme/web', add: 'comments', parent: issue.number })!
+    fake.clock.advance(60_000)
+    fake.update({ repository: 'acme/web', remove: 'comments', index: comment.index })
+    expect((await get(fake, `/repos/acme/web/issues/${issue.number}`)).body).toMatchObject({ updated_at: now })
+    fake.update({ repository: 'acme/web', reopen: issue.number })
+    expect((await get(fake, `/repos/acme/web/issues/${issue.number}`)).body).toMatchObject({
+      state: 'open',
+      closed_at: null,
+      updated_at: '2025-05-05T05:06:05Z',
+    })
+  })
+
+  test('a push moves the head, a status the deployment, a rerun the jobs of its run', async () => {
+    const { pullRequests, deployments, runs } = fake.world.repository('acme/web')
+    const [pull, deployment, run] = [[...pullRequests][0]!, [...deployments][0]!, [...runs][0]!]
+    fake.update({ repository: 'acme/web', add: 'pullCommits', parent: pull.number })
+    const pushed = (await get(fake, `/repos/acme/web/pulls/${pull.number}`)).body
+    const commits = await all(fake, `/repos/acme/web/pulls/${pull.number}/commits`)
+    expect(pushed).toMatchObject({ updated_at: now, head: { sha: commits.at(-1).sha } })
+    fake.update({ repository: 'acme/web', add: 'statuses', parent: deployment.index, with: { state: 'failure' } })
+    expect((await all(fake, `/repos/acme/web/deployments/${deployment.id}/statuses`))[0].state).toBe('failure')
+    const listed = await all(fake, '/repos/acme/web/deployments')
+    expect(listed.find(({ id }) => id === deployment.id).updated_at).toBe(now)
+    const jobs = async () =>
+      (await all(fake, `/repos/acme/web/actions/runs/${run.id}/jobs`, (body) => body.jobs)).map(({ id }) => id)
+    const before = await jobs()
+    fake.update({ repository: 'acme/web', rerun: run.index })
+    expect((await jobs()).filter((id) => before.includes(id))).toEqual([])
+    expect((await get(fake, `/repos/acme/web/actions/runs/${run.id}`)).body).toMatchObject({
+      run_attempt: 2,
+      created_at: run.createdAt,
+      updated_at: now,
+      status: 'queued',
+    })
+  })
 })

@@ -1,62 +1,98 @@
 import { timestamp } from './ground.ts'
 import { CHILD_SPAN, parseSha } from './ids.ts'
-import type { Item } from './records.ts'
+import type { Commit, Item, PullRequest } from './records.ts'
 import type { Collections, Repository } from './repository.ts'
 import type { World } from './world.ts'
 
 type RecordOf<K extends keyof Collections> = Collections[K] extends Iterable<infer T> ? T : never
 
-/** Something that happens on the fake GitHub after it was generated. Plain data, so that it can be sent to a child process. */
-export type Change =
-  | { [K in keyof Collections]: RecordChange<K> }[keyof Collections]
-  | { readonly repository: string; readonly forcePush: number }
-  | { readonly repository: string; readonly rename: string }
-  | { readonly repository: string; readonly archive: boolean }
-  | { readonly repository: string; readonly delete: true }
+/**
+ * Something that happens on the fake GitHub after it was generated, as plain data, so that it can be sent to a child process.
+ * A test that runs while the world changes gives these to `update` (see fake-github.ts for what each of them is good for).
+ */
+export type Change = { [K in keyof Collections]: RecordChange<K> }[keyof Collections] | (InRepository & WholeChange)
 
-export type RecordChange<K extends keyof Collections> =
-  /** `parent`: number of the issue or pull request, index of the run, deployment or review. */
-  | { readonly repository: string; readonly add: K; readonly parent?: number; readonly with?: Partial<RecordOf<K>> }
-  | { readonly repository: string; readonly edit: K; readonly index: number; readonly with: Partial<RecordOf<K>> }
-  | { readonly repository: string; readonly remove: K; readonly index: number }
+interface InRepository {
+  /** Its name `owner/name` at that time. */
+  readonly repository: string
+}
+/** Changes that are more than one edit. Issues and pull requests go by number, runs by index. */
+type WholeChange =
+  | { readonly close: number }
+  | { readonly reopen: number }
+  | { readonly merge: number }
+  | { readonly forcePush: number }
+  | { readonly rerun: number }
+  | { readonly rename: string }
+  | { readonly archive: boolean }
+  | { readonly delete: true }
 
-/** Which collections' records are parents: a change to a child is an update of its parent, as on GitHub. */
+export type RecordChange<K extends keyof Collections> = InRepository &
+  (
+    | /** `parent`: number of the issue or pull request, index of the run, deployment or review. */
+    { readonly add: K; readonly parent?: number; readonly with?: Partial<RecordOf<K>> }
+    | { readonly edit: K; readonly index: number; readonly with: Partial<RecordOf<K>> }
+    | { readonly remove: K; readonly index: number }
+  )
+
+/**
+ * Which collections' records are parents: a new or edited child is an update of its parent, as on GitHub. What is taken
+ * away leaves no trace on its parent, and a label or a milestone that is edited none on what bears it.
+ */
 const PARENTS: Partial<Record<keyof Collections, readonly (keyof Collections)[]>> = {
   comments: ['issues', 'pullRequests'],
   pullCommits: ['pullRequests'],
   reviews: ['pullRequests'],
+  reviewComments: ['reviews'],
   jobs: ['runs'],
   statuses: ['deployments'],
 }
+/** Who closes and merges. */
+const CLOSER = 'user-1'
 
 /** Applies a change at the time `now` (milliseconds) and returns the record that it made or changed, if any. */
 export function applyChange(world: World, change: Change, now: number): Item | undefined {
   const repository = world.repository(change.repository)
   const at = timestamp(now)
-  if ('rename' in change) return rename(repository, change.rename)
-  if ('forcePush' in change) return forcePush(repository, change.forcePush, at)
-  if ('archive' in change) {
-    repository.isArchived = change.archive
-    return undefined
-  }
-  if ('delete' in change) {
-    repository.isGone = true
-    return undefined
-  }
-  if ('add' in change) {
-    const times = change.add === 'reviews' ? { submittedAt: at, state: 'COMMENTED' } : openTimes(change.add, at)
-    const values = { createdAt: at, updatedAt: at, ...times, ...change.with }
-    const item = repository[change.add].add(change.parent ?? 0, values as never)
-    touch(repository, change.add, change.parent, at)
-    return item
-  }
+  if ('add' in change) return add(repository, change, at)
   if ('edit' in change) {
+    makeLabels(repository, change.with, at)
     const item = repository[change.edit].edit(change.index, { updatedAt: at, ...change.with } as never)
     touch(repository, change.edit, Math.floor(change.index / CHILD_SPAN), at)
     return item
   }
-  repository[change.remove].remove(change.index)
+  if ('remove' in change) {
+    repository[change.remove].remove(change.index)
+    return undefined
+  }
+  if ('close' in change) return end(repository, change.close, { state: 'closed', closedAt: at, closedBy: CLOSER }, at)
+  if ('reopen' in change) return end(repository, change.reopen, { state: 'open', closedAt: null, closedBy: null }, at)
+  if ('merge' in change) return merge(repository, change.merge, at)
+  if ('forcePush' in change) return forcePush(repository, change.forcePush, at)
+  if ('rerun' in change) return rerun(repository, change.rerun, at)
+  repository.updatedAt = at
+  if ('rename' in change) rename(repository, change.rename)
+  else if ('archive' in change) repository.isArchived = change.archive
+  else repository.isGone = true
   return undefined
+}
+
+type Addition = { readonly add: keyof Collections; readonly parent?: number; readonly with?: object }
+
+function add(repository: Repository, { add: kind, parent, with: given = {} }: Addition, at: string): Item {
+  makeLabels(repository, given, at)
+  const times = kind === 'reviews' ? { submittedAt: at, state: 'COMMENTED' } : openTimes(kind, at)
+  const item = repository[kind].add(parent ?? 0, { createdAt: at, updatedAt: at, ...times, ...given } as never)
+  if (kind === 'pullCommits') repository.pullRequests.edit(parent!, { headSha: (item as Commit).sha })
+  touch(repository, kind, parent, at)
+  return item
+}
+
+/** GitHub makes labels that somebody puts on an issue. */
+function makeLabels({ labels }: Repository, given: object, at: string): void {
+  const names = (given as Partial<PullRequest>).labels ?? []
+  const known = new Set([...labels].map(({ name }) => name))
+  for (const name of names) if (!known.has(name)) labels.add(0, { name, createdAt: at, updatedAt: at })
 }
 
 /** What was opened just now is neither closed nor finished. */
@@ -65,17 +101,45 @@ function openTimes(kind: keyof Collections, at: string): object {
   if (kind === 'issues') return open
   if (kind === 'pullRequests') return { ...open, mergedAt: null, mergedBy: null, mergeCommitSha: null }
   if (kind === 'runs') return { startedAt: at, status: 'queued', conclusion: null }
+  if (kind === 'jobs') return { startedAt: at, completedAt: null, status: 'queued', conclusion: null }
+  if (kind === 'pullCommits' || kind === 'commits') return { authoredAt: at }
   return {}
 }
 
 function touch(repository: Repository, kind: keyof Collections, parent: number | undefined, at: string): void {
   for (const parentKind of PARENTS[kind] ?? []) {
     const parents = repository[parentKind]
-    if (parent !== undefined && parents.get(parent) !== undefined) parents.edit(parent, { updatedAt: at } as never)
+    if (parent === undefined || parents.get(parent) === undefined) continue
+    parents.edit(parent, { updatedAt: at } as never)
+    touch(repository, parentKind, Math.floor(parent / CHILD_SPAN), at)
   }
 }
 
-function rename(repository: Repository, name: string): undefined {
+/** Closes or reopens an issue or a pull request; GitHub lists closings among the events. */
+function end(repository: Repository, number: number, values: Partial<PullRequest>, at: string): Item {
+  const { issues, pullRequests, events } = repository
+  if (values.state === 'closed')
+    events.add(number, { event: 'closed', actor: CLOSER, commitSha: null, createdAt: at, updatedAt: at })
+  const tickets = issues.has(number) ? issues : pullRequests
+  return tickets.edit(number, { ...values, updatedAt: at })
+}
+
+function merge(repository: Repository, number: number, at: string): Item {
+  const merged = { mergedAt: at, mergedBy: CLOSER, mergeCommitSha: repository.mergeSha(number) }
+  return end(repository, number, { state: 'closed', closedAt: at, closedBy: CLOSER, isDraft: false, ...merged }, at)
+}
+
+/** A further attempt: other jobs under the same run, which was created when it was. */
+function rerun({ runs, jobs }: Repository, index: number, at: string): Item {
+  const earlier = jobs.childrenOf(index)
+  for (const job of earlier) jobs.remove(job.index)
+  for (const { name } of earlier)
+    jobs.add(index, { name, createdAt: at, updatedAt: at, ...openTimes('jobs', at) } as never)
+  const attempt = runs.get(index)!.attempt + 1
+  return runs.edit(index, { attempt, status: 'queued', conclusion: null, startedAt: at, updatedAt: at })
+}
+
+function rename(repository: Repository, name: string): void {
   repository.formerNames.push(`${repository.owner}/${repository.name}`)
   const [owner, rest] = name.split('/') as [string, string]
   repository.owner = owner

@@ -7,7 +7,8 @@ export interface Source<T extends Item> {
   readonly indexes: (parent: number) => Iterable<number>
   /** Whether `indexes` gives this one; known without walking through them. */
   readonly holds: (index: number) => boolean
-  readonly parentOf: (index: number) => number
+  /** Whether that to which a record belongs still exists. */
+  readonly belongs: (index: number) => boolean
   /** The index of a record added later. */
   readonly next: (parent: number) => number
   readonly build: (index: number) => T
@@ -58,7 +59,8 @@ export function collection<T extends Item>(source: Source<T>, revision: Revision
   let selectionsOf = revision.value
   let recordsOf = revision.value
 
-  const exists = (index: number): boolean => !removed.has(index) && (addedIndexes.has(index) || source.holds(index))
+  const exists = (index: number): boolean =>
+    !removed.has(index) && (addedIndexes.has(index) ? source.belongs(index) : source.holds(index))
   const build = (index: number): T => {
     if (recordsOf !== revision.value || records.size >= RECORDS_KEPT) records.clear()
     recordsOf = revision.value
@@ -147,7 +149,7 @@ export function listSource<T extends Item>(count: number, build: (index: number)
       for (let index = 1; index <= count; index++) yield index
     },
     holds: (index) => Number.isInteger(index) && index >= 1 && index <= count,
-    parentOf: () => 0,
+    belongs: () => true,
     next: () => ++last,
     build,
   }
@@ -160,6 +162,10 @@ export function childSource<T extends Item>(
   build: (index: number, parent: number, ordinal: number) => T,
 ): Source<T> {
   const addedTo = new Map<number, number>()
+  const belongs = (index: number): boolean => {
+    const parent = Math.floor(index / CHILD_SPAN)
+    return parents.some((collection) => collection.has(parent))
+  }
   return {
     parents: function* () {
       for (const collection of parents) yield* collection.indexes()
@@ -168,10 +174,9 @@ export function childSource<T extends Item>(
       for (let ordinal = 0; ordinal < count(parent); ordinal++) yield parent * CHILD_SPAN + ordinal
     },
     holds: (index) => {
-      const parent = Math.floor(index / CHILD_SPAN)
-      return index % CHILD_SPAN < count(parent) && parents.some((collection) => collection.has(parent))
+      return index % CHILD_SPAN < count(Math.floor(index / CHILD_SPAN)) && belongs(index)
     },
-    parentOf: (index) => Math.floor(index / CHILD_SPAN),
+    belongs,
     next: (parent) => {
       const extra = addedTo.get(parent) ?? 0
       addedTo.set(parent, extra + 1)

@@ -36,6 +36,7 @@ export function generateRun(on: Ground, index: number): WorkflowRun {
     headBranch: on.luck.pick('run branch', ['main', 'main', 'release', `feature-${index}`], index),
     headSha: commitAt(on, 'run commit', index),
     actor: on.person('run actor', index),
+    attempt: 1,
     startedAt,
     createdAt,
     updatedAt: on.later(startedAt, on.luck.integer('run duration', 30, 3600, index)),

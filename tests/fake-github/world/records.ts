@@ -140,6 +140,8 @@ export interface WorkflowRun extends Item {
   readonly headBranch: string
   readonly headSha: string
   readonly actor: string
+  /** How often it was started; the earlier attempts' jobs are not listed any more. */
+  readonly attempt: number
   readonly startedAt: string
 }
 

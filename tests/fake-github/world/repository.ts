@@ -47,11 +47,13 @@ export interface Repository extends Collections {
   isGone: boolean
   readonly settings: RepositorySettings
   readonly createdAt: string
-  readonly updatedAt: string
+  updatedAt: string
   readonly pushedAt: string
   /** An issue or a pull request. */
   ticket(number: number): records.Issue | records.PullRequest | undefined
   commit(name: string): records.Commit | undefined
+  /** Of the commit that merges a pull request. */
+  mergeSha(number: number): string
 }
 
 export function generateRepository(
@@ -80,6 +82,7 @@ export function generateRepository(
     pushedAt: world.until,
     ticket: (number) => collections.issues.get(number) ?? collections.pullRequests.get(number),
     commit: (text) => findCommit(on, collections, text),
+    mergeSha: (number) => sha(on.luck, 'merge', ordinal, number),
   }
 }
 
@@ -175,7 +178,7 @@ function ticketNumbers({ issues, pullRequests }: RepositorySettings) {
       },
       holds: (number) =>
         Number.isInteger(number) && number >= 1 && number <= total && isPull(number) === (kind === 'pull'),
-      parentOf: () => 0,
+      belongs: () => true,
       next: () => ++last,
       build: (number) => build(number, kind === 'pull' ? pullsUpTo(number) : number - pullsUpTo(number)),
     }),
