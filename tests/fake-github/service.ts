@@ -95,6 +95,7 @@ export function serve(service: Service, received: Received): Served {
     canonicalPath: canonicalPath(service.world, match!, path),
     world: service.world,
     bearer,
+    wantsHtml: /vnd\.github\.(full|html)/.test(header(received, 'accept') ?? ''),
     clock: service.clock,
     pagingCap: service.settings.pagingCap,
     quota: (each) => quotaOf(service, bearer, each),

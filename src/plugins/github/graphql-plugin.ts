@@ -3,11 +3,10 @@ import type { Entity } from '../../plugin-kit/entity.ts'
 import pullRequestCommits from './entities/pull-request-commits.ts'
 import reviews from './entities/reviews.ts'
 import accounts, { bots } from './graphql/accounts.ts'
-import deployments from './graphql/deployments.ts'
+import deployments, { refs } from './graphql/deployments.ts'
 import issues from './graphql/issues.ts'
 import jobs from './graphql/jobs.ts'
 import pullRequests from './graphql/pull-requests.ts'
-import releases from './graphql/releases.ts'
 import { githubSpec, sharedEntities } from './plugin.ts'
 
 /** GitHub with GraphQL where it saves requests; connections, scopes and tables are those of `github`. */
@@ -25,8 +24,8 @@ export const githubGraphql = definePlugin({
     jobs,
     accounts,
     bots,
+    refs,
     deployments,
-    releases,
   ],
 })
 

@@ -45,8 +45,13 @@ export const repoAccounts = table('repo_accounts', 'GithubRepoAccount', {
 export const peopleIn = (people: readonly any[], { read }: { read: (table: any, record: any) => any }) =>
   people.filter((person) => person?.id).map((person) => read(repoAccounts, person))
 
-/** The reference stores texts over REST as they stand in the answer: JSON, with quotes and escapes. */
-export const quoted = (name: string) => text((record) => JSON.stringify(record[name] ?? ''))
+/** REST lets this account stand for those that were deleted; GraphQL has null. */
+const GHOST = 'ghost'
+/** A record without deleted accounts in these places: nothing can be said of them. */
+export function withoutGhosts<R extends Record<string, any>>(record: R, ...places: string[]): R {
+  const ghosts = places.filter((place) => record[place]?.login === GHOST)
+  return ghosts.length === 0 ? record : { ...record, ...Object.fromEntries(ghosts.map((place) => [place, null])) }
+}
 
 const PAGE_SIZE = 100
 export const REST_PAGE = linkHeader(PAGE_SIZE)
@@ -82,6 +87,9 @@ export const LONG_LIST_OF_PULL_REQUESTS = {
 }
 /** Path below the repository. */
 export const inRepo = (scope: Repo, path: string): string => `/repos/${scope.full_name}/${path}`
+/** The address that REST gives for what GraphQL only tells the page of. */
+export const addressOf = ({ connection }: { connection: { endpoint: string } }, path: string): string =>
+  connection.endpoint.replace(/\/$/, '') + path
 
 /** Labels of a record, by name. */
 export const labelNames = (record: any): string[] => (record.labels ?? []).map(({ name }: { name: string }) => name)

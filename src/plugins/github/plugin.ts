@@ -41,6 +41,9 @@ export const sharedEntities = [
   runs,
   commits,
   stats,
+  releases,
+  latestRelease,
+  tagsEntity,
 ]
 
 export const githubSpec: PluginSpec = {
@@ -82,9 +85,6 @@ export const githubSpec: PluginSpec = {
     deployments,
     statuses,
     deployedCommits,
-    releases,
-    latestRelease,
-    tagsEntity,
   ],
 }
 

@@ -142,11 +142,11 @@ export function generatedIds(repository: Repository): Record<string, string[]> {
       issues: ids(repository.issues),
       pullRequests: ids(repository.pullRequests),
       pullCommits: ids(repository.pullCommits, ({ sha }) => sha),
-      // Drafts are nobody's business yet, and of a deleted account nothing can be said.
+      // Drafts are nobody's business yet.
       reviews: ids(
         repository.reviews,
         ({ id }) => id,
-        ({ state, author }) => state !== 'PENDING' && author !== null,
+        ({ state }) => state !== 'PENDING',
       ),
       comments: ids(repository.comments),
       reviewComments: ids(repository.reviewComments),
@@ -156,7 +156,7 @@ export function generatedIds(repository: Repository): Record<string, string[]> {
       jobs: ids(repository.jobs),
       deployments: ids(repository.deployments, ({ nodeId }) => nodeId),
       releases: ids(repository.releases, ({ nodeId }) => nodeId),
-      commits: ids(repository.commits, ({ sha }) => sha),
+      commits: ids([...repository.commits, ...repository.pullCommits], ({ sha }) => sha),
     }).map(([kind, list]) => [kind, list.sort()]),
   )
 }

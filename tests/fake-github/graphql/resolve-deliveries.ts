@@ -1,6 +1,7 @@
-import { latestRelease, STEPS } from '../rest/shape-deliveries.ts'
+import { htmlOf, latestRelease, STEPS } from '../rest/shape-deliveries.ts'
 import { databaseId, nodeId } from '../world/ids.ts'
 import type { Deployment, DeploymentStatus, Job, Release, WorkflowRun } from '../world/records.ts'
+import type { Repository } from '../world/repository.ts'
 import { childConnection, plainConnection } from './connection.ts'
 import {
   actor,
@@ -87,7 +88,9 @@ export const deploymentResolvers: Resolvers<Deployment> = {
   latestEnvironment: ({ record }) => record.environment,
   payload: () => null,
   creator: ({ record }, _, context) => actor(context, record.creator),
-  ref: ({ record }) => ({ name: record.ref, prefix: 'refs/heads/', id: `REF_${record.ref}` }),
+  // Null where the branch or tag is gone.
+  ref: ({ record, repository }) =>
+    refExists(repository, record.ref) ? { name: record.ref, prefix: 'refs/heads/', id: `REF_${record.ref}` } : null,
   state: (node) => {
     const latest = statusesOf(node)[0]
     // What succeeded last is in use, and GitHub says so.
@@ -97,6 +100,8 @@ export const deploymentResolvers: Resolvers<Deployment> = {
   statuses: (node, args) =>
     childConnection(args, statusesOf(node), (each) => nodeOf('DeploymentStatus', node.repository, each), 'desc'),
 }
+const refExists = ({ releases }: Repository, name: string): boolean =>
+  name === 'main' || name === 'release' || [...releases].some(({ tag, isDraft }) => tag === name && !isDraft)
 /** Newest first. */
 const statusesOf = ({ record, repository }: Node<Deployment>): DeploymentStatus[] =>
   repository.statuses.childrenOf(record.index).reverse()
@@ -118,7 +123,7 @@ export const releaseResolvers: Resolvers<Release> = {
   repository: ({ repository }) => repositoryNode(repository),
   tagName: ({ record }) => record.tag,
   description: ({ record }) => record.body,
-  descriptionHTML: ({ record }) => (record.body === null ? null : `<p>${record.body}</p>`),
+  descriptionHTML: ({ record }) => htmlOf(record.body),
   isLatest: ({ record, repository }) => record.index === latestRelease(repository.releases)?.index,
   author: ({ record }, _, context) => userNode(context, record.author),
   tagCommit: ({ record, repository }) =>

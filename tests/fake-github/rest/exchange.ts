@@ -18,6 +18,8 @@ export interface RestRequest {
   readonly canonicalPath: string
   readonly world: World
   readonly bearer: Bearer | undefined
+  /** Asked for by a media type. */
+  readonly wantsHtml: boolean
   readonly clock: Clock
   readonly pagingCap: number
   readonly quota: (resource: Resource) => Quota

@@ -33,7 +33,7 @@ export function pullRequest(on: Shaping, repository: Repository, pull: PullReque
     state: pull.state,
     locked: false,
     title: pull.title,
-    user: person(on, pull.author),
+    user: personOrGhost(on, pull.author),
     body: pull.body,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
@@ -93,7 +93,6 @@ export function fullPullRequest(on: Shaping, repository: Repository, pull: PullR
   const reviews = repository.reviews.childrenOf(pull.number)
   return {
     ...pullRequest(on, repository, pull),
-    user: personOrGhost(on, pull.author),
     merged: pull.mergedAt !== null,
     mergeable: pull.state === 'open' ? true : null,
     rebaseable: null,

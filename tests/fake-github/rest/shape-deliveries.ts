@@ -142,7 +142,7 @@ export function deploymentStatus(on: Shaping, repository: Repository, each: Depl
   }
 }
 
-export function release(on: Shaping, repository: Repository, each: Release) {
+export function release(on: Shaping & { readonly wantsHtml?: boolean }, repository: Repository, each: Release) {
   const root = repositoryUrl(on, repository)
   const url = `${root}/releases/${each.id}`
   return {
@@ -166,8 +166,10 @@ export function release(on: Shaping, repository: Repository, each: Release) {
     tarball_url: each.isDraft ? null : `${root}/tarball/${each.tag}`,
     zipball_url: each.isDraft ? null : `${root}/zipball/${each.tag}`,
     body: each.body,
+    ...(on.wantsHtml && { body_html: htmlOf(each.body), body_text: each.body ?? '' }),
   }
 }
+export const htmlOf = (text: string | null): string => (text === null ? '' : `<p>${text}</p>`)
 
 export const latestRelease = (releases: Iterable<Release>): Release | undefined =>
   [...releases].filter((each) => !each.isDraft && !each.isPrerelease).at(-1)

@@ -1,6 +1,6 @@
 import type { Comment, Issue, IssueEvent, Label, Milestone, PullRequest } from '../world/records.ts'
 import type { Repository } from '../world/repository.ts'
-import { person, persons, type Shaping } from './shape-people.ts'
+import { person, personOrGhost, persons, type Shaping } from './shape-people.ts'
 import { pageUrl, repositoryUrl } from './shape-repository.ts'
 
 export const isPullRequest = (ticket: Issue): ticket is PullRequest => 'headRef' in ticket
@@ -67,7 +67,7 @@ export function issue(on: Shaping, repository: Repository, ticket: Issue) {
     node_id: ticket.nodeId,
     number: ticket.number,
     title: ticket.title,
-    user: person(on, ticket.author),
+    user: personOrGhost(on, ticket.author),
     labels: labelsOf(repository, ticket).map((each) => label(on, repository, each)),
     state: ticket.state,
     locked: false,
@@ -107,7 +107,7 @@ export function comment(on: Shaping, repository: Repository, each: Comment) {
     issue_url: `${root}/issues/${each.number}`,
     id: each.id,
     node_id: each.nodeId,
-    user: person(on, each.author),
+    user: personOrGhost(on, each.author),
     created_at: each.createdAt,
     updated_at: each.updatedAt,
     author_association: associationOf(each.author),

@@ -106,7 +106,7 @@ export function generateRelease(on: Ground, index: number): Release {
     isDraft,
     isPrerelease: index % 4 === 1,
     publishedAt: isDraft ? null : on.later(createdAt, 600),
-    author: on.person('releaser', index),
+    author: index % 5 === 2 ? on.luck.pick('releasing bot', on.people.bots, index) : on.person('releaser', index),
     sha: commitAt(on, 'release commit', index),
     createdAt,
     updatedAt: on.later(createdAt, 900),

@@ -27,7 +27,7 @@ export const forEachPerson = {
   where: ({ github_id }: { github_id: number }) => ({ repo_github_id: github_id }),
   input: ({ account_id, login }: { account_id: number; login: string }) => ({ Login: login, AccountId: account_id }),
 }
-const profile = (login: string) => `/users/${encodeURIComponent(login)}`
+export const profile = (login: string) => `/users/${encodeURIComponent(login)}`
 
 export default entity(accounts, {
   label: 'Users',

@@ -1,4 +1,4 @@
-import { bigint, indexed, key, string, timestamp, zeroTime } from '../../../database/table.ts'
+import { bigint, indexed, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestComments as domainPullRequestComments } from '../../../domain/pull-requests.ts'
 import { issueComments as domainIssueComments } from '../../../domain/ticket.ts'
 import { inner } from '../../../plugin-kit/entity.ts'
@@ -9,11 +9,11 @@ import {
   LONG_LIST_BY_CHANGE,
   numberAtEnd,
   peopleIn,
-  quoted,
   REST_PAGE,
   type Repo,
   repoAccounts,
   table,
+  withoutGhosts,
 } from '../kit.ts'
 import { accounts } from './accounts.ts'
 import { issues } from './issues.ts'
@@ -24,7 +24,7 @@ const RAW = 'github_api_comments'
 const REVIEW_RAW = 'github_api_pull_request_review_comments'
 
 const comment = {
-  body: quoted('body'),
+  body: text(),
   author_username: string('user.login'),
   author_user_id: bigint('user.id'),
   github_created_at: zeroTime(timestamp('created_at')),
@@ -65,7 +65,8 @@ export default entity(issueComments, {
       issues: byKey(issues, 'number', ({ issue_url }) => numberAtEnd(issue_url), inThisRepo),
       pulls: byKey(pullRequests, 'number', ({ issue_url }) => numberAtEnd(issue_url), inThisRepo),
     },
-    *rows(record, context) {
+    *rows(given, context) {
+      const record = withoutGhosts(given, 'user')
       if (context.scopeConfig.isExcluded(record.user)) return
       const { issues, pulls } = context.lookups
       const number = numberAtEnd(record.issue_url)
@@ -95,7 +96,8 @@ export const reviewComments = entity(pullRequestComments, {
   extract: {
     writes: [repoAccounts],
     lookups: { pulls: byKey(pullRequests, 'number', (record) => numberAtEnd(record.pull_request_url), inThisRepo) },
-    *rows(record, context) {
+    *rows(given, context) {
+      const record = withoutGhosts(given, 'user')
       if (context.scopeConfig.isExcluded(record.user)) return
       const pull = context.lookups.pulls.get(numberAtEnd(record.pull_request_url))
       yield context.read(pullRequestComments, record, { pull_request_id: pull?.github_id ?? 0, type: 'DIFF' })

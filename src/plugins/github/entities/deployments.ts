@@ -58,6 +58,12 @@ function finishedAt({ statuses }: { statuses?: { nodes: readonly Status[] } | nu
   return lastOf('SUCCESS') ?? lastOf('FAILURE', 'ERROR', 'INACTIVE', 'ACTIVE') ?? null
 }
 
+/** GraphQL has no payload where REST has an empty one. */
+function payloadOf(payload: unknown): string {
+  if (typeof payload === 'string') return payload
+  return payload && Object.keys(payload).length > 0 ? JSON.stringify(payload) : ''
+}
+
 const fromRest = (deployment: any, { html_url, name }: Repo) => ({
   ...deployment,
   id: deployment.node_id,
@@ -65,7 +71,7 @@ const fromRest = (deployment: any, { html_url, name }: Repo) => ({
   commitOid: deployment.sha,
   ref: { name: deployment.ref },
   repository: { name, url: html_url },
-  payload: typeof deployment.payload === 'string' ? deployment.payload : JSON.stringify(deployment.payload ?? ''),
+  payload: payloadOf(deployment.payload),
   createdAt: deployment.created_at,
   updatedAt: deployment.updated_at,
 })

@@ -1,5 +1,5 @@
 import { bigint, indexed, key, string, timestamp, zeroTime } from '../../../database/table.ts'
-import { entity, inRepo, LONG_LIST, peopleIn, REST_PAGE, repoAccounts, table } from '../kit.ts'
+import { entity, inRepo, LONG_LIST, peopleIn, REST_PAGE, repoAccounts, table, withoutGhosts } from '../kit.ts'
 
 export const events = table('issue_events', 'GithubIssueEvent', {
   github_id: key(bigint('id')),
@@ -23,6 +23,9 @@ export default entity(events, {
   },
   extract: {
     writes: [repoAccounts],
-    rows: (event, context) => [context.read(events, event), ...peopleIn([event.actor], context)],
+    rows(given, context) {
+      const event = withoutGhosts(given, 'actor')
+      return [context.read(events, event), ...peopleIn([event.actor], context)]
+    },
   },
 })

@@ -12,13 +12,13 @@ import {
   LONG_LIST_BY_CHANGE,
   labelNames,
   peopleIn,
-  quoted,
   REST_PAGE,
   repoAccounts,
   repoId,
   repoIdColumn,
   repos,
   table,
+  withoutGhosts,
 } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
@@ -30,7 +30,7 @@ export const issues = table('issues', 'GithubIssue', {
   number: indexed(bigint()),
   state: string(),
   title: text(),
-  body: quoted('body'),
+  body: text(),
   priority: string((issue, { scopeConfig }) => scopeConfig.priorityOf(labelNames(issue))),
   type: string(500, (issue) => labelNames(issue).join(',')),
   std_type: string(100, (issue, { scopeConfig }) => scopeConfig.issueTypeOf(labelNames(issue))),
@@ -93,7 +93,8 @@ export default entity(issues, {
       'issueTypeIncident',
       'issueTypeRequirement',
     ],
-    *rows(issue, context) {
+    *rows(given, context) {
+      const issue = withoutGhosts(given, 'user')
       // REST lists pull requests among the issues.
       if (issue.pull_request?.url) return
       yield context.read(issues, issue)

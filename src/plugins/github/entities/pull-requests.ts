@@ -7,12 +7,12 @@ import {
   LONG_LIST_OF_PULL_REQUESTS,
   labelNames,
   peopleIn,
-  quoted,
   REST_PAGE,
   repoAccounts,
   repoIdColumn,
   repos,
   table,
+  withoutGhosts,
 } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
@@ -43,7 +43,7 @@ export const pullRequests = table('pull_requests', 'GithubPullRequest', {
   ...details,
   is_draft: boolean('draft'),
   merged_at: timestamp(),
-  body: quoted('body'),
+  body: text(),
   type: string((pull, { scopeConfig }) => scopeConfig.pullRequestTypeOf(labelNames(pull))),
   component: string((pull, { scopeConfig }) => scopeConfig.pullRequestComponentOf(labelNames(pull))),
   merge_commit_sha: string(40),
@@ -117,7 +117,8 @@ export default entity(pullRequests, {
       { table: reviewers, by: { connection_id: 'connection_id', pull_request_id: 'github_id' }, where: REQUESTED },
     ],
     dependsOn: ['prType', 'prComponent'],
-    *rows(pull, context) {
+    *rows(given, context) {
+      const pull = withoutGhosts(given, 'user', 'merged_by')
       if (context.scopeConfig.isExcluded(pull.user)) return
       const requested = pull.requested_reviewers ?? []
       yield context.read(pullRequests, pull)
@@ -186,7 +187,10 @@ export const detailsEntity = entity(pullRequestDetails, {
   },
   extract: {
     writes: [repoAccounts],
-    rows: (pull, context) => [context.read(pullRequestDetails, pull), ...peopleIn([pull.merged_by], context)],
+    rows(given, context) {
+      const pull = withoutGhosts(given, 'merged_by')
+      return [context.read(pullRequestDetails, pull), ...peopleIn([pull.merged_by], context)]
+    },
   },
 })
 

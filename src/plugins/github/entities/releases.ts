@@ -4,7 +4,7 @@ import { left } from '../../../plugin-kit/entity.ts'
 import { entity, inRepo, REST_PAGE, repoId, repos, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
-/** Read from records in the shape of GraphQL. */
+/** The columns are those of GraphQL, which the reference asks; over REST bots have names too, and it is as cheap. */
 export const releases = table('releases', 'GithubRelease', {
   github_id: bigint(repoId),
   id: key(string()),
@@ -30,12 +30,16 @@ const tags = table('tags', 'GithubTag', {
   commit_sha: string(40, 'commit.sha'),
 })
 
+/** https://docs.github.com/en/rest/using-the-rest-api/media-types: the text as written, and as its page shows it. */
+const WITH_HTML = { accept: 'application/vnd.github.full+json' }
+
 const fromRest = (release: any, isLatest: boolean) => ({
   ...release,
   id: release.node_id,
   databaseId: release.id,
   author: release.author && { login: release.author.login, databaseId: release.author.id },
   description: release.body,
+  descriptionHTML: release.body_html,
   isDraft: release.draft,
   isLatest,
   isPrerelease: release.prerelease,
@@ -49,12 +53,12 @@ export default entity(releases, {
   label: 'Releases',
   domainTypes: ['CICD'],
   raw: 'github_api_releases',
-  collect: { request: ({ scope }) => ({ path: inRepo(scope, 'releases') }), paging: REST_PAGE },
+  collect: { request: ({ scope }) => ({ path: inRepo(scope, 'releases'), headers: WITH_HTML }), paging: REST_PAGE },
   extract: { rows: (release, { read }) => [read(releases, fromRest(release, false))] },
   convert: {
     to: [cicdReleases],
     joins: { tag: left(tags, { connection_id: 'connection_id', repo_id: 'github_id', name: 'tag_name' }) },
-    replaces: ['github_api_releases', 'github_api_latest_release', 'github_graphql_release'],
+    replaces: ['github_api_releases', 'github_api_latest_release'],
     *rows({ tag, ...release }, { idOf }) {
       if (!release.published_at) return
       const repo = idOf(repos, release.github_id)
@@ -84,7 +88,7 @@ export const latestRelease = entity(releases, {
   domainTypes: ['CICD'],
   raw: 'github_api_latest_release',
   collect: {
-    request: ({ scope }) => ({ path: inRepo(scope, 'releases/latest') }),
+    request: ({ scope }) => ({ path: inRepo(scope, 'releases/latest'), headers: WITH_HTML }),
     records: (release) => [release],
     emptyOn: [404], // none yet
   },

@@ -1,6 +1,6 @@
 import { bigint, indexed, key, string, text, timestamp } from '../../../database/table.ts'
 import { pullRequestComments, pullRequestReviewers } from '../../../domain/pull-requests.ts'
-import { entity, inRepo, peopleIn, REST_PAGE, repoAccounts, table } from '../kit.ts'
+import { entity, inRepo, peopleIn, REST_PAGE, repoAccounts, table, withoutGhosts } from '../kit.ts'
 import { accounts } from './accounts.ts'
 import {
   forEachPullRequest,
@@ -37,10 +37,11 @@ export default entity(reviews, {
   },
   extract: {
     writes: [reviewers, repoAccounts],
-    *rows(review, context) {
-      if (review.state === 'PENDING' || !review.user || context.scopeConfig.isExcluded(review.user)) return
+    *rows(given, context) {
+      const review = withoutGhosts(given, 'user')
+      if (review.state === 'PENDING' || context.scopeConfig.isExcluded(review.user)) return
       yield context.read(reviews, review)
-      yield context.read(reviewers, review.user)
+      if (review.user) yield context.read(reviewers, review.user)
       yield* peopleIn([review.user], context)
     },
   },
@@ -54,7 +55,7 @@ export default entity(reviews, {
         id: idOf(reviews, review.github_id),
         pull_request_id: idOf(pullRequests, review.pull_request_id),
         body: review.body,
-        account_id: idOf(accounts, review.author_user_id),
+        account_id: idOf(accounts, review.author_user_id || null),
         created_date: review.github_submit_at,
         commit_sha: review.commit_sha,
         type: 'REVIEW',

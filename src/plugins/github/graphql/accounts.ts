@@ -1,5 +1,5 @@
-import rest, { accountOrgs, accounts, forEachPerson } from '../entities/accounts.ts'
-import { entity } from '../kit.ts'
+import rest, { accountOrgs, accounts, forEachPerson, profile } from '../entities/accounts.ts'
+import { addressOf, entity } from '../kit.ts'
 import { ask, nodesIn, overGraphql } from './kit.ts'
 
 const PROFILE =
@@ -27,9 +27,9 @@ export default overGraphql(rest, {
     records: ({ data: { rateLimit: _, ...profiles } }) => Object.values(profiles).filter(Boolean),
   },
   owns: [{ table: accountOrgs, by: { connection_id: 'connection_id', account_id: 'id' } }],
-  *rows(user, { read }) {
+  *rows(user, { read, ...context }) {
     const { databaseId: id, avatarUrl: avatar_url, url: html_url, __typename: type } = user
-    yield read(accounts, { ...user, id, avatar_url, html_url, type })
+    yield read(accounts, { ...user, id, avatar_url, html_url, type, url: addressOf(context, profile(user.login)) })
     for (const { databaseId, login } of nodesIn(user.organizations)) {
       yield read(accountOrgs, { id: databaseId, login }, { account_id: id })
     }

@@ -1,13 +1,35 @@
+import { key, string } from '../../../database/table.ts'
+import { byKey } from '../../../plugin-kit/lookups.ts'
+import { commits } from '../entities/commits.ts'
 import rest, { deployments, UNFINISHED } from '../entities/deployments.ts'
+import { entity, inRepo, REST_PAGE, repoIdColumn, table } from '../kit.ts'
+import { COMMIT_FIELDS, commitOf } from './commits.ts'
 import { ask, completion, innerList, nodesIn, nodesQuery, overGraphql, repositoryList } from './kit.ts'
 
 const STATUS = 'state updatedAt'
 const DEPLOYMENT = `id databaseId task environment state description payload commitOid createdAt updatedAt ref { name }
-  commit { message } repository { id name url } latestStatus { ${STATUS} } ${innerList('statuses', STATUS)}`
+  commit { ${COMMIT_FIELDS} } repository { id name url } latestStatus { ${STATUS} } ${innerList('statuses', STATUS)}`
 
 export const { query, ...list } = repositoryList('deployments', { size: 100, order: 'CREATED_AT', fields: DEPLOYMENT })
 export const someQuery = nodesQuery('Deployment', DEPLOYMENT)
 export const completions = [completion('Deployment', 'statuses', STATUS)]
+
+/** GraphQL has null for refs that are gone, such as merged branches; REST still tells what was deployed. */
+const deploymentRefs = table('deployment_refs', 'GithubDeploymentRef', {
+  id: key(string('node_id')),
+  repo_id: repoIdColumn(),
+  ref_name: string('ref'),
+})
+export const refs = entity(deploymentRefs, {
+  label: 'Deployment Refs',
+  domainTypes: ['CICD'],
+  raw: 'github_api_deployment_refs',
+  collect: {
+    request: ({ scope }) => ({ path: inRepo(scope, 'deployments') }),
+    paging: REST_PAGE,
+    incremental: { newestFirstBy: 'created_at' },
+  },
+})
 
 export default overGraphql(rest, {
   raw: 'github_graphql_deployment',
@@ -24,5 +46,11 @@ export default overGraphql(rest, {
       },
     },
   },
-  rows: (deployment, { read }) => [read(deployments, deployment)],
+  writes: [commits],
+  lookups: { refs: byKey(deploymentRefs, 'id', ({ id, Id }) => id ?? Id) },
+  *rows(deployment, context) {
+    const ref = context.lookups.refs.get(deployment.id)
+    yield context.read(deployments, deployment, ref && { ref_name: ref.ref_name })
+    if (deployment.commit?.oid) yield context.read(commits, commitOf(deployment.commit, context))
+  },
 })

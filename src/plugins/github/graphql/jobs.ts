@@ -1,8 +1,10 @@
 import rest from '../entities/jobs.ts'
 import { forEachRun } from '../entities/runs.ts'
+import { addressOf, inRepo } from '../kit.ts'
 import { ask, completion, innerList, nodesIn, nodesQuery, overGraphql, rowsOf } from './kit.ts'
 
-const CHECK_RUN = 'id databaseId name status conclusion startedAt completedAt detailsUrl'
+const CHECK_RUN = `id databaseId name status conclusion startedAt completedAt detailsUrl
+  steps(first: 100) { nodes { name status conclusion number startedAt completedAt } }`
 /** Re-runs leave earlier attempts in the suite. */
 const LATEST = ', filterBy: { checkType: LATEST }'
 
@@ -11,6 +13,16 @@ export const query = nodesQuery(
   `id commit { oid } workflowRun { databaseId } ${innerList('checkRuns', CHECK_RUN, LATEST)}`,
 )
 export const completions = [completion('CheckSuite', 'checkRuns', CHECK_RUN, LATEST)]
+
+/** In the shape of REST, down to the order of its fields. */
+const stepOf = (step: any) => ({
+  name: step.name,
+  status: step.status?.toLowerCase(),
+  conclusion: step.conclusion?.toLowerCase() ?? null,
+  number: step.number,
+  started_at: step.startedAt,
+  completed_at: step.completedAt,
+})
 
 /** The jobs of a run are the check runs of its suite; one request asks for many suites. */
 export default overGraphql(rest, {
@@ -28,11 +40,16 @@ export default overGraphql(rest, {
   },
   *rows(suite, context) {
     if (!suite.workflowRun) return
+    const run = suite.workflowRun.databaseId
+    const address = (path: string) => addressOf(context, inRepo(context.scope, path))
     for (const job of nodesIn(suite.checkRuns)) {
       yield* rowsOf(rest)(
         {
           id: job.databaseId,
-          run_id: suite.workflowRun.databaseId,
+          run_id: run,
+          run_url: address(`actions/runs/${run}`),
+          url: address(`actions/jobs/${job.databaseId}`),
+          check_run_url: address(`check-runs/${job.databaseId}`),
           node_id: job.id,
           head_sha: suite.commit?.oid,
           html_url: job.detailsUrl,
@@ -41,6 +58,7 @@ export default overGraphql(rest, {
           started_at: job.startedAt,
           completed_at: job.completedAt,
           name: job.name,
+          steps: nodesIn(job.steps).map(stepOf),
         },
         context,
       )

@@ -1,13 +1,14 @@
 import type { Table } from '../../../database/table.ts'
-import { commits } from '../entities/commits.ts'
+import { commits, repoCommits } from '../entities/commits.ts'
 import restCommits, { pullRequestCommits } from '../entities/pull-request-commits.ts'
 import rest, { pullRequestLabels, reviewers } from '../entities/pull-requests.ts'
 import restReviews, { reviews } from '../entities/reviews.ts'
 import { repoAccounts } from '../kit.ts'
+import { COMMIT_FIELDS, commitOf } from './commits.ts'
 import { ticketOf } from './issues.ts'
 import { completion, innerList, nodesIn, overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
 
-const COMMIT = 'commit { oid message url authoredDate committedDate author { name email } committer { name email } }'
+const COMMIT = `commit { ${COMMIT_FIELDS} }`
 const REVIEW = 'fullDatabaseId state body submittedAt commit { oid } author { ...person }'
 const REQUEST = 'requestedReviewer { ...person }'
 
@@ -43,16 +44,6 @@ const pullRequestOf = (node: any) => ({
   requested_reviewers: nodesIn(node.reviewRequests).flatMap((each: any) => personOf(each.requestedReviewer) ?? []),
 })
 
-const commitOf = ({ commit }: any) => ({
-  sha: commit.oid,
-  url: commit.url,
-  commit: {
-    message: commit.message,
-    author: { ...commit.author, date: commit.authoredDate },
-    committer: { ...commit.committer, date: commit.committedDate },
-  },
-})
-
 const reviewOf = (node: any) => ({
   id: node.fullDatabaseId,
   state: node.state,
@@ -72,7 +63,7 @@ export default overGraphql(rest, {
     completes: completions,
     incremental: { newestFirstBy: 'updatedAt' },
   },
-  writes: [repoAccounts, commits],
+  writes: [repoAccounts, commits, repoCommits],
   owns: [
     { table: pullRequestLabels, by: { connection_id: 'connection_id', pull_id: 'github_id' } },
     { table: reviewers, by: ofPullRequest },
@@ -89,7 +80,9 @@ export default overGraphql(rest, {
         ...('pull_request_id' in table.columns && { pull_request_id: pull.id }),
       })
     yield* rowsOf(rest)(pull, context)
-    for (const each of nodesIn(node.commits)) yield* rowsOf(restCommits)(commitOf(each), { ...context, read })
+    for (const { commit } of nodesIn(node.commits)) {
+      yield* rowsOf(restCommits)(commitOf(commit, context), { ...context, read })
+    }
     for (const each of nodesIn(node.reviews)) yield* rowsOf(restReviews)(reviewOf(each), { ...context, read })
   },
 })

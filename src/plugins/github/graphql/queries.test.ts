@@ -9,7 +9,6 @@ import * as deployments from './deployments.ts'
 import * as issues from './issues.ts'
 import * as jobs from './jobs.ts'
 import * as pullRequests from './pull-requests.ts'
-import * as releases from './releases.ts'
 
 const home = findPackageJSON('@octokit/graphql-schema', import.meta.url) as string
 const schema = buildSchema(readFileSync(join(home, '../schema.graphql'), 'utf8'), { assumeValidSDL: true })
@@ -19,7 +18,6 @@ const queries: Record<string, string> = {
   'pull requests': pullRequests.query,
   deployments: deployments.query,
   'some deployments': deployments.someQuery,
-  releases: releases.query,
   jobs: jobs.query,
   'one profile': profilesQuery(1),
   '100 profiles': profilesQuery(100),

@@ -1,0 +1,19 @@
+import { addressOf, inRepo, type Repo } from '../kit.ts'
+
+const PERSON = '{ name email user { databaseId } }'
+export const COMMIT_FIELDS = `oid message authoredDate committedDate author ${PERSON} committer ${PERSON}`
+
+const account = (person: any) => (person?.user ? { id: person.user.databaseId } : null)
+
+/** A commit in the shape of REST. */
+export const commitOf = (commit: any, context: { connection: { endpoint: string }; scope: Repo }) => ({
+  sha: commit.oid,
+  url: addressOf(context, inRepo(context.scope, `commits/${commit.oid}`)),
+  author: account(commit.author),
+  committer: account(commit.committer),
+  commit: {
+    message: commit.message,
+    author: { ...commit.author, date: commit.authoredDate },
+    committer: { ...commit.committer, date: commit.committedDate },
+  },
+})
