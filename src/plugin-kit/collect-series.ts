@@ -201,7 +201,7 @@ export async function readStretch(
     received += found.length
     count(page, found.length)
     const places = stretch.leavesRest && !isLast ? placesAhead(page, paging) : undefined
-    const capped = cappedBy(page)
+    const capped = cappedBy(page) ?? page.problems[0]
     if (capped) tally.capped ??= capped
     const { isShort, hasShifted } = outcome()
     const isDone = isLast && !isShort && !hasShifted
@@ -300,6 +300,7 @@ async function* one(page: Page): AsyncGenerator<Page, void> {
 const pageOf = (response: HttpResponse, records: (body: any) => readonly unknown[], paging: Paging): Page => ({
   response,
   records: records(response.body),
+  problems: [],
   total: paging.total?.(response),
   at: paging.first(),
   state: undefined,

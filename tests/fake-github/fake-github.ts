@@ -25,7 +25,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, movableClock } from './clock.ts'
 import type { Violation } from './contract.ts'
 import { answerControl } from './control.ts'
-import { answerInstead, changesBehind, secondaryLimit } from './fault-answers.ts'
+import { answerInstead, changesBehind, secondaryLimit, withLoss } from './fault-answers.ts'
 import { type Fault, type FaultDetails, type FaultKind, faults } from './faults.ts'
 import { meter } from './limits.ts'
 import { type RequestLog, requestLog } from './request-log.ts'
@@ -74,7 +74,7 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
     const begun = performance.now()
     const received = receive(fake, incoming, await text(incoming))
     if (received.path.startsWith('/_fake/')) return send(outgoing, answerControl(fake, received), {})
-    const fault = troubles.strike(`${received.path}?${received.query}`, received.path === '/graphql')
+    const fault = troubles.strike(`${received.path}?${received.query}`, received.path === '/graphql', received.body)
     const delay = settings.latencyMilliseconds + (fault?.kind === 'slow' ? (fault.delayMilliseconds ?? 1000) : 0)
     const served = conditional(service, received, serveWithFault(fault, received))
     // The latency is all that a client waits: what making the answer took is part of it.
@@ -106,7 +106,10 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
         : fault === undefined
           ? undefined
           : answerInstead(fault)
-    if (instead === undefined) return serve(service, received)
+    if (instead === undefined) {
+      const served = serve(service, received)
+      return fault === undefined ? served : { ...served, answer: withLoss(fault, served.answer) }
+    }
     const bearer = service.tokens.bearer(header(received, 'authorization') ?? '')
     const resource = received.path === '/graphql' ? 'graphql' : 'core'
     return { answer: instead, template: templateOf(received), resource, points: 0, bearer }

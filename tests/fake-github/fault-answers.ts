@@ -23,7 +23,7 @@ export function answerInstead(fault: Fault): Answer | undefined {
     case 'too-many-requests':
       return secondaryLimit(429, seconds)
     case 'secondary-limit':
-      return secondaryLimit(403, seconds)
+      return secondaryLimit(fault.status ?? 403, seconds)
     case 'bad-gateway':
       return { status: fault.status ?? 502, body: '<html><body><h1>Bad Gateway</h1></body></html>' }
     case 'gone':
@@ -45,6 +45,37 @@ export function answerInstead(fault: Fault): Answer | undefined {
     default:
       return undefined
   }
+}
+
+/** An answer with something missing in one node of its list, as GitHub tells it. */
+export function withLoss(fault: Fault, answer: Answer): Answer {
+  if (fault.kind !== 'lost-node' && fault.kind !== 'lost-part') return answer
+  const body = structuredClone(answer.body) as { data: Record<string, any>; errors?: object[] }
+  const path = pathOfList(body.data)
+  if (path === undefined) throw new Error(`${fault.kind} needs an answer with a list`)
+  const nodes: any[] = path.reduce((inner, step) => inner[step], body.data as any)
+  // The same one however often it is asked for.
+  const place = Math.min(1, nodes.length - 1)
+  if (fault.kind === 'lost-node') nodes[place] = null
+  else nodes[place][fault.field!] = null
+  const error = {
+    type: fault.type ?? 'FORBIDDEN',
+    path: [...path, place, ...(fault.kind === 'lost-part' ? [fault.field] : [])],
+    ...(fault.saml && { extensions: { saml_failure: true } }),
+    message: fault.saml ? 'Resource protected by organization SAML enforcement.' : 'Something is amiss with this node',
+  }
+  return { ...answer, body: { ...body, errors: [...(body.errors ?? []), error] } }
+}
+
+/** Where the first list of nodes is. */
+function pathOfList(data: Record<string, any>): string[] | undefined {
+  for (const [name, value] of Object.entries(data)) {
+    if (Array.isArray(value) && value.length > 0) return [name]
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) continue
+    const inner = pathOfList(value)
+    if (inner !== undefined) return [name, ...inner]
+  }
+  return undefined
 }
 
 const LISTED: readonly (readonly [RegExp, keyof Collections])[] = [

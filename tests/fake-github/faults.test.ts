@@ -102,7 +102,23 @@ test('one fault in so many requests, chosen by the seed', async () => {
   expect(once.filter((status) => status !== 200)).toHaveLength(10)
   expect(new Set(once).size).toBeGreaterThan(2)
   expect(await statuses()).toEqual(once)
-  expect(FAULT_KINDS).toHaveLength(11)
+  expect(FAULT_KINDS).toHaveLength(13)
+})
+
+test('GraphQL loses a node or a part of one, and says where', async () => {
+  await start()
+  const text =
+    'query some($n: Int!) { repository(owner: "acme", name: "web") { issues(first: $n) { nodes { number author { login } } } } }'
+  fake.failNext('lost-node', { type: 'NOT_FOUND', operation: 'some' })
+  fake.failNext('lost-part', { field: 'author', saml: true, operation: 'some' })
+  const node = (await query(fake, text, { n: 3 })).body
+  expect(node.data.repository.issues.nodes.map((each: unknown) => each === null)).toEqual([false, true, false])
+  expect(node.errors).toMatchObject([{ type: 'NOT_FOUND', path: ['repository', 'issues', 'nodes', 1] }])
+  const part = (await query(fake, text, { n: 3 })).body
+  expect(part.data.repository.issues.nodes[1]).toMatchObject({ number: 2, author: null })
+  expect(part.errors).toMatchObject([
+    { path: ['repository', 'issues', 'nodes', 1, 'author'], extensions: { saml_failure: true } },
+  ])
 })
 
 test('clients that hang up, before or after their request is complete, leave no trace', async () => {

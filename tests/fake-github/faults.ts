@@ -13,6 +13,8 @@ export const FAULT_KINDS = [
   'revoked-token', // the request's token stops working, now and later
   'graphql-timeout',
   'too-many-nodes',
+  'lost-node', // GraphQL: one node of the list is null, and an error tells of it
+  'lost-part', // GraphQL: a field of one node is null, and an error tells of it
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
@@ -22,8 +24,14 @@ export interface FaultDetails {
   readonly times?: number
   /** `Retry-After` of limits. */
   readonly retryAfterSeconds?: number
-  /** Of `bad-gateway` (any 5xx) and `graphql-timeout` (GitHub sends 502, at times 200). Default 502. */
+  /** Of `bad-gateway` (any 5xx), `graphql-timeout` (GitHub sends 502, at times 200) and `secondary-limit` (403, for GraphQL also 200). */
   readonly status?: number
+  /** Of `lost-node` and `lost-part`: the error's type, whether single sign-on is why, and which field. */
+  readonly type?: string
+  readonly saml?: boolean
+  readonly field?: string
+  /** Of GraphQL queries: only those of this name. */
+  readonly operation?: string
   /** Of `slow`. */
   readonly delayMilliseconds?: number
   /** Of `changed-totals`; default: a new record of the kind that the page lists. */
@@ -42,30 +50,31 @@ export interface FaultPlan extends FaultDetails {
 export interface Faults {
   failNext(kind: FaultKind, details?: FaultDetails): void
   /** The fault that befalls this request, if any. */
-  strike(path: string, isGraphql: boolean): Fault | undefined
+  strike(path: string, isGraphql: boolean, body?: string): Fault | undefined
 }
 
-const GRAPHQL_ONLY: readonly FaultKind[] = ['graphql-timeout', 'too-many-nodes']
+const GRAPHQL_ONLY: readonly FaultKind[] = ['graphql-timeout', 'too-many-nodes', 'lost-node', 'lost-part']
 
 export function faults(plan: FaultPlan | undefined, seed: number): Faults {
   const luck = dice(seed)
   const queue: { fault: Fault; left: number }[] = []
   let requests = 0
-  const applies = (fault: FaultDetails & { kind?: FaultKind }, path: string, isGraphql: boolean): boolean =>
+  const applies = (fault: FaultDetails & { kind?: FaultKind }, path: string, isGraphql: boolean, body = ''): boolean =>
     (fault.path === undefined || path.includes(fault.path)) &&
+    (fault.operation === undefined || body.includes(`query ${fault.operation}(`)) &&
     (isGraphql || fault.kind === undefined || !GRAPHQL_ONLY.includes(fault.kind))
   return {
     failNext(kind, details = {}) {
       queue.push({ fault: { kind, ...details }, left: details.times ?? 1 })
     },
-    strike(path, isGraphql) {
-      const scripted = queue.find(({ fault }) => applies(fault, path, isGraphql))
+    strike(path, isGraphql, body) {
+      const scripted = queue.find(({ fault }) => applies(fault, path, isGraphql, body))
       if (scripted !== undefined) {
         scripted.left--
         if (scripted.left <= 0) queue.splice(queue.indexOf(scripted), 1)
         return scripted.fault
       }
-      if (plan === undefined || !applies(plan, path, isGraphql)) return undefined
+      if (plan === undefined || !applies(plan, path, isGraphql, body)) return undefined
       requests++
       if (requests % plan.every !== 0) return undefined
       const kinds = plan.kinds.filter((kind) => isGraphql || !GRAPHQL_ONLY.includes(kind))

@@ -45,7 +45,7 @@ describe('errors in an answer of 200', () => {
       failing({ type: 'NOT_FOUND', message: 'Could not resolve to a User' }, { a: null, b: { id: 1 } }),
     )
     const client = createTestClient(server.endpoint)
-    const response = await client.send(graphqlRequest(QUERY, {}, { tolerateNotFound: true }), never)
+    const response = await client.send(graphqlRequest(QUERY, {}, { tolerateMissing: true }), never)
     expect(response.body.data).toEqual({ a: null, b: { id: 1 } })
     const error = await failure(client.send(graphqlRequest(QUERY), never))
     expect(error).toBeInstanceOf(HttpFatalError)
@@ -60,9 +60,73 @@ describe('errors in an answer of 200', () => {
       ),
     )
     const client = createTestClient(server.endpoint)
-    const response = await client.send(graphqlRequest(QUERY, {}, { tolerateNotFound: true }), never)
+    const response = await client.send(graphqlRequest(QUERY, {}, { tolerateMissing: true }), never)
     expect(response.body.data).toEqual({ a: { nodes: [null] } })
     expect(await failure(client.send(graphqlRequest(QUERY), never))).toBeInstanceOf(UserError)
+  })
+
+  test.each([
+    { type: 'NOT_FOUND', path: ['repository', 'issues', 'nodes', 1], message: 'Could not resolve to a node' },
+    { type: 'FORBIDDEN', path: ['a', 'nodes', 1, 'head'], message: 'SAML', extensions: { saml_failure: true } },
+    { type: 'FORBIDDEN', path: ['a', 'nodes', 1], message: 'Resource not accessible by integration' },
+    { path: ['a', 'nodes', 1, 'commits'], message: 'Something went wrong while executing your query' },
+  ])('cost the node that they are about, not the list, and are told: $type $path', async (error) => {
+    const data = {
+      repository: { issues: { nodes: [{ id: 1 }, null], pageInfo: { hasNextPage: false }, totalCount: 2 } },
+    }
+    const server = await startServer(() => failing(error, data))
+    const client = createTestClient(server.endpoint)
+    const paging = graphql({ size: 2, connection: ({ repository }) => repository.issues })
+    const [page] = await Array.fromAsync(client.pages(graphqlRequest(QUERY), paging, never))
+    expect(page?.records).toEqual([{ id: 1 }])
+    expect(page?.problems).toEqual([`${error.path.join('.')}: ${error.message}`])
+    expect(client.usage).toMatchObject({ requests: 1, retries: 0 })
+  })
+
+  test('end the list where they are about the whole of it', async () => {
+    const path = ['repository', 'pullRequests']
+    const server = await startServer(() =>
+      failing({ type: 'FORBIDDEN', path, message: 'Resource not accessible' }, { repository: { pullRequests: null } }),
+    )
+    const client = createTestClient(server.endpoint)
+    expect(await failure(client.send(graphqlRequest(QUERY), never))).toBeInstanceOf(UserError)
+  })
+
+  test.each([
+    { type: 'NOT_FOUND', path: ['user0'], message: "Could not resolve to a User with the login of 'timeout'." },
+    { type: 'NOT_FOUND', path: ['user0'], message: "Could not resolve to a User with the login of 'rate-limit'." },
+    { message: 'Field \'x\' of "secondary rate limit, something went wrong in time" does not exist' },
+  ])('are not tried again for the words that people wrote: $message', async (error) => {
+    const server = await startServer(() => failing(error))
+    const client = createTestClient(server.endpoint)
+    expect(await failure(client.send(graphqlRequest(QUERY), never))).toBeInstanceOf(HttpFatalError)
+    expect(client.usage).toMatchObject({ requests: 1, retries: 0, waits: 0 })
+  })
+
+  test('do not tell of what was named and is gone', () => {
+    const body = {
+      data: { user0: null },
+      errors: [
+        { type: 'NOT_FOUND', path: ['user0'], message: 'gone' },
+        { type: 'FORBIDDEN', path: ['user1'], message: 'hidden' },
+      ],
+    }
+    const { problems } = graphqlRequest(QUERY, {}, { tolerateMissing: true })
+    expect(problems?.({ body } as never)).toEqual(['user1: hidden'])
+  })
+
+  test.each([
+    { message: 'You have exceeded a secondary rate limit. Please wait a few minutes' },
+    { errors: [{ message: 'You have exceeded a secondary rate limit.' }] },
+    { errors: [{ type: 'RATE_LIMITED', message: 'You have exceeded a secondary rate limit.' }], data: null },
+  ])('wait as told where they are a secondary limit: $body', async (body) => {
+    const server = await startServer(({ index }) =>
+      index === 0 ? { headers: { 'retry-after': '7' }, body } : { body: { data: {} } },
+    )
+    const client = createTestClient(server.endpoint)
+    await client.send(graphqlRequest(QUERY), never)
+    expect(client.clock.sleeps).toEqual([7000])
+    expect(client.usage).toMatchObject({ retries: 0, waits: 1 })
   })
 
   test('are the user’s where a right is missing', async () => {
@@ -141,7 +205,7 @@ describe('paging', () => {
   test('of something that does not exist is one empty page', async () => {
     const server = await startServer(() => failing({ type: 'NOT_FOUND' }, { repository: null }))
     const client = createTestClient(server.endpoint)
-    const request = graphqlRequest(QUERY, {}, { tolerateNotFound: true })
+    const request = graphqlRequest(QUERY, {}, { tolerateMissing: true })
     const pages = []
     for await (const page of client.pages(request, paging, never)) pages.push(page)
     expect(pages).toMatchObject([{ records: [], state: undefined }])

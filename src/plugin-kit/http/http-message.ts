@@ -1,4 +1,5 @@
 import { FatalError } from '../../errors.ts'
+import type { Quota } from './quota.ts'
 
 export type QueryValue = string | number | boolean | readonly (string | number)[] | undefined
 export type Query = Readonly<Record<string, QueryValue>>
@@ -26,7 +27,9 @@ export interface HttpRequest {
   /** 'bytes' skips reading the body as JSON. */
   readonly as?: 'json' | 'bytes'
   /** For vendors that answer 200 and put the failure in the body. */
-  readonly check?: (response: HttpResponse) => Verdict | undefined
+  readonly check?: (response: HttpResponse, now: number, quota: Quota | undefined) => Verdict | undefined
+  /** What is missing in an answer that is taken nevertheless: told as a gap. */
+  readonly problems?: (response: HttpResponse) => readonly string[]
 }
 
 export interface HttpResponse {

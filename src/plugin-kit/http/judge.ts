@@ -16,7 +16,7 @@ export function judge(request: HttpRequest, response: HttpResponse, quota: Quota
   if (status === 401) return { kind: 'unauthorized', reason }
   if (status === 403) return { kind: 'forbidden', reason: reason + permissionsOf(headers) }
   if (status === 304 || request.accept?.includes(status)) return { kind: 'ok' }
-  if (status >= 200 && status < 300) return request.check?.(response) ?? { kind: 'ok' }
+  if (status >= 200 && status < 300) return request.check?.(response, now, quota) ?? { kind: 'ok' }
   if (RETRYABLE.has(status) || status >= 500) {
     const retryAfterMs = retryAfter(headers['retry-after'], now)
     return { kind: 'retry', reason, heavy: HEAVY.has(status), ...(retryAfterMs !== undefined && { retryAfterMs }) }

@@ -8,6 +8,8 @@ export interface Page {
   /** With status 304 there is one page, without records. */
   readonly response: HttpResponse
   readonly records: readonly any[]
+  /** What the server says is missing in this page. */
+  readonly problems: readonly string[]
   /** What the server says exists in all, if it does. */
   readonly total: number | undefined
   /** Where this page started. */
@@ -59,7 +61,7 @@ export async function* readPages(
       continue
     }
     if (response.status === 304) {
-      yield { response, records: [], total: undefined, at, state: undefined }
+      yield { response, records: [], problems: [], total: undefined, at, state: undefined }
       return
     }
     const records = recordsOf?.(response.body) ?? paging.records?.(response) ?? listIn(response.body)
@@ -69,7 +71,14 @@ export async function* readPages(
     if (isRepeated || (following && seen.has(keyOf(following)))) throw circles(request, response, following)
     state = following && sizing.grow(at, following)
     previous = response
-    yield { response, records, total: paging.total?.(response), at, state }
+    yield {
+      response,
+      records,
+      problems: request.problems?.(response) ?? [],
+      total: paging.total?.(response),
+      at,
+      state,
+    }
   }
 }
 

@@ -278,7 +278,7 @@ describeEachDatabase('GitHub', (test) => {
     fake.update({ repository: NAME, edit: 'issues', index: issue?.number ?? 0, with: { body } })
     await run(plugin)
     const rows = await readAll(test.database, { table: issues, where: { issue_key: String(issue?.number) } })
-    expect(rows.map(({ description }) => description === JSON.stringify(body))).toEqual([true])
+    expect(rows.map(({ description }) => description === body)).toEqual([true])
   })
 
   it('names what a token lacks', async () => {

@@ -19,8 +19,8 @@ export const ask = (
   { connection }: Asking,
   query: string,
   variables: Record<string, unknown>,
-  tolerateNotFound = false,
-): HttpRequest => graphqlRequest(query, variables, { path: graphqlPath(connection.endpoint), tolerateNotFound })
+  tolerateMissing = false,
+): HttpRequest => graphqlRequest(query, variables, { path: graphqlPath(connection.endpoint), tolerateMissing })
 
 const LIMIT = 'rateLimit { limit cost remaining resetAt }'
 const PAGE = 'pageInfo { hasNextPage endCursor }'
@@ -65,7 +65,8 @@ export function completion(type: string, name: string, fields: string, filter = 
   return {
     query,
     list: (record: any) => record[name],
-    request: (record: any, context: Asking) => ask(context, query, { id: record.id }),
+    // The record may be gone meanwhile.
+    request: (record: any, context: Asking) => ask(context, query, { id: record.id }, true),
     paging: graphql({ size: 100, connection: (data) => data.node?.[name] }),
   }
 }
