@@ -9,8 +9,10 @@ import {
   type ForEach,
   groupOf,
   isAppending,
+  lookBackOf,
   pagingOf,
   type Refetch,
+  reachOf,
   type Windows,
 } from './collect-spec.ts'
 import { type CollectRun, inputKey, rememberInputs } from './collect-state.ts'
@@ -189,9 +191,10 @@ const windowKey = ({ from, to }: DateWindow): string => `${from.toISOString()}/$
 async function startOf(collecting: Collecting, { by, earliest }: Windows): Promise<Date> {
   const { since, isFull } = collecting.run
   if (!since || isFull || !by) return since ?? earliest
+  const start = reachOf(lookBackOf(collecting.spec, collecting.run), since)
   const reach = await reachOfPage(collecting, by)
   const times = (await unfinishedRows(collecting)).map((row): number => row[by]?.getTime() ?? 0)
-  return new Date(Math.min(since.getTime(), ...times.filter((time) => time > reach)))
+  return new Date(Math.min(start.getTime(), ...times.filter((time) => time > reach)))
 }
 
 /** How far back the newest rows lie that fill one page, by what is stored. */

@@ -3,7 +3,7 @@ import { readAll } from '../database/read.ts'
 import { FatalError } from '../errors.ts'
 import type { Round } from './collect-inputs.ts'
 import { isOlder, recordsReader } from './collect-records.ts'
-import { type CollectContext, type CollectSpec, pagingOf, recordKey } from './collect-spec.ts'
+import { type CollectContext, type CollectSpec, lookBackOf, pagingOf, reachOf, recordKey } from './collect-spec.ts'
 import { type CollectRun, collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
 import type { StoredPage, StorePage } from './collect-store.ts'
 import { askForNamed, complete, type Found } from './collect-whole.ts'
@@ -145,6 +145,7 @@ export async function readStretch(
   let total: number | undefined
   let read = stretch.resume?.from.read ?? 0
   let isCut = false
+  const lookBack = lookBackOf(spec, run)
   let storing: Promise<void> = Promise.resolve()
   try {
     for (;;) {
@@ -188,18 +189,20 @@ export async function readStretch(
     const isEmpty = isNothing(page)
     if (!isEmpty) records.check()
     const all = isEmpty ? [] : page.records
-    const fresh = freshOf(page.at, all)
+    const near = withinReach(page.at, all)
+    const fresh = near.filter((record) => !isKnown(record))
     const found =
       spec.longList?.named && isPastLast(page.at)
         ? await askForNamed(collecting, round, fresh, signal)
         : fresh.map((record) => ({ record, response }))
     for (const { record } of found) await complete(collecting, round, record, signal)
-    isCut = isEmpty || (fresh.length < all.length && !isPastLast(page.at))
+    isCut = isEmpty || (near.length < all.length && !isPastLast(page.at))
     read += page.at.size
     const isWholePlace = stretch.place !== undefined && !stretch.isTail && read >= stretch.place.size
     const isLast = isCut || !page.state || isWholePlace
-    received += found.length
-    count(page, found.length)
+    const arrived = found.length + near.length - fresh.length
+    received += arrived
+    count(page, arrived)
     const places = stretch.leavesRest && !isLast ? placesAhead(page, paging) : undefined
     const capped = cappedBy(page) ?? page.problems[0]
     if (capped) tally.capped ??= capped
@@ -214,13 +217,18 @@ export async function readStretch(
   }
 
   /** Newest first, up to what is known; past the last numbered page the oldest come first. */
-  function freshOf(at: PageState, all: readonly unknown[]): readonly unknown[] {
+  function withinReach(at: PageState, all: readonly unknown[]): readonly unknown[] {
     const { since } = run
     if (!newestFirstBy || !since) return all
-    const isKnown = (record: unknown) => isOlder(record, newestFirstBy, since)
-    if (isPastLast(at)) return all.filter((record) => !isKnown(record))
-    const end = all.findIndex(isKnown)
+    const isBeyond = (record: unknown) => isOlder(record, newestFirstBy, reachOf(lookBack, since))
+    if (isPastLast(at)) return all.filter((record) => !isBeyond(record))
+    const end = all.findIndex(isBeyond)
     return end < 0 ? all : all.slice(0, end)
+  }
+
+  /** Met when looking back, and as it was. */
+  function isKnown(record: unknown): boolean {
+    return Boolean(lookBack && run.since && round.kind !== 'refetch' && isOlder(record, lookBack.changedBy, run.since))
   }
 
   /** Why the source hands out no more of a list than this. */
@@ -269,8 +277,9 @@ export async function readStretch(
     const { etag } = response.headers
     if (!etag) return []
     const isEnd = stretch.isTail && isLast && at === stretch.place
+    const looksBack = lookBackOf(spec, { isFull: false }) !== undefined
     const keys = [
-      ...(isWhole && isFirst(at) && (isLast || newestFirstBy) ? [round.key] : []),
+      ...(isWhole && isFirst(at) && (isLast || (newestFirstBy && !looksBack)) ? [round.key] : []),
       ...(isFirstOfMany ? [firstKey(round)] : []),
       ...(isEnd ? [lastKey(round)] : []),
     ]

@@ -57,9 +57,26 @@ export type Incremental =
   /** The API can filter by time of change. */
   | { readonly filterBy: (since: Date, context: CollectContext<any, any>) => Query }
   /** The API can only sort: stop at the first record made before; `refetch` asks again for those not final by then. */
-  | { readonly newestFirstBy: string; readonly refetch?: Refetch }
+  | { readonly newestFirstBy: string; readonly lookBack?: LookBack; readonly refetch?: Refetch }
   /** `forEach` says what is new; besides that only what was not final is asked for again. */
   | { readonly refetch: Refetch }
+
+/** For records that change without moving to the front: so many days behind what is known are looked through again. */
+export interface LookBack {
+  readonly days: number
+  /** The records' time of change: what has not changed since is not stored again. */
+  readonly changedBy: string
+}
+
+const DAY = 86_400_000
+/** Where a later run ends that looks back; a full one has no need to. */
+export function reachOf(lookBack: LookBack | undefined, since: Date): Date {
+  return lookBack ? new Date(since.getTime() - lookBack.days * DAY) : since
+}
+export const lookBackOf = (
+  { incremental }: CollectSpec<any, any>,
+  { isFull }: { readonly isFull: boolean },
+): LookBack | undefined => (incremental && 'lookBack' in incremental && !isFull ? incremental.lookBack : undefined)
 
 /** Rows of the entity's own table that may still change, and how to ask for one of them. */
 export interface Refetch {

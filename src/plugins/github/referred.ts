@@ -32,6 +32,8 @@ export const referred: readonly Referred[] = [
       person(commits, 'committer_id'),
     ],
   },
+  // A commit may be of several pull requests, and of the default branch.
+  { table: repoCommits, isScoped: true, by: [{ table: pullRequestCommits, columns: { commit_sha: 'commit_sha' } }] },
   {
     table: commits,
     by: [

@@ -5,12 +5,13 @@ import {
   indexed,
   key,
   string,
+  type TableRow,
   text,
   timestamp,
   zeroTime,
 } from '../../../database/table.ts'
 import { commits as domainCommits, repoCommits as domainRepoCommits } from '../../../domain/code.ts'
-import { inner, left } from '../../../plugin-kit/entity.ts'
+import { type ExtractContext, inner, left } from '../../../plugin-kit/entity.ts'
 import { entity, inRepo, LONG_LIST, peopleIn, REST_PAGE, repoAccounts, repoId, repos, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
@@ -47,6 +48,13 @@ const commitStats = table('commit_stats', 'GithubCommitStat', {
   committed_date: indexed(zeroTime(timestamp('commit.committer.date'))),
 })
 
+/** A commit with the people behind it, wherever it was seen. */
+export const commitRows = (commit: any, context: Reading): TableRow[] => [
+  context.read(commits, commit),
+  ...peopleIn([commit.author, commit.committer], context),
+]
+type Reading = Pick<ExtractContext<any, any, any>, 'read'>
+
 /** Off by default: git itself tells commits faster (gitextractor). */
 export default entity(repoCommits, {
   label: 'Commits',
@@ -63,11 +71,7 @@ export default entity(repoCommits, {
   },
   extract: {
     writes: [commits, repoAccounts],
-    rows: (commit, context) => [
-      context.read(commits, commit),
-      context.read(repoCommits, commit),
-      ...peopleIn([commit.author, commit.committer], context),
-    ],
+    rows: (commit, context) => [...commitRows(commit, context), context.read(repoCommits, commit)],
   },
   convert: {
     to: [domainCommits, domainRepoCommits],

@@ -2,8 +2,8 @@ import { bigint, key, string, text, timestamp, zeroTime } from '../../../databas
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
 import { left } from '../../../plugin-kit/entity.ts'
-import { entity, inRepo, REST_PAGE, type Repo, repoId, repoIdColumn, repos, table } from '../kit.ts'
-import { commits } from './commits.ts'
+import { entity, inRepo, REST_PAGE, type Repo, repoAccounts, repoId, repoIdColumn, repos, table } from '../kit.ts'
+import { commitRows, commits } from './commits.ts'
 
 const RAW = ['github_api_deployments', 'github_graphql_deployment']
 
@@ -92,6 +92,8 @@ const STATUS = {
   IN_PROGRESS: ['IN_PROGRESS', 'QUEUED', 'WAITING', 'PENDING'],
   DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE],
 }
+/** A deployment may fail long after it succeeded, or be replaced by the next; a new status is a change of it. */
+export const DAYS_OF_CHANGE = 90
 export const UNFINISHED = { state: STATUS.IN_PROGRESS }
 
 export default entity(deployments, {
@@ -101,7 +103,7 @@ export default entity(deployments, {
   collect: {
     request: ({ scope }) => ({ path: inRepo(scope, 'deployments') }),
     paging: REST_PAGE,
-    incremental: { newestFirstBy: 'created_at' },
+    incremental: { newestFirstBy: 'created_at', lookBack: { days: DAYS_OF_CHANGE, changedBy: 'updated_at' } },
   },
   extract: { rows: (deployment, { read, scope }) => [read(deployments, fromRest(deployment, scope))] },
   convert: {
@@ -147,7 +149,7 @@ export default entity(deployments, {
   },
 })
 
-const forEachDeployment = { table: deployments, changedBy: 'created_date' }
+const forEachDeployment = { table: deployments, changedBy: 'updated_date' }
 const statusPath = (scope: Repo, databaseId: number) => ({
   path: inRepo(scope, `deployments/${databaseId}/statuses`),
   query: { per_page: 100 },
@@ -184,4 +186,5 @@ export const deployedCommits = entity(commits, {
     records: (commit) => [commit],
     emptyOn: [404, 409, 422], // gone with a force push
   },
+  extract: { writes: [repoAccounts], rows: commitRows },
 })

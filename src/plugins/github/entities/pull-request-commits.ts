@@ -1,7 +1,7 @@
 import { key, string, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestCommits as domainPullRequestCommits } from '../../../domain/pull-requests.ts'
-import { entity, inRepo, REST_PAGE, table } from '../kit.ts'
-import { commits, repoCommits } from './commits.ts'
+import { entity, inRepo, REST_PAGE, repoAccounts, table } from '../kit.ts'
+import { commitRows, commits, repoCommits } from './commits.ts'
 import { forEachPullRequest, joinPullRequest, ofRepo, pullRequestId, pullRequests } from './pull-requests.ts'
 
 export const pullRequestCommits = table('pull_request_commits', 'GithubPrCommit', {
@@ -23,7 +23,7 @@ export default entity(pullRequestCommits, {
     emptyOn: [404],
   },
   extract: {
-    writes: [commits, repoCommits],
+    writes: [commits, repoCommits, repoAccounts],
     // A force push takes commits away: those of a pull request are replaced together.
     owns: [
       {
@@ -31,7 +31,11 @@ export default entity(pullRequestCommits, {
         by: { connection_id: 'connection_id', pull_request_id: 'pull_request_id' },
       },
     ],
-    rows: (commit, { read }) => [read(commits, commit), read(repoCommits, commit), read(pullRequestCommits, commit)],
+    rows: (commit, context) => [
+      ...commitRows(commit, context),
+      context.read(repoCommits, commit),
+      context.read(pullRequestCommits, commit),
+    ],
   },
   convert: {
     to: [domainPullRequestCommits],

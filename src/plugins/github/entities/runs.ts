@@ -54,6 +54,8 @@ export default entity(runs, {
     records: ({ workflow_runs }) => workflow_runs,
     incremental: {
       newestFirstBy: 'created_at',
+      // GitHub lets runs be started again for 30 days: https://docs.github.com/en/actions/managing-workflow-runs
+      lookBack: { days: 30, changedBy: 'updated_at' },
       refetch: {
         where: { status: ['queued', 'in_progress', 'requested', 'waiting', 'pending', 'action_required'] },
         request: (run, { scope }) => ({ path: inRepo(scope, `actions/runs/${run.id}`) }),

@@ -1,9 +1,9 @@
 import { addressOf, inRepo, type Repo } from '../kit.ts'
 
-const PERSON = '{ name email user { databaseId } }'
+const PERSON = '{ name email user { databaseId login } }'
 export const COMMIT_FIELDS = `oid message authoredDate committedDate author ${PERSON} committer ${PERSON}`
 
-const account = (person: any) => (person?.user ? { id: person.user.databaseId } : null)
+const account = (person: any) => (person?.user ? { id: person.user.databaseId, login: person.user.login } : null)
 
 /** A commit in the shape of REST. */
 export const commitOf = (commit: any, context: { connection: { endpoint: string }; scope: Repo }) => ({

@@ -1,8 +1,8 @@
 import { key, string } from '../../../database/table.ts'
 import { byKey } from '../../../plugin-kit/lookups.ts'
-import { commits } from '../entities/commits.ts'
-import rest, { deployments, UNFINISHED } from '../entities/deployments.ts'
-import { entity, inRepo, REST_PAGE, repoIdColumn, table } from '../kit.ts'
+import { commitRows, commits } from '../entities/commits.ts'
+import rest, { DAYS_OF_CHANGE, deployments, UNFINISHED } from '../entities/deployments.ts'
+import { entity, inRepo, REST_PAGE, repoAccounts, repoIdColumn, table } from '../kit.ts'
 import { COMMIT_FIELDS, commitOf } from './commits.ts'
 import { ask, completion, innerList, nodesIn, nodesQuery, overGraphql, repositoryList } from './kit.ts'
 
@@ -38,6 +38,7 @@ export default overGraphql(rest, {
     completes: completions,
     incremental: {
       newestFirstBy: 'createdAt',
+      lookBack: { days: DAYS_OF_CHANGE, changedBy: 'updatedAt' },
       refetch: {
         where: UNFINISHED,
         atOnce: 100,
@@ -46,11 +47,11 @@ export default overGraphql(rest, {
       },
     },
   },
-  writes: [commits],
+  writes: [commits, repoAccounts],
   lookups: { refs: byKey(deploymentRefs, 'id', ({ id, Id }) => id ?? Id) },
   *rows(deployment, context) {
     const ref = context.lookups.refs.get(deployment.id)
     yield context.read(deployments, deployment, ref && { ref_name: ref.ref_name })
-    if (deployment.commit?.oid) yield context.read(commits, commitOf(deployment.commit, context))
+    if (deployment.commit?.oid) yield* commitRows(commitOf(deployment.commit, context), context)
   },
 })
