@@ -117,6 +117,8 @@ function loadRoutes(): Branch {
           .reduce((part: any, key: string) => part[key], description)
   const root = newBranch()
   for (const [template, item] of Object.entries<any>(description.paths)) {
+    // Described twice: the other one has {basehead}.
+    if (template.includes('}...{')) continue
     for (const method of ['get', 'post', 'put', 'patch', 'delete']) {
       if (item[method] === undefined) continue
       const parameters = [...(item.parameters ?? []), ...(item[method].parameters ?? [])].map(resolve)

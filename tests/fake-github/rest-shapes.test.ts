@@ -67,7 +67,7 @@ describe('answers have the shapes of GitHub’s description', () => {
     ...['pulls/{pull_number}/comments', 'pulls/{pull_number}/requested_reviewers', 'pulls/comments'],
     ...['actions/runs', 'actions/runs/{run_id}', 'actions/runs/{run_id}/jobs'],
     ...['deployments', 'deployments/{deployment_id}/statuses', 'releases', 'tags', 'branches'],
-    ...['commits', 'commits/{ref}'],
+    ...['commits', 'commits/{ref}', 'compare/{basehead}'],
   ].map((path) => (path.startsWith('/') ? path : `/repos/{owner}/{repo}/${path}`))
 
   const QUERIES: Record<string, string> = { '/search/repositories': 'q=acme', '/user/repos': 'per_page=100' }
@@ -84,6 +84,7 @@ describe('answers have the shapes of GitHub’s description', () => {
       .replace('{run_id}', String(first(repository.runs).id))
       .replace('{deployment_id}', String(repository.deployments.get(first(repository.statuses).deploymentIndex)!.id))
       .replace('{ref}', first(repository.commits).sha)
+      .replace('{basehead}', `${first(repository.pullRequests).baseSha}...${first(repository.pullRequests).headSha}`)
     const isList = description.paths[template].get.parameters?.some((each: any) => each.$ref?.endsWith('/per-page'))
     const query =
       QUERIES[template] ??

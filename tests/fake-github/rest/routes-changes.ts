@@ -13,7 +13,7 @@ import {
 import { commentSelection, directionOf } from './routes-tickets.ts'
 import { commit, fullCommit, fullPullRequest, pullRequest, review, reviewComment } from './shape-changes.ts'
 import { persons } from './shape-people.ts'
-import { repositoryUrl } from './shape-repository.ts'
+import { pageUrl, repositoryUrl } from './shape-repository.ts'
 
 /** GitHub lists no more commits of a pull request than this. */
 const PULL_COMMITS_CAP = 250
@@ -77,6 +77,7 @@ export const changeRoutes: Routes<RepositoryRequest> = {
     },
   },
   'GET /branches': { answer: branches },
+  'GET /compare/{basehead}': { answer: compare },
 }
 
 const emptyRepository = (): Answer => refusal(409, 'Git Repository is empty.')
@@ -116,6 +117,33 @@ function commits(request: RepositoryRequest): Answer {
     where: (each) => each.authoredAt >= since && each.authoredAt <= until,
   })
   return pageOf(request, repository.commits.get, places, (each) => commit(request, repository, each))
+}
+
+/** Of the two ends of a pull request. */
+function compare(request: RepositoryRequest): Answer {
+  const { repository, parameters } = request
+  const [base = '', head = ''] = parameters.basehead!.split('...')
+  const pull = [...repository.pullRequests].find((each) => each.baseSha === base && each.headSha === head)
+  if (pull === undefined) return notFound()
+  const commits = repository.pullCommits.childrenOf(pull.number)
+  const url = `${repositoryUrl(request, repository)}/compare/${base}...${head}`
+  const web = `${pageUrl(repository)}/compare/${base}...${head}`
+  const from = fullCommit(request, repository, repository.commit(base)!)
+  return page(request, commits, (list) => ({
+    url,
+    html_url: web,
+    permalink_url: web,
+    diff_url: `${web}.diff`,
+    patch_url: `${web}.patch`,
+    base_commit: from,
+    merge_base_commit: from,
+    status: 'ahead',
+    ahead_by: commits.length,
+    behind_by: 0,
+    total_commits: commits.length,
+    commits: list.map((each) => commit(request, repository, each)),
+    files: [],
+  }))
 }
 
 function branches(request: RepositoryRequest): Answer {

@@ -1,8 +1,16 @@
 import { key, string, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestCommits as domainPullRequestCommits } from '../../../domain/pull-requests.ts'
+import { left } from '../../../plugin-kit/entity.ts'
 import { entity, inRepo, REST_PAGE, repoAccounts, table } from '../kit.ts'
 import { commitRows, commits, repoCommits } from './commits.ts'
-import { forEachPullRequest, joinPullRequest, ofRepo, pullRequestId, pullRequests } from './pull-requests.ts'
+import {
+  forEachPullRequest,
+  joinPullRequest,
+  ofRepo,
+  pullRequestDetails,
+  pullRequestId,
+  pullRequests,
+} from './pull-requests.ts'
 
 export const pullRequestCommits = table('pull_request_commits', 'GithubPrCommit', {
   commit_sha: key(string(40, 'sha')),
@@ -12,14 +20,29 @@ export const pullRequestCommits = table('pull_request_commits', 'GithubPrCommit'
   commit_authored_date: zeroTime(timestamp('commit.author.date')),
 })
 
+/** GitHub lists no more commits of a pull request, without a word; a comparison of its two ends has them all. */
+const MOST_LISTED = 250
+
 export default entity(pullRequestCommits, {
   label: 'PR Commits',
   domainTypes: ['CROSS', 'CODEREVIEW'],
   raw: 'github_api_pull_request_commits',
   collect: {
-    forEach: forEachPullRequest,
-    request: ({ scope, input }) => ({ path: inRepo(scope, `pulls/${input.Number}/commits`) }),
+    forEach: {
+      ...forEachPullRequest,
+      joins: { details: left(pullRequestDetails, { connection_id: 'connection_id', github_id: 'github_id' }) },
+      input: ({ details, ...pull }) => ({
+        ...forEachPullRequest.input(pull as never),
+        ...(details?.commits > MOST_LISTED && { Range: `${pull.base_commit_sha}...${pull.head_commit_sha}` }),
+      }),
+      key: ({ GithubId }) => GithubId,
+    },
+    request: ({ scope, input }) => ({
+      path: inRepo(scope, input.Range ? `compare/${input.Range}` : `pulls/${input.Number}/commits`),
+    }),
     paging: REST_PAGE,
+    records: (body) => body.commits ?? body,
+    key: ({ sha }) => sha,
     emptyOn: [404],
   },
   extract: {
