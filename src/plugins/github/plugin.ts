@@ -20,6 +20,7 @@ import runs from './entities/runs.ts'
 import { repos } from './kit.ts'
 import { referred } from './referred.ts'
 import { remoteScopes } from './remote-scopes.ts'
+import { collectRepository } from './repository.ts'
 import { prepareRules } from './rules.ts'
 import { connectionFields, scopeConfigFields } from './settings.ts'
 
@@ -72,6 +73,7 @@ export const githubSpec: PluginSpec = {
     cloneUrl: ({ clone_url }) => clone_url,
   },
   referred,
+  extra: { first: [collectRepository], last: [] },
   entities: [
     ...sharedEntities,
     issues,

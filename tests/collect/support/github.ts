@@ -58,7 +58,9 @@ export async function connect(database: Database, connected: Connected): Promise
 }
 
 export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'>> {
+  /** By name, unless by id. */
   readonly repository?: string
+  readonly githubId?: number
   readonly scopeConfig?: Record<string, unknown>
   /** Which subtasks; those that run by default unless told. */
   readonly only?: (subtask: Subtask) => boolean
@@ -68,9 +70,9 @@ export interface RunOptions extends Partial<Omit<TaskRun, 'database' | 'options'
 export async function runGithub(
   database: Database,
   plugin: Plugin,
-  { repository = NAME, scopeConfig = {}, only = ({ isDefault }) => isDefault, ...given }: RunOptions = {},
+  { repository = NAME, githubId, scopeConfig = {}, only = ({ isDefault }) => isDefault, ...given }: RunOptions = {},
 ): Promise<Record<string, SubtaskResult>> {
-  const options = { connectionId: 1, fullName: repository, scopeConfig }
+  const options = { connectionId: 1, ...(githubId ? { githubId } : { fullName: repository }), scopeConfig }
   const run = { fullSync: false, signal: new AbortController().signal, progress: () => {}, ...given }
   const results: Record<string, SubtaskResult> = {}
   for (const subtask of plugin.subtasks.filter(only)) {
