@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { conditions, readAll, readRows } from '../database/read.ts'
 import { UserError } from '../errors.ts'
+import { openBorrowing } from './borrow.ts'
 import type { Collecting } from './collect-series.ts'
 import {
   type Again,
@@ -58,7 +59,8 @@ export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
   if (!run.isFull) yield* unfinished(collecting)
 }
 
-async function* rowsOf({ entity, spec, task, base, run, tally }: Collecting): AsyncGenerator<Round> {
+async function* rowsOf(collecting: Collecting): AsyncGenerator<Round> {
+  const { entity, spec, task, base, run, tally } = collecting
   const forEach = spec.forEach!
   const { table, joins, where, only, input, atOnce, changedBy } = forEach
   const { scope, connectionId } = task.context
@@ -76,10 +78,12 @@ async function* rowsOf({ entity, spec, task, base, run, tally }: Collecting): As
   }
   const size = atOnce?.(base.server)
   if (size === undefined) {
+    const borrow = await openBorrowing(collecting)
     for (const text of inputs) {
       const each = JSON.parse(text)
       const group = groupOf(spec, each)
       tally.asked.add(group)
+      if (await borrow(each, group)) continue
       yield { kind: 'list', key: inputKey(each), input: each, stored: each, group }
     }
     return

@@ -184,7 +184,11 @@ export async function readStretch(
     if (response.status === 304) {
       tally.isUnchanged = round.key === ''
       isCut = true
-      return { rows: [checkpoint({ unchanged: true }, true)], isLast: true, ...(round.group && { renewed: round }) }
+      return {
+        rows: [checkpoint({ unchanged: true }, true), ...confirmed()],
+        isLast: true,
+        ...(round.group && { renewed: round }),
+      }
     }
     const isEmpty = isNothing(page)
     if (!isEmpty) records.check()
@@ -214,6 +218,13 @@ export async function readStretch(
     const rows = [...found.map(rawRow), checkpoint(standing, isDone), ...tags(page, isLast, places !== undefined)]
     const isReplaced = isDone && stretch.key === round.key && round.group !== undefined
     return { rows, isLast, places, ...(isReplaced && { replaced: round.group }) }
+  }
+
+  /** Others may take over an answer as long as it is known to be right. */
+  function confirmed() {
+    const { ifNoneMatch: etag, preferCredential: credential } = request
+    if (!spec.forEach?.isShared || !etag || !credential) return []
+    return [collectEtags.row({ ...where, input_key: round.key, etag, credential })]
   }
 
   /** Newest first, up to what is known; past the last numbered page the oldest come first. */

@@ -35,6 +35,8 @@ export interface ForEach<Scope> {
   readonly key?: (input: any) => unknown
   /** The part of the row that the request and the extraction need; stored with every record. */
   readonly input: (row: any) => Record<string, unknown>
+  /** All scopes of a connection are told the same of an input: what one has asked the others take over. */
+  readonly isShared?: boolean
   /** One request for so many different inputs at most; the request is then given their list. */
   readonly atOnce?: (server: any) => number
   /** Column with the vendor's time of change: later runs ask only for rows changed since. */

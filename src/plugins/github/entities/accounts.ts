@@ -24,6 +24,7 @@ export const accountOrgs = table('account_orgs', 'GithubAccountOrg', {
 /** The people seen in this repository; the reference's names stand in the stored input. */
 export const forEachPerson = {
   table: repoAccounts,
+  isShared: true,
   where: ({ github_id }: { github_id: number }) => ({ repo_github_id: github_id }),
   input: ({ account_id, login }: { account_id: number; login: string }) => ({ Login: login, AccountId: account_id }),
 }

@@ -1,0 +1,52 @@
+/** People are seen in many repositories, and asked for once. */
+import { expect, it } from 'vitest'
+import { deleteScopeData } from '../../src/pipelines/scope-data.ts'
+import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
+import { github, githubSpec } from '../../src/plugins/github/plugin.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { SMALL, useFake } from './support/fake.ts'
+import { connect, domainRows, NAME, runGithub } from './support/github.ts'
+
+const OTHER = 'acme/api'
+
+describeEachDatabase('people of two repositories', (test) => {
+  const start = useFake(test)
+
+  it('are asked for once a connection, and each repository has them', async () => {
+    const world = {
+      users: 4,
+      repositories: [
+        { ...SMALL, name: NAME },
+        { ...SMALL, name: OTHER },
+      ],
+    }
+    const fake = await start(SMALL, { world })
+    await connect(test.database, { url: fake.url, repository: OTHER, githubId: fake.world.repository(OTHER).id })
+    const asked = () => fake.requests.entries.filter(({ template }) => template.startsWith('/users/')).length
+    const people = async () => (await domainRows(test.database)).accounts ?? []
+
+    await runGithub(test.database, github)
+    const first = asked()
+    expect(first).toBeGreaterThan(8)
+    await runGithub(test.database, github, { repository: OTHER })
+    const both = await people()
+    expect(asked() - first).toBeLessThan(3)
+
+    // The first one to run again asks what is new; the other one takes it over.
+    fake.requests.clear()
+    await runGithub(test.database, github)
+    expect(asked()).toBe(first)
+    await runGithub(test.database, github, { repository: OTHER })
+    expect(asked() - first).toBeLessThan(3)
+
+    // What was taken over stays when the repository goes that had asked.
+    const scope = { connection_id: 1, github_id: fake.world.repository(NAME).id, full_name: NAME }
+    await deleteScopeData(test.database, [github, githubGraphql], githubSpec, 1, scope)
+    expect((await people()).length).toBeGreaterThanOrEqual(both.length - 2)
+
+    fake.requests.clear()
+    await runGithub(test.database, github, { repository: OTHER, fullSync: true })
+    expect(asked()).toBeGreaterThan(8)
+    expect(await people()).not.toEqual([])
+  })
+})
