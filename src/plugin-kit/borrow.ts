@@ -13,7 +13,7 @@ export async function openBorrowing(collecting: Collecting): Promise<Borrow> {
   const { spec, task, raw, run } = collecting
   if (!spec.forEach?.isShared || task.fullSync) return async () => false
   // A scope that has asked before wants to know what is new since then.
-  const from = new Date(Math.max(run.lastStartedAt?.getTime() ?? 0, run.startedAt.getTime() - FRESH))
+  const from = new Date(Math.max(run.last?.startedAt?.getTime() ?? 0, run.startedAt.getTime() - FRESH))
   const { rows } = await sql<{ input_key: string; params: string }>`select input_key, params
     from ${sql.table(collectEtags.name)} where raw_table = ${raw.name} and params <> ${task.params} and updated_at >= ${from}
     order by updated_at`.execute(task.database.kysely)

@@ -1,9 +1,11 @@
 /** What a collector iterates over: one input or none, rows of a tool table, date windows, and rows that were not final. */
 import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
 import { conditions, readAll, readRows } from '../database/read.ts'
+import type { Table } from '../database/table.ts'
 import { UserError } from '../errors.ts'
 import { openBorrowing } from './borrow.ts'
-import type { Collecting } from './collect-series.ts'
+import { type Collecting, cappedGap } from './collect-series.ts'
 import {
   type Again,
   type CollectSpec,
@@ -16,7 +18,7 @@ import {
   reachOf,
   type Windows,
 } from './collect-spec.ts'
-import { type CollectRun, inputKey, rememberInputs } from './collect-state.ts'
+import { type CollectRun, inputKey, type LastRun, type Marks, OVERLAP, rememberInputs } from './collect-state.ts'
 import {
   type DateWindow,
   type HttpRequest,
@@ -25,6 +27,7 @@ import {
   safeUrl,
   singlePage,
   splitByDate,
+  upTo,
 } from './http/index.ts'
 import { isRawTable } from './raw.ts'
 import type { SourceTask } from './source-task.ts'
@@ -49,6 +52,10 @@ export interface Round {
   readonly answer?: HttpResponse
   /** The same in two, where it asks for many things by name and the server finds them too many. */
   readonly halves?: () => readonly Round[]
+  /** Where a part by time begins. */
+  readonly since?: Date
+  /** The source counts more than it hands out, and that is known already. */
+  readonly isCapped?: boolean
 }
 
 export async function* inputsOf(collecting: Collecting): AsyncGenerator<Round> {
@@ -70,13 +77,15 @@ async function* rowsOf(collecting: Collecting): AsyncGenerator<Round> {
     table,
     ...(joins && { joins }),
     where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
-    ...(changedBy && run.lastStartedAt && { condition: await newIn({ ...forEach, changedBy }, task, run) }),
+    ...(changedBy && addsToLast(run) && { condition: await newIn({ ...forEach, changedBy }, task, run) }),
   })
   for await (const row of rows as AsyncIterable<any>) {
     if (only?.(row) ?? true) inputs.add(JSON.stringify(input(row)))
     else tally.unwanted.add(groupOf(spec, input(row)))
   }
+  const missing = run.isFull ? [] : await missingInputs(collecting)
   const size = atOnce?.(base.server)
+  if (size === undefined) for (const each of missing.flat()) inputs.add(JSON.stringify(each))
   if (size === undefined) {
     const borrow = await openBorrowing(collecting)
     for (const text of inputs) {
@@ -88,13 +97,42 @@ async function* rowsOf(collecting: Collecting): AsyncGenerator<Round> {
     }
     return
   }
-  const all = [...inputs]
-  for (let start = 0; start < all.length; start += size) {
-    yield batch(
-      all.slice(start, start + size).map((text) => JSON.parse(text)),
-      (some) => ({ kind: 'list', key: inputKey(some), input: some, stored: null }),
-    )
+  const all = [...inputs].map((text) => JSON.parse(text))
+  const batches = Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
+  )
+  for (const some of [...batches, ...missing]) {
+    yield batch<unknown>(some, (items) => ({ kind: 'list', key: inputKey(items), input: items, stored: null }))
   }
+}
+
+const addsToLast = (run: CollectRun): run is CollectRun & { readonly since: Date; readonly last: LastRun } =>
+  run.since !== null && run.last !== null
+
+/** What earlier runs asked for in vain and is still there, by the lists that were lost. */
+async function missingInputs(collecting: Collecting): Promise<unknown[][]> {
+  const { entity, spec, task, tally } = collecting
+  const { table, joins, where, only, input } = spec.forEach!
+  const { scope, connectionId } = task.context
+  const lists = collecting.missing.filter((gap) => gap.input !== null)
+  if (lists.length === 0) return []
+  const wanted = new Set(lists.flatMap((gap) => [gap.input].flat().map((each) => JSON.stringify(each))))
+  const found = new Set<string>()
+  const rows = readRows(task.database, {
+    ...{ table, ...(joins && { joins }) },
+    where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
+  })
+  for await (const row of rows as AsyncIterable<any>) {
+    const text = JSON.stringify(input(row))
+    if (wanted.has(text) && (only?.(row) ?? true)) found.add(text)
+  }
+  const isThere = (each: unknown) => found.has(JSON.stringify(each))
+  return lists.flatMap((gap) => {
+    const there = [gap.input].flat().filter(isThere)
+    // What nothing asks about any more is missing no longer.
+    if (there.length === 0) tally.answered.add(gap.list)
+    return there.length === 0 ? [] : [there]
+  })
 }
 
 function batch<Item>(items: readonly Item[], roundOf: (items: readonly Item[]) => Round): Round {
@@ -113,31 +151,44 @@ const LONGEST_RUN = 24 * 3_600_000
 async function newIn(
   { table, joins = {}, changedBy, again }: ForEach<any> & { readonly changedBy: string },
   { database, params, plugin }: SourceTask,
-  run: CollectRun,
+  { since, last, openedAt }: CollectRun & { readonly since: Date; readonly last: LastRun },
 ) {
-  const since = run.since && new Date(run.since.getTime() - (again?.within ?? 0))
-  const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${since}`
-  const besides = againIn(again)
-  if (table.origin < 0) return sql`${changed} ${besides}`
-  const { rows } = await sql<{ name: string }>`select distinct _raw_data_table as name from ${sql.table(table.name)}
-    where _raw_data_params = ${params}`.execute(database.kysely)
+  const from = new Date(since.getTime() - (again?.within ?? 0))
+  const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${from}`
   // Of a list that is read whole in every run all records arrive each time: there only rows are new that were not there.
   const isRepeated = new Set(
     plugin.entities.flatMap(({ spec }) => (spec.collect && !isAppending(spec.collect) ? `_raw_${spec.raw}` : [])),
   )
-  const isNew = ['t', ...Object.keys(joins)].map(
-    (alias) => sql`${sql.ref(`${alias}.created_at`)} >= ${run.lastStartedAt}`,
+  const isNew = ['t', ...Object.keys(joins)].map((alias) => sql`${sql.ref(`${alias}.created_at`)} >= ${last.startedAt}`)
+  const recently = sql`${sql.ref(`t.${changedBy}`)} >= ${new Date(from.getTime() - LONGEST_RUN)}`
+  // Where our clock was set back it does not tell what is new: then all are asked for.
+  const isClockBack = !last.startedAt || openedAt < last.startedAt
+  const repeated = isClockBack ? sql`1 = 1` : sql.join([...isNew, recently], sql` or `)
+  const arrived = (await originsOf(database, table, params)).map((name) =>
+    isRepeated.has(name)
+      ? sql`or (t._raw_data_table = ${name} and (${repeated}))`
+      : sql`or (t._raw_data_table = ${name} and t._raw_data_id > ${last.marks[name] ?? 0})`,
   )
-  const recently = sql`${sql.ref(`t.${changedBy}`)} >= ${new Date((since?.getTime() ?? 0) - LONGEST_RUN)}`
-  const arrived = rows
-    .filter(({ name }) => isRawTable(name))
-    .map(({ name }) =>
-      isRepeated.has(name)
-        ? sql`or (t._raw_data_table = ${name} and (${sql.join([...isNew, recently], sql` or `)}))`
-        : sql`or (t._raw_data_table = ${name} and exists (
-        select 1 from ${sql.table(name)} as r where r.id = t._raw_data_id and r.created_at >= ${run.lastStartedAt}))`,
-    )
-  return sql`${changed} ${sql.join([...arrived, besides], sql` `)}`
+  return sql`(${changed} ${sql.join([...arrived, againIn(again)], sql` `)})`
+}
+
+/** The raw tables that the rows of a scope come from. */
+async function originsOf({ kysely }: Database, table: Table<any>, params: string): Promise<string[]> {
+  if (table.origin < 0) return []
+  const { rows } = await sql<{ name: string }>`select distinct _raw_data_table as name from ${sql.table(table.name)}
+    where _raw_data_params = ${params}`.execute(kysely)
+  return rows.map(({ name }) => name).filter(isRawTable)
+}
+
+/** How far the records go by now that a collector iterates over: ids grow, whatever happens to clocks. */
+export async function marksOf({ forEach }: CollectSpec<any, any>, { database, params }: SourceTask): Promise<Marks> {
+  const marks: Record<string, number> = {}
+  for (const name of forEach ? await originsOf(database, forEach.table, params) : []) {
+    const { rows } = await sql<{ last: number | null }>`select max(id) as last from ${sql.table(name)}
+      where params = ${params}`.execute(database.kysely)
+    marks[name] = Number(rows[0]?.last ?? 0)
+  }
+  return marks
 }
 
 function againIn({ where, having }: Again = {}): RawBuilder<unknown> {
@@ -150,26 +201,32 @@ function againIn({ where, having }: Again = {}): RawBuilder<unknown> {
 
 /** Windows that the vendor hands out whole. Each costs a request to count: a run that goes on knows those of the last. */
 async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenerator<Round> {
-  const { spec, task, client, base, run, raw } = collecting
+  const { spec, task, client, base, run, raw, clock, tally } = collecting
   const paging = pagingOf(spec, base.server, task.options)
   // Later runs find little: the answer that counts it may as well bring it.
   const isLater = !run.isFull && run.since !== null
   const size = isLater ? paging.first() : (paging.resize?.(paging.first(), 1) ?? paging.first())
   const answers = new Map<string, HttpResponse>()
-  const known: { from: string; counts: Record<string, number> } = run.inputs ?? {
-    from: (await startOf(collecting, windows)).toISOString(),
-    counts: {},
-  }
-  const request = (window: DateWindow): HttpRequest => {
+  const known: { from: string; to: string; counts: Record<string, number> } = run.inputs?.to
+    ? run.inputs
+    : {
+        from: (await startOf(collecting, windows)).toISOString(),
+        to: new Date(Math.max(run.openedAt.getTime(), client.firstAnsweredAt?.getTime() ?? 0) + OVERLAP).toISOString(),
+        counts: {},
+      }
+  const request = ({ from, to, value }: Part): HttpRequest => {
     const plain = spec.request({ ...base, input: null })
-    return { ...plain, query: { ...plain.query, ...windows.query(window) } }
+    const end = windows.isEndExclusive ? new Date(to.getTime() + 1000) : to
+    const split = value === undefined ? {} : windows.split?.query(value)
+    return { ...plain, query: { ...plain.query, ...windows.query({ from, to: end }), ...split } }
   }
-  const count = async (window: DateWindow): Promise<number> => {
+  const count = async (window: Part): Promise<number> => {
     const key = windowKey(window)
     const counted = known.counts[key]
     if (counted !== undefined) return counted
     const probe = { ...paging.at(request(window), size), accept: spec.emptyOn ?? [] }
     const response = await client.send(probe, task.signal)
+    await clock.check()
     const total = spec.emptyOn?.includes(response.status) ? 0 : windows.total(response)
     if (!Number.isSafeInteger(total)) {
       throw new UserError(`${safeUrl(response.url)} does not say how much there is. Check that the endpoint is the API`)
@@ -179,17 +236,44 @@ async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenera
     await rememberInputs(task.database, { raw_table: raw.name, params: task.params }, known)
     return total
   }
-  const range = { from: new Date(known.from), to: run.startedAt }
-  for await (const window of splitByDate({ ...range, cap: windows.cap, probe: count })) {
-    const key = windowKey(window)
+  const rangeOf = () => ({ from: new Date(known.from), to: new Date(known.to) })
+  // The first answer tells the source's time, which may be ahead of ours.
+  if (!windows.longest) await count(rangeOf())
+  else await count({ from: new Date(Date.parse(known.to) - 1000), to: new Date(known.to) })
+  const now = client.firstAnsweredAt
+  if (!run.inputs && now && now.toISOString() > known.to) known.to = now.toISOString()
+  const { cap, longest, split } = windows
+  for await (const window of splitByDate({ ...rangeOf(), cap, longest, probe: count })) {
+    const parts = window.isOver && split ? split.values.map((value) => ({ ...window, value })) : [window]
+    for (const part of parts) yield* roundOf(part)
+  }
+
+  async function* roundOf(part: Part): AsyncGenerator<Round> {
+    const total = await count(part)
+    if (total === 0) return
+    const key = windowKey(part)
     const answer = answers.get(key)
     answers.delete(key)
-    const round = { kind: 'window', key: inputKey(key), input: null, stored: null } as const
-    yield { ...round, request: request(window), ...(answer && { answer }) }
+    const round = { kind: 'window', key: inputKey(key), input: null, stored: null, since: part.from } as const
+    if (total > cap) {
+      const when = `at ${part.from.toISOString()}${part.value === undefined ? '' : ` (${part.value})`}`
+      const reason = `the source hands out ${cap} of ${total} records ${when}; the rest is missing`
+      tally.gaps.push({ ...cappedGap(round, reason, request(part).path), missing: total - cap })
+    }
+    yield {
+      ...round,
+      request: request(part),
+      ...(answer && { answer }),
+      ...(total > cap && { isCapped: true, paging: upTo(paging, cap) }),
+    }
   }
 }
 
-const windowKey = ({ from, to }: DateWindow): string => `${from.toISOString()}/${to.toISOString()}`
+/** A window, or what a second dimension leaves of it. */
+type Part = DateWindow & { readonly value?: string }
+
+const windowKey = ({ from, to, value }: Part): string =>
+  `${from.toISOString()}/${to.toISOString()}${value === undefined ? '' : `/${value}`}`
 
 /** A window is opened before `since` for what may still change, as far as one page reaches. */
 async function startOf(collecting: Collecting, { by, earliest }: Windows): Promise<Date> {
@@ -237,9 +321,10 @@ async function* unfinished(collecting: Collecting): AsyncGenerator<Round> {
     const stored = refetch.input?.(some[0]) ?? null
     // Under the key of its input the tag of the first answer holds, so that an unchanged one is not counted.
     const key = inputKey(stored ?? { refetch: request.path, body: request.body })
-    const records = refetch.records ?? ((body: unknown) => [body])
+    const { paging = singlePage } = refetch
+    const records = refetch.records ?? (refetch.paging ? spec.records : (body: unknown) => [body])
     const group = stored !== null && { group: groupOf(spec, stored) }
-    return { kind: 'refetch', key, request, input: null, stored, ...group, paging: singlePage, records }
+    return { kind: 'refetch', key, request, input: null, stored, ...group, paging, ...(records && { records }) }
   }
   const size = refetch.atOnce ?? 1
   const rounds = new Map<string, Round>()

@@ -1,35 +1,51 @@
 /** The records of a page. */
-import { FatalError, messageOf } from '../errors.ts'
-import { valueAt } from './entity.ts'
+import { messageOf } from '../errors.ts'
+import { HttpFatalError, type HttpResponse, safeUrl } from './http/index.ts'
+import { type TimeSource, timeIn } from './times.ts'
 
 /** Reading the records of an error's body may fail; that counts only when the answer was no accepted error. */
-export function recordsReader(read: ((body: any) => readonly unknown[]) | undefined) {
+export function recordsReader(read: ((body: any) => readonly unknown[]) | undefined, isPaged: boolean) {
   let failure: unknown
+  const of = (body: any): readonly unknown[] => {
+    failure = undefined
+    try {
+      const records = read ? read(body) : listIn(body, isPaged)
+      if (!Array.isArray(records)) throw new Error('there is no list in it')
+      return records
+    } catch (error) {
+      failure = error
+      return []
+    }
+  }
   return {
-    of: (body: any): readonly unknown[] => {
-      failure = undefined
-      try {
-        return read ? read(body) : listIn(body)
-      } catch (error) {
-        failure = error
-        return []
-      }
+    of,
+    /** What is wrong with an answer that is no list. */
+    wrongWith(body: any): string | undefined {
+      of(body)
+      return failure === undefined ? undefined : `an answer of another form than expected: ${messageOf(failure)}`
     },
-    check() {
-      if (failure) throw new FatalError(`the answer has another form than expected: ${messageOf(failure)}`)
+    check({ url, status }: HttpResponse) {
+      if (failure === undefined) return
+      const address = safeUrl(url)
+      const message = `${address}: the answer has another form than expected: ${messageOf(failure)}`
+      throw new HttpFatalError(message, { address, status })
     },
   }
 }
 
-/** The body itself, or the only list in it. */
-function listIn(body: any): readonly unknown[] {
+/** Lists that tell what went wrong, and no records. */
+const COMPLAINTS = /^(errors?|error_?messages|warnings|warning_?messages|messages)$/i
+
+/** The body itself, or the only list in it; where one page is all there is, the body may be the record. */
+function listIn(body: any, isPaged: boolean): readonly unknown[] {
   if (Array.isArray(body)) return body
-  const lists = Object.values(body ?? {}).filter(Array.isArray)
-  return lists.length === 1 ? (lists[0] as unknown[]) : [body]
+  if (body === null || typeof body !== 'object') throw new Error('there is no list in it')
+  const lists = Object.entries(body).filter(([name, value]) => Array.isArray(value) && !COMPLAINTS.test(name))
+  if (isPaged && lists.length === 0) throw new Error('there is no list in it')
+  return lists.length === 1 ? (lists[0]?.[1] as unknown[]) : [body]
 }
 
 /** Whether the time in a record lies before. */
-export function isOlder(record: unknown, path: string, since: Date): boolean {
-  const value = valueAt(record, path)
-  return typeof value === 'string' && Date.parse(value) < since.getTime()
+export function isOlder(record: unknown, by: TimeSource, since: Date, context: unknown): boolean {
+  return (timeIn(record, by, context) ?? Number.POSITIVE_INFINITY) < since.getTime()
 }

@@ -4,14 +4,22 @@ import type { Round } from './collect-inputs.ts'
 import {
   type Collecting,
   firstKey,
+  gapList,
   lastKey,
   type Outcome,
   openSeries,
   readStretch,
   type Series,
+  type Tally,
 } from './collect-series.ts'
-import { collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
-import { isHeavy, type PageState } from './http/index.ts'
+import {
+  collectCheckpoints,
+  collectEtags,
+  forgetCheckpoint,
+  type Standing,
+  type StretchState,
+} from './collect-state.ts'
+import { HttpFatalError, isHeavy, type PageState } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
 
 export async function collectRound(collecting: Collecting, round: Round, signal: AbortSignal): Promise<void> {
@@ -29,20 +37,59 @@ export async function collectRound(collecting: Collecting, round: Round, signal:
 }
 
 async function collectAtOnce(collecting: Collecting, round: Round, signal: AbortSignal): Promise<void> {
-  const { task, place, tally } = collecting
+  const { task, place, tally, run } = collecting
   const series = await openSeries(collecting, round)
   const first = await readList(collecting, series, signal)
-  if (!first.isShort && !first.hasShifted) return
+  if (round.isCapped || (!first.isShort && !first.hasShifted)) return
   // In order what comes new at the front only pushes records to later pages, where they are met again.
   task.log?.(`${place.subtask}: the list changed while it was read; reading it once more, in order`)
-  tally.received -= first.received
-  if (first.total !== undefined) tally.expected = (tally.expected ?? 0) - first.total
+  discount(tally, first)
   const { ifNoneMatch: _, ...request } = series.request
   const again = await readStretch(collecting, { ...series, request }, { key: round.key }, signal)
-  if (again.isShort) tally.gaps.push(`the source counts ${again.total} records, ${again.received} arrived`)
+  if (!again.isShort) return
+  const { received, total = 0 } = again
+  // What is counted and never comes must not keep alive what is gone.
+  if (round.group !== undefined) await collecting.store({ rows: [], replaced: round.group })
+  tally.gaps.push({
+    ...{ list: gapList(round), kind: 'count', address: request.path, status: null, input: round.input },
+    reason: `the source counts ${total} records, ${received} arrived (${request.path})`,
+    since: round.since ?? run.since,
+    missing: total - received,
+  })
 }
 
+/** What was counted comes again. */
+function discount(tally: Tally, { received, total }: Pick<Outcome, 'received' | 'total'>): void {
+  tally.received -= received
+  if (total !== undefined) tally.expected = (tally.expected ?? 0) - total
+}
+
+/** Goes on from the checkpoint of an earlier run; where the source refuses that, from the beginning. */
 async function readList(collecting: Collecting, series: Series, signal: AbortSignal): Promise<Outcome> {
+  const { run, task, place, raw, tally } = collecting
+  const { key } = series.round
+  const saved = run.checkpoints.get(key)
+  if (!saved) return readFrom(collecting, series, signal)
+  const before = tally.received
+  try {
+    return await readFrom(collecting, series, signal)
+  } catch (error) {
+    // Once a page has come from there, the checkpoint was not what was refused.
+    if (!(error instanceof HttpFatalError) || error.heavy || tally.received > before) throw error
+    task.log?.(`${place.subtask}: ${error.message}. The list is read from its beginning`)
+    discount(tally, { received: receivedBefore(collecting, key), total: saved.expected ?? undefined })
+    await forgetCheckpoint(task.database, { raw_table: raw.name, params: task.params }, run, key)
+    return readFrom(collecting, series, signal)
+  }
+}
+
+/** What the parts of a list that were read side by side have brought, or the list itself. */
+function receivedBefore({ run: { checkpoints } }: Collecting, key: string): number {
+  const parts = [...checkpoints].filter(([each]) => each === key || each.startsWith(`${key}#`))
+  return parts.reduce((sum, [, { received }]) => sum + received, 0)
+}
+
+async function readFrom(collecting: Collecting, series: Series, signal: AbortSignal): Promise<Outcome> {
   const { run } = collecting
   const { round, newestFirstBy } = series
   const saved = run.checkpoints.get(round.key)

@@ -1,6 +1,7 @@
 /** Pages that follow each other: read in order, each stored with the checkpoint that counts it. */
 import { readAll } from '../database/read.ts'
-import { FatalError } from '../errors.ts'
+import type { SourceClock } from './collect-clock.ts'
+import { noteNames } from './collect-identity.ts'
 import type { Round } from './collect-inputs.ts'
 import { isOlder, recordsReader } from './collect-records.ts'
 import { type CollectContext, type CollectSpec, lookBackOf, pagingOf, reachOf, recordKey } from './collect-spec.ts'
@@ -8,8 +9,11 @@ import { type CollectRun, collectCheckpoints, collectEtags, type Standing, type 
 import type { StoredPage, StorePage } from './collect-store.ts'
 import { askForNamed, complete, type Found } from './collect-whole.ts'
 import type { Entity } from './entity.ts'
+import type { Gap, StoredGap } from './gaps.ts'
 import {
   type ApiClient,
+  HttpFatalError,
+  HttpMisleadingError,
   type HttpRequest,
   type HttpResponse,
   type Page,
@@ -18,22 +22,36 @@ import {
   type Places,
   pastLastPage,
   safeUrl,
+  singlePage,
+  type Verdict,
 } from './http/index.ts'
 import type { Place } from './quarantine.ts'
 import type { RawTable } from './raw.ts'
+import { requireScope } from './scope-check.ts'
 import type { SourceTask } from './source-task.ts'
+import type { TimeSource } from './times.ts'
 
 export interface Tally {
   received: number
   expected: number | undefined
   /** The source said that what is stored is still right. */
   isUnchanged: boolean
-  readonly gaps: string[]
-  /** Why not everything could be asked for. */
-  capped: string | undefined
+  readonly gaps: Gap[]
+  /** What else the task's message should tell. */
+  readonly remarks: string[]
+  /** Lists that came to their end, by their keys. */
+  readonly answered: Set<string>
+  /** The only list was refused, or all that were asked for: the run is not at its end. */
+  isLost: boolean
+  /** A page of the only list came, or the source said that it is unchanged. */
+  hasList: boolean
   /** Inputs that were asked for, and those that changed and are none any more, by the group of their raw records. */
   readonly asked: Set<string>
   readonly unwanted: Set<string>
+  /** Inputs whose lists were refused: what is stored of them stays. */
+  readonly refused: Set<string | undefined>
+  /** What people know records by → the key under which they came. */
+  readonly names: Map<string, string>
 }
 
 /** One collection under way. */
@@ -46,6 +64,9 @@ export interface Collecting {
   readonly base: Omit<CollectContext<any, any>, 'input'>
   readonly raw: RawTable
   readonly run: CollectRun
+  readonly clock: SourceClock
+  /** What earlier runs asked for in vain, and this one asks for again. */
+  readonly missing: readonly StoredGap[]
   readonly tally: Tally
   readonly store: StorePage
   /** A page takes a place from when it is asked for until it is stored: so many at most are lost when we are killed. */
@@ -59,7 +80,7 @@ export interface Series {
   readonly request: HttpRequest
   readonly paging: Paging
   /** The records' time, where they come newest first. */
-  readonly newestFirstBy: string | undefined
+  readonly newestFirstBy: TimeSource | undefined
   /** Without filter or window: its first page may tell that nothing has changed. */
   readonly isWhole: boolean
 }
@@ -76,19 +97,29 @@ export async function openSeries({ spec, task, base, run, raw }: Collecting, rou
   const where = { raw_table: raw.name, params: task.params, input_key: round.key }
   const [etag] = isConditional ? await readAll(task.database, { table: collectEtags, where }) : []
   const context = { ...base, input: round.input }
+  const asked = round.request ?? withFilter(spec, context, since)
+  const paging = round.paging ?? (longList?.older ? pastLastPage(pages, longList.mostPages, longList.older) : pages)
+  const records = recordsReader(round.records ?? spec.records, paging !== singlePage)
   return {
     round,
     isWhole,
-    paging: round.paging ?? (longList?.older ? pastLastPage(pages, longList.mostPages, longList.older) : pages),
+    paging,
     newestFirstBy:
       incremental && 'newestFirstBy' in incremental && round.kind === 'list' ? incremental.newestFirstBy : undefined,
     request: {
-      ...(round.request ?? withFilter(spec, context, since)),
+      ...asked,
+      // Silence is no end of a list: what is no list is asked for again.
+      check: (response, ...known) => asked.check?.(response, ...known) ?? noList(response, records.wrongWith),
       accept: [...(spec.emptyOn ?? []), ...(spec.endsOn ?? [])],
       ...(round.halves && { heavyAttempts: HEAVY_ATTEMPTS }),
       ...(etag && { ifNoneMatch: etag.etag, preferCredential: etag.credential }),
     },
   }
+}
+
+function noList({ status, body }: HttpResponse, wrongWith: (body: any) => string | undefined): Verdict | undefined {
+  const wrong = status === 204 ? undefined : wrongWith(body)
+  return wrong === undefined ? undefined : { kind: 'retry', reason: `${status} with ${wrong}`, heavy: false }
 }
 
 function withFilter(spec: CollectSpec<any, any>, context: CollectContext<any, any>, since: Date | null): HttpRequest {
@@ -134,9 +165,9 @@ export async function readStretch(
   stretch: Stretch,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { spec, task, client, raw, run, tally, store, unstored } = collecting
+  const { spec, task, client, base, raw, run, tally, store, unstored, clock } = collecting
   const where = { raw_table: raw.name, params: task.params }
-  const records = recordsReader(round.records ?? spec.records)
+  const records = recordsReader(round.records ?? spec.records, paging !== singlePage)
   const pages = round.answer
     ? one(pageOf(round.answer, records.of, paging))
     : client.pages(request, paging, signal, { from: stretch.resume?.from ?? stretch.place, records: records.of })
@@ -175,12 +206,15 @@ export async function readStretch(
   function outcome(): Outcome {
     // Of a part only the caller can tell.
     const isAll = !isCut && !stretch.place
-    const isShort = isAll && total !== undefined && received < total
-    return { received, total, isShort, hasShifted: isAll && (total ?? 0) < (firstTotal ?? 0) }
+    const isExact = isAll && !paging.isTotalVague
+    const isShort = isExact && total !== undefined && received < total
+    return { received, total, isShort, hasShifted: isExact && (total ?? 0) < (firstTotal ?? 0) }
   }
 
   async function take(page: Page): Promise<Step> {
     const { response } = page
+    await clock.check()
+    tally.hasList ||= response.status === 200 || response.status === 304
     if (response.status === 304) {
       tally.isUnchanged = round.key === ''
       isCut = true
@@ -190,9 +224,12 @@ export async function readStretch(
         ...(round.group && { renewed: round }),
       }
     }
-    const isEmpty = isNothing(page)
-    if (!isEmpty) records.check()
+    const isEmpty = await isNothing(page)
+    if (!isEmpty) records.check(response)
     const all = isEmpty ? [] : page.records
+    requireOwn(page, all)
+    await clock.saw(all, newestBy(spec))
+    noteNames(collecting, all)
     const near = withinReach(page.at, all)
     const fresh = near.filter((record) => !isKnown(record))
     const found =
@@ -208,8 +245,9 @@ export async function readStretch(
     received += arrived
     count(page, arrived)
     const places = stretch.leavesRest && !isLast ? placesAhead(page, paging) : undefined
-    const capped = cappedBy(page) ?? page.problems[0]
-    if (capped) tally.capped ??= capped
+    const capped = cappedBy(page)
+    if (capped) tally.gaps.push(cappedGap(round, capped, safeUrl(response.url)))
+    if (page.problems.length > 0) tally.gaps.push(problemGap(round, page, run.since))
     const { isShort, hasShifted } = outcome()
     const isDone = isLast && !isShort && !hasShifted
     const next = stretch.place ? { ...page.state, read } : page.state
@@ -231,7 +269,7 @@ export async function readStretch(
   function withinReach(at: PageState, all: readonly unknown[]): readonly unknown[] {
     const { since } = run
     if (!newestFirstBy || !since) return all
-    const isBeyond = (record: unknown) => isOlder(record, newestFirstBy, reachOf(lookBack, since))
+    const isBeyond = (record: unknown) => isOlder(record, newestFirstBy, reachOf(lookBack, since), base)
     if (isPastLast(at)) return all.filter((record) => !isBeyond(record))
     const end = all.findIndex(isBeyond)
     return end < 0 ? all : all.slice(0, end)
@@ -239,7 +277,9 @@ export async function readStretch(
 
   /** Met when looking back, and as it was. */
   function isKnown(record: unknown): boolean {
-    return Boolean(lookBack && run.since && round.kind !== 'refetch' && isOlder(record, lookBack.changedBy, run.since))
+    return Boolean(
+      lookBack && run.since && round.kind !== 'refetch' && isOlder(record, lookBack.changedBy, run.since, base),
+    )
   }
 
   /** Why the source hands out no more of a list than this. */
@@ -253,11 +293,26 @@ export async function readStretch(
   }
 
   /** An answer that stands for no records. */
-  function isNothing({ response: { status, url }, at }: Page): boolean {
-    if (spec.endsOn?.includes(status)) return true
+  async function isNothing({ response: { status, url }, at }: Page): Promise<boolean> {
+    if (spec.endsOn?.includes(status) || status === 204) return true
     if (!spec.emptyOn?.includes(status)) return false
-    if (isFirst(at)) return true
-    throw new FatalError(`${safeUrl(url)}: ${status} in the middle of a list. The next run goes on from there.`)
+    if (isFirst(at)) {
+      // The whole scope may be gone, and then nothing of it is to be taken for empty.
+      if (round.key === '') await requireScope(task, client, status)
+      return true
+    }
+    const address = safeUrl(url)
+    const message = `${address}: ${status} in the middle of a list. The next run goes on from there.`
+    throw new HttpFatalError(message, { address, status })
+  }
+
+  function requireOwn({ response: { url, status } }: Page, all: readonly unknown[]) {
+    const context = { ...base, input: round.input }
+    const strange = spec.isOwn ? all.filter((record) => !spec.isOwn?.(record, context)).length : 0
+    if (strange === 0) return
+    const address = safeUrl(url)
+    const message = `${address} answers with ${strange} records that belong to something else than was asked for; nothing of that answer is stored`
+    throw new HttpMisleadingError(message, { address, status })
   }
 
   function count(page: Page, fresh: number) {
@@ -297,6 +352,27 @@ export async function readStretch(
     return keys.map((input_key) => collectEtags.row({ ...where, input_key, etag, credential: response.credential }))
   }
 }
+
+/** Where a record has its time of change, as far as the collector knows. */
+function newestBy({ incremental }: CollectSpec<any, any>): TimeSource | undefined {
+  if (!incremental) return undefined
+  if ('newestFirstBy' in incremental) return incremental.newestFirstBy
+  return 'filterBy' in incremental ? incremental.by : undefined
+}
+
+/** Under which name the gaps of a round are kept: parts by time are one list. */
+export const gapList = ({ kind, key }: Pick<Round, 'kind' | 'key'>): string => (kind === 'window' ? '' : key)
+
+/** What came of a page although the source could not tell all of it. */
+const problemGap = (round: Round, { problems, response }: Page, since: Date | null): Gap => ({
+  ...{ list: gapList(round), kind: 'count', address: safeUrl(response.url), status: null, input: round.input },
+  ...{ reason: problems.join('; '), since: round.since ?? since, missing: problems.length },
+})
+
+export const cappedGap = (round: Pick<Round, 'kind' | 'key'>, reason: string, address: string): Gap => ({
+  ...{ list: gapList(round), kind: 'capped', address, status: null, reason },
+  ...{ input: null, since: null, missing: null },
+})
 
 const isPastLast = ({ until }: PageState) => until !== undefined
 const isFirst = ({ offset, cursor, url, until }: PageState) => !offset && !cursor && !url && !until

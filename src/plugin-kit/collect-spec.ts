@@ -11,11 +11,12 @@ import {
 } from './http/index.ts'
 import { keyText } from './raw.ts'
 import type { TaskRun } from './subtask.ts'
+import type { TimeSource } from './times.ts'
 
 /** What a request may be made from. */
 export interface CollectContext<Scope, Config> {
   readonly connectionId: number
-  readonly connection: { readonly endpoint: string }
+  readonly connection: { readonly endpoint: string; readonly timeZone?: string }
   readonly scope: Scope
   readonly scopeConfig: Config
   /** What the plugin's probe learned of the server. */
@@ -56,10 +57,10 @@ export interface Again {
 
 /** How to ask only for what is new. */
 export type Incremental =
-  /** The API can filter by time of change. */
-  | { readonly filterBy: (since: Date, context: CollectContext<any, any>) => Query }
+  /** The API can filter by time of change; `by`: where a record has it, for sources whose answers have no date. */
+  | { readonly filterBy: (since: Date, context: CollectContext<any, any>) => Query; readonly by?: TimeSource }
   /** The API can only sort: stop at the first record made before; `refetch` asks again for those not final by then. */
-  | { readonly newestFirstBy: string; readonly lookBack?: LookBack; readonly refetch?: Refetch }
+  | { readonly newestFirstBy: TimeSource; readonly lookBack?: LookBack; readonly refetch?: Refetch }
   /** `forEach` says what is new; besides that only what was not final is asked for again. */
   | { readonly refetch: Refetch }
 
@@ -86,7 +87,9 @@ export interface Refetch {
   readonly request: (row: any, context: CollectContext<any, any>) => HttpRequest
   /** One request for so many rows at most; it is then given their list. Not together with `input`. */
   readonly atOnce?: number
-  /** The records of the answer; its whole body as one unless told. */
+  /** Where it is a list of its own; one page unless told. */
+  readonly paging?: Paging
+  /** The records of the answer; unless told its whole body as one, or of a list what the collector reads from others. */
   readonly records?: (body: any) => readonly unknown[]
   /** The input of which it brings the whole list again; without it the answer replaces single records. */
   readonly input?: (row: any) => Record<string, unknown>
@@ -99,6 +102,12 @@ export interface Windows {
   readonly earliest: Date
   readonly query: (window: DateWindow) => Query
   readonly total: (response: HttpResponse) => number
+  /** The longest window that the source accepts, in milliseconds. */
+  readonly longest?: number
+  /** The source leaves out what stands at the end of a window: `query` is given the second after it. */
+  readonly isEndExclusive?: boolean
+  /** Cuts a second that is still too full by something else than time; what does not fit even then is a gap. */
+  readonly split?: { readonly values: readonly string[]; readonly query: (value: string) => Query }
   /** Column with the time that `query` goes by: the newest of what `refetch` names then come with the window. */
   readonly by?: string
 }
@@ -161,6 +170,10 @@ export interface CollectSpec<Scope, Config> {
   readonly records?: (body: any) => readonly unknown[]
   /** What makes two records versions of one, among those of one input; default: their `id`. */
   readonly key?: (record: any) => unknown
+  /** Whether a record belongs to the scope that was asked about; one that does not ends the list, and is not stored. */
+  readonly isOwn?: (record: any, context: CollectContext<Scope, Config>) => boolean
+  /** What people know a record by, such as its number: where in the record, and in which column of the entity's table. */
+  readonly knownBy?: { readonly path: string; readonly column: string }
   readonly incremental?: Incremental
   readonly reconcile?: Reconcile
   readonly windows?: Windows

@@ -1,16 +1,19 @@
 /** Asks the vendor and keeps every record as it came. A page and the checkpoint that counts it are stored together. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { FatalError, messageOf } from '../errors.ts'
-import { inputsOf } from './collect-inputs.ts'
+import { messageOf } from '../errors.ts'
+import { createSourceClock, StartOver } from './collect-clock.ts'
+import { ask, askBesides, roundsOf, settle } from './collect-gaps.ts'
+import { requireSameIds, strangersIn } from './collect-identity.ts'
+import { marksOf } from './collect-inputs.ts'
 import { reconcile } from './collect-reconcile.ts'
-import { collectRound } from './collect-round.ts'
-import type { Collecting, Tally } from './collect-series.ts'
+import { type Collecting, cappedGap, type Tally } from './collect-series.ts'
 import { type CollectSpec, hasOwnInputs, isAppending } from './collect-spec.ts'
-import { type CollectRun, closeRun, forgetCollector, forgetRun, openRun } from './collect-state.ts'
+import { type CollectRun, closeRun, forgetCollector, openRun } from './collect-state.ts'
 import { createPageStore } from './collect-store.ts'
 import { descendantsOf } from './descendants.ts'
 import type { Entity } from './entity.ts'
+import { earlier, gapSentences, isAskedAgain, type StoredGap, storedGaps } from './gaps.ts'
 import { type ApiClient, createPlaces, DEFAULT_CONCURRENCY } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
 import type { Place } from './quarantine.ts'
@@ -41,18 +44,33 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
     if (spec.when && !spec.when(base)) return dropCollected(entity, task)
     const { database, params } = task
     const raw = rawTable(entity.spec.raw as string)
+    const where = { raw_table: raw.name, params }
     const policy = { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }
     await takeOverScope(task)
     await nameRecords(entity, task)
-    const lastId = await lastRawId(database, raw)
-    const run = await openRun(database, { raw_table: raw.name, params }, policy, new Date(), lastId)
+    const missing = (await storedGaps(database, where)).filter(isAskedAgain)
     const lanes = lanesFor(plugin.connection.limits?.concurrency ?? DEFAULT_CONCURRENCY)
-    return collectWith({
-      ...{ entity, spec, task, place, client, base, raw, run, lanes },
-      tally: tallyOf(run),
-      store: createPageStore(await placeOfRun(entity, task, run)),
-      unstored: createPlaces(lanes),
-    })
+    const begin = async (again?: StartOver) => {
+      const run = await openRun(database, where, {
+        ...{ policy, lastRawId: await lastRawId(database, raw), marks: await marksOf(spec, task) },
+        olderCount: await countRaw(task, raw),
+        ...{ missingSince: missingSince(missing), startOver: again?.change },
+      })
+      return collectWith({
+        ...{ entity, spec, task, place, client, base, raw, run, lanes, missing },
+        clock: createSourceClock(database, where, run, client, base, again !== undefined),
+        tally: tallyOf(run, again),
+        store: createPageStore(await placeOfRun(entity, task, run)),
+        unstored: createPlaces(lanes),
+      })
+    }
+    try {
+      return await begin()
+    } catch (error) {
+      if (!(error instanceof StartOver)) throw error
+      task.log?.(`${place.subtask}: ${error.message}`)
+      return await begin(error)
+    }
   })
 }
 
@@ -85,14 +103,20 @@ async function placeOfRun(
   }
 }
 
+/** Where the records begin that the only list of a collector counted and did not bring. */
+function missingSince(missing: readonly StoredGap[]): Date | null | undefined {
+  const counted = missing.filter(({ kind, list }) => kind === 'count' && list === '').map(({ since }) => since)
+  return counted.length === 0 ? undefined : counted.reduce(earlier)
+}
+
 async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
-  const { task, place, client, raw, run, tally, lanes } = collecting
+  const { spec, task, place, client, raw, run, tally, lanes, clock } = collecting
   const { database } = task
   const where = { raw_table: raw.name, params: task.params }
   const file = async (status: string, message: string) => {
     const receipt: Receipt = {
       ...{ plugin: place.plugin, ...where, subtask: place.subtask, status, message },
-      ...{ expected: tally.expected ?? null, received: tally.received, since: run.since, until: run.startedAt },
+      ...{ expected: tally.expected ?? null, received: tally.received, since: run.since, until: clock.startedAt() },
       stored: await countRaw(task, raw),
       requests: client.usage.requests,
       counted_requests: client.usage.counted,
@@ -100,40 +124,38 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
     await fileReceipt(database, receipt)
   }
   try {
-    await eachInLanes(inputsOf(collecting), lanes, task.signal, (round, signal) =>
-      collectRound(collecting, round, signal),
-    )
-    await reconcile(collecting)
-    if (tally.gaps.length > 0) {
-      const gaps = tally.gaps.join('; ')
-      await forgetRun(database, where)
-      await file('gap', gaps)
-      throw new FatalError(`${place.subtask}: ${gaps}. What arrived is stored; the next run asks again.`)
+    await eachInLanes(roundsOf(collecting), lanes, task.signal, (round, signal) => ask(collecting, round, signal))
+    if (!tally.isLost) {
+      await requireSameIds(collecting)
+      await askBesides(collecting, 'reconcile', () => reconcile(collecting))
+      await dropGone(collecting)
+      await closeRun(database, where, run, clock.startedAt())
     }
-    await dropGone(collecting)
-    await closeRun(database, where, run)
-    await file(tally.capped ? 'gap' : 'complete', tally.capped ?? '')
+    const left = gapSentences(await settle(collecting))
+    const told = [...tally.remarks, ...left]
+    await file(tally.isLost ? 'failed' : left.length > 0 ? 'gap' : 'complete', told.join('; '))
+    for (const each of told) task.log?.(`${place.subtask}: ${each}`)
+    const list = spec.forEach ? undefined : tally.isLost ? 'lost' : tally.hasList ? 'complete' : undefined
+    return {
+      ...{ records: tally.received, rows: tally.received, quarantined: 0 },
+      ...(told.length > 0 && { remarks: told }),
+      ...(list && { list }),
+    }
   } catch (error) {
-    if (tally.gaps.length === 0) await file('failed', messageOf(error)).catch(() => {})
+    if (!(error instanceof StartOver)) await file('failed', messageOf(error)).catch(() => {})
     throw error
   }
-  return { records: tally.received, rows: tally.received, quarantined: 0 }
 }
 
-const noInputs = () => ({ asked: new Set<string>(), unwanted: new Set<string>() })
-
 /** What earlier, cut off attempts of this run have counted. */
-function tallyOf({ checkpoints }: CollectRun): Tally {
+function tallyOf({ checkpoints }: CollectRun, again: StartOver | undefined): Tally {
   const tally: Tally = {
-    received: 0,
-    expected: undefined,
-    isUnchanged: false,
-    gaps: [],
-    capped: undefined,
-    ...noInputs(),
+    ...{ received: 0, expected: undefined, isUnchanged: false, gaps: [], answered: new Set(), isLost: false },
+    ...{ hasList: false, asked: new Set(), unwanted: new Set(), refused: new Set(), names: new Map() },
+    remarks: again ? [again.message] : [],
   }
   for (const [key, { received, expected, page }] of checkpoints) {
-    if (page && 'capped' in page) tally.capped = page.capped
+    if (page && 'capped' in page) tally.gaps.push(cappedGap({ kind: 'list', key }, page.capped, ''))
     // A list that is done counts what its parts counted.
     if (key.includes('#') && checkpoints.get(key.slice(0, key.indexOf('#')))?.is_done) continue
     tally.received += received
@@ -144,14 +166,18 @@ function tallyOf({ checkpoints }: CollectRun): Tally {
 }
 
 /** When all was asked for that was to be: what did not come again is gone. */
-async function dropGone({ entity, spec, task, raw, run, tally }: Collecting): Promise<void> {
+async function dropGone(collecting: Collecting): Promise<void> {
+  const { entity, spec, task, raw, run, tally } = collecting
   const { database, params, plugin, context } = task
   const place = { database, raw, params }
   const descendants = descendantsOf(plugin, entity, context.scope)
   const remove = (condition: RawBuilder<unknown>) => removeRecords(place, descendants, condition)
   await keepNewest(place, run.rawMark)
   if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
-    await remove(sql`id <= ${run.rawMark}`)
+    const stays = refusedOf(tally)
+    const left = await countRaw(task, raw, run.rawMark)
+    tally.remarks.push(...strangersIn(collecting, { before: run.olderCount, left }))
+    if (stays) await remove(sql`id <= ${run.rawMark} ${stays}`)
   } else if (hasOwnInputs(spec)) {
     const isAll = !spec.forEach?.changedBy
     const stored = isAll || tally.unwanted.size > 0 ? await inputsUpTo(place, run.rawMark) : []
@@ -162,10 +188,16 @@ async function dropGone({ entity, spec, task, raw, run, tally }: Collecting): Pr
   }
 }
 
-async function countRaw({ database, params }: SourceTask, raw: RawTable): Promise<number> {
-  const { rows } = await sql<{
-    count: number
-  }>`select count(*) as count from ${sql.table(raw.name)} where params = ${params}`.execute(database.kysely)
+/** What stays because its list was refused, as a condition; undefined: it cannot be told from the rest. */
+function refusedOf({ refused }: Tally): RawBuilder<unknown> | undefined {
+  if (refused.size === 0) return sql``
+  return refused.has(undefined) ? undefined : sql`and not ${ofInputs([...refused] as string[])}`
+}
+
+async function countRaw({ database, params }: SourceTask, raw: RawTable, upTo?: number): Promise<number> {
+  const older = upTo === undefined ? sql`` : sql`and id <= ${upTo}`
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(raw.name)}
+    where params = ${params} ${older}`.execute(database.kysely)
   return rows[0]?.count ?? 0
 }
 

@@ -47,6 +47,7 @@ export function openClient(
   return createApiClient({
     connection: String(settings.name ?? plugin.title),
     endpoint: settings.endpoint || connection.endpoint,
+    hosts: connection.hosts?.(settings) ?? [],
     credentials: connection.credentials?.(settings) ?? tokensOf(settings),
     sign: (credential) => connection.sign?.(credential, settings) ?? { authorization: `Bearer ${credential}` },
     ...(connection.headers && { headers: connection.headers }),

@@ -29,7 +29,7 @@ export type DomainType = 'CODE' | 'TICKET' | 'CODEREVIEW' | 'CROSS' | 'CICD' | '
 export interface EntityContext<Scope, Config> {
   readonly connectionId: number
   /** Fields of the connection that are no secrets. */
-  readonly connection: { readonly endpoint: string }
+  readonly connection: { readonly endpoint: string; readonly timeZone?: string }
   readonly scope: Scope
   readonly scopeConfig: Config
   readonly idOf: IdOf

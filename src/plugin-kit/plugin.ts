@@ -43,6 +43,8 @@ export interface ScopeSpec {
   readonly convert?: (scope: Row<any>, idOf: IdOf) => readonly TableRow[]
   /** How the source is asked what could be collected. */
   readonly remote?: RemoteScopes
+  /** A cheap request about the scope itself: when it is refused, the scope is gone, and not only one of its lists. */
+  readonly check?: (scope: any) => HttpRequest
 }
 
 /** Rows that many records make, such as people: they stay as long as a row of these tables refers to them. */
@@ -76,6 +78,8 @@ export interface PluginSpec {
   readonly connection: {
     readonly fields: Fields
     readonly endpoint: string
+    /** Addresses of further servers that belong to a connection, such as one for uploads or for builds. */
+    readonly hosts?: (settings: Settings) => readonly string[]
     /** What requests are signed with; several are pooled. Default: the comma separated `token`. */
     readonly credentials?: (settings: Settings) => readonly Credential[]
     /** The headers that carry a credential. Default: `Authorization: Bearer`. */

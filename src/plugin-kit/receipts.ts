@@ -21,19 +21,20 @@ export const receipts = defineTable(
     raw_table: key(string(120)),
     params: key(indexed(string(255))),
     subtask: string(120),
-    /** complete, gap (the source counts more than arrived), failed, or running. */
+    /** complete, gap (parts are missing, see `_weir_gaps`), or failed (the list is, or the run was cut off). */
     status: string(20),
     message: text(),
     /** Null when the source does not say how much there is. */
     expected: optional(bigint()),
     received: bigint(),
     stored: bigint(),
-    /** The time range asked for; null: from the beginning. */
+    /** The time range asked for, by the source's clock; null: from the beginning. */
     since: timestamp(),
     until: timestamp(),
     requests: bigint(),
     /** Of these, charged by the source. */
     counted_requests: bigint(),
+    /** By our clock. */
     last_success_at: timestamp(),
     ...written,
   },
@@ -52,6 +53,6 @@ export async function fileReceipt(database: Database, receipt: Receipt): Promise
     .where('raw_table', '=', raw_table)
     .where('params', '=', params)
     .executeTakeFirst()
-  const last = receipt.status === 'complete' ? receipt.until : before?.last_success_at
+  const last = receipt.status === 'complete' ? new Date() : before?.last_success_at
   await write(database, [receipts.row({ ...receipt, last_success_at: last })])
 }

@@ -36,7 +36,7 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
     params: JSON.stringify(plugin.scope.params(connectionId, scope)),
     context: {
       connectionId,
-      connection: { endpoint: await findEndpoint(plugin, connectionId, run) },
+      connection: await findConnection(plugin, connectionId, run),
       scope,
       scopeConfig: plugin.scopeConfig.prepare(settings),
       idOf: idMaker(connectionId),
@@ -119,8 +119,11 @@ async function findSettings(plugin: PluginSpec, scope: any, { database, options 
   return settingsOf(scopeConfigs, row)
 }
 
-async function findEndpoint(plugin: PluginSpec, id: number, { database, options }: TaskRun): Promise<string> {
+/** `timeZone` is a field that plugins declare whose source writes times without one. */
+async function findConnection(plugin: PluginSpec, id: number, { database, options }: TaskRun) {
   const { connections } = settingsTables(plugin)
   const [row] = await readAll(database, { table: connections, where: { id } })
-  return String(row?.endpoint || options.endpoint || plugin.connection.endpoint)
+  const endpoint = String(row?.endpoint || options.endpoint || plugin.connection.endpoint)
+  const { time_zone } = (row ?? {}) as { readonly time_zone?: string }
+  return { endpoint, ...(time_zone && { timeZone: time_zone }) }
 }

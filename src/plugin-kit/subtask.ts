@@ -44,6 +44,10 @@ export interface SubtaskResult {
   readonly rows: number
   /** Records that went to quarantine. */
   readonly quarantined: number
+  /** What the task's message should tell: gaps, and what was odd about the source. */
+  readonly remarks?: readonly string[]
+  /** A list of its own, as against one for each row of another: what became of it. */
+  readonly list?: 'complete' | 'lost'
 }
 
 export interface Subtask {

@@ -21,7 +21,9 @@ describeEachDatabase('bad input', (test) => {
       const before = await domainRows(test.database)
       fake.update({ repository: NAME, delete: true })
       const events = ({ name }: Subtask) => name === 'Collect Events'
-      await expect(runGithub(test.database, plugin, { only: events })).rejects.toThrow(/issues\/events.*404/)
+      await expect(runGithub(test.database, plugin, { only: events })).rejects.toThrow(
+        /repos\/acme\/web answers 404: the repository is gone/,
+      )
       expect(await receiptOf(test.database, 'github_api_events')).toMatchObject({ status: 'failed' })
       expect((await receiptOf(test.database, 'github_api_events'))?.last_success_at).not.toBeNull()
       expect(await domainRows(test.database)).toEqual(before)
@@ -38,10 +40,14 @@ describeEachDatabase('bad input', (test) => {
     const tokens = [{ token: 'github_pat_few', permissions: { metadata: 'read', issues: 'read' } }]
     const fake = await start(SMALL, { tokens }, { token: 'github_pat_few' })
     const pulls = ({ name }: Subtask) => name === 'Collect Pull Requests'
-    const refused = runGithub(test.database, github, { only: pulls })
-    await expect(refused).rejects.toThrow(/Connection "fake".*forbidden.*pull_requests=read.*Check the permissions/)
-    await expect(refused).rejects.toBeInstanceOf(UserError)
-    expect(fake.requests.entries).toHaveLength(1)
+    const { 'Collect Pull Requests': refused } = await runGithub(test.database, github, { only: pulls })
+    const says = /Connection "fake".*forbidden.*pull_requests=read.*Check the permissions/
+    expect(refused).toMatchObject({ list: 'lost', remarks: [expect.stringMatching(says)] })
+    // The list, and whether the repository itself can be seen.
+    expect(fake.requests.entries.map(({ url }) => url.split('?')[0])).toEqual([
+      '/repos/acme/web/pulls',
+      '/repos/acme/web',
+    ])
   })
 
   describe('an endpoint that is no GitHub', () => {

@@ -1,6 +1,5 @@
 /** What goes wrong on the way: each has a defined end, and the next run goes on from there. */
 import { describe, expect, it } from 'vitest'
-import { HttpFatalError } from '../../src/plugin-kit/http/index.ts'
 import type { Progress, Subtask } from '../../src/plugin-kit/subtask.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
@@ -12,6 +11,7 @@ import {
   connect,
   differences,
   doubled,
+  gapsOf,
   NAME,
   type RunOptions,
   receiptOf,
@@ -92,7 +92,8 @@ describeEachDatabase('while collecting', (test) => {
   it('a list that answers 410 half-way is no empty list', async () => {
     const fake = await start(ISSUES)
     fake.failNext('gone', { path: 'page=3' })
-    await expect(run({ only: issues })).rejects.toThrow(/410 in the middle of a list/)
+    const { 'Collect Issues': lost } = await run({ only: issues })
+    expect(lost).toMatchObject({ list: 'lost', remarks: [expect.stringMatching(/410 in the middle of a list/)] })
     expect(await receiptOf(test.database, 'github_api_issues')).toMatchObject({
       status: 'failed',
       last_success_at: null,
@@ -180,12 +181,17 @@ describeEachDatabase('while collecting', (test) => {
     expect((await storedIds(test.database)).pullCommits).toHaveLength(pullCommits.size)
   })
 
-  it('a server that answers nothing but 502 ends the run with a message that says so', async () => {
+  it('a server that answers nothing but 502 to a list costs that list, with a message that says so', async () => {
     const fake = await start()
     fake.failNext('bad-gateway', { path: '/milestones', times: 1000 })
-    const failed = run({ only: named('Collect Milestones') })
-    await expect(failed).rejects.toThrow(/milestones.* failed 4 times, last with: 502/)
-    await expect(failed).rejects.not.toBeInstanceOf(HttpFatalError)
-    expect(await differences(test.database, fake.world.repository(NAME))).not.toEqual({})
+    const results = await run({})
+    const { remarks = [] } = results['Collect Milestones'] ?? {}
+    expect(remarks).toEqual([expect.stringMatching(/milestones.* failed 4 times, last with: 502/)])
+    expect(await gapsOf(test.database)).toMatchObject([{ subtask: 'Collect Milestones', kind: 'lost', status: 502 }])
+    expect(await receiptOf(test.database, 'github_milestones')).toMatchObject({ status: 'failed' })
+    expect(Object.keys(await differences(test.database, fake.world.repository(NAME)))).toEqual([
+      'milestones',
+      'commits',
+    ])
   })
 })

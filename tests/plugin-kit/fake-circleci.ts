@@ -150,6 +150,7 @@ export async function startFakeCircleci(pipelineCount: number) {
     [/^\/v2\/me$/, () => [200, { id: 'a', login: 'ada', name: 'Ada' }]],
     [/^\/private\/me$/, () => [200, { login: 'ada', followed_projects: fake.followed }]],
     [/\/me\/collaborations$/, () => [200, [{ id: 'a', name: 'Ada', slug: 'gh/ada', vcs_type: 'github' }]]],
+    [/\/project\/([^/]+\/[^/]+\/[^/]+)$/, (_url, slug) => [200, { slug, name: 'web' }]],
     [/\/project\/(.+)\/pipeline$/, (url, slug) => pageOf(pipelinesIn(slug), url)],
   ]
   const pipelinesIn = (slug: string) => fake.pipelines.filter(({ project = slug }) => project === slug)

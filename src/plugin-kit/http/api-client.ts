@@ -16,6 +16,8 @@ export interface ApiClientOptions {
   /** The connection's name, for messages. */
   readonly connection: string
   readonly endpoint: string
+  /** Addresses of further servers of the same source: they are given the credentials too. */
+  readonly hosts?: readonly string[]
   readonly credentials?: readonly Credential[]
   /** The headers that carry a credential; not called for a connection without any. */
   readonly sign?: (credential: string) => Readonly<Record<string, string>>
@@ -47,6 +49,8 @@ export interface ApiClient {
   /** Page after page, in order. Store `page.state` with a page's records: `options.from` goes on from there. */
   pages(request: HttpRequest, paging: Paging, signal: AbortSignal, options?: PagesOptions): AsyncGenerator<Page, void>
   readonly usage: Usage
+  /** What the source's clock said with the first answer that is no failure; undefined: none yet, or it does not say. */
+  readonly firstAnsweredAt: Date | undefined
   close(): Promise<void>
 }
 
@@ -69,14 +73,35 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const { usage, count } = createUsage()
   const redact = createRedactor(() => [...shared.pool.secrets(), ...passwordsIn(options.proxy)])
   const tell = (event: HttpEvent) => options.onEvent?.({ ...event, message: redact(event.message) })
+  let firstAnsweredAt: Date | undefined
+  const answered = ({ headers }: HttpResponse) => {
+    const time = Date.parse(headers.date ?? '')
+    if (!Number.isNaN(time)) firstAnsweredAt ??= new Date(time)
+  }
   const send = createSender({
     ...shared,
-    ...{ connection, endpoint, headers, sign, retries, clock, transport, count, redact, tell },
+    ...{
+      connection,
+      endpoint,
+      hosts: options.hosts ?? [],
+      headers,
+      sign,
+      retries,
+      clock,
+      transport,
+      count,
+      redact,
+      tell,
+      answered,
+    },
     quota: limits.quota,
   })
   return {
     usage,
     send,
+    get firstAnsweredAt() {
+      return firstAnsweredAt
+    },
     pages: (request, paging, signal, pagesOptions = {}) => readPages(request, paging, signal, pagesOptions, send, tell),
     close: () => transport.close(),
   }

@@ -1,4 +1,4 @@
-import { FatalError } from '../../errors.ts'
+import { HttpFatalError } from './failure.ts'
 import type { Quota } from './quota.ts'
 
 export type QueryValue = string | number | boolean | readonly (string | number)[] | undefined
@@ -7,7 +7,7 @@ export type Query = Readonly<Record<string, QueryValue>>
 /** Every request of the kit only reads, whatever its method, and may therefore be sent again. */
 export interface HttpRequest {
   readonly method?: string
-  /** Relative to the connection's endpoint, or absolute on the same origin. */
+  /** Relative to the connection's endpoint, or absolute on the same origin or another host of the connection. */
   readonly path: string
   /** Undefined values are left out, lists repeat their name. */
   readonly query?: Query
@@ -49,8 +49,14 @@ export interface HttpResponse {
 export type Verdict =
   | { readonly kind: 'ok' }
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `heavy`: asking for less at once may help. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly heavy: boolean; readonly retryAfterMs?: number }
+  /** `heavy`: asking for less at once may help. `isWebPage`: where nothing else ever comes, the endpoint is wrong. */
+  | {
+      readonly kind: 'retry'
+      readonly reason: string
+      readonly heavy: boolean
+      readonly retryAfterMs?: number
+      readonly isWebPage?: boolean
+    }
   /** The credential may not ask again before `until`: for anything, or with `ofClass` only for this class. */
   | { readonly kind: 'limited'; readonly reason: string; readonly until?: Date; readonly ofClass: boolean }
   | { readonly kind: 'unauthorized'; readonly reason: string }
@@ -63,13 +69,14 @@ export type Verdict =
 export const DEFAULT_CLASS = 'core'
 
 /** The absolute URL of a request. Refuses another origin, which would be sent the connection's credentials. */
-export function urlOf(endpoint: string, request: HttpRequest): URL {
+export function urlOf(endpoint: string, request: HttpRequest, hosts: readonly string[] = []): URL {
   const base = new URL(endpoint)
   const url = /^[a-z][a-z0-9+.-]*:/i.test(request.path)
     ? new URL(request.path)
     : new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}/${request.path.replace(/^\//, '')}`)
-  if (url.origin !== base.origin) {
-    throw new FatalError(`${safeUrl(url)} is outside of the connection's endpoint ${safeUrl(base)}`)
+  if (url.origin !== base.origin && !hosts.some((host) => URL.parse(host)?.origin === url.origin)) {
+    const message = `${safeUrl(url)} is outside of the connection's endpoint ${safeUrl(base)}`
+    throw new HttpFatalError(message, { address: safeUrl(url) })
   }
   for (const [name, value] of Object.entries(request.query ?? {})) {
     url.searchParams.delete(name)

@@ -4,7 +4,14 @@ export type { Budget, ClassLimits, RateLimits } from './budget.ts'
 export { createBudget, DEFAULT_CONCURRENCY } from './budget.ts'
 export type { Clock } from './clock.ts'
 export type { Credential, RefreshedCredential, RefreshingCredential } from './credential-pool.ts'
-export { HttpFatalError, HttpRetryableError, isHeavy } from './failure.ts'
+export {
+  HttpFatalError,
+  HttpForbiddenError,
+  HttpMisleadingError,
+  HttpRetryableError,
+  isHeavy,
+  isOfRequest,
+} from './failure.ts'
 export { graphql, graphqlRequest, quotaFromGraphql } from './graphql.ts'
 export type { HttpEvent } from './http-event.ts'
 export { type HttpRequest, type HttpResponse, type Query, safeUrl, type Verdict } from './http-message.ts'
@@ -22,6 +29,7 @@ export {
   pageNumber,
   pastLastPage,
   singlePage,
+  upTo,
 } from './paging.ts'
 export { createPlaces, type Places } from './places.ts'
 export { type Quota, type QuotaReader, quotaFromHeaders } from './quota.ts'

@@ -1,5 +1,6 @@
-import { FatalError, messageOf } from '../../errors.ts'
-import { isHeavy } from './failure.ts'
+import { createHash } from 'node:crypto'
+import { messageOf } from '../../errors.ts'
+import { HttpMisleadingError, isHeavy } from './failure.ts'
 import type { HttpEvent } from './http-event.ts'
 import { type HttpRequest, type HttpResponse, safeUrl } from './http-message.ts'
 import type { PageState, Paging } from './paging.ts'
@@ -42,6 +43,7 @@ export async function* readPages(
 ): AsyncGenerator<Page, void> {
   const { ifNoneMatch: _, ...unconditional } = request
   const seen = new Set<string>()
+  const repeats = createRepeats()
   const sizing = createSizing(paging)
   let previous: HttpResponse | undefined
   let state: PageState | undefined = from ?? paging.first()
@@ -66,8 +68,8 @@ export async function* readPages(
     }
     const records = recordsOf?.(response.body) ?? paging.records?.(response) ?? listIn(response.body)
     seen.add(keyOf(at))
-    const isRepeated = previous && records.length > 1 && at.size === paging.size && sameBytes(previous, response)
     const following = paging.next(at, { response, records })
+    const isRepeated = at.size === paging.size && repeats.has(records)
     if (isRepeated || (following && seen.has(keyOf(following)))) throw circles(request, response, following)
     state = following && sizing.grow(at, following)
     previous = response
@@ -137,11 +139,29 @@ function listIn(body: any): readonly any[] {
   return lists.length === 1 ? lists[0]! : []
 }
 
-const sameBytes = (a: HttpResponse, b: HttpResponse) => Buffer.compare(a.bytes, b.bytes) === 0
+/** Of pages with one record, so often the same: it may have moved on to the next page while the list was read. */
+const MOST_ALIKE = 3
 
-function circles(request: HttpRequest, response: HttpResponse, following: PageState | undefined): FatalError {
+/** Pages that came before, under whatever cursor. Their ends tell: no two pages of a list begin and end alike. */
+function createRepeats() {
+  const counts = new Map<string, number>()
+  return {
+    has(records: readonly any[]): boolean {
+      if (records.length === 0) return false
+      const ends = JSON.stringify([records.length, records[0], records.at(-1)])
+      const key = createHash('sha256').update(ends).digest('base64')
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count)
+      return count >= (records.length > 1 ? 2 : MOST_ALIKE)
+    },
+  }
+}
+
+function circles(request: HttpRequest, response: HttpResponse, following: PageState | undefined): HttpMisleadingError {
   const place = following?.cursor ?? following?.offset ?? (following?.url ? safeUrl(following.url) : 'the end')
-  return new FatalError(
-    `${request.method ?? 'GET'} ${safeUrl(response.url)}: the server pages in circles (the same page came twice, next would be ${place}); stopped`,
+  const address = safeUrl(response.url)
+  return new HttpMisleadingError(
+    `${request.method ?? 'GET'} ${address}: the server pages in circles (the same page came twice, next would be ${place}); stopped`,
+    { address, status: response.status },
   )
 }

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from './http-message.ts'
+import type { HttpRequest, HttpResponse, Query } from './http-message.ts'
 
 /** Where a page starts. Plain JSON: a checkpoint stores it, and `pages` goes on from it. */
 export interface PageState {
@@ -35,6 +35,8 @@ export interface Paging {
   before?(state: PageState): number
   /** What the server says exists in all. */
   total?(response: HttpResponse): number | undefined
+  /** What it says is an estimate, and nothing is missing where less comes. */
+  readonly isTotalVague?: boolean
   /** The records of a page; the body itself, or the only list in it, unless told. */
   records?(response: HttpResponse): readonly any[]
 }
@@ -52,6 +54,10 @@ export interface CountedPagingOptions {
   readonly sizeParam?: string
   /** Records in all, from the body or a header. */
   readonly total?: (response: HttpResponse) => number | undefined
+  /** The total is an estimate: it tells what to expect, and neither where the list ends nor that something is missing. */
+  readonly isTotalVague?: boolean
+  /** Where the parameters of a page stand; in the body of a request that is sent as JSON. */
+  readonly sentIn?: 'query' | 'body'
   /** Without a total: whether a page with fewer records than asked for is the last, or only one with none. */
   readonly endsOn?: 'short' | 'empty'
 }
@@ -82,11 +88,19 @@ interface Counting {
   fits(state: PageState, size: number): boolean
 }
 
-function counted({ size, total, endsOn = 'short' }: CountedPagingOptions, counting: Counting): Paging {
+function withParameters(request: HttpRequest, parameters: Record<string, unknown>, sentIn: 'query' | 'body' = 'query') {
+  return sentIn === 'query'
+    ? { ...request, query: { ...request.query, ...(parameters as Query) } }
+    : { ...request, body: { ...(request.body as object | undefined), ...parameters } }
+}
+
+function counted(options: CountedPagingOptions, counting: Counting): Paging {
+  const { size, endsOn = 'short', sentIn, isTotalVague = false } = options
+  const total = isTotalVague ? undefined : options.total
   return {
     size,
     first: () => ({ size, offset: 0 }),
-    at: (request, state) => ({ ...request, query: { ...request.query, ...counting.query(state) } }),
+    at: (request, state) => withParameters(request, counting.query(state), sentIn),
     next(state, { response, records }) {
       const { size, offset = 0 } = state
       const count = records.length
@@ -102,7 +116,8 @@ function counted({ size, total, endsOn = 'short' }: CountedPagingOptions, counti
       for (let at = offset + size; at < all; at += size) yield { size, offset: at }
     },
     resize: (state, size) => (counting.fits(state, size) ? { ...state, size } : undefined),
-    ...(total && { total }),
+    ...(options.total && { total: options.total }),
+    ...(isTotalVague && { isTotalVague }),
   }
 }
 
@@ -193,16 +208,15 @@ export interface CursorOptions {
   /** The cursor of the next page; empty, null or undefined after the last. */
   readonly next: (body: any, response: HttpResponse) => string | number | null | undefined
   readonly total?: (response: HttpResponse) => number | undefined
+  readonly sentIn?: 'query' | 'body'
 }
 
-export function cursor({ size, sizeParam, param, next, total }: CursorOptions): Paging {
+export function cursor({ size, sizeParam, param, next, total, sentIn }: CursorOptions): Paging {
   return {
     size,
     first: () => ({ size }),
-    at: (request, { size, cursor }) => ({
-      ...request,
-      query: { ...request.query, ...(sizeParam && { [sizeParam]: size }), ...(cursor && { [param]: cursor }) },
-    }),
+    at: (request, { size, cursor }) =>
+      withParameters(request, { ...(sizeParam && { [sizeParam]: size }), ...(cursor && { [param]: cursor }) }, sentIn),
     next({ size }, { response }) {
       const value = next(response.body, response)
       return value === null || value === undefined || value === '' ? undefined : { size, cursor: String(value) }
@@ -289,5 +303,17 @@ export function pastLastPage(pages: Paging, mostPages: number, older: Older): Pa
       if (!reachesEnd(pages, state, 1 + places.length)) yield* places
     },
     resize: (state, size) => withUntil(pagingOf(state).resize?.(state, size), state),
+  }
+}
+
+/** A list that the server hands out no further than this. */
+export function upTo(paging: Paging, most: number): Paging {
+  const { ahead: _, ...rest } = paging
+  return {
+    ...rest,
+    next(state, page) {
+      const start = state.offset ?? paging.before?.(state)
+      return start !== undefined && start + state.size >= most ? undefined : paging.next(state, page)
+    },
   }
 }

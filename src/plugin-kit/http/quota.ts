@@ -18,8 +18,8 @@ export interface QuotaHeaders {
   readonly limit?: string
   /** Names the endpoint class. */
   readonly class?: string
-  /** Whether `reset` is a time (seconds since 1970) or a number of seconds from now. */
-  readonly resetIs?: 'time' | 'seconds'
+  /** Whether `reset` is a time (seconds since 1970), a number of seconds from now, or a date as text. */
+  readonly resetIs?: 'time' | 'seconds' | 'date'
 }
 
 /** Reads a vendor's quota headers. A limit of 0 means that the server has none (GitHub Enterprise with limits off). */
@@ -27,7 +27,8 @@ export function quotaFromHeaders(names: QuotaHeaders): QuotaReader {
   return ({ headers }, now) => {
     const number = (name: string | undefined) => Number.parseFloat((name && headers[name]) || 'NaN')
     const remaining = number(names.remaining)
-    const reset = number(names.reset)
+    const isDate = names.resetIs === 'date'
+    const reset = isDate ? Date.parse(headers[names.reset] ?? '') / 1000 : number(names.reset)
     if (Number.isNaN(remaining) || Number.isNaN(reset) || number(names.limit) === 0) return undefined
     const from = names.resetIs === 'seconds' ? now : 0
     const named = names.class && headers[names.class]

@@ -2,7 +2,7 @@ import { messageOf, UserError } from '../../errors.ts'
 import type { Budget } from './budget.ts'
 import type { Clock } from './clock.ts'
 import type { CredentialPool, Lease } from './credential-pool.ts'
-import { HttpFatalError, HttpRetryableError } from './failure.ts'
+import { HttpFatalError, HttpForbiddenError, HttpRetryableError } from './failure.ts'
 import type { HttpEvent } from './http-event.ts'
 import { DEFAULT_CLASS, type HttpRequest, type HttpResponse, safeUrl, urlOf, type Verdict } from './http-message.ts'
 import { judge } from './judge.ts'
@@ -13,6 +13,8 @@ import type { UsageCounts } from './usage.ts'
 export interface SenderContext {
   readonly connection: string
   readonly endpoint: string
+  /** Further servers that are given the connection's credentials. */
+  readonly hosts: readonly string[]
   readonly retries: number
   readonly clock: Clock
   readonly transport: Transport
@@ -25,6 +27,8 @@ export interface SenderContext {
   count(className: string, what: Partial<UsageCounts>): void
   redact(text: string): string
   tell(event: HttpEvent): void
+  /** Called with every answer that is no failure. */
+  answered(response: HttpResponse): void
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -44,11 +48,14 @@ const UNKNOWN_LIMIT = 60_000
 /** Shorter waits are pacing, not news. */
 const WAIT_WORTH_TELLING = 5_000
 
+/** Connections that have answered in this process: their endpoint is right. */
+const answering = new WeakSet<CredentialPool>()
+
 /** Sends a request until it has an answer: with which credential, when, how often and where to. */
 export function createSender(
   context: SenderContext,
 ): (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse> {
-  const { connection, endpoint, retries, clock, transport, budget, pool, count, tell } = context
+  const { connection, endpoint, hosts, retries, clock, transport, budget, pool, count, tell } = context
   const say = (text: string) => context.redact(`Connection "${connection}": ${text}`)
   let toldUntil = 0
 
@@ -122,6 +129,7 @@ export function createSender(
       const charged = answer.status === 304 ? {} : { counted: 1, cost: quota?.cost ?? 1 }
       count(className, { bytes: answer.bytes.length, ...charged })
       if (malformed && answer.status < 300) return { response, verdict: misread(response, malformed) }
+      if (isSilent(request, response)) return { response, verdict: SILENCE }
       const verdict = judge(request, response, quota, clock.now())
       if (verdict.kind !== 'unauthorized') lease.accepted()
       return { response, verdict }
@@ -138,7 +146,7 @@ export function createSender(
     const className = request.class ?? DEFAULT_CLASS
     const except = new Set<string>()
     const refused = new Set<string>()
-    let url = urlOf(endpoint, request)
+    let url = urlOf(endpoint, request, hosts)
     let last: Outcome | undefined
     let attempts = 0
     let limited = 0
@@ -155,7 +163,14 @@ export function createSender(
       )
       if (attempts >= most) {
         const times = attempts === 1 ? 'once' : `${attempts} times`
-        const details = { status: last?.response?.status, heavy, ...(retryAfterMs > 0 && { retryAfterMs }) }
+        const status = last?.response?.status
+        const details = {
+          ...{ address: safeUrl(url), status, heavy, ofConnection: status === undefined && !heavy },
+          ...(retryAfterMs > 0 && { retryAfterMs }),
+        }
+        if (last?.verdict.kind === 'retry' && last.verdict.isWebPage && !answering.has(pool)) {
+          throw new UserError(say(webPage(url)))
+        }
         throw new HttpRetryableError(say(`${where()} failed ${times}, last with: ${reason}`), details)
       }
       const delayMs = retryAfterMs + clock.random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (attempts - 1))
@@ -194,8 +209,10 @@ export function createSender(
       }
       if (!place) {
         if (last?.response && request.accept?.includes(last.response.status)) return last.response
-        const status = last?.verdict.kind === 'forbidden' ? 403 : 400
-        throw new UserError(say(noCredentialLeft(where(), last?.verdict, pool.losses())), { status })
+        const message = say(noCredentialLeft(where(), last?.verdict, pool.losses()))
+        throw last?.verdict.kind === 'forbidden'
+          ? new HttpForbiddenError(message, safeUrl(url))
+          : new UserError(message)
       }
       try {
         last = await attempt(url, request, place.lease, className, signal)
@@ -208,6 +225,8 @@ export function createSender(
       const status = response?.status
       switch (verdict.kind) {
         case 'ok':
+          answering.add(pool)
+          context.answered(response!)
           return response!
         case 'unauthorized':
         case 'forbidden':
@@ -215,25 +234,27 @@ export function createSender(
         case 'limited':
           if (limited < MOST_LIMITED * pool.size) break
           throw new HttpRetryableError(say(`${where()} was put off ${limited} times, last with: ${verdict.reason}`), {
-            status,
+            ...{ address: safeUrl(url), status, ofConnection: true },
           })
         case 'retry':
           await pause(verdict.reason, verdict.heavy, verdict.retryAfterMs)
           break
         case 'redirect': {
           const target = new URL(verdict.location, url)
-          if (target.origin !== url.origin) throw new UserError(say(elsewhere(url, target)))
+          const isKnown = [endpoint, ...hosts].some((host) => URL.parse(host)?.origin === target.origin)
+          if (target.origin !== url.origin && !isKnown) throw new UserError(say(elsewhere(url, target)))
           url = target
           if (++redirects <= MOST_REDIRECTS) break
-          throw new HttpFatalError(say(`${where()} redirects more than ${MOST_REDIRECTS} times`), { status })
+          throw new HttpFatalError(say(`${where()} redirects more than ${MOST_REDIRECTS} times`), {
+            ...{ address: safeUrl(url), status },
+          })
         }
         case 'misconfigured':
           throw new UserError(say(verdict.reason))
         case 'too-large':
         case 'failed':
           throw new HttpFatalError(say(`${where()}: ${verdict.reason}`), {
-            status,
-            heavy: verdict.kind === 'too-large',
+            ...{ address: safeUrl(url), status, heavy: verdict.kind === 'too-large' },
           })
       }
     }
@@ -249,15 +270,28 @@ function parse(bytes: Uint8Array, request: HttpRequest): { json?: unknown; malfo
   }
 }
 
+/** A page in front of the API says so in the middle of a run too: whether the endpoint is wrong shows when nothing else comes. */
 function misread(response: HttpResponse, malformed: string): Verdict {
-  if (!/html/i.test(response.headers['content-type'] ?? '')) {
-    // The parser's message quotes the body, which is none of a log's business.
-    const place = / at position \d+/.exec(malformed)?.[0] ?? ''
-    return { kind: 'retry', reason: `${response.status} with malformed JSON${place}`, heavy: true }
+  if (/html/i.test(response.headers['content-type'] ?? '')) {
+    return {
+      kind: 'retry',
+      reason: `${response.status} with a web page instead of JSON`,
+      heavy: false,
+      isWebPage: true,
+    }
   }
-  const reason = `${safeUrl(response.url)} answers with a web page instead of JSON. Check the endpoint: it must be the address of the API`
-  return { kind: 'misconfigured', reason }
+  // The parser's message quotes the body, which is none of a log's business.
+  const place = / at position \d+/.exec(malformed)?.[0] ?? ''
+  return { kind: 'retry', reason: `${response.status} with malformed JSON${place}`, heavy: true }
 }
+
+const webPage = (url: URL) =>
+  `${safeUrl(url)} answers with a web page instead of JSON. Check the endpoint: it must be the address of the API`
+
+const SILENCE: Verdict = { kind: 'retry', reason: '200 without a body', heavy: false }
+/** A success has something to say, unless its status says that it has not (204). */
+const isSilent = (request: HttpRequest, { status, bytes }: HttpResponse): boolean =>
+  status === 200 && bytes.length === 0 && request.as !== 'bytes' && !/^HEAD$/i.test(request.method ?? 'GET')
 
 const lowerCase = (headers: Headers = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FatalError } from '../../errors.ts'
 import { type DateWindow, splitByDate } from './split-by-date.ts'
 
 const START = Date.parse('2026-01-01T00:00:00Z')
@@ -37,20 +36,27 @@ test('a set within the cap is one window, of whole seconds', async () => {
   const windows = []
   const from = new Date(START + 400)
   for await (const window of splitByDate({ from, to: at(9), cap: 1000, probe: async () => 5 })) windows.push(window)
-  expect(windows).toEqual([{ from: at(0), to: at(9), total: 5 }])
+  expect(windows).toEqual([{ from: at(0), to: at(9), total: 5, isOver: false }])
 })
 
 test('more than the cap within one second is said, not lost', async () => {
   const { probe } = source([3, 3, 3, 8])
-  const windows = splitByDate({ from: at(0), to: at(10), cap: 2, probe })
-  const read = async () => {
-    for await (const _ of windows);
-  }
-  const error = await read().catch((reason) => reason)
-  expect(error).toBeInstanceOf(FatalError)
-  expect(error.message).toBe(
-    '3 results within the one second of 2026-01-01T00:00:03.000Z, but the server hands out at most 2: they cannot all be read',
-  )
+  const windows = []
+  for await (const window of splitByDate({ from: at(0), to: at(10), cap: 2, probe })) windows.push(window)
+  expect(windows.filter(({ isOver }) => isOver)).toEqual([{ from: at(3), to: at(3), total: 3, isOver: true }])
+  expect(windows.reduce((sum, { total }) => sum + total, 0)).toBe(4)
+})
+
+test('no window is longer than the longest', async () => {
+  const { probe } = source([0, 4, 5, 9, 10])
+  const windows = []
+  for await (const window of splitByDate({ from: at(0), to: at(10), cap: 9, probe, longest: 5000 }))
+    windows.push(window)
+  expect(windows.map(({ from, to, total }) => [from, to, total])).toEqual([
+    [at(0), at(4), 2],
+    [at(5), at(9), 2],
+    [at(10), at(10), 1],
+  ])
 })
 
 test('a range that ends before it starts has no windows', async () => {

@@ -1,5 +1,3 @@
-import { FatalError } from '../../errors.ts'
-
 /** Both ends included, in whole seconds. */
 export interface DateWindow {
   readonly from: Date
@@ -12,34 +10,46 @@ export interface SplitByDateOptions extends DateWindow {
   /** How many results the vendor counts in a window. */
   readonly probe: (window: DateWindow) => Promise<number>
   readonly newestFirst?: boolean
+  /** The longest window that the vendor accepts, in milliseconds. */
+  readonly longest?: number | undefined
 }
 
 const SECOND = 1000
 
+export interface CountedWindow extends DateWindow {
+  readonly total: number
+  /** One second that holds more than the vendor hands out. */
+  readonly isOver: boolean
+}
+
 /** Cuts a time range into windows that a vendor's paging cap allows to be read whole. Empty ones are left out. */
-export async function* splitByDate(
-  options: SplitByDateOptions,
-): AsyncGenerator<DateWindow & { readonly total: number }, void> {
+export async function* splitByDate(options: SplitByDateOptions): AsyncGenerator<CountedWindow, void> {
   const { cap, probe, newestFirst = false } = options
   const first = Math.floor(options.from.getTime() / SECOND)
   const last = Math.floor(options.to.getTime() / SECOND)
-  const waiting = first <= last ? [[first, last] as const] : []
+  const waiting = piecesOf(first, last, Math.max(1, Math.floor((options.longest ?? Number.POSITIVE_INFINITY) / SECOND)))
+  if (!newestFirst) waiting.reverse()
   for (let range = waiting.pop(); range; range = waiting.pop()) {
     const [start, end] = range
     const window = { from: new Date(start * SECOND), to: new Date(end * SECOND) }
     const total = await probe(window)
     if (total === 0) continue
-    if (total <= cap) {
-      yield { ...window, total }
+    if (total <= cap || start === end) {
+      yield { ...window, total, isOver: total > cap }
       continue
-    }
-    if (start === end) {
-      throw new FatalError(
-        `${total} results within the one second of ${window.from.toISOString()}, but the server hands out at most ${cap}: they cannot all be read`,
-      )
     }
     const middle = Math.floor((start + end) / 2)
     const halves = [[start, middle] as const, [middle + 1, end] as const]
     waiting.push(...(newestFirst ? halves : halves.reverse()))
   }
+}
+
+/** From the earliest on, each with so many seconds at most. */
+function piecesOf(first: number, last: number, seconds: number): (readonly [number, number])[] {
+  if (first > last) return []
+  if (seconds === Number.POSITIVE_INFINITY) return [[first, last]]
+  return Array.from({ length: Math.ceil((last - first + 1) / seconds) }, (_, index) => {
+    const start = first + index * seconds
+    return [start, Math.min(start + seconds - 1, last)] as const
+  })
 }

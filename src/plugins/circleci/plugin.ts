@@ -29,6 +29,7 @@ export const circleci = definePlugin({
     options: { projectSlug: 'slug' },
     params: (connectionId, { slug }) => ({ ConnectionId: connectionId, ProjectSlug: slug }),
     remote: remoteScopes,
+    check: ({ slug }) => ({ path: `/v2/project/${slug}` }),
   },
   scopeConfig: {
     fields: {

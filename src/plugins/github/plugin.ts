@@ -66,6 +66,7 @@ export const githubSpec: PluginSpec = {
     options: { githubId: 'github_id', name: 'full_name', fullName: 'full_name' },
     params: (connectionId, { full_name }) => ({ ConnectionId: connectionId, Name: full_name }),
     remote: remoteScopes,
+    check: ({ full_name }) => ({ path: `/repos/${full_name}` }),
   },
   scopeConfig: { fields: scopeConfigFields, prepare: prepareRules },
   plan: {

@@ -43,6 +43,7 @@ export const jira = definePlugin({
     options: { boardId: 'board_id' },
     params: paramsOf,
     remote: remoteScopes,
+    check: ({ board_id }) => ({ path: `agile/1.0/board/${board_id}/configuration` }),
   },
   scopeConfig: {
     fields: {

@@ -6,6 +6,7 @@ import { readAll, readRows } from '../../../src/database/read.ts'
 import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
 import { definePlugin } from '../../../src/plugin-kit/define-plugin.ts'
+import { gaps, type StoredGap } from '../../../src/plugin-kit/gaps.ts'
 import { receipts } from '../../../src/plugin-kit/receipts.ts'
 import { settingsTables } from '../../../src/plugin-kit/settings-tables.ts'
 import type { Plugin, Subtask, SubtaskResult, TaskRun } from '../../../src/plugin-kit/subtask.ts'
@@ -200,3 +201,5 @@ export async function receiptOf(database: Database, raw: string) {
   const [receipt] = await readAll(database, { table: receipts, where: { raw_table: `_raw_${raw}` } })
   return receipt
 }
+
+export const gapsOf = (database: Database): Promise<StoredGap[]> => readAll(database, { table: gaps })
