@@ -1,0 +1,283 @@
+/** A made-up source over real HTTP, with a clock of its own, and a plugin that uses what the kit offers for collecting. */
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sql } from 'kysely'
+import { afterEach, beforeAll, beforeEach } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import { readAll } from '../../src/database/read.ts'
+import { bigint, key, string, type Table, timestamp } from '../../src/database/table.ts'
+import { write } from '../../src/database/write.ts'
+import { definePlugin } from '../../src/plugin-kit/define-plugin.ts'
+import { pluginKit } from '../../src/plugin-kit/entity.ts'
+import { gaps } from '../../src/plugin-kit/gaps.ts'
+import { cursor, offset, pageNumber } from '../../src/plugin-kit/http/index.ts'
+import type { PluginSpec } from '../../src/plugin-kit/plugin.ts'
+import { receipts } from '../../src/plugin-kit/receipts.ts'
+import { settingsTables } from '../../src/plugin-kit/settings-tables.ts'
+import type { SubtaskResult } from '../../src/plugin-kit/subtask.ts'
+import { kitTables } from '../../src/plugin-kit/tables.ts'
+import { epochMilliseconds, localTime } from '../../src/plugin-kit/times.ts'
+import { systemTables } from '../../src/system/index.ts'
+import type { TestDatabase } from '../support/databases.ts'
+import { runSubtask } from '../support/run-subtask.ts'
+
+const { table, entityMaker } = pluginKit('madeup')
+export const boards = table('boards', 'MadeUpBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
+const entity = entityMaker<{ id: number }, unknown>((each, { id }) =>
+  'board_id' in each.columns ? { board_id: id } : {},
+)
+const board_id = bigint((_record: unknown, { scope }: any) => scope.id)
+
+/** Filtered by time of change, with a total. */
+export const stories = table('stories', 'MadeUpStory', {
+  id: key(bigint()),
+  board_id,
+  number: bigint(),
+  title: string(),
+  changed: timestamp(),
+})
+/** Newest first, by cursor, with a tag. */
+export const builds = table('builds', 'MadeUpBuild', { id: key(bigint()), board_id, changed: timestamp() })
+/** One list a story. */
+export const tasks = table('tasks', 'MadeUpTask', {
+  id: key(bigint()),
+  board_id,
+  story_id: bigint((_record: unknown, { input }: any) => input.story),
+})
+
+/** Handed out ten at a time at most, by windows that end before their end. */
+export const events = table('events', 'MadeUpEvent', {
+  id: key(bigint()),
+  board_id,
+  happened: timestamp(localTime('happened')),
+})
+/** With times as numbers; those that run are asked for again, and have pages of their own. */
+export const steps = table('steps', 'MadeUpStep', {
+  id: key(bigint()),
+  board_id,
+  run: bigint(),
+  state: string(),
+  started: timestamp(epochMilliseconds('started')),
+})
+
+export const madeUpSpec: PluginSpec = {
+  name: 'madeup',
+  title: 'Made up',
+  spelling: 'camel',
+  connection: {
+    endpoint: 'http://127.0.0.1/',
+    fields: {
+      endpoint: { kind: 'url', label: 'Endpoint' },
+      token: { kind: 'secret', label: 'Token' },
+      timeZone: { kind: 'string', label: 'Time zone', isOptional: true },
+    },
+  },
+  scope: {
+    table: boards,
+    title: 'Board',
+    options: { boardId: 'id' },
+    params: (connectionId, { id }) => ({ ConnectionId: connectionId, BoardId: Number(id) }),
+    check: ({ id }) => ({ path: `/boards/${id}` }),
+  },
+  scopeConfig: { fields: {}, prepare: () => ({}) },
+  entities: [
+    entity(stories, {
+      label: 'Stories',
+      domainTypes: ['TICKET'],
+      raw: 'madeup_stories',
+      collect: {
+        request: ({ scope }) => ({ path: `/boards/${scope.id}/stories` }),
+        paging: pageNumber({ size: 5, total: ({ body }) => body?.total }),
+        records: ({ items }) => items,
+        isOwn: ({ board }, { scope }) => board === undefined || board === Number(scope.id),
+        knownBy: { path: 'number', column: 'number' },
+        incremental: { filterBy: (since) => ({ since: since.toISOString() }), by: 'changed' },
+      },
+    }),
+    entity(builds, {
+      label: 'Builds',
+      domainTypes: ['CICD'],
+      raw: 'madeup_builds',
+      collect: {
+        request: ({ scope }) => ({ path: `/boards/${scope.id}/builds` }),
+        paging: cursor({ size: 5, param: 'after', next: ({ next }) => next }),
+        records: ({ items }) => items,
+        incremental: { newestFirstBy: 'changed' },
+      },
+    }),
+    entity(tasks, {
+      label: 'Tasks',
+      domainTypes: ['TICKET'],
+      raw: 'madeup_tasks',
+      collect: {
+        forEach: { table: stories, input: ({ id }) => ({ story: Number(id) }), changedBy: 'changed' },
+        request: ({ input }) => ({ path: `/stories/${input.story}/tasks` }),
+        records: ({ items }) => items,
+      },
+    }),
+    entity(events, {
+      label: 'Events',
+      domainTypes: ['TICKET'],
+      raw: 'madeup_events',
+      collect: {
+        request: ({ scope }) => ({ path: `/boards/${scope.id}/events` }),
+        paging: offset({ size: 5, total: ({ body }) => body?.total }),
+        records: ({ items }) => items,
+        incremental: { newestFirstBy: localTime('happened') },
+        windows: {
+          ...{ cap: 10, earliest: new Date('2026-05-01T00:00:00Z'), longest: 7 * 24 * 3_600_000, isEndExclusive: true },
+          query: ({ from, to }) => ({ from: from.toISOString(), before: to.toISOString() }),
+          total: ({ body }) => body.total,
+          split: { values: ['red', 'blue'], query: (colour) => ({ colour }) },
+        },
+      },
+    }),
+    entity(steps, {
+      label: 'Steps',
+      domainTypes: ['CICD'],
+      raw: 'madeup_steps',
+      collect: {
+        request: ({ scope }) => ({ path: `/boards/${scope.id}/steps` }),
+        paging: offset({ size: 5 }),
+        records: ({ items }) => items,
+        incremental: {
+          newestFirstBy: 'started',
+          refetch: {
+            where: { state: 'running' },
+            request: ({ run }) => ({ path: `/runs/${run}/steps` }),
+            paging: offset({ size: 2 }),
+          },
+        },
+      },
+    }),
+  ],
+}
+export const madeUp = definePlugin(madeUpSpec)
+
+export interface Item {
+  readonly id: number
+  readonly number?: number
+  changed: string
+  readonly board?: number
+}
+export interface SourceAnswer {
+  readonly status?: number
+  readonly body?: unknown
+  /** Instead of a body as JSON. */
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+type Asked = { readonly path: string; readonly query: URLSearchParams }
+
+export interface MadeUpSource {
+  readonly url: string
+  readonly asked: string[]
+  readonly stories: Item[]
+  readonly builds: Item[]
+  /** Answers instead, where it gives something. */
+  instead: ((asked: Asked) => SourceAnswer | undefined) | undefined
+  /** Changes an answer on its way. */
+  spoil: ((asked: Asked, answer: SourceAnswer) => SourceAnswer) | undefined
+  /** What the source's clock says; null: it does not tell. */
+  now: (() => number) | null
+  stop(): Promise<void>
+}
+
+const PAGE = 5
+
+export async function startMadeUpSource(): Promise<MadeUpSource> {
+  const source = {
+    asked: [] as string[],
+    stories: [] as Item[],
+    builds: [] as Item[],
+    instead: undefined as MadeUpSource['instead'],
+    spoil: undefined as MadeUpSource['spoil'],
+    now: (() => Date.now()) as MadeUpSource['now'],
+  }
+  function answer({ path, query }: Asked): SourceAnswer {
+    if (/^\/boards\/\d+$/.test(path)) return { body: { id: 7 } }
+    if (path.endsWith('/stories')) {
+      const since = query.get('since') ?? ''
+      const found = source.stories.filter(({ changed }) => changed >= since)
+      const start = (Number(query.get('page') ?? 1) - 1) * Number(query.get('per_page') ?? PAGE)
+      return { body: { total: found.length, items: found.slice(start, start + PAGE) } }
+    }
+    if (path.endsWith('/builds')) {
+      const sorted = source.builds.toSorted((one, other) => other.changed.localeCompare(one.changed))
+      const start = Number(query.get('after') ?? 0)
+      const items = sorted.slice(start, start + PAGE)
+      const next = start + PAGE < sorted.length ? String(start + PAGE) : null
+      return { body: { items, next }, headers: { etag: `"${JSON.stringify(items).length}-${items[0]?.changed}"` } }
+    }
+    const [, story] = /^\/stories\/(\d+)\/tasks$/.exec(path) ?? []
+    return story ? { body: { items: [{ id: Number(story) * 100 }] } } : { status: 404, body: { message: 'Not Found' } }
+  }
+  const server = createServer((request: IncomingMessage, response) => {
+    const url = new URL(request.url ?? '/', 'http://source')
+    const asked = { path: url.pathname, query: url.searchParams }
+    source.asked.push(request.url ?? '')
+    const plain = source.instead?.(asked) ?? answer(asked)
+    const { status = 200, body, text, headers = {} } = source.spoil?.(asked, plain) ?? plain
+    const isKnown = status === 200 && headers.etag !== undefined && request.headers['if-none-match'] === headers.etag
+    response.sendDate = false
+    if (source.now) response.setHeader('date', new Date(source.now()).toUTCString())
+    response.writeHead(isKnown ? 304 : status, { 'content-type': 'application/json', ...headers })
+    response.end(isKnown ? undefined : (text ?? JSON.stringify(body)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return Object.assign(source, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  })
+}
+
+export const items = (count: number, first = 1): Item[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: first + index,
+    changed: new Date(Date.UTC(2024, 0, 1) + (first + index) * 60_000).toISOString(),
+  }))
+
+/** For the tests of one block: an empty database and a source each. */
+export function useMadeUp(test: TestDatabase) {
+  const tables = [...new Set([...systemTables, ...kitTables, ...madeUp.tables])]
+  let source: MadeUpSource | undefined
+  beforeAll(() => migrate(test.database, tables))
+  beforeEach(async () => {
+    for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(test.database.kysely)
+  })
+  afterEach(async () => {
+    await source?.stop()
+    source = undefined
+  })
+  const ids = async (of: Table<any>): Promise<number[]> =>
+    (await readAll(test.database, { table: of })).map((row: any) => Number(row.id)).sort((one, other) => one - other)
+  return {
+    async start(): Promise<MadeUpSource> {
+      source = await startMadeUpSource()
+      const { connections } = settingsTables(madeUpSpec)
+      await write(test.database, [
+        connections.row({ id: 1, name: 'made up', endpoint: source.url, token: 'secret' } as any),
+        boards.row({ connection_id: 1, id: 7, name: 'Seven' } as any),
+      ])
+      return source
+    },
+    /** Subtasks of these labels, each collected and extracted; what collecting gave, by label. */
+    async run(labels: readonly string[], options: Parameters<typeof runSubtask>[4] = {}) {
+      const results: Record<string, SubtaskResult> = {}
+      const run = (name: string) => runSubtask(test.database, madeUp, name, { connectionId: 1, boardId: 7 }, options)
+      for (const label of labels) {
+        results[label] = await run(`collect${label}`)
+        await run(`extract${label}`)
+      }
+      return results
+    },
+    ids,
+    gaps: () => readAll(test.database, { table: gaps }),
+    receipt: async (raw: string) =>
+      (await readAll(test.database, { table: receipts, where: { raw_table: `_raw_madeup_${raw}` } }))[0],
+  }
+}
