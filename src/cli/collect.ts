@@ -6,7 +6,7 @@ import { openControl } from './control.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
-/** Exit codes; 0: everything was collected. */
+/** Exit codes; 0: completed, with or without gaps. */
 const CODES: Partial<Record<Pipeline['status'], number>> = {
   TASK_COMPLETED: 0,
   TASK_PARTIAL: 3,
@@ -25,7 +25,10 @@ export const collect = new Command('collect')
   .option('--full', 'collect everything anew')
   .option('--skip-collectors', 'work with what was collected before')
   .option('--json', 'print one JSON object for each change')
-  .addHelpText('after', '\nEnds with 0 when all went well, 3 when parts failed, 1 when it failed, 130 when cancelled.')
+  .addHelpText(
+    'after',
+    '\nEnds with 0 when it completed, 3 when parts failed, 1 when it failed, 130 when cancelled. What is missing all the same\nor was put aside is told on standard error; `/v1/receipts` and `/v1/quarantine` have the details.',
+  )
   .action(async (name: string, options: Options) => {
     const runtime = createRuntime()
     const last = await withDatabase(
@@ -91,6 +94,9 @@ function createBar() {
       if (isTerminal) process.stdout.write('\n')
       for (const { plugin, failedSubTask, message } of tasks.filter(({ status }) => status === 'TASK_FAILED')) {
         console.error(`${plugin} ${failedSubTask}: ${message}`)
+      }
+      for (const { plugin, message } of tasks.filter(({ status, message }) => status === 'TASK_COMPLETED' && message)) {
+        for (const line of message.split('\n')) console.error(`${plugin} ${line}`)
       }
       const seconds = pipeline.spentSeconds
       console.log(`Run ${pipeline.id}: ${pipeline.status.replace('TASK_', '').toLowerCase()} after ${seconds} s.`)

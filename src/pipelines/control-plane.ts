@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { adoptScopes } from '../config-as-code/adopt.ts'
 import { blueprintService, type StartPipeline } from './blueprints.ts'
+import { collectedService } from './collected.ts'
 import { connectionService } from './connections.ts'
 import { pipelineService } from './pipelines.ts'
 import { parsePlan } from './plan/parse-plan.ts'
@@ -24,13 +25,15 @@ export function createControlPlane(base: Omit<ServiceContext, 'changed'>): Contr
   const startPipeline: StartPipeline = async (blueprint, flags, claim) =>
     start(await adoptScopes(context, services, blueprint), flags, claim)
   const blueprints = blueprintService(context, startPipeline)
+  const projects = projectService(context, blueprints)
   const services: Services = {
-    projects: projectService(context, blueprints),
+    projects,
     blueprints,
     pipelines,
     connections: connectionService(context),
     scopes: scopeService(context),
     scopeConfigs: scopeConfigService(context),
+    collected: collectedService(context, projects, pipelines),
     parsePlan: (plan) => parsePlan(context.plugins, plan),
   }
   return {

@@ -105,7 +105,7 @@ const endOf = (outcome: TaskOutcome, beganAt: Date) => ({
   status: outcome.status,
   finished_at: new Date(),
   spent_seconds: secondsSince(beganAt),
-  ...(outcome.status === 'TASK_COMPLETED' && { progress: 1 }),
+  ...(outcome.status === 'TASK_COMPLETED' && { progress: 1, message: outcome.message }),
   ...(outcome.status === 'TASK_FAILED' && {
     message: outcome.message,
     error_name: outcome.errorName,

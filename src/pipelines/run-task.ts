@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Database } from '../database/database.ts'
 import { FatalError, messageOf } from '../errors.ts'
 import { keepSecret, redact } from '../log.ts'
-import type { Plugin, Subtask, TaskRun } from '../plugin-kit/subtask.ts'
+import type { Plugin, Subtask, SubtaskResult, TaskRun } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import type { TaskRow } from './pipeline-rows.ts'
@@ -30,11 +30,11 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
   let current = ''
   try {
     log(`task ${task.id} begins: ${task.plugin}`)
-    await runSubtasks(environment, task, signal, log, (name) => {
+    const message = await runSubtasks(environment, task, signal, log, (name) => {
       current = name
     })
-    log('completed')
-    return { status: 'TASK_COMPLETED' }
+    log(message ? `completed, but:\n${message}` : 'completed')
+    return { status: 'TASK_COMPLETED', message }
   } catch (error) {
     if (signal.aborted) {
       log('cancelled')
@@ -55,10 +55,10 @@ async function runSubtasks(
   signal: AbortSignal,
   log: (line: string) => void,
   onSubtask: (name: string) => void,
-): Promise<void> {
+): Promise<string> {
   const { kysely } = database
   const pipeline = await findRow(kysely, pipelines, { id: task.pipeline_id })
-  const options = openJson(task.options, secrets) ?? {}
+  const { redrive: isRedriven = false, ...options } = openJson(task.options, secrets) ?? {}
   const selected = selectSubtasks(pluginNamed(plugins, task.plugin), task.subtasks, {
     skipCollectors: pipeline?.skip_collectors ?? false,
   })
@@ -78,6 +78,7 @@ async function runSubtasks(
     log,
     decrypt: (stored) => hidden(secrets.decrypt(stored)),
   }
+  const lists: { readonly name: string; readonly result: SubtaskResult }[] = []
   for (const [index, subtask] of selected.entries()) {
     const row = rows[index] as (typeof rows)[number]
     if (row.finished_at && !row.is_failed) continue
@@ -93,10 +94,13 @@ async function runSubtasks(
     log(`${subtask.name} begins`)
     const report = progress.begin(subtask.name, row.id)
     try {
-      const { records, rows: written, quarantined } = await subtask.run({ ...run, progress: report })
+      if (isRedriven) await subtask.redrive?.({ ...run, progress: report })
+      const result = await subtask.run({ ...run, progress: report })
+      const { records, rows: written, quarantined } = result
+      if (result.list) lists.push({ name: subtask.name, result })
       // Before it counts as finished: a crash in between runs it again, and never skips it.
       await progress.end(records)
-      await save({ ...spent(), finished_records: records })
+      await save({ ...spent(), finished_records: records, message: redact(remarksOf(result)) })
       log(`${subtask.name} ends: ${records} records read, ${written} rows written, ${quarantined} put aside`)
     } catch (error) {
       if (!signal.aborted) await save({ ...spent(), is_failed: true, message: redact(messageOf(error)) })
@@ -105,6 +109,21 @@ async function runSubtasks(
       progress.stop()
     }
   }
+  const [first] = lists
+  if (first && lists.every(({ result }) => result.list === 'lost')) {
+    onSubtask(first.name)
+    throw new FatalError(`nothing could be collected: ${remarksOf(first.result)}`)
+  }
+  return (await subtaskRows(kysely, task.id, selected))
+    .filter(({ message }) => message !== '')
+    .map(({ name, message }) => `${name}: ${message}`)
+    .join('\n')
+}
+
+/** What is missing or odd although a subtask ended well. */
+function remarksOf({ remarks = [], quarantined }: SubtaskResult): string {
+  const aside = quarantined > 0 ? [`${quarantined} records could not be used and were put aside`] : []
+  return [...remarks, ...aside].join('; ')
 }
 
 /** What the log must not show once it was read, part by part where it is a list. */

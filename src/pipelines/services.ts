@@ -176,6 +176,64 @@ export interface ScopeConfigService {
   >
 }
 
+/** A project, a scope, all scopes of a connection or plugin; or everything. */
+export interface CollectedFilter {
+  readonly project?: string | undefined
+  readonly plugin?: string | undefined
+  readonly connectionId?: number | undefined
+  readonly scopeId?: string | undefined
+}
+interface OfScope {
+  readonly connectionId: number
+  readonly scopeId: string
+  readonly scopeName: string
+  readonly plugin: string
+  readonly subtask: string
+  readonly rawTable: string
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+export interface GapRecord {
+  readonly kind: string
+  readonly address: string
+  readonly status: number | null
+  readonly reason: string
+  readonly input: unknown
+  readonly since: Date | null
+  readonly missing: number | null
+  /** Runs that asked in vain. */
+  readonly attempts: number
+  readonly isAskedAgain: boolean
+}
+export interface ReceiptRecord extends OfScope {
+  readonly status: string
+  readonly message: string
+  readonly expected: number | null
+  readonly received: number
+  readonly stored: number
+  readonly since: Date | null
+  readonly until: Date | null
+  readonly requests: number
+  readonly countedRequests: number
+  readonly lastSuccessAt: Date | null
+  readonly gaps: readonly GapRecord[]
+}
+export interface QuarantinedRecord extends OfScope {
+  readonly rawId: number
+  readonly recordKey: string
+  readonly entity: string
+  readonly reason: string
+}
+export interface CollectedService {
+  receipts(filter: CollectedFilter): Promise<readonly ReceiptRecord[]>
+  /** Newest first. */
+  quarantined(filter: CollectedFilter & Paged): Promise<Listed<QuarantinedRecord>>
+  /** Runs what was put aside through extraction and conversion again; gives the pipeline. */
+  redrive(filter: CollectedFilter): Promise<Pipeline>
+  /** Collects, and asks also for gaps that were given up; gives the pipeline. */
+  askAgain(filter: CollectedFilter): Promise<Pipeline>
+}
+
 export interface Services {
   readonly projects: ProjectService
   readonly blueprints: BlueprintService
@@ -183,6 +241,7 @@ export interface Services {
   readonly connections: ConnectionService
   readonly scopes: ScopeService
   readonly scopeConfigs: ScopeConfigService
+  readonly collected: CollectedService
   /** Checks a plan given as JSON: `plugin` or `Plugin`, known plugins and subtasks. */
   parsePlan(plan: unknown): Plan
 }

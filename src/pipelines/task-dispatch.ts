@@ -6,7 +6,9 @@ export interface DispatchedTask {
 }
 
 export type TaskOutcome =
-  | { readonly status: 'TASK_COMPLETED' | 'TASK_CANCELLED' }
+  | { readonly status: 'TASK_CANCELLED' }
+  /** `message`: what is missing all the same, and what was odd; empty when all went well. */
+  | { readonly status: 'TASK_COMPLETED'; readonly message: string }
   | {
       readonly status: 'TASK_FAILED'
       readonly message: string

@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './api-keys.ts'
 import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
+import { collectedRoutes } from './collected.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { jiraRoutes } from './jira.ts'
@@ -29,6 +30,7 @@ const CORE: readonly Routes[] = [
   projectRoutes,
   blueprintRoutes,
   pipelineRoutes,
+  collectedRoutes,
   apiKeyRoutes,
   storeRoutes,
   pluginRoutes,

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { CollectedFilter } from '../../pipelines/services.ts'
+import type { Routes } from '../api.ts'
+import { answers, paging, time, timeOrNull } from '../contract/common.ts'
+import { pipeline } from '../contract/records.ts'
+
+const tags = ['collected']
+
+const word = z.string().regex(/^[^\0]+$/, 'must be a text without NUL')
+const connectionId = z.int().min(1)
+const filter = {
+  project: word.optional().meta({ description: 'Only what this project collects.' }),
+  plugin: word.optional().meta({ description: 'Only what this plugin collects.' }),
+  connectionId: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  scopeId: word.optional(),
+}
+/** What is run again: a project, or one scope. */
+const driven = z.union([
+  z.strictObject({ project: word }),
+  z.strictObject({ plugin: word, connectionId, scopeId: word }),
+])
+
+const ofScope = {
+  plugin: z.string(),
+  connectionId: z.int(),
+  scopeId: z.string(),
+  scopeName: z.string(),
+  subtask: z.string(),
+  rawTable: z.string(),
+  createdAt: time,
+  updatedAt: time,
+}
+const gap = z
+  .object({
+    kind: z.enum(['count', 'lost', 'capped']).meta({
+      description: 'count: the source counts more than it sent; lost: it refuses the list; capped: it lists no further',
+    }),
+    address: z.string(),
+    status: z.int().nullable(),
+    reason: z.string(),
+    input: z.any().meta({ description: 'What the list was asked for, where there are many.' }),
+    since: timeOrNull,
+    missing: z.int().nullable(),
+    attempts: z.int().meta({ description: 'Runs that asked in vain.' }),
+    isAskedAgain: z.boolean().meta({ description: 'Whether the next run asks for it.' }),
+  })
+  .meta({ id: 'Gap', description: 'What a collection did not get of what the source has.' })
+const receipt = z
+  .object({
+    ...ofScope,
+    status: z.enum(['complete', 'gap', 'failed']),
+    message: z.string(),
+    expected: z.int().nullable().meta({ description: 'Null where the source does not say how much there is.' }),
+    received: z.int(),
+    stored: z.int(),
+    since: timeOrNull,
+    until: timeOrNull,
+    requests: z.int(),
+    countedRequests: z.int(),
+    lastSuccessAt: timeOrNull,
+    gaps: z.array(gap),
+  })
+  .meta({ id: 'Receipt', description: 'What the last collection of a list asked for, and what came.' })
+const quarantined = z
+  .object({ ...ofScope, rawId: z.int(), recordKey: z.string(), entity: z.string(), reason: z.string() })
+  .meta({ id: 'QuarantinedRecord', description: 'A record that could not be used, and why.' })
+
+/** What collections got and did not get, and what was put aside. */
+export const collectedRoutes: Routes = (api, { services: { collected } }) => {
+  api.get(
+    '/v1/receipts',
+    {
+      schema: {
+        tags,
+        summary: 'What each list was asked for, what came, and what is missing',
+        querystring: z.object(filter),
+        response: answers(200, z.object({ count: z.int(), receipts: z.array(receipt) }), 404),
+      },
+    },
+    async ({ query }) => {
+      const receipts = await collected.receipts(query)
+      return { count: receipts.length, receipts }
+    },
+  )
+  api.get(
+    '/v1/quarantine',
+    {
+      schema: {
+        tags,
+        summary: 'Records that could not be used, newest first',
+        querystring: z.object({ ...filter, ...paging }),
+        response: answers(200, z.object({ count: z.int(), records: z.array(quarantined) }), 404),
+      },
+    },
+    async ({ query }) => {
+      const { count, items } = await collected.quarantined(query)
+      return { count, records: items }
+    },
+  )
+  const again = (path: string, summary: string, act: (chosen: CollectedFilter) => Promise<unknown>) =>
+    api.post(
+      path,
+      { schema: { tags, summary, body: driven, response: answers(201, pipeline, 404) } },
+      async (request, reply) => reply.code(201).send((await act(request.body)) as any),
+    )
+  again('/v1/quarantine/redrive', 'Try records again that were put aside, of a project or a scope', collected.redrive)
+  again('/v1/gaps/ask-again', 'Collect, and ask for what is missing even where it was given up', collected.askAgain)
+}
