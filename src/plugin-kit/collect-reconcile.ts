@@ -51,6 +51,8 @@ async function listNames(
   stored: number,
 ): Promise<Set<string> | undefined> {
   const { incremental } = spec
+  // Then not everything is wanted that is listed.
+  if (run.timeAfter && !(incremental && 'filterBy' in incremental)) return undefined
   const context = { ...base, input: null }
   const plain = request(context)
   // What is stored begins there too.

@@ -1,20 +1,22 @@
 import { wholeTable } from '../../../plugin-kit/lookups.ts'
 import rest from '../entities/issues.ts'
 import { milestones } from '../entities/milestones.ts'
-import { nodesIn, overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
+import { nodesIn, overGraphql, personOf, reconciled, repositoryList, rowsOf } from './kit.ts'
 
 // GitHub allows at most 100 labels and 10 assignees.
-export const { query, ...list } = repositoryList('issues', {
+const ISSUES = {
   size: 100,
   order: 'UPDATED_AT',
   fields: `id fullDatabaseId number state title body url createdAt updatedAt closedAt
     author { ...person } assignees(first: 10) { nodes { ...person } } labels(first: 100) { nodes { name } }
     milestone { number }`,
-})
+}
+export const { query, ...list } = repositoryList('issues', ISSUES)
+export const { queries, reconcile } = reconciled('issues', 'Issue', ISSUES)
 
 export default overGraphql(rest, {
   raw: 'github_graphql_issues',
-  collect: { ...list, incremental: { newestFirstBy: 'updatedAt' } },
+  collect: { ...list, incremental: { newestFirstBy: 'updatedAt' }, reconcile },
   // GraphQL does not tell the id of a milestone.
   lookups: { milestones: wholeTable(milestones, 'number', ({ github_id }) => ({ repo_id: github_id })) },
   rows(node, context) {

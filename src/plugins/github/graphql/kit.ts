@@ -2,7 +2,7 @@
 import type { TableRow } from '../../../database/table.ts'
 import type { CollectContext, CollectSpec } from '../../../plugin-kit/collect-spec.ts'
 import type { Entity, ExtractContext, ExtractSpec } from '../../../plugin-kit/entity.ts'
-import { graphql, graphqlRequest, type HttpRequest } from '../../../plugin-kit/http/index.ts'
+import { graphql, graphqlRequest, type HttpRequest, singlePage } from '../../../plugin-kit/http/index.ts'
 import type { Lookups } from '../../../plugin-kit/lookups.ts'
 import type { Repo } from '../kit.ts'
 import type { Rules } from '../rules.ts'
@@ -38,10 +38,38 @@ export function repositoryList(name: string, options: { size: number; order: str
   return {
     query,
     paging: graphql({ size: options.size, connection: (data) => data.repository?.[name] }),
-    records: ({ data }: any): readonly any[] => nodesIn(data.repository[name]),
-    request: (context: CollectContext<Repo, Rules>) => {
-      const [owner, repo] = context.scope.full_name.split('/')
-      return ask(context, query, { owner, name: repo })
+    // Of the list, or of nodes that were asked for by their ids.
+    records: ({ data }: any): readonly any[] => nodesIn(data.nodes ? data : data.repository[name]),
+    request: inRepository(query),
+  }
+}
+
+const inRepository = (query: string) => (context: CollectContext<Repo, Rules>) => {
+  const [owner, repo] = context.scope.full_name.split('/')
+  return ask(context, query, { owner, name: repo })
+}
+
+/** What is deleted or transferred leaves no trace in a list by time of change: its ids are held against what is stored. */
+export function reconciled(name: string, type: string, { size, fields }: { size: number; fields: string }) {
+  const query = `query ${name}Ids($owner: String!, $name: String!, $pageSize: Int!, $cursor: String) {
+    ${LIMIT}
+    repository(owner: $owner, name: $name) {
+      ${name}(first: $pageSize, after: $cursor, orderBy: { field: CREATED_AT, direction: DESC }) {
+        totalCount ${PAGE} nodes { id }
+      }
+    }
+  }`
+  const some = nodesQuery(type, fields)
+  return {
+    queries: [query, some],
+    reconcile: {
+      request: inRepository(query),
+      paging: graphql({ size: 100, connection: (data) => data.repository?.[name] }),
+      named: {
+        atOnce: size,
+        request: (ids: readonly string[], context: Asking) => ask(context, some, { ids }, true),
+        paging: singlePage,
+      },
     },
   }
 }

@@ -6,13 +6,13 @@ import restReviews, { reviews } from '../entities/reviews.ts'
 import { repoAccounts } from '../kit.ts'
 import { COMMIT_FIELDS, commitOf } from './commits.ts'
 import { ticketOf } from './issues.ts'
-import { completion, innerList, nodesIn, overGraphql, personOf, repositoryList, rowsOf } from './kit.ts'
+import { completion, innerList, nodesIn, overGraphql, personOf, reconciled, repositoryList, rowsOf } from './kit.ts'
 
 const COMMIT = `commit { ${COMMIT_FIELDS} }`
 const REVIEW = 'fullDatabaseId state body submittedAt commit { oid } author { ...person }'
 const REQUEST = 'requestedReviewer { ...person }'
 
-export const { query, ...list } = repositoryList('pullRequests', {
+const PULL_REQUESTS = {
   size: 25,
   order: 'UPDATED_AT',
   fields: `id fullDatabaseId number state title body url createdAt updatedAt closedAt merged mergedAt isDraft
@@ -20,7 +20,9 @@ export const { query, ...list } = repositoryList('pullRequests', {
     author { ...person } mergedBy { ...person } mergeCommit { oid } potentialMergeCommit { oid }
     labels(first: 100) { nodes { name } } comments { totalCount }
     ${innerList('reviewRequests', REQUEST)} ${innerList('commits', COMMIT)} ${innerList('reviews', REVIEW)}`,
-})
+}
+export const { query, ...list } = repositoryList('pullRequests', PULL_REQUESTS)
+export const { queries, reconcile } = reconciled('pullRequests', 'PullRequest', PULL_REQUESTS)
 export const completions = [
   completion('PullRequest', 'commits', COMMIT),
   completion('PullRequest', 'reviews', REVIEW),
@@ -62,6 +64,7 @@ export default overGraphql(rest, {
     ...list,
     completes: completions,
     incremental: { newestFirstBy: 'updatedAt' },
+    reconcile,
   },
   writes: [repoAccounts, commits, repoCommits],
   owns: [

@@ -19,6 +19,10 @@ const queries: Record<string, string> = {
   deployments: deployments.query,
   'some deployments': deployments.someQuery,
   jobs: jobs.query,
+  'ids of issues': issues.queries[0]!,
+  'some issues': issues.queries[1]!,
+  'ids of pull requests': pullRequests.queries[0]!,
+  'some pull requests': pullRequests.queries[1]!,
   'one profile': profilesQuery(1),
   '100 profiles': profilesQuery(100),
   ...Object.fromEntries(
