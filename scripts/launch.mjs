@@ -1,6 +1,13 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureInstalled, node, root } from './install.mjs'
+
+/**
+ * How the server keeps to little memory. Half the usual room for young objects: the server answers as fast with it, and has
+ * a third less. Left to itself, glibc keeps the room of large buffers that are gone, in an arena for every thread.
+ */
+const { flags, environment } = JSON.parse(readFileSync(new URL('./launch.json', import.meta.url), 'utf8'))
 
 /** Runs a TypeScript file on the project's Node, as if it were this process: same terminal, signals and exit code. */
 export async function launch(file, parameters, { development = false, prepare = async () => {} } = {}) {
@@ -11,12 +18,11 @@ export async function launch(file, parameters, { development = false, prepare = 
     console.error(`weir: ${error.message}`)
     process.exit(1)
   }
-  const child = spawn(node, [join(root, file), ...parameters], {
+  const child = spawn(node, [...(file === 'src/main.ts' ? flags : []), join(root, file), ...parameters], {
     env: {
       // Halves the time that loading takes from the second start on.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
-      // Left to itself, glibc keeps the room of large buffers that are gone: a sixth of the memory of a collection.
-      MALLOC_MMAP_THRESHOLD_: String(1 << 17),
+      ...environment,
       ...process.env,
     },
     // The channel tells the child when this process is gone, even if it was killed.

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
+import launched from '../../scripts/launch.json' with { type: 'json' }
 
 const main = join(dirname(dirname(import.meta.dirname)), 'src/main.ts')
 
@@ -15,10 +16,10 @@ export interface Cli {
   readonly ended: Promise<number | NodeJS.Signals>
 }
 
-/** Runs the real command line, in a process of its own, with only the environment that is given. */
+/** Runs the real command line as the launcher does, in a process of its own, with only the environment that is given. */
 export function startCli(parameters: readonly string[], environment: Record<string, string>): Cli {
-  const child = spawn(process.execPath, [main, ...parameters], {
-    env: { PATH: process.env.PATH, ...environment },
+  const child = spawn(process.execPath, [...launched.flags, main, ...parameters], {
+    env: { PATH: process.env.PATH, ...launched.environment, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
