@@ -305,6 +305,40 @@ describeEachDatabase('calculations', (test) => {
     )
   })
 
+  it('links: pull requests that name more numbers than a statement takes', async () => {
+    const titleOf = (number: number) => Array.from({ length: 70 }, (_, index) => `#${number * 70 + index}`).join(' ')
+    await plant(
+      map('repos', 'r'),
+      map('boards', 'b'),
+      ...['5', '69999'].flatMap((key) => [
+        issues.row({ id: `i${key}`, issue_key: key }),
+        boardIssues.row({ board_id: 'b', issue_id: `i${key}` }),
+      ]),
+      ...Array.from({ length: 1000 }, (_, number) =>
+        pullRequests.row({ id: `pr${number}`, base_repo_id: 'r', pull_request_key: number, title: titleOf(number) }),
+      ),
+    )
+    await run('linker', 'LinkPrToIssue', { projectName: 'p', prToIssueRegexp: '#(\\d+)' })
+    expect(await read('pull_request_issues', 'pull_request_id', 'issue_id')).toEqual([
+      ['pr0', 'i5'],
+      ['pr999', 'i69999'],
+    ])
+  })
+
+  it('deployments keep an unknown record unknown', async () => {
+    await plant(
+      map('cicd_scopes', 's'),
+      cicdPipelines.row({ id: 'd', cicd_scope_id: 's', type: 'DEPLOYMENT', result: 'SUCCESS' }),
+      cicdPipelineCommits.row({ pipeline_id: 'd', commit_sha: 'c', repo_url: 'u' }),
+    )
+    await sql`update cicd_pipelines set _raw_data_id = null`.execute(test.database.kysely)
+    await sql`update cicd_pipeline_commits set _raw_data_id = null`.execute(test.database.kysely)
+    await run('dora', 'generateDeployments', { projectName: 'p' })
+    await run('dora', 'generateDeploymentCommits', { projectName: 'p' })
+    expect(await read('cicd_deployments', 'id', '_raw_data_id')).toEqual([['d', null]])
+    expect(await read('cicd_deployment_commits', 'id', '_raw_data_id')).toEqual([['d:u', null]])
+  })
+
   it('people and projects', async () => {
     await plant(
       users.row({ id: 'u1', email: 'one@x', name: 'One' }),
