@@ -1,0 +1,47 @@
+/**
+ * Time as histories need it: hours pass at once, our clock may be wrong, and the vendor's may be ahead. It replaces `Date`,
+ * so that whatever asks for the time is told the same; import it before all else.
+ */
+const RealDate = globalThis.Date
+const MINUTE = 60_000
+/** More than any history sets our clock ahead: whatever was stamped then has passed when the next one begins. */
+const BETWEEN_HISTORIES = 24 * 60 * MINUTE
+
+let passed = 0
+let ourError = 0
+let vendorLead = 0
+
+class MovedDate extends RealDate {
+  constructor(...given: [] | [number]) {
+    if (given.length === 0) super(MovedDate.now())
+    else super(...given)
+  }
+  static override now(): number {
+    return RealDate.now() + passed + ourError
+  }
+  /** Some dates were made before this module. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return RealDate.prototype.isPrototypeOf.call(RealDate.prototype, value as object)
+  }
+}
+globalThis.Date = MovedDate as DateConstructor
+
+export const clocks = {
+  /** For the vendor, and never back: see `docs/convergence.md`. */
+  vendorNow: (): number => RealDate.now() + passed + vendorLead,
+  /** Time passes for everybody. */
+  pass(minutes: number): void {
+    passed += minutes * MINUTE
+  },
+  setOurError(minutes: number): void {
+    ourError = minutes * MINUTE
+  },
+  advanceVendor(minutes: number): void {
+    vendorLead += minutes * MINUTE
+  },
+  begin(): void {
+    passed += BETWEEN_HISTORIES + vendorLead
+    ourError = 0
+    vendorLead = 0
+  },
+}

@@ -1,0 +1,287 @@
+/** Lives through a history on one database, collects the same vendor afresh into another, and compares the two. */
+
+import { sql } from 'kysely'
+import type { Database } from '../../../src/database/database.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openDatabase } from '../../../src/database/open.ts'
+import type { Table } from '../../../src/database/table.ts'
+import { write } from '../../../src/database/write.ts'
+import { domainTables } from '../../../src/domain/index.ts'
+import { messageOf } from '../../../src/errors.ts'
+import { deleteScopeData, scopeParams } from '../../../src/pipelines/scope-data.ts'
+import { systemClock } from '../../../src/plugin-kit/http/clock.ts'
+import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
+import { settingsTables } from '../../../src/plugin-kit/settings-tables.ts'
+import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import { kitTables } from '../../../src/plugin-kit/tables.ts'
+import { systemTables } from '../../../src/system/index.ts'
+import { clocks } from './clocks.ts'
+import { dyingAfter } from './dying-database.ts'
+import type { FaultKind } from './faults.ts'
+import type { History, Operation, OwnOperationName } from './history.ts'
+import { differences, filled, type Snapshot, snapshot } from './snapshot.ts'
+import type { RunningVendor, ScopeUnderTest, VendorUnderTest } from './vendor-under-test.ts'
+
+/** A history after which what is stored is not what is there, or whose runs fail although nothing is wrong. */
+export class LawBroken extends Error {}
+
+export interface Machine {
+  /** Throws LawBroken. */
+  live(history: History): Promise<void>
+  stop(): Promise<void>
+}
+
+const CONNECTION = 1
+const CONFIG = 1
+/** Of a lasting fault: more requests than a history makes. */
+const FOR_EVER = 1e9
+/** Between two operations. */
+const PAUSE_MINUTES = 3
+
+/** Waits before another attempt tell nothing about the law, and one attempt more as much as three. */
+systemClock.random = () => 0
+process.env.API_RETRY = '1'
+
+interface Sides {
+  readonly lived: Database
+  readonly fresh: Database
+}
+
+export async function startMachine(vendor: VendorUnderTest, urls: readonly [string, string]): Promise<Machine> {
+  const [lived, fresh] = await Promise.all([openDatabase(urls[0]), openDatabase(urls[1])])
+  const running = await vendor.start(clocks.vendorNow)
+  const tables = tablesOf(vendor)
+  for (const database of [lived, fresh]) await migrate(database, tables)
+  return {
+    live: (history) => live({ vendor, running, tables, sides: { lived, fresh } }, history),
+    async stop() {
+      await running.stop()
+      await Promise.all([lived.close(), fresh.close()])
+    },
+  }
+}
+
+interface Bench {
+  readonly vendor: VendorUnderTest
+  readonly running: RunningVendor
+  readonly tables: readonly Table<any>[]
+  readonly sides: Sides
+}
+
+/** What is configured now; both databases are given the same. */
+interface Life {
+  plugin: Plugin
+  rules: number
+  readonly scopes: Set<number>
+  /** Something happened that only a full sync can find out. */
+  needsFullSync: boolean
+}
+
+async function live(bench: Bench, history: History): Promise<void> {
+  const { vendor, running, sides, tables } = bench
+  clocks.begin()
+  running.server.clear()
+  running.server.onRequest = () => {}
+  running.reset()
+  await Promise.all([empty(sides.lived, tables), empty(sides.fresh, tables)])
+  const life: Life = { plugin: vendor.interfaces[0], rules: 0, scopes: new Set([0, 1]), needsFullSync: false }
+  await configure(bench, sides.lived, life)
+  for (const operation of history) {
+    clocks.pass(PAUSE_MINUTES)
+    await happen(bench, life, operation)
+  }
+  running.server.clear()
+  clocks.setOurError(0)
+  clocks.pass(PAUSE_MINUTES)
+  await configure(bench, sides.fresh, life)
+  await bothEnd([
+    mustRunAll(bench, life, sides.lived, { fullSync: life.needsFullSync }),
+    mustRunAll(bench, life, sides.fresh),
+  ])
+  const [found, expected] = await Promise.all([see(bench, life, sides.lived), see(bench, life, sides.fresh)])
+  const different = differences(found, expected)
+  if (different.length > 0) throw new LawBroken(different.join('\n'))
+}
+
+async function happen(bench: Bench, life: Life, [name, ...parameters]: Operation): Promise<void> {
+  const { vendor, running } = bench
+  const own = OWN[name as OwnOperationName]
+  if (own) return own(bench, life, parameters)
+  const change = vendor.changes[name]
+  if (!change) throw new Error(`${vendor.name} knows no operation ${name}`)
+  if (change.leavesNoTrace) life.needsFullSync = true
+  running.change(name, parameters)
+}
+
+type Happen = (bench: Bench, life: Life, parameters: readonly any[]) => Promise<void>
+
+const OWN: Record<OwnOperationName, Happen> = {
+  run: (bench, life, [scope]) => mayRun(bench, life, bench.sides.lived, scope),
+  async 'run both'(bench, life, [first, second]) {
+    const other = first === second ? (first + 1) % bench.vendor.scopes.length : second
+    await bothEnd([first, other].map((scope) => mayRun(bench, life, bench.sides.lived, scope)))
+  },
+  async 'run twice'(bench, life, [scope]) {
+    await bothEnd([1, 2].map(() => mayRun(bench, life, bench.sides.lived, scope)))
+  },
+  'full sync': (bench, life, [scope]) => mayRun(bench, life, bench.sides.lived, scope, { fullSync: true }),
+  async kill(bench, life, [scope, statements]) {
+    await mayRun(bench, life, dyingAfter(bench.sides.lived, statements), scope, { isExpectedToFail: true })
+  },
+  async cancel(bench, life, [scope, requests]) {
+    const controller = new AbortController()
+    let left = requests
+    bench.running.server.onRequest = () => {
+      if (left-- <= 0) controller.abort(new Error('cancelled'))
+    }
+    const options = { signal: controller.signal, isExpectedToFail: true }
+    await mayRun(bench, life, bench.sides.lived, scope, options)
+    bench.running.server.onRequest = () => {}
+  },
+  async 'add scope'(bench, life, [scope]) {
+    life.scopes.add(scope)
+    await configure(bench, bench.sides.lived, life)
+  },
+  async 'delete scope'({ vendor, sides }, life, [scope]) {
+    if (!life.scopes.delete(scope)) return
+    const source = sourceOf(vendor)
+    const { row } = vendor.scopes[scope] as ScopeUnderTest
+    await deleteScopeData(sides.lived, vendor.interfaces, source, CONNECTION, row)
+    const { table } = source.scope
+    const keys = table.keys.map((position) => table.names[position] as string)
+    let query = sides.lived.kysely.deleteFrom(table.name).where('connection_id', '=', CONNECTION)
+    for (const key of keys) if (key !== 'connection_id') query = query.where(key, '=', row[key])
+    await query.execute()
+  },
+  async 'change rules'(bench, life, [rules]) {
+    life.rules = rules
+    await configure(bench, bench.sides.lived, life)
+  },
+  async 'swap interface'({ vendor }, life) {
+    const { interfaces } = vendor
+    life.plugin = interfaces[(interfaces.indexOf(life.plugin) + 1) % interfaces.length] as Plugin
+  },
+  async 'our clock'(_bench, _life, [minutes]) {
+    clocks.setOurError(minutes)
+  },
+  async 'vendor clock'(_bench, _life, [minutes]) {
+    clocks.advanceVendor(minutes)
+  },
+  async wait(_bench, _life, [minutes]) {
+    clocks.pass(minutes)
+  },
+  async fault({ running }, _life, [kind, list, times]) {
+    running.server.fail(kind as FaultKind, list, times)
+  },
+  async 'lasting fault'({ running }, _life, [list]) {
+    running.server.fail('server error', list, FOR_EVER)
+  },
+  async 'clear faults'({ running }) {
+    running.server.clear()
+  },
+}
+
+/** Whatever one of them throws, the other must not go on beside the next operation. */
+async function bothEnd(runs: readonly Promise<void>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(runs)) if (outcome.status === 'rejected') throw outcome.reason
+}
+
+interface RunOptions {
+  readonly fullSync?: boolean
+  readonly signal?: AbortSignal
+  /** It is killed or cancelled. */
+  readonly isExpectedToFail?: boolean
+}
+
+/** A run of a scope that may not be configured, on a vendor that may be in trouble: only then it may fail. */
+async function mayRun(bench: Bench, life: Life, database: Database, scope: number, options: RunOptions = {}) {
+  if (!life.scopes.has(scope)) return
+  const isTroubled = options.isExpectedToFail || bench.running.server.hasFaults
+  try {
+    await runScope(bench, life, database, scope, options)
+  } catch (error) {
+    if (!isTroubled) throw new LawBroken(`a run of scope ${scope} fails: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function mustRunAll(bench: Bench, life: Life, database: Database, options: RunOptions = {}) {
+  for (const scope of [...life.scopes].sort()) {
+    await runScope(bench, life, database, scope, options).catch((error) => {
+      const which = database === bench.sides.lived ? 'last run' : 'run on a fresh database'
+      throw new LawBroken(`the ${which} of scope ${scope} fails: ${messageOf(error)}`, { cause: error })
+    })
+  }
+}
+
+/** Subtask after subtask, as a task does. */
+async function runScope(
+  { vendor }: Bench,
+  { plugin }: Life,
+  database: Database,
+  scope: number,
+  { fullSync = false, signal = new AbortController().signal }: RunOptions,
+): Promise<void> {
+  const options = { connectionId: CONNECTION, ...vendor.scopes[scope]?.options }
+  for (const subtask of plugin.subtasks.filter(({ isDefault }) => isDefault)) {
+    signal.throwIfAborted()
+    await subtask.run({ database, options, fullSync, signal, progress: () => {} })
+  }
+}
+
+const sourceOf = ({ interfaces }: VendorUnderTest): PluginSpec => interfaces[0].source as PluginSpec
+
+/** Writes connection, scope config and scopes. */
+async function configure({ vendor, running }: Bench, database: Database, { rules, scopes }: Life): Promise<void> {
+  const source = sourceOf(vendor)
+  const { connections, scopeConfigs } = settingsTables(source)
+  const columns = (values: object) => values as any
+  await write(database, [
+    connections.row(columns({ id: CONNECTION, name: vendor.name, ...running.connection })),
+    scopeConfigs.row(columns({ id: CONFIG, connection_id: CONNECTION, name: 'rules', ...vendor.rules[rules] })),
+    ...[...scopes].map((scope) => {
+      const row = { ...vendor.scopes[scope]?.row, connection_id: CONNECTION, scope_config_id: CONFIG }
+      const origin = { _raw_data_table: `_raw_${source.name}_scopes` }
+      return source.scope.table.row(
+        columns({ ...row, ...origin, _raw_data_params: scopeParams(source, CONNECTION, row) }),
+      )
+    }),
+  ])
+}
+
+const see = ({ vendor, tables }: Bench, { scopes }: Life, database: Database): Promise<Snapshot> =>
+  snapshot(database, {
+    tables: tables.filter((table) => isCompared(vendor, table)),
+    params: new Set([...scopes].map((scope) => scopeParams(sourceOf(vendor), CONNECTION, vendor.scopes[scope]?.row))),
+    isAside: (table, column) =>
+      `${table}.${column}` in (vendor.unlike ?? {}) || (column === '_raw_data_table' && hasManySources(vendor, table)),
+  })
+
+/** Whether records of several raw tables make the same rows, such as those of people: then the last one counts as origin. */
+function hasManySources({ interfaces }: VendorUnderTest, table: string): boolean {
+  const subtasks = interfaces.flatMap((plugin) => plugin.subtasks)
+  const makers = subtasks.filter(({ step, writes }) => step !== 'collect' && writes.includes(table))
+  const raw = new Set(makers.filter(({ step }) => step === 'extract').map(({ reads }) => reads[0]))
+  const tool = new Set(makers.filter(({ step }) => step === 'convert').map(({ reads }) => reads[0] as string))
+  return (
+    raw.size > 1 || tool.size > 1 || [...tool].some((each) => hasManySources({ interfaces } as VendorUnderTest, each))
+  )
+}
+
+/** Everything that a run may need; of the domain what its subtasks write. */
+function tablesOf({ interfaces }: VendorUnderTest): Table<any>[] {
+  const written = new Set(interfaces.flatMap(({ subtasks }) => subtasks.flatMap(({ writes }) => writes)))
+  const domain = domainTables.filter(({ name }) => written.has(name))
+  return [...new Set([...systemTables, ...kitTables, ...domain, ...interfaces.flatMap(({ tables }) => tables)])]
+}
+
+function isCompared(vendor: VendorUnderTest, table: Table<any>): boolean {
+  const { connections, scopeConfigs } = settingsTables(sourceOf(vendor))
+  if (table === connections || table === scopeConfigs || table.name.startsWith('_raw_')) return false
+  return domainTables.includes(table) || vendor.interfaces.some(({ tables }) => tables.includes(table))
+}
+
+async function empty(database: Database, tables: readonly Table<any>[]): Promise<void> {
+  for (const { name } of await filled(database, tables)) {
+    await sql`delete from ${sql.table(name)}`.execute(database.kysely)
+  }
+}

@@ -1,0 +1,70 @@
+/** What is stored, as far as the law speaks of it, and how two of them differ. */
+import { sql } from 'kysely'
+import type { Database } from '../../../src/database/database.ts'
+import { readAll } from '../../../src/database/read.ts'
+import type { Table } from '../../../src/database/table.ts'
+
+export type Snapshot = ReadonlyMap<string, readonly string[]>
+
+/** When a row was written, and which of several raw records it was made from. */
+const ASIDE = ['created_at', 'updated_at', '_raw_data_id']
+const CONFIGURED = 'of a configured scope'
+
+export interface Sight {
+  readonly tables: readonly Table<any>[]
+  /** Marks of the scopes that are configured: which of those that share a row made it is left open. */
+  readonly params: ReadonlySet<string>
+  readonly isAside: (table: string, column: string) => boolean
+}
+
+/** Those that hold anything, by one statement: most do not, and histories are many. */
+export async function filled({ kysely }: Database, tables: readonly Table<any>[]): Promise<readonly Table<any>[]> {
+  const each = tables.map(
+    ({ name }) => sql`select ${sql.lit(name)} as name where exists (select 1 from ${sql.table(name)})`,
+  )
+  const { rows } = await sql<{ name: string }>`${sql.join(each, sql` union all `)}`.execute(kysely)
+  const names = new Set(rows.map(({ name }) => name))
+  return tables.filter(({ name }) => names.has(name))
+}
+
+export async function snapshot(database: Database, { tables, params, isAside }: Sight): Promise<Snapshot> {
+  const found = new Map<string, string[]>()
+  for (const table of await filled(database, tables)) {
+    const kept = table.names.filter((name) => !ASIDE.includes(name) && !isAside(table.name, name))
+    const rows = (await readAll(database, { table, isLiteral: true })).map((row) =>
+      JSON.stringify(
+        Object.fromEntries(
+          kept.map((name) => [
+            name,
+            name === '_raw_data_params' && params.has(String(row[name])) ? CONFIGURED : row[name],
+          ]),
+        ),
+        (_name, value) => (typeof value === 'bigint' ? String(value) : value),
+      ),
+    )
+    found.set(table.name, rows.sort())
+  }
+  return found
+}
+
+const MOST_ROWS = 4
+
+/** One line a row that only one of them has; none: they are equal. */
+export function differences(lived: Snapshot, fresh: Snapshot): string[] {
+  return [...new Set([...fresh.keys(), ...lived.keys()])].flatMap((table) => {
+    const [own, other] = [lived.get(table) ?? [], fresh.get(table) ?? []]
+    const strange = without(own, other).map((row) => `${table} has, and a fresh one has not: ${row}`)
+    const missing = without(other, own).map((row) => `${table} has not, and a fresh one has: ${row}`)
+    return [...shortened(table, strange), ...shortened(table, missing)]
+  })
+}
+
+function without(rows: readonly string[], others: readonly string[]): string[] {
+  const left = Map.groupBy(others, (row) => row) as Map<string, string[]>
+  return rows.filter((row) => left.get(row)?.pop() === undefined)
+}
+
+const shortened = (table: string, lines: readonly string[]): string[] =>
+  lines.length > MOST_ROWS
+    ? [...lines.slice(0, MOST_ROWS), `${table}: and ${lines.length - MOST_ROWS} more`]
+    : [...lines]

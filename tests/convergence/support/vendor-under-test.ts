@@ -1,0 +1,54 @@
+/**
+ * What a plugin brings to be held against the law of convergence: a vendor's server whose things come, change and go on
+ * demand, and the scopes and rules that it is collected with. `describeConvergence` of suite.ts does the rest.
+ */
+import type { Arbitrary } from 'fast-check'
+import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import type { FaultyServer } from './faults.ts'
+
+export interface VendorUnderTest {
+  readonly name: string
+  /** Ways to collect the same things, such as REST and GraphQL; the first one unless a history swaps. */
+  readonly interfaces: readonly [Plugin, ...Plugin[]]
+  /** Two to four that overlap as far as the vendor's can; a history begins with the first two. */
+  readonly scopes: readonly ScopeUnderTest[]
+  /** Scope configs to change between; all scopes share the one in force. */
+  readonly rules: readonly [Rules, ...Rules[]]
+  /** Parts of addresses or bodies, each of one list: what faults befall. */
+  readonly lists: readonly string[]
+  readonly changes: Readonly<Record<string, VendorChange>>
+  /** Columns whose value depends on more than what the vendor has; `table.column`, and why. */
+  readonly unlike?: Readonly<Record<string, string>>
+  /** `now` is the vendor's clock. */
+  start(now: () => number): Promise<RunningVendor>
+}
+
+export type Rules = Readonly<Record<string, unknown>>
+
+export interface ScopeUnderTest {
+  /** Of a task. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** Of the scope table. */
+  readonly row: Readonly<Record<string, unknown>>
+}
+
+export interface VendorChange {
+  readonly arguments: readonly Arbitrary<string | number | boolean>[]
+  /**
+   * What an incremental run cannot see: the vendor tells of it neither by a time of change nor by an answer that is asked
+   * for anyway. A history with such a change ends with full syncs, and the entity's documentation names it.
+   */
+  readonly leavesNoTrace?: true
+}
+
+export interface RunningVendor {
+  readonly server: FaultyServer
+  /** Columns of the connection besides its id and name; the endpoint leads to `server`. */
+  readonly connection: Readonly<Record<string, unknown>>
+  /** Back to what every history begins with. */
+  reset(): void
+  /** Numbers pick one of the things that are there, so that every change applies whatever came before. */
+  change(name: string, parameters: readonly (string | number | boolean)[]): void
+  /** Empties `server`, ends the fake. */
+  stop(): Promise<void>
+}

@@ -1,0 +1,5 @@
+import './support/clocks.ts'
+import { describeConvergence } from './support/suite.ts'
+import { workshopVendor } from './workshop/vendor.ts'
+
+describeConvergence(workshopVendor, { few: 24, many: 10_000 })

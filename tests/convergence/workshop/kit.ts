@@ -1,0 +1,40 @@
+/** Boards that share items, as many a tracker has, and the builds of what is made on them. */
+import { bigint, key, type RowOf, string } from '../../../src/database/table.ts'
+import { inner, pluginKit } from '../../../src/plugin-kit/entity.ts'
+import { cursor } from '../../../src/plugin-kit/http/index.ts'
+
+const kit = pluginKit('workshop')
+export const { table } = kit
+
+export const boards = table('boards', 'WorkshopBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
+export type Board = RowOf<typeof boards>
+export interface Rules {
+  readonly hotLabel: string
+  readonly incidentKind: string
+}
+
+export const entity = kit.entityMaker<Board, Rules>((each, { id }) =>
+  'board_id' in each.columns ? { board_id: id } : {},
+)
+export const ofScope = () => bigint((_record: unknown, { scope }: any) => scope.id)
+
+export const boardItems = table('board_items', 'WorkshopBoardItem', {
+  board_id: key(ofScope()),
+  item_id: key(bigint('id')),
+})
+/** Rows whose item is on the board; `column` names it. */
+export const onBoard = (column: string) => ({
+  joins: { board: inner(boardItems, { connection_id: 'connection_id', item_id: column }) },
+  where: ({ id }: Board) => ({ 'board.board_id': id }),
+})
+
+export const people = table('people', 'WorkshopPerson', { id: key(bigint()), name: string() })
+/** Raw tables whose records name people. */
+export const NAMING = ['workshop_items', 'workshop_query_items', 'workshop_comments', 'workshop_commits']
+
+export const nodes = cursor({
+  size: 2,
+  sizeParam: 'first',
+  param: 'after',
+  next: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
+})
