@@ -79,11 +79,11 @@ export async function startFaultyServer(respond: Respond): Promise<FaultyServer>
   return faulty
 }
 
-/** In front of a fake that runs by itself. */
-export const startFaultyProxy = (target: string): Promise<FaultyServer> =>
+/** In front of a fake that runs by itself; `target` is asked each time, since histories begin with a new one. */
+export const startFaultyProxy = (target: () => string): Promise<FaultyServer> =>
   startFaultyServer((request, body, response) => {
     const { host: _, ...headers } = request.headers
-    const url = new URL(request.url ?? '/', target)
+    const url = new URL(request.url ?? '/', target())
     const forwarded = httpRequest(url, { method: request.method ?? 'GET', headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)

@@ -82,7 +82,7 @@ async function live(bench: Bench, history: History): Promise<void> {
   clocks.begin()
   running.server.clear()
   running.server.onRequest = () => {}
-  running.reset()
+  await running.reset()
   await Promise.all([empty(sides.lived, tables), empty(sides.fresh, tables)])
   const life: Life = { plugin: vendor.interfaces[0], rules: 0, scopes: new Set([0, 1]), needsFullSync: false }
   await configure(bench, sides.lived, life)
@@ -228,7 +228,10 @@ async function runScope(
   }
 }
 
-const sourceOf = ({ interfaces }: VendorUnderTest): PluginSpec => interfaces[0].source as PluginSpec
+function sourceOf({ interfaces }: VendorUnderTest): PluginSpec {
+  const source = interfaces[0].source as PluginSpec
+  return source.settingsOf ?? source
+}
 
 /** Writes connection, scope config and scopes. */
 async function configure({ vendor, running }: Bench, database: Database, { rules, scopes }: Life): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import type { Arbitrary } from 'fast-check'
 import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
-import type { FaultyServer } from './faults.ts'
+import { type FaultyServer, startFaultyProxy } from './faults.ts'
 
 export interface VendorUnderTest {
   readonly name: string
@@ -46,9 +46,39 @@ export interface RunningVendor {
   /** Columns of the connection besides its id and name; the endpoint leads to `server`. */
   readonly connection: Readonly<Record<string, unknown>>
   /** Back to what every history begins with. */
-  reset(): void
+  reset(): Promise<void>
   /** Numbers pick one of the things that are there, so that every change applies whatever came before. */
   change(name: string, parameters: readonly (string | number | boolean)[]): void
-  /** Empties `server`, ends the fake. */
   stop(): Promise<void>
 }
+
+/** For fakes that are servers of their own: one a history, behind one address. */
+export interface FakeServer {
+  readonly url: string
+  stop(): Promise<void>
+}
+export async function behindFaults<Fake extends FakeServer>(parts: {
+  readonly begin: () => Promise<Fake>
+  readonly connection: (url: string) => Readonly<Record<string, unknown>>
+  readonly change: (fake: Fake, name: string, parameters: readonly any[]) => void
+}): Promise<RunningVendor> {
+  let fake = await parts.begin()
+  const server = await startFaultyProxy(() => fake.url)
+  return {
+    server,
+    connection: parts.connection(server.url),
+    async reset() {
+      await fake.stop()
+      fake = await parts.begin()
+    },
+    change: (name, parameters) => parts.change(fake, name, parameters),
+    async stop() {
+      await server.stop()
+      await fake.stop()
+    },
+  }
+}
+
+/** One of what is there, whatever the number; undefined where nothing is. */
+export const pick = <Thing>(things: readonly Thing[], number: number): Thing | undefined =>
+  things[number % things.length]

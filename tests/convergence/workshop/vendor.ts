@@ -178,7 +178,7 @@ export const workshopVendor: VendorUnderTest = {
     return {
       server,
       connection: { endpoint: server.url, token: 'a-token' },
-      reset: () => {
+      reset: async () => {
         world = new World(now)
       },
       change: (name, parameters) => world.changes[name as keyof typeof CHANGES](...(parameters as number[])),

@@ -1,6 +1,6 @@
 /** What the made-up vendor has, and how it changes. Times are whole seconds, as most vendors tell them. */
 import fc from 'fast-check'
-import type { VendorChange } from '../support/vendor-under-test.ts'
+import { pick, type VendorChange } from '../support/vendor-under-test.ts'
 
 export interface Item {
   readonly id: number
@@ -51,7 +51,7 @@ export class World {
     for (const [index, name] of ['task', 'fire'].entries()) this.kinds.set(index + 1, name)
     for (let number = 0; number < 6; number++) {
       const item = this.#item(BOARDS[number % 3] as number, number, 1 << (number % 5), number)
-      if (number % 2) item.boards.add(BOARDS[(number + 1) % 4] as number)
+      if (number % 2) item.boards.add(BOARDS[(number + 1) % 3] as number)
       if (number < 3) this.#comment(item, number)
     }
     for (let number = 0; number < 5; number++) {
@@ -154,7 +154,6 @@ export class World {
   }
 }
 
-const pick = <Thing>(things: readonly Thing[], number: number): Thing | undefined => things[number % things.length]
 const remove = (things: unknown[], number: number): void => {
   if (things.length > 0) things.splice(number % things.length, 1)
 }

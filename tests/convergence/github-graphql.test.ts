@@ -1,0 +1,5 @@
+import './support/clocks.ts'
+import { describeConvergence } from './support/suite.ts'
+import { githubGraphqlVendor } from './vendors/github.ts'
+
+describeConvergence(githubGraphqlVendor, { few: 4, many: 300 })
