@@ -15,6 +15,7 @@ interface OwnOperation {
 }
 
 const scope = ({ scopes }: VendorUnderTest) => fc.nat(scopes.length - 1)
+const project = fc.nat(1)
 const minutes = fc.constantFrom(-180, -61, -2, 2, 61, 180)
 /** Few statements happen in a run over nothing new, many in a first one. */
 const moment = fc.oneof(fc.nat(20), fc.nat(400))
@@ -33,6 +34,10 @@ export const OPERATIONS = {
   cancel: { weight: 1, arguments: (vendor) => [scope(vendor), fc.nat(40)] },
   'add scope': { weight: 1, arguments: (vendor) => [scope(vendor)] },
   'delete scope': { weight: 1, arguments: (vendor) => [scope(vendor)] },
+  /** Mapping, the scopes one after the other, metrics. */
+  'run project': { weight: 2, arguments: () => [project] },
+  'add project': { weight: 1, arguments: () => [project] },
+  'delete project': { weight: 1, arguments: () => [project] },
   'change rules': {
     weight: 1,
     arguments: ({ rules }) => [fc.nat(rules.length - 1)],

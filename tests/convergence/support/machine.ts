@@ -19,6 +19,7 @@ import { clocks } from './clocks.ts'
 import { dyingAfter } from './dying-database.ts'
 import type { FaultKind } from './faults.ts'
 import type { History, Operation, OwnOperationName } from './history.ts'
+import { CALCULATING, calculateProject, deleteProject, mapProject, PROJECTS, type ProjectRun } from './projects.ts'
 import { differences, filled, type Snapshot, snapshot } from './snapshot.ts'
 import type { RunningVendor, ScopeUnderTest, VendorUnderTest } from './vendor-under-test.ts'
 
@@ -35,6 +36,12 @@ const CONNECTION = 1
 const CONFIG = 1
 /** Of a lasting fault: more requests than a history makes. */
 const FOR_EVER = 1e9
+/** Of what still lasts: until the moment of the calculation. */
+const UNTIL_NOW = new Set([
+  'issue_status_history.end_date',
+  'issue_status_history.status_time_minutes',
+  'issue_assignee_history.end_date',
+])
 /** Between two operations. */
 const PAUSE_MINUTES = 3
 
@@ -73,6 +80,7 @@ interface Life {
   plugin: Plugin
   rules: number
   readonly scopes: Set<number>
+  readonly projects: Set<number>
   /** Something happened that only a full sync can find out. */
   needsFullSync: boolean
 }
@@ -84,7 +92,13 @@ async function live(bench: Bench, history: History): Promise<void> {
   running.server.onRequest = () => {}
   await running.reset()
   await Promise.all([empty(sides.lived, tables), empty(sides.fresh, tables)])
-  const life: Life = { plugin: vendor.interfaces[0], rules: 0, scopes: new Set([0, 1]), needsFullSync: false }
+  const life: Life = {
+    plugin: vendor.interfaces[0],
+    rules: 0,
+    scopes: new Set([0, 1]),
+    projects: new Set([0, 1]),
+    needsFullSync: false,
+  }
   await configure(bench, sides.lived, life)
   for (const operation of history) {
     clocks.pass(PAUSE_MINUTES)
@@ -153,6 +167,21 @@ const OWN: Record<OwnOperationName, Happen> = {
     for (const key of keys) if (key !== 'connection_id') query = query.where(key, '=', row[key])
     await query.execute()
   },
+  async 'run project'(bench, life, [project]) {
+    if (!life.projects.has(project)) return
+    const run = projectRun(bench, life, bench.sides.lived)
+    await mapProject(run, project)
+    for (const scope of life.scopes) {
+      if (PROJECTS[project]?.has(scope)) await mayRun(bench, life, bench.sides.lived, scope)
+    }
+    await calculateProject(run, project)
+  },
+  async 'add project'(_bench, life, [project]) {
+    life.projects.add(project)
+  },
+  async 'delete project'({ sides }, life, [project]) {
+    if (life.projects.delete(project)) await deleteProject(sides.lived, project)
+  },
   async 'change rules'(bench, life, [rules]) {
     life.rules = rules
     await configure(bench, bench.sides.lived, life)
@@ -204,14 +233,32 @@ async function mayRun(bench: Bench, life: Life, database: Database, scope: numbe
   }
 }
 
+/** As the pipelines of all projects would: mapping, scopes, metrics. */
 async function mustRunAll(bench: Bench, life: Life, database: Database, options: RunOptions = {}) {
+  const ofProjects = projectRun(bench, life, database)
+  for (const project of [...life.projects].sort()) await mapProject(ofProjects, project)
   for (const scope of [...life.scopes].sort()) {
     await runScope(bench, life, database, scope, options).catch((error) => {
       const which = database === bench.sides.lived ? 'last run' : 'run on a fresh database'
       throw new LawBroken(`the ${which} of scope ${scope} fails: ${messageOf(error)}`, { cause: error })
     })
   }
+  for (const project of [...life.projects].sort()) await calculateProject(ofProjects, project)
 }
+
+const projectRun = ({ vendor }: Bench, { scopes }: Life, database: Database): ProjectRun => ({
+  database,
+  source: sourceOf(vendor),
+  connectionId: CONNECTION,
+  scopes: new Map([...scopes].sort().map((scope) => [scope, scopeRow(vendor, scope)])),
+  signal: new AbortController().signal,
+})
+
+const scopeRow = ({ scopes }: VendorUnderTest, scope: number) => ({
+  ...scopes[scope]?.row,
+  connection_id: CONNECTION,
+  scope_config_id: CONFIG,
+})
 
 /** Subtask after subtask, as a task does. */
 async function runScope(
@@ -242,7 +289,7 @@ async function configure({ vendor, running }: Bench, database: Database, { rules
     connections.row(columns({ id: CONNECTION, name: vendor.name, ...running.connection })),
     scopeConfigs.row(columns({ id: CONFIG, connection_id: CONNECTION, name: 'rules', ...vendor.rules[rules] })),
     ...[...scopes].map((scope) => {
-      const row = { ...vendor.scopes[scope]?.row, connection_id: CONNECTION, scope_config_id: CONFIG }
+      const row = scopeRow(vendor, scope)
       const origin = { _raw_data_table: `_raw_${source.name}_scopes` }
       return source.scope.table.row(
         columns({ ...row, ...origin, _raw_data_params: scopeParams(source, CONNECTION, row) }),
@@ -256,6 +303,7 @@ const see = ({ vendor, tables }: Bench, { scopes }: Life, database: Database): P
     tables: tables.filter((table) => isCompared(vendor, table)),
     params: new Set([...scopes].map((scope) => scopeParams(sourceOf(vendor), CONNECTION, vendor.scopes[scope]?.row))),
     isAside: (table, column) =>
+      UNTIL_NOW.has(`${table}.${column}`) ||
       `${table}.${column}` in (vendor.unlike ?? {}) || (column === '_raw_data_table' && hasManySources(vendor, table)),
   })
 
@@ -270,12 +318,12 @@ function hasManySources({ interfaces }: VendorUnderTest, table: string): boolean
   )
 }
 
-/** Everything that a run may need; of the domain what its subtasks write. */
-function tablesOf({ interfaces }: VendorUnderTest): Table<any>[] {
-  const written = new Set(interfaces.flatMap(({ subtasks }) => subtasks.flatMap(({ writes }) => writes)))
-  const domain = domainTables.filter(({ name }) => written.has(name))
-  return [...new Set([...systemTables, ...kitTables, ...domain, ...interfaces.flatMap(({ tables }) => tables)])]
-}
+const tablesOf = ({ interfaces }: VendorUnderTest): Table<any>[] => [
+  ...new Set([
+    ...[systemTables, kitTables, domainTables].flat(),
+    ...[...interfaces, ...CALCULATING].flatMap(({ tables }) => tables),
+  ]),
+]
 
 function isCompared(vendor: VendorUnderTest, table: Table<any>): boolean {
   const { connections, scopeConfigs } = settingsTables(sourceOf(vendor))

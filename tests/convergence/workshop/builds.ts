@@ -67,6 +67,7 @@ export const commitEntity = entity(commits, {
   raw: 'workshop_commits',
   collect: {
     forEach: { table: builds, input: ({ sha }) => ({ sha }), atOnce: () => 2 },
+    key: ({ sha }) => sha,
     request: ({ input }) => ({ path: 'commits', query: { sha: input.map(({ sha }: { sha: string }) => sha) } }),
   },
   extract: {

@@ -1,5 +1,7 @@
 /** Boards that share items, as many a tracker has, and the builds of what is made on them. */
 import { bigint, key, type RowOf, string } from '../../../src/database/table.ts'
+import { cicdScopes } from '../../../src/domain/devops.ts'
+import { boards as domainBoards } from '../../../src/domain/ticket.ts'
 import { inner, pluginKit } from '../../../src/plugin-kit/entity.ts'
 import { cursor } from '../../../src/plugin-kit/http/index.ts'
 
@@ -26,6 +28,20 @@ export const boardItems = table('board_items', 'WorkshopBoardItem', {
 export const onBoard = (column: string) => ({
   joins: { board: inner(boardItems, { connection_id: 'connection_id', item_id: column }) },
   where: ({ id }: Board) => ({ 'board.board_id': id }),
+})
+
+export const boardEntity = entity(boards, {
+  label: 'Boards',
+  domainTypes: ['TICKET', 'CICD'],
+  convert: {
+    to: [domainBoards, cicdScopes],
+    where: ({ id }) => ({ id }),
+    replaces: ['workshop_scopes'],
+    rows: ({ id, name }, { idOf }) => [
+      domainBoards.row({ id: idOf(boards, id), name }),
+      cicdScopes.row({ id: idOf(boards, id), name }),
+    ],
+  },
 })
 
 export const people = table('people', 'WorkshopPerson', { id: key(bigint()), name: string() })

@@ -1,12 +1,29 @@
 /** A plugin that exists only here, and uses what the kit offers. */
-import { boards as domainBoards } from '../../../src/domain/ticket.ts'
 import { definePlugin } from '../../../src/plugin-kit/define-plugin.ts'
 import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
-import { buildEntity, commitEntity, deployEntity } from './builds.ts'
-import { commentEntity, itemEntity, kindEntity, labelEntity, peopleEntity, queryItemEntity } from './items.ts'
-import { boards } from './kit.ts'
+import { buildEntity, commitEntity, commits, deployEntity } from './builds.ts'
+import {
+  commentEntity,
+  comments,
+  itemEntity,
+  items,
+  kindEntity,
+  labelEntity,
+  peopleEntity,
+  queryItemEntity,
+} from './items.ts'
+import { boardEntity, boards, people } from './kit.ts'
 
-const shared = [labelEntity, commentEntity, kindEntity, peopleEntity, buildEntity, commitEntity, deployEntity]
+const shared = [
+  boardEntity,
+  labelEntity,
+  commentEntity,
+  kindEntity,
+  peopleEntity,
+  buildEntity,
+  commitEntity,
+  deployEntity,
+]
 
 export const workshopSpec: PluginSpec = {
   name: 'workshop',
@@ -21,7 +38,6 @@ export const workshopSpec: PluginSpec = {
     title: 'Board',
     options: { boardId: 'id' },
     params: (connectionId, { id }) => ({ ConnectionId: connectionId, BoardId: Number(id) }),
-    convert: (board, idOf) => [domainBoards.row({ id: idOf(boards, board.id as number), name: board.name as string })],
   },
   scopeConfig: {
     fields: {
@@ -31,6 +47,17 @@ export const workshopSpec: PluginSpec = {
     prepare: ({ hotLabel = '', incidentKind = '' }) => ({ hotLabel, incidentKind }),
   },
   entities: [itemEntity, ...shared],
+  referred: [
+    {
+      table: people,
+      by: [
+        { table: items, columns: { connection_id: 'connection_id', id: 'reporter_id' } },
+        { table: items, columns: { connection_id: 'connection_id', id: 'assignee_id' } },
+        { table: comments, columns: { connection_id: 'connection_id', id: 'author_id' } },
+        { table: commits, columns: { connection_id: 'connection_id', id: 'author_id' } },
+      ],
+    },
+  ],
 }
 export const workshop = definePlugin(workshopSpec)
 

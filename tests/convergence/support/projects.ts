@@ -1,0 +1,74 @@
+/** Projects of a history: what makes them up, what is calculated for them, and how they are deleted. */
+import type { Database } from '../../../src/database/database.ts'
+import { write } from '../../../src/database/write.ts'
+import { domainScopesOf, entitiesOf } from '../../../src/pipelines/plan/domain-scopes.ts'
+import { METRIC_PLANS } from '../../../src/pipelines/plan/metric-plans.ts'
+import { projectService } from '../../../src/pipelines/projects.ts'
+import type { BlueprintService, ServiceContext } from '../../../src/pipelines/services.ts'
+import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
+import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import { dora } from '../../../src/plugins/dora/plugin.ts'
+import { issueTrace } from '../../../src/plugins/issue-trace/plugin.ts'
+import { linker } from '../../../src/plugins/linker/plugin.ts'
+import { org } from '../../../src/plugins/org/plugin.ts'
+import { refdiff } from '../../../src/plugins/refdiff/plugin.ts'
+import { projects } from '../../../src/system/projects.ts'
+
+/** Which scopes belong to which; both have the second. */
+export const PROJECTS = [
+  { name: 'north', has: (scope: number) => scope < 2 },
+  { name: 'south', has: (scope: number) => scope > 0 },
+] as const
+
+export const CALCULATING: readonly Plugin[] = [dora, issueTrace, linker, org, refdiff]
+const OPTIONS: Readonly<Record<string, unknown>> = { linker: { prToIssueRegexp: '#(\\d+)' } }
+
+export interface ProjectRun {
+  readonly database: Database
+  readonly source: PluginSpec
+  readonly connectionId: number
+  /** Rows of the scopes that are configured, by number. */
+  readonly scopes: ReadonlyMap<number, unknown>
+  readonly signal: AbortSignal
+}
+
+/** As a pipeline of the project does: before its scopes are collected. */
+export const mapProject = (run: ProjectRun, project: number): Promise<void> =>
+  calculate(run, 'org', ['setProjectMapping'], {
+    projectMappings: [{ projectName: PROJECTS[project]?.name, scopes: domainScopes(run, project) }],
+  })
+
+/** The same: after they were collected. */
+export async function calculateProject(run: ProjectRun, project: number): Promise<void> {
+  const projectName = PROJECTS[project]?.name as string
+  for (const [name, planOf] of Object.entries(METRIC_PLANS)) {
+    const plan = planOf({ projectName, domainScopes: domainScopes(run, project), option: OPTIONS[name] })
+    for (const { plugin, subtasks, options } of plan.flat()) await calculate(run, plugin, subtasks ?? [], options ?? {})
+  }
+}
+
+const domainScopes = ({ source, connectionId, scopes }: ProjectRun, project: number) =>
+  [...scopes]
+    .filter(([scope]) => PROJECTS[project]?.has(scope))
+    .flatMap(([, row]) => domainScopesOf(source, connectionId, row, entitiesOf([])))
+
+async function calculate(
+  { database, signal }: ProjectRun,
+  pluginName: string,
+  names: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const plugin = CALCULATING.find(({ name }) => name === pluginName)
+  for (const name of names) {
+    const subtask = plugin?.subtasks.find((each) => each.name === name)
+    if (!subtask) throw new Error(`${pluginName} has no subtask ${name}`)
+    await subtask.run({ database, options, fullSync: false, signal, progress: () => {} })
+  }
+}
+
+export async function deleteProject(database: Database, project: number): Promise<void> {
+  const name = PROJECTS[project]?.name as string
+  await write(database, [projects.row({ name })])
+  const context = { database, changed: () => {} } as unknown as ServiceContext
+  await projectService(context, {} as BlueprintService).remove(name)
+}
