@@ -1,4 +1,3 @@
-import './support/clocks.ts'
 import { describeConvergence } from './support/suite.ts'
 import { circleciVendor } from './vendors/circleci.ts'
 

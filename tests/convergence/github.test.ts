@@ -1,4 +1,3 @@
-import './support/clocks.ts'
 import { describeConvergence } from './support/suite.ts'
 import { githubVendor } from './vendors/github.ts'
 

@@ -1,7 +1,9 @@
 /**
  * Time as histories need it: hours pass at once, our clock may be wrong, and the vendor's may be ahead. It replaces `Date`,
- * so that whatever asks for the time is told the same; import it before all else.
+ * so that whatever asks for the time is told the same.
  */
+import { systemClock } from '../../../src/plugin-kit/http/clock.ts'
+
 const RealDate = globalThis.Date
 const MINUTE = 60_000
 /** More than any history sets our clock ahead: whatever was stamped then has passed when the next one begins. */
@@ -25,9 +27,11 @@ class MovedDate extends RealDate {
   }
 }
 globalThis.Date = MovedDate as DateConstructor
+// Waits before another attempt tell nothing about the law.
+Object.assign(systemClock, { now: () => Date.now(), random: () => 0 })
 
 export const clocks = {
-  /** For the vendor, and never back: see `docs/convergence.md`. */
+  /** For the vendor. It only goes ahead: what a clock that is set back hides, nobody can find. */
   vendorNow: (): number => RealDate.now() + passed + vendorLead,
   /** Time passes for everybody. */
   pass(minutes: number): void {
@@ -38,6 +42,12 @@ export const clocks = {
   },
   advanceVendor(minutes: number): void {
     vendorLead += minutes * MINUTE
+  },
+  /** For another process that is to see the same time. */
+  ours: (): number => passed + ourError,
+  setOurs(milliseconds: number): void {
+    passed = milliseconds
+    ourError = 0
   },
   begin(): void {
     passed += BETWEEN_HISTORIES + vendorLead

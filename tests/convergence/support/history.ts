@@ -30,6 +30,8 @@ export const OPERATIONS = {
   'full sync': { weight: 1, arguments: (vendor) => [scope(vendor)] },
   /** A run whose process ends after so many statements. */
   kill: { weight: 2, arguments: (vendor) => [scope(vendor), moment] },
+  /** A run in a process of its own that is killed at a request. It takes long: tests name it themselves. */
+  'kill process': { weight: 0, arguments: (vendor) => [scope(vendor), fc.nat(40)] },
   /** A run that is cancelled at a request. */
   cancel: { weight: 1, arguments: (vendor) => [scope(vendor), fc.nat(40)] },
   'add scope': { weight: 1, arguments: (vendor) => [scope(vendor)] },
@@ -75,7 +77,7 @@ const LONGEST = 14
 /** Half of the histories leave out what an incremental run cannot see, since full syncs at their end would hide much. */
 export function anyHistory(vendor: VendorUnderTest, isEnabled: (operation: string) => boolean): Arbitrary<History> {
   const own = Object.entries<OwnOperation>(OPERATIONS)
-    .filter(([name, { applies }]) => isEnabled(name) && (applies?.(vendor) ?? true))
+    .filter(([name, { weight, applies }]) => weight > 0 && isEnabled(name) && (applies?.(vendor) ?? true))
     .map(([name, operation]) => ({ weight: operation.weight, arbitrary: tuple(name, operation.arguments(vendor)) }))
   const changesOf = (withoutTrace: boolean) =>
     Object.entries(vendor.changes)

@@ -1,5 +1,8 @@
 /** Lives through a history on one database, collects the same vendor afresh into another, and compares the two. */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
@@ -9,7 +12,6 @@ import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
 import { messageOf } from '../../../src/errors.ts'
 import { deleteScopeData, scopeParams } from '../../../src/pipelines/scope-data.ts'
-import { systemClock } from '../../../src/plugin-kit/http/clock.ts'
 import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
 import { settingsTables } from '../../../src/plugin-kit/settings-tables.ts'
 import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
@@ -20,7 +22,9 @@ import { dyingAfter } from './dying-database.ts'
 import type { FaultKind } from './faults.ts'
 import type { History, Operation, OwnOperationName } from './history.ts'
 import { CALCULATING, calculateProject, deleteProject, mapProject, PROJECTS, type ProjectRun } from './projects.ts'
+import { runTask, type TaskOptions } from './run-task.ts'
 import { differences, filled, type Snapshot, snapshot } from './snapshot.ts'
+import type { ChildTask } from './task-child.ts'
 import type { RunningVendor, ScopeUnderTest, VendorUnderTest } from './vendor-under-test.ts'
 
 /** A history after which what is stored is not what is there, or whose runs fail although nothing is wrong. */
@@ -45,8 +49,7 @@ const UNTIL_NOW = new Set([
 /** Between two operations. */
 const PAUSE_MINUTES = 3
 
-/** Waits before another attempt tell nothing about the law, and one attempt more as much as three. */
-systemClock.random = () => 0
+/** One attempt more tells as much as three. */
 process.env.API_RETRY = '1'
 
 interface Sides {
@@ -60,7 +63,7 @@ export async function startMachine(vendor: VendorUnderTest, urls: readonly [stri
   const tables = tablesOf(vendor)
   for (const database of [lived, fresh]) await migrate(database, tables)
   return {
-    live: (history) => live({ vendor, running, tables, sides: { lived, fresh } }, history),
+    live: (history) => live({ vendor, url: urls[0], running, tables, sides: { lived, fresh } }, history),
     async stop() {
       await running.stop()
       await Promise.all([lived.close(), fresh.close()])
@@ -70,6 +73,8 @@ export async function startMachine(vendor: VendorUnderTest, urls: readonly [stri
 
 interface Bench {
   readonly vendor: VendorUnderTest
+  /** Of the database that lives through histories. */
+  readonly url: string
   readonly running: RunningVendor
   readonly tables: readonly Table<any>[]
   readonly sides: Sides
@@ -152,6 +157,22 @@ const OWN: Record<OwnOperationName, Happen> = {
     await mayRun(bench, life, bench.sides.lived, scope, options)
     bench.running.server.onRequest = () => {}
   },
+  async 'kill process'({ vendor, running, url }, life, [scope, requests]) {
+    if (!vendor.module) throw new Error(`${vendor.name} does not say where a process finds its plugins`)
+    if (!life.scopes.has(scope)) return
+    const options = taskOptions(vendor, scope)
+    const task: ChildTask = { url, module: vendor.module, plugin: life.plugin.name, options, clock: clocks.ours() }
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'task-child.ts'), JSON.stringify(task)], {
+      stdio: 'ignore',
+    })
+    const ended = once(child, 'exit')
+    let left = requests
+    running.server.onRequest = () => {
+      if (left-- <= 0) child.kill('SIGKILL')
+    }
+    await ended
+    running.server.onRequest = () => {}
+  },
   async 'add scope'(bench, life, [scope]) {
     life.scopes.add(scope)
     await configure(bench, bench.sides.lived, life)
@@ -215,9 +236,7 @@ async function bothEnd(runs: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(runs)) if (outcome.status === 'rejected') throw outcome.reason
 }
 
-interface RunOptions {
-  readonly fullSync?: boolean
-  readonly signal?: AbortSignal
+interface RunOptions extends TaskOptions {
   /** It is killed or cancelled. */
   readonly isExpectedToFail?: boolean
 }
@@ -260,20 +279,13 @@ const scopeRow = ({ scopes }: VendorUnderTest, scope: number) => ({
   scope_config_id: CONFIG,
 })
 
-/** Subtask after subtask, as a task does. */
-async function runScope(
-  { vendor }: Bench,
-  { plugin }: Life,
-  database: Database,
-  scope: number,
-  { fullSync = false, signal = new AbortController().signal }: RunOptions,
-): Promise<void> {
-  const options = { connectionId: CONNECTION, ...vendor.scopes[scope]?.options }
-  for (const subtask of plugin.subtasks.filter(({ isDefault }) => isDefault)) {
-    signal.throwIfAborted()
-    await subtask.run({ database, options, fullSync, signal, progress: () => {} })
-  }
-}
+const runScope = ({ vendor }: Bench, { plugin }: Life, database: Database, scope: number, options: RunOptions) =>
+  runTask(database, plugin, taskOptions(vendor, scope), options)
+
+const taskOptions = ({ scopes }: VendorUnderTest, scope: number) => ({
+  connectionId: CONNECTION,
+  ...scopes[scope]?.options,
+})
 
 function sourceOf({ interfaces }: VendorUnderTest): PluginSpec {
   const source = interfaces[0].source as PluginSpec
@@ -304,7 +316,8 @@ const see = ({ vendor, tables }: Bench, { scopes }: Life, database: Database): P
     params: new Set([...scopes].map((scope) => scopeParams(sourceOf(vendor), CONNECTION, vendor.scopes[scope]?.row))),
     isAside: (table, column) =>
       UNTIL_NOW.has(`${table}.${column}`) ||
-      `${table}.${column}` in (vendor.unlike ?? {}) || (column === '_raw_data_table' && hasManySources(vendor, table)),
+      `${table}.${column}` in (vendor.unlike ?? {}) ||
+      (column === '_raw_data_table' && hasManySources(vendor, table)),
   })
 
 /** Whether records of several raw tables make the same rows, such as those of people: then the last one counts as origin. */

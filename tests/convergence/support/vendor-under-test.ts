@@ -10,6 +10,8 @@ export interface VendorUnderTest {
   readonly name: string
   /** Ways to collect the same things, such as REST and GraphQL; the first one unless a history swaps. */
   readonly interfaces: readonly [Plugin, ...Plugin[]]
+  /** Address of the module that exports them, where runs in processes of their own are to be killed. */
+  readonly module?: string
   /** Two to four that overlap as far as the vendor's can; a history begins with the first two. */
   readonly scopes: readonly ScopeUnderTest[]
   /** Scope configs to change between; all scopes share the one in force. */

@@ -164,6 +164,7 @@ const respondFor =
 export const workshopVendor: VendorUnderTest = {
   name: 'workshop',
   interfaces: [workshop, workshopQuery],
+  module: import.meta.resolve('./plugin.ts'),
   scopes: BOARDS.map((id) => ({ options: { boardId: id }, row: { id, name: `Board ${id}` } })),
   rules: [
     { hot_label: 'hot', incident_kind: 'fire' },

@@ -1,0 +1,23 @@
+/** One task in a process of its own, for an operation that kills it. */
+
+import { openDatabase } from '../../../src/database/open.ts'
+import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import { clocks } from './clocks.ts'
+import { runTask } from './run-task.ts'
+
+export interface ChildTask {
+  readonly url: string
+  /** Address of the module that exports the plugin, and under which name. */
+  readonly module: string
+  readonly plugin: string
+  readonly options: Readonly<Record<string, unknown>>
+  /** How far our clock is ahead. */
+  readonly clock: number
+}
+
+const { url, module, plugin, options, clock }: ChildTask = JSON.parse(process.argv[2] as string)
+clocks.setOurs(clock)
+const exported: Record<string, Plugin> = await import(module)
+const database = await openDatabase(url)
+await runTask(database, Object.values(exported).find(({ name }) => name === plugin) as Plugin, options)
+await database.close()
