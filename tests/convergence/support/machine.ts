@@ -40,6 +40,7 @@ const CONNECTION = 1
 const CONFIG = 1
 /** Of a lasting fault: more requests than a history makes. */
 const FOR_EVER = 1e9
+const ORIGIN = ['_raw_data_params', '_raw_data_table']
 /** Of what still lasts: until the moment of the calculation. */
 const UNTIL_NOW = new Set([
   'issue_status_history.end_date',
@@ -317,7 +318,7 @@ const see = ({ vendor, tables }: Bench, { scopes }: Life, database: Database): P
     isAside: (table, column) =>
       UNTIL_NOW.has(`${table}.${column}`) ||
       `${table}.${column}` in (vendor.unlike ?? {}) ||
-      (column === '_raw_data_table' && hasManySources(vendor, table)),
+      (ORIGIN.includes(column) && hasManySources(vendor, table)),
   })
 
 /** Whether records of several raw tables make the same rows, such as those of people: then the last one counts as origin. */

@@ -7,6 +7,7 @@ import {
   issueComments,
   issueLabels,
 } from '../../../src/domain/ticket.ts'
+import type { Reconcile } from '../../../src/plugin-kit/collect-spec.ts'
 import type { ExtractContext } from '../../../src/plugin-kit/entity.ts'
 import { offset } from '../../../src/plugin-kit/http/index.ts'
 import { byKey, wholeTable } from '../../../src/plugin-kit/lookups.ts'
@@ -86,6 +87,16 @@ const convert = {
   },
 }
 
+/** What left a board, or is gone, is found by a listing of names; `list` is where items are asked for by id. */
+const reconciledBy = (list: string): Reconcile => ({
+  request: ({ scope }) => ({ path: `boards/${scope.id}/names` }),
+  paging: offset({ size: 3, total: ({ body }) => body?.total }),
+  records: (body) => body.names,
+  named: {
+    atOnce: 2,
+    request: (keys, { scope }) => ({ path: `${list}/${scope.id}/items`, query: { id: keys } }),
+  },
+})
 const filterBy = (since: Date) => ({ since: since.toISOString() })
 const common = { label: 'Items', domainTypes: ['TICKET'], extract, convert } as const
 
@@ -97,6 +108,7 @@ export const itemEntity = entity(items, {
     paging: offset({ size: 2, total: ({ body }) => body?.total }),
     records: (body) => body.items,
     incremental: { filterBy },
+    reconcile: reconciledBy('boards'),
   },
 })
 
@@ -109,6 +121,7 @@ export const queryItemEntity = entity(items, {
     paging: nodes,
     records: (body) => body.nodes,
     incremental: { filterBy },
+    reconcile: reconciledBy('query/boards'),
     completes: [
       {
         list: ({ labels }) => labels,

@@ -31,7 +31,10 @@ const deployOf = ({ id, status, startedAt }: Run) => ({ id, status, created_at: 
 
 const itemsOn = ({ items }: World, id: number, query: URLSearchParams) => {
   const since = Date.parse(query.get('since') ?? '') || 0
-  return items.filter(({ boards, updatedAt }) => boards.has(id) && updatedAt >= since)
+  const ids = query.getAll('id').map(Number)
+  return items.filter(
+    ({ id: own, boards, updatedAt }) => boards.has(id) && updatedAt >= since && (ids.length === 0 || ids.includes(own)),
+  )
 }
 const nodesOf = (list: readonly unknown[], query: URLSearchParams) => {
   const start = Number(query.get('after') ?? 0)
@@ -57,6 +60,14 @@ const ROUTES: readonly Route[] = [
       const start = Number(query.get('offset'))
       const page = all.slice(start, start + Number(query.get('limit')))
       return { body: { total: all.length, items: page.map((item) => itemOf(world, item)) } }
+    },
+  ],
+  [
+    /^\/boards\/(\d+)\/names$/,
+    (world, id, query) => {
+      const all = itemsOn(world, id, query).map((item) => ({ id: item.id }))
+      const start = Number(query.get('offset'))
+      return { body: { total: all.length, names: all.slice(start, start + Number(query.get('limit'))) } }
     },
   ],
   [
@@ -171,7 +182,18 @@ export const workshopVendor: VendorUnderTest = {
     { hot_label: 'red', incident_kind: 'fire' },
     { hot_label: 'hot', incident_kind: 'task' },
   ],
-  lists: ['/items', '/comments', '/builds', '/deploys', '/commits', '/kinds', '/labels', 'boards/1/', 'boards/2/'],
+  lists: [
+    '/items',
+    '/names',
+    '/comments',
+    '/builds',
+    '/deploys',
+    '/commits',
+    '/kinds',
+    '/labels',
+    'boards/1/',
+    'boards/2/',
+  ],
   changes: CHANGES,
   async start(now) {
     let world = new World(now)

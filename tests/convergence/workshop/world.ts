@@ -178,9 +178,8 @@ export const CHANGES = {
   'assign item': { arguments: [any, any] },
   'change kind of item': { arguments: [any, any] },
   'show item': { arguments: [any, board] },
-  // The list of the board is asked for what changed since; what left it does not come.
-  'hide item': { arguments: [any, board], leavesNoTrace: true },
-  'remove item': { arguments: [any], leavesNoTrace: true },
+  'hide item': { arguments: [any, board] },
+  'remove item': { arguments: [any] },
   'write comment': { arguments: [any, any] },
   'edit comment': { arguments: [any, any] },
   'remove comment': { arguments: [any, any] },
