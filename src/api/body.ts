@@ -1,5 +1,6 @@
 /** Bodies are JSON whatever their Content-Type says, as in the reference; `curl -d` sends the type of forms. */
 import type { FastifyRequest } from 'fastify'
+import { parseExact } from '../database/exact-json.ts'
 import { messageOf, UserError } from '../errors.ts'
 
 export const LARGEST_BODY = 4 * 1024 * 1024
@@ -14,7 +15,7 @@ export function parseBody({ headers }: FastifyRequest, text: string): unknown {
   if (NUL.test(text)) throw new UserError('The body contains a NUL character (\\u0000): take it out.')
   requireShallow(text)
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch (error) {
     throw new UserError(`The body is not JSON: ${messageOf(error)}.`)
   }

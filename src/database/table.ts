@@ -104,6 +104,7 @@ export const string = (...arguments_: [size?: Sized, source?: Source]): Column<s
 }
 export const text = (source?: Source) => column<string>('text', 'empty', source)
 export const integer = (source?: Source) => column<number>('integer', 'empty', source)
+/** Past 2^53 it is read as the text of its digits. */
 export const bigint = (source?: Source) => column<number>('bigint', 'empty', source)
 export const double = (source?: Source) => column<number>('double', 'empty', source)
 export const boolean = (source?: Source) => column<boolean>('boolean', 'empty', source)

@@ -64,7 +64,7 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
     const { columns } = source.scope.table
     const key = scopeKey(source)
     const isNumber = columns[key].kind === 'bigint' || columns[key].kind === 'integer'
-    const isPossible = !isNumber || /^\d{1,18}$/.test(scopeId)
+    const isPossible = !isNumber || (/^\d{1,19}$/.test(scopeId) && BigInt(scopeId) < 2n ** 63n)
     const where = { connection_id: connectionId, [key]: scopeId }
     const row = isPossible && (await findRow(kysely, source.scope.table, where))
     if (!row) throw new UserError(`Connection ${connectionId} has no scope ${scopeId}.`, { status: 404 })

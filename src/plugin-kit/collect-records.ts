@@ -1,6 +1,8 @@
 /** The records of a page. */
 import { messageOf } from '../errors.ts'
+import type { Found } from './collect-whole.ts'
 import { HttpFatalError, type HttpResponse, safeUrl } from './http/index.ts'
+import { slicesOf } from './json-slices.ts'
 import { type TimeSource, timeIn } from './times.ts'
 
 /** Reading the records of an error's body may fail; that counts only when the answer was no accepted error. */
@@ -43,6 +45,25 @@ function listIn(body: any, isPaged: boolean): readonly unknown[] {
   const lists = Object.entries(body).filter(([name, value]) => Array.isArray(value) && !COMPLAINTS.test(name))
   if (isPaged && lists.length === 0) throw new Error('there is no list in it')
   return lists.length === 1 ? (lists[0]?.[1] as unknown[]) : [body]
+}
+
+/** Gives the bytes of a record: the vendor's own, or ours where it was put together from several answers (`grown`). */
+export function bytesReader(found: readonly Found[], grown: ReadonlySet<unknown>): (one: Found) => Buffer {
+  const slices = new Map<HttpResponse, ReadonlyMap<unknown, Buffer>>()
+  const slicesIn = (response: HttpResponse) => {
+    const known = slices.get(response)
+    if (known) return known
+    const records = found.flatMap((each) => (each.response === response ? [each.record] : []))
+    const made = slicesOf(response.bytes, response.body, records)
+    slices.set(response, made)
+    return made
+  }
+  return ({ record, response }) => {
+    const { buffer, byteOffset, byteLength } = response.bytes
+    if (grown.has(record)) return Buffer.from(JSON.stringify(record))
+    if (record === response.body) return Buffer.from(buffer, byteOffset, byteLength)
+    return slicesIn(response).get(record) ?? Buffer.from(JSON.stringify(record))
+  }
 }
 
 /** Whether the time in a record lies before. */

@@ -3,7 +3,7 @@ import { readAll } from '../database/read.ts'
 import type { SourceClock } from './collect-clock.ts'
 import { noteNames } from './collect-identity.ts'
 import type { Round } from './collect-inputs.ts'
-import { isOlder, recordsReader } from './collect-records.ts'
+import { bytesReader, isOlder, recordsReader } from './collect-records.ts'
 import { type CollectContext, type CollectSpec, lookBackOf, pagingOf, reachOf, recordKey } from './collect-spec.ts'
 import { type CollectRun, collectCheckpoints, collectEtags, type Standing, type StretchState } from './collect-state.ts'
 import type { StoredPage, StorePage } from './collect-store.ts'
@@ -238,7 +238,9 @@ export async function readStretch(
       spec.longList?.named && isPastLast(page.at)
         ? await askForNamed(collecting, round, fresh, signal)
         : fresh.map((record) => ({ record, response }))
-    for (const { record } of found) await complete(collecting, round, record, signal)
+    const grown = new Set<unknown>()
+    for (const { record } of found) if (await complete(collecting, round, record, signal)) grown.add(record)
+    const bytesOf = bytesReader(found, grown)
     isCut = isEmpty || (near.length < all.length && !isPastLast(page.at))
     read += page.at.size
     const isWholePlace = stretch.place !== undefined && !stretch.isTail && read >= stretch.place.size
@@ -255,7 +257,11 @@ export async function readStretch(
     const next = stretch.place ? { ...page.state, read } : page.state
     const end = capped && isDone ? { capped } : null
     const standing = places ? { places } : isLast ? end : (next as StretchState)
-    const rows = [...found.map(rawRow), checkpoint(standing, isDone), ...tags(page, isLast, places !== undefined)]
+    const rows = [
+      ...found.map((each) => rawRow(each, bytesOf(each))),
+      checkpoint(standing, isDone),
+      ...tags(page, isLast, places !== undefined),
+    ]
     const isReplaced = isDone && stretch.key === round.key && round.group !== undefined
     return { rows, isLast, places, ...(isReplaced && { replaced: round.group }) }
   }
@@ -333,8 +339,7 @@ export async function readStretch(
     return collectCheckpoints.row({ ...where, input_key: stretch.key, page: standing, is_done, received, expected })
   }
 
-  function rawRow({ record, response }: Found) {
-    const data = Buffer.from(record === response.body ? response.bytes : JSON.stringify(record))
+  function rawRow({ record, response }: Found, data: Buffer) {
     const at = { url: safeUrl(response.url), input: round.stored, created_at: new Date() }
     const keys = { input_key: round.group ?? '', record_key: recordKey(spec, record) }
     return raw.row({ id: null as never, params: task.params, data, ...at, ...keys })

@@ -27,18 +27,21 @@ export async function askForNamed(
   return found
 }
 
-/** Lists inside of a record that go on past what the query asked for. */
+/** Lists inside of a record that go on past what the query asked for; true where the record has grown. */
 export async function complete(
   { spec, client, base }: Collecting,
   { input }: Round,
   record: unknown,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
+  let hasGrown = false
   for (const { list, request, paging } of spec.completes ?? []) {
     const found = list(record)
     if (!found?.pageInfo.hasNextPage) continue
     const from = { ...paging.first(), cursor: found.pageInfo.endCursor ?? '' }
     const asked = request(record, { ...base, input })
     for await (const page of client.pages(asked, paging, signal, { from })) found.nodes.push(...page.records)
+    hasGrown = true
   }
+  return hasGrown
 }

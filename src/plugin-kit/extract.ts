@@ -1,6 +1,7 @@
 /** Raw records → tool rows. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { parseExactBytes } from '../database/exact-json.ts'
 import type { Cell } from '../database/fit.ts'
 import { inPieces } from '../database/pieces.ts'
 import type { Column, Source, Table, TableRow } from '../database/table.ts'
@@ -136,9 +137,10 @@ export async function redriveExtract(entity: Entity, task: EntityTask, place: Pl
   return total
 }
 
+const NO_BYTES = new Uint8Array()
 function tryParse(data: Buffer | null): unknown {
   try {
-    return JSON.parse((data ?? '').toString())
+    return parseExactBytes(data ?? NO_BYTES)
   } catch (error) {
     return new RecordError(`not JSON: ${(error as Error).message}`)
   }

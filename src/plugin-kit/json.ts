@@ -1,3 +1,5 @@
+export { parseExactBytes } from '../database/exact-json.ts'
+
 /** The parts of `value` that `shape` names, in its order; its values stand in for what is missing. */
 export function pick(shape: Readonly<Record<string, any>>, value: any): Record<string, unknown> {
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { parseExactBytes } from '../database/exact-json.ts'
 import { retrying } from '../database/write.ts'
 import { groupOf, hasOwnInputs, recordKey } from './collect-spec.ts'
 import type { Entity } from './entity.ts'
@@ -28,7 +29,7 @@ export async function nameRecords(
   const name = (data: Buffer | null, input: unknown) => {
     const input_key = input !== null && hasOwnInputs(collect) ? groupOf(collect, input) : ''
     try {
-      return { input_key, record_key: recordKey(collect, JSON.parse((data ?? '').toString())) }
+      return { input_key, record_key: recordKey(collect, parseExactBytes(data ?? new Uint8Array())) }
     } catch {
       // What is no JSON is put aside by the extraction.
       return { input_key, record_key: '' }

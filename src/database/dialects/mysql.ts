@@ -3,6 +3,7 @@ import { Kysely, MysqlDialect, sql } from 'kysely'
 import mysql2, { type Pool, type PoolConnection } from 'mysql2'
 import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
+import { exactInteger, parseExact } from '../exact-json.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
@@ -125,7 +126,12 @@ function openPool(url: string, connectionLimit: number): Pool {
       }
       if (field.type === 'LONGLONG') {
         const value = field.string()
-        return value === null ? null : Number.isSafeInteger(Number(value)) ? Number(value) : BigInt(value)
+        return value === null ? null : exactInteger(value)
+      }
+      // One of the servers has no type for it, only a format.
+      if (field.type === 'JSON' || field.extendedFormat === 'json') {
+        const value = field.string('utf8')
+        return value === null ? null : parseExact(value)
       }
       // The driver's own parser takes year 1 for 2001.
       if (field.type === 'DATETIME' || field.type === 'DATE') {

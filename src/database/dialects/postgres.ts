@@ -3,6 +3,7 @@ import pg from 'pg'
 import Cursor from 'pg-cursor'
 import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
+import { exactInteger, parseExact } from '../exact-json.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import type { Column } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
@@ -80,11 +81,12 @@ export const postgres: Dialect = {
 const parseMoment = (text: string) => new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
 const PARSERS: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.INT8]: (text) => (text.length < 16 ? Number(text) : exactInteger(text)),
+  [pg.types.builtins.JSON]: parseExact,
+  [pg.types.builtins.JSONB]: parseExact,
   [pg.types.builtins.NUMERIC]: Number,
   [pg.types.builtins.TIMESTAMPTZ]: parseMoment,
   [pg.types.builtins.DATE]: (text) => new Date(`${text}T00:00:00Z`),
 }
-const exactInteger = (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
 
 function openPool(url: string, connections: number): pg.Pool {
   const pool = new pg.Pool({

@@ -1,3 +1,4 @@
+import { parseExactBytes } from '../../database/exact-json.ts'
 import { messageOf, UserError } from '../../errors.ts'
 import type { Budget } from './budget.ts'
 import type { Clock } from './clock.ts'
@@ -264,7 +265,7 @@ export function createSender(
 function parse(bytes: Uint8Array, request: HttpRequest): { json?: unknown; malformed?: string } {
   if (request.as === 'bytes' || bytes.length === 0) return {}
   try {
-    return { json: JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) }
+    return { json: parseExactBytes(bytes) }
   } catch (error) {
     return { malformed: messageOf(error) }
   }

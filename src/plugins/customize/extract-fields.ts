@@ -4,6 +4,7 @@ import { keyOf, type Table, type TableRow } from '../../database/table.ts'
 import { issueCustomArrayFields, issues } from '../../domain/ticket.ts'
 import { messageOf, RecordError } from '../../errors.ts'
 import { eachWhileWriting, inBatches } from '../../plugin-kit/batches.ts'
+import { parseExactBytes } from '../../plugin-kit/json.ts'
 import {
   type Place,
   putInQuarantine,
@@ -161,15 +162,9 @@ const arrayValue = (source: Source, column: string, value: unknown): TableRow =>
 /** Objects and lists are kept as JSON text. */
 const plain = (value: unknown): unknown => (value !== null && typeof value === 'object' ? JSON.stringify(value) : value)
 
-/** A whole number past 2^53 is kept as its digits: as a number it would be another one. */
-const exactly = (_name: string, value: unknown, { source = '' }: { source?: string }) =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value
-
 function parse(data: Buffer | null): unknown {
-  const text = (data ?? '').toString()
   try {
-    // The engine gives a third argument, which the type does not know yet. Asking for every value is dear.
-    return JSON.parse(text, /\d{16}/.test(text) ? (exactly as (name: string, value: unknown) => unknown) : undefined)
+    return parseExactBytes(data ?? new Uint8Array())
   } catch (error) {
     throw new RecordError(`not JSON: ${messageOf(error)}`)
   }

@@ -1,0 +1,54 @@
+/** JSON whose whole numbers past 2^53 come as the text of their digits: as numbers they would be others. */
+
+const LONGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
+const DIGITS = LONGEST_SAFE.length
+const LONG_INTEGER = new RegExp(`\\d{${DIGITS}}`)
+
+const [ZERO, MINUS] = [48, 45]
+/** What may stand before and after a number in JSON. */
+const AROUND = new Set(Buffer.from(':,[]} \t\n\r'))
+
+/** Throws as `JSON.parse` does. */
+export const parseExact = (text: string): any =>
+  // Asking for every value makes parsing several times as slow.
+  LONG_INTEGER.test(text) ? parseSlowly(text) : JSON.parse(text)
+
+/** The same of its bytes, for long texts: of most it is found out in no time that they hold no such number. */
+export function parseExactBytes(bytes: Uint8Array): any {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = buffer.toString()
+  return hasUnsafeInteger(buffer) ? parseSlowly(text) : JSON.parse(text)
+}
+
+/** As a number where it can be one, or else as it is. */
+export function exactInteger(digits: string): number | string {
+  const number = Number(digits)
+  return Number.isSafeInteger(number) ? number : digits
+}
+
+const parseSlowly = (text: string) => JSON.parse(text, exactly as (name: string, value: unknown) => unknown)
+
+/** The engine gives a third argument, which the type of a reviver does not know yet. */
+const exactly = (_name: string, value: unknown, { source = '' }: { source?: string }) =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value
+
+/** May find one inside of a string, too: that costs time, and nothing else. */
+function hasUnsafeInteger(bytes: Buffer): boolean {
+  const { length } = bytes
+  const isDigit = (at: number) => ((bytes[at] as number) - ZERO) >>> 0 < 10
+  const isAround = (at: number) => at < 0 || at >= length || AROUND.has(bytes[at] as number)
+  // So many digits in a row cannot be stepped over.
+  for (let at = DIGITS - 1; at < length; at += DIGITS) {
+    if (((bytes[at] as number) - ZERO) >>> 0 >= 10) continue
+    let start = at
+    let end = at + 1
+    while (start > 0 && isDigit(start - 1)) start--
+    while (end < length && isDigit(end)) end++
+    at = end - 1
+    if (end - start < DIGITS) continue
+    const digits = bytes.toString('latin1', start, end)
+    const before = bytes[start - 1] === MINUS ? start - 2 : start - 1
+    if ((digits.length > DIGITS || digits > LONGEST_SAFE) && isAround(before) && isAround(end)) return true
+  }
+  return false
+}
