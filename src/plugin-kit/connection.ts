@@ -34,6 +34,21 @@ export async function connectionSettings(
 /** Clients of one connection share pacing and quota for as long as the process lives. */
 const shared = createSharedConnections()
 
+type Way = Pick<ApiClientOptions, 'connection' | 'endpoint' | 'proxy' | 'trustsAnyCertificate' | 'timeouts' | 'retries'>
+
+/** The way of every request of a connection, whatever it is signed with. */
+export function wayOf(settings: Settings, { title, endpoint }: { title: string; endpoint: string }): Way {
+  const { apiTimeoutMs, apiRetry, trustsAnyCertificate } = readConfig(process.env)
+  return {
+    connection: String(settings.name ?? title),
+    endpoint: settings.endpoint || endpoint,
+    proxy: withoutPath(settings.proxy),
+    trustsAnyCertificate,
+    timeouts: { totalMs: apiTimeoutMs },
+    retries: apiRetry,
+  }
+}
+
 /** A client for settings that are stored (`id` set) or are only being tried. */
 export function openClient(
   plugin: PluginSpec,
@@ -42,20 +57,15 @@ export function openClient(
   overrides: Partial<Pick<ApiClientOptions, 'retries' | 'timeouts'>> = {},
 ): ApiClient {
   const { connection } = plugin
-  const { apiTimeoutMs, apiRetry, apiRequestsPerHour, trustsAnyCertificate } = readConfig(process.env)
+  const { apiRequestsPerHour } = readConfig(process.env)
   const limit = Number(settings.rateLimitPerHour) || (connection.limits?.quota ? undefined : apiRequestsPerHour)
   return createApiClient({
-    connection: String(settings.name ?? plugin.title),
-    endpoint: settings.endpoint || connection.endpoint,
+    ...wayOf(settings, { title: plugin.title, endpoint: connection.endpoint }),
     hosts: connection.hosts?.(settings) ?? [],
     credentials: connection.credentials?.(settings) ?? tokensOf(settings),
     sign: (credential) => connection.sign?.(credential, settings) ?? { authorization: `Bearer ${credential}` },
     ...(connection.headers && { headers: connection.headers }),
     limits: { ...connection.limits, ...(limit && { requestsPerHour: limit }) },
-    proxy: withoutPath(settings.proxy),
-    trustsAnyCertificate,
-    timeouts: { totalMs: apiTimeoutMs },
-    retries: apiRetry,
     ...(settings.id && { share: { connections: shared, key: `${(plugin.settingsOf ?? plugin).name}:${settings.id}` } }),
     onEvent,
     ...overrides,

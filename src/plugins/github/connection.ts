@@ -1,6 +1,7 @@
 /** How requests to GitHub are signed and how many it allows. */
 import { createPrivateKey, createSign, type KeyObject } from 'node:crypto'
 import { UserError } from '../../errors.ts'
+import { wayOf } from '../../plugin-kit/connection.ts'
 import {
   type Credential,
   createApiClient,
@@ -58,12 +59,10 @@ function installation(settings: Settings): RefreshingCredential {
 /** A request in the name of the app itself. */
 export async function asApp(settings: Settings, path: string, method = 'GET'): Promise<any> {
   const client = createApiClient({
-    connection: String(settings.name ?? 'GitHub'),
-    endpoint: settings.endpoint || ENDPOINT,
+    ...wayOf(settings, { title: 'GitHub', endpoint: ENDPOINT }),
     credentials: [appToken(settings, Date.now())],
     sign,
     headers,
-    proxy: settings.proxy,
   })
   try {
     return (await client.send({ path, method }, AbortSignal.timeout(120_000))).body
