@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../errors.ts'
 import { systemClock } from './clock.ts'
+import { graphqlRequest, quotaFromGraphql } from './graphql.ts'
 import { quotaFromHeaders } from './quota.ts'
+import { createSharedConnections } from './shared-connections.ts'
 import { type Answer, createTestClient, never, type Received, seconds, startServer } from './test-support.ts'
 
 const quota = quotaFromHeaders({
@@ -138,6 +140,64 @@ describe('quota', () => {
   })
 })
 
+describe('the vendor’s clock', () => {
+  /** Grants nothing before `resetsAt` by its own clock, which is `ahead` of ours. */
+  async function startElsewhere(ahead: number, told: (theirNow: number, resetsAt: number) => Answer) {
+    const { clock } = createTestClient('http://127.0.0.1:1')
+    const theirNow = () => clock.now() + ahead
+    const resetsAt = theirNow() + 300_000
+    const server = await startServer((): Answer => {
+      const date = { date: new Date(theirNow()).toUTCString() }
+      if (theirNow() >= resetsAt) return { headers: date, body: { data: 'fine' } }
+      const answer = told(theirNow(), resetsAt) as Exclude<Answer, (...all: any) => void>
+      return { status: 403, ...answer, headers: { ...date, ...answer.headers } }
+    })
+    return { clock, server }
+  }
+  const waited = (sleeps: readonly number[]) => sleeps.reduce((sum, each) => sum + each, 0)
+
+  test.each([-600_000, 600_000])(
+    '%d ms from ours: a spent quota is waited for once, as long as it takes',
+    async (ahead) => {
+      const { clock, server } = await startElsewhere(ahead, (_, resetsAt) => ({
+        headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(seconds(resetsAt)) },
+        body: { message: 'API rate limit exceeded' },
+      }))
+      const client = createTestClient(server.endpoint, { clock, credentials: ['a'], limits: { quota } })
+      expect((await client.send({ path: '/' }, never)).body.data).toBe('fine')
+      expect(server.received.length).toBe(2)
+      expect(waited(clock.sleeps)).toBeGreaterThanOrEqual(300_000)
+      expect(waited(clock.sleeps)).toBeLessThan(303_000)
+    },
+  )
+
+  test.each([-600_000, 600_000])('%d ms from ours: so is a date in Retry-After', async (ahead) => {
+    const { clock, server } = await startElsewhere(ahead, (_, resetsAt) => ({
+      headers: { 'retry-after': new Date(resetsAt).toUTCString() },
+      body: { message: 'You have exceeded a secondary rate limit' },
+    }))
+    const client = createTestClient(server.endpoint, { clock, credentials: ['a'] })
+    expect((await client.send({ path: '/' }, never)).body.data).toBe('fine')
+    expect(server.received.length).toBe(2)
+    expect(waited(clock.sleeps)).toBeLessThan(303_000)
+  })
+
+  test.each([-600_000, 600_000])('%d ms from ours: so is the reset of a GraphQL quota', async (ahead) => {
+    const { clock, server } = await startElsewhere(ahead, (_, resetsAt) => ({
+      status: 200,
+      body: {
+        errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }],
+        data: { rateLimit: { limit: 5000, cost: 1, remaining: 0, resetAt: new Date(resetsAt).toISOString() } },
+      },
+    }))
+    const limits = { quota: quotaFromGraphql }
+    const client = createTestClient(server.endpoint, { clock, credentials: ['a'], limits })
+    expect((await client.send(graphqlRequest('query { x }'), never)).body.data).toBe('fine')
+    expect(server.received.length).toBe(2)
+    expect(waited(clock.sleeps)).toBeLessThan(303_000)
+  })
+})
+
 describe('secondary limits', () => {
   test('with Retry-After pause the token, and another goes on', async () => {
     const server = await startServer((request) =>
@@ -212,6 +272,43 @@ describe('401', () => {
     )
     await expect(client.send({ path: '/' }, never)).rejects.toThrow(UserError)
     expect(server.received.length).toBe(2)
+  })
+
+  test('is no judgement for ever: the next client of the connection asks again, and so does this one after a rest', async () => {
+    const refused = new Set(['a'])
+    const server = await startServer((request) =>
+      refused.has(tokenOf(request)) ? { status: 401, body: { message: 'Bad credentials' } } : { body: {} },
+    )
+    const connections = createSharedConnections()
+    const { clock } = createTestClient(server.endpoint)
+    const open = () =>
+      createTestClient(server.endpoint, { clock, credentials: ['a'], share: { connections, key: 'some:1' } })
+    const first = open()
+    await expect(first.send({ path: '/' }, never)).rejects.toThrow(UserError)
+    await expect(first.send({ path: '/' }, never)).rejects.toThrow(UserError)
+    expect(server.received.length).toBe(1)
+    // Still refused: asked once more by another client, for which it would be the end.
+    await expect(open().send({ path: '/' }, never)).rejects.toThrow(/token 1 of 1: 401 Bad credentials/)
+    expect(server.received.length).toBe(2)
+    refused.clear()
+    expect((await open().send({ path: '/' }, never)).status).toBe(200)
+    expect((await first.send({ path: '/' }, never)).status).toBe(200)
+    expect(server.received.length).toBe(4)
+  })
+
+  test('while another token works, a refused one rests a minute, then twice as long', async () => {
+    const server = await startServer((request) => (tokenOf(request) === 'bad' ? { status: 401 } : { body: {} }))
+    const client = createTestClient(server.endpoint, { credentials: ['bad', 'good'] })
+    const refusedAt: number[] = []
+    const start = client.clock.now()
+    for (let minute = 0; minute < 16; minute++) {
+      const before = used(server.received).bad ?? 0
+      await client.send({ path: '/' }, never)
+      await client.send({ path: '/' }, never)
+      if ((used(server.received).bad ?? 0) > before) refusedAt.push((client.clock.now() - start) / 60_000)
+      await client.clock.sleep(60_000, never)
+    }
+    expect(refusedAt).toEqual([0, 1, 3, 7, 15])
   })
 
   test('without any credential names the connection too', async () => {
@@ -295,6 +392,26 @@ describe('refreshing credentials', () => {
       /accepts none of the credentials \(GitHub App 7: 401\)/,
     )
     expect(app.refreshes()).toBe(2)
+  })
+
+  test('that could not be refreshed are tried again by the next client', async () => {
+    const server = await startServer((request) => ({ body: tokenOf(request) }))
+    const connections = createSharedConnections()
+    let isDown = true
+    const app = {
+      name: 'app',
+      refresh: async () => {
+        if (isDown) throw new UserError('the key is not known')
+        return { value: 'fresh', expiresAt: new Date(8640000000000000) }
+      },
+    }
+    const open = () => createTestClient(server.endpoint, { credentials: [app], share: { connections, key: 'some:1' } })
+    const first = open()
+    const all = await Promise.allSettled(Array.from({ length: 4 }, () => first.send({ path: '/' }, never)))
+    expect(all.map(({ status }) => status)).toEqual(new Array(4).fill('rejected'))
+    expect(first.events.length).toBe(1)
+    isDown = false
+    expect((await open().send({ path: '/' }, never)).body).toBe('fresh')
   })
 
   test('that cannot be refreshed are tried again like a request; a UserError ends them', async () => {

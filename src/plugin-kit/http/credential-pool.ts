@@ -26,7 +26,7 @@ export interface Lease {
   observe(quota: Quota): void
   pause(until: number, className?: string): void
   accepted(): void
-  /** The server said 401: a refreshing credential is refreshed once, any other leaves the pool. True when it left now. */
+  /** The server said 401: a refreshing credential is refreshed once, any other rests. True when its rest began now. */
   refused(reason: string): boolean
   release(): void
 }
@@ -35,6 +35,8 @@ export interface TakeOptions {
   /** Names of credentials that this request has already failed with. */
   readonly except?: ReadonlySet<string>
   readonly prefer?: string | undefined
+  /** Names of those that the server has refused whoever asks; the pool adds to them. To others a rest is no reason to give up. */
+  readonly refused: Set<string>
   onWait(until: Date): void
   onLost(name: string, reason: string): void
 }
@@ -45,7 +47,7 @@ export interface CredentialPool {
   take(className: string, signal: AbortSignal, options: TakeOptions): Promise<Lease | undefined>
   /** Every secret value in use, for redaction. */
   secrets(): readonly string[]
-  /** Why credentials left the pool. */
+  /** Why credentials rest. */
   losses(): readonly string[]
 }
 
@@ -58,7 +60,11 @@ interface Slot {
   refreshing: Promise<string> | undefined
   /** The value that the server refused last, until it accepts a newer one. */
   refusedValue: string | undefined
-  lost: boolean
+  /** Refused, and not asked again before, unless there is no other. */
+  restsUntil: number
+  /** How often in a row. */
+  refusals: number
+  loss: string
   /** By class, as the quotas are. */
   readonly inFlight: Map<string, number>
   lastTaken: number
@@ -70,12 +76,14 @@ interface Slot {
 const REFRESH_MARGIN = 5 * 60_000
 /** A quota whose reset moved by less is still the same one. */
 const SAME_WINDOW = 5_000
-/** Vendors reset on their own clock. */
+/** Vendors tell their clock in whole seconds. */
 const RESET_MARGIN = 1_000
+/** A server that is being restarted may refuse what is good; one that sees too many bad credentials may refuse us for good. */
+const FIRST_REST = 60_000
+const LONGEST_REST = 3_600_000
 
 export function createCredentialPool(credentials: readonly Credential[], clock: Clock): CredentialPool {
   const slots = slotsOf(credentials)
-  const losses: string[] = []
   let takes = 0
   let wake = Promise.withResolvers<void>()
 
@@ -84,13 +92,18 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
     wake = Promise.withResolvers()
   }
 
-  function lose(slot: Slot, reason: string): boolean {
-    if (slot.lost) return false
-    slot.lost = true
-    losses.push(`${slot.name}: ${reason}`)
+  function rest(slot: Slot, reason: string): void {
+    slot.restsUntil = clock.now() + Math.min(LONGEST_REST, FIRST_REST * 2 ** slot.refusals)
+    slot.refusals++
+    slot.loss = `${slot.name}: ${reason}`
+    // What refreshes itself begins anew.
+    slot.refusedValue = undefined
+    slot.refreshAt = 0
+    slot.expiresAt = 0
     changed()
-    return true
   }
+
+  const isResting = (slot: Slot) => slot.restsUntil > clock.now()
 
   function quotaOf(slot: Slot, className: string) {
     const quota = slot.quotas.get(className)
@@ -149,11 +162,12 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
     }
   }
 
-  function lease(slot: Slot, value: string, className: string): Lease {
+  function lease(slot: Slot, value: string, className: string, refusedBefore: Set<string>): Lease {
+    const { refusals } = slot
     return {
       name: slot.name,
       value,
-      isUsable: () => !slot.lost && readyAt(slot, className) === 0,
+      isUsable: () => slot.refusals === refusals && readyAt(slot, className) === 0,
       observe(quota) {
         const key = quota.class ?? className
         const known = slot.quotas.get(key)
@@ -169,16 +183,24 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
       },
       accepted() {
         if (slot.value === value) slot.refusedValue = undefined
+        slot.refusals = 0
+        slot.restsUntil = 0
       },
       refused(reason) {
-        if (typeof slot.source === 'string') return lose(slot, reason)
+        const isRefreshing = typeof slot.source !== 'string'
         // Requests sent before the refresh are refused late, and say nothing about the new value.
-        if (slot.value !== value || slot.refusedValue === value) return false
-        if (slot.refusedValue !== undefined) return lose(slot, reason)
-        slot.refusedValue = value
-        slot.refreshAt = 0
-        slot.expiresAt = 0
-        return false
+        if (isRefreshing && (slot.value !== value || slot.refusedValue === value)) return false
+        if (isRefreshing && slot.refusedValue === undefined) {
+          slot.refusedValue = value
+          slot.refreshAt = 0
+          slot.expiresAt = 0
+          return false
+        }
+        refusedBefore.add(slot.name)
+        // So are those that were sent before the rest.
+        if (slot.refusals !== refusals) return false
+        rest(slot, reason)
+        return true
       },
       release: () => addInFlight(slot, className, -1),
     }
@@ -186,21 +208,28 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
 
   return {
     size: slots.length,
-    async take(className, signal, { except, prefer, onWait, onLost }) {
+    async take(className, signal, { except, prefer, refused, onWait, onLost }) {
       for (;;) {
         signal.throwIfAborted()
-        const usable = slots.filter((slot) => !slot.lost && !except?.has(slot.name))
+        const possible = slots.filter((slot) => !except?.has(slot.name) && !(isResting(slot) && refused.has(slot.name)))
+        const rested = possible.filter((slot) => !isResting(slot))
+        const usable = rested.length > 0 ? rested : possible
         if (usable.length === 0) return undefined
         const slot = choose(usable, className, prefer)
         if (slot) {
           addInFlight(slot, className, 1)
           slot.lastTaken = ++takes
+          const { refusals } = slot
           try {
-            return lease(slot, await currentValue(slot, signal), className)
+            return lease(slot, await currentValue(slot, signal), className, refused)
           } catch (error) {
             addInFlight(slot, className, -1)
             if (!(error instanceof UserError)) throw error
-            if (lose(slot, error.message)) onLost(slot.name, error.message)
+            refused.add(slot.name)
+            // Of those that waited for one refresh the first tells.
+            if (slot.refusals !== refusals) continue
+            rest(slot, error.message)
+            onLost(slot.name, error.message)
             continue
           }
         }
@@ -216,7 +245,7 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
     },
     secrets: () =>
       slots.flatMap(({ source, value }) => (typeof source === 'string' ? source : (value ?? []))).filter(Boolean),
-    losses: () => losses,
+    losses: () => slots.filter(isResting).map(({ loss }) => loss),
   }
 }
 
@@ -234,7 +263,9 @@ function slotsOf(credentials: readonly Credential[]): readonly Slot[] {
     expiresAt: 0,
     refreshing: undefined,
     refusedValue: undefined,
-    lost: false,
+    restsUntil: 0,
+    refusals: 0,
+    loss: '',
     inFlight: new Map(),
     lastTaken: 0,
     quotas: new Map(),

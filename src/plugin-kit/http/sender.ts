@@ -58,6 +58,8 @@ export function createSender(
 ): (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse> {
   const { connection, endpoint, hosts, retries, clock, transport, budget, pool, count, tell } = context
   const say = (text: string) => context.redact(`Connection "${connection}": ${text}`)
+  /** Credentials that the server refused this client. */
+  const refusedHere = new Set<string>()
   let toldUntil = 0
 
   function tellWait(className: string, until: Date, why: string) {
@@ -84,6 +86,7 @@ export function createSender(
       const lease = await pool.take(className, signal, {
         except,
         prefer,
+        refused: refusedHere,
         onWait: (until) =>
           tellWait(className, until, `every credential has reached its limit for ${className} requests`),
         onLost: tellLost,
@@ -122,18 +125,22 @@ export function createSender(
     }
     count(className, { requests: 1 })
     try {
-      const answer = await transport.exchange(request.method ?? 'GET', url, headers, body, signal)
+      const { age, ...answer } = await transport.exchange(request.method ?? 'GET', url, headers, body, signal)
+      const skew = skewOf(answer.headers, clock.now() - age)
       const { json, malformed } = parse(answer.bytes, request)
       const response: HttpResponse = { ...answer, body: json, url: url.href, credential: lease.name }
-      const quota = context.quota?.(response, clock.now())
-      if (quota) lease.observe(quota)
+      // What a vendor says about time, it says by its own clock.
+      const theirNow = clock.now() - skew
+      const quota = context.quota?.(response, theirNow)
+      if (quota) lease.observe({ ...quota, resetsAt: later(quota.resetsAt, skew) })
       const charged = answer.status === 304 ? {} : { counted: 1, cost: quota?.cost ?? 1 }
       count(className, { bytes: answer.bytes.length, ...charged })
       if (malformed && answer.status < 300) return { response, verdict: misread(response, malformed) }
       if (isSilent(request, response)) return { response, verdict: SILENCE }
-      const verdict = judge(request, response, quota, clock.now())
+      const verdict = judge(request, response, quota, theirNow)
       if (verdict.kind !== 'unauthorized') lease.accepted()
-      return { response, verdict }
+      if (verdict.kind !== 'limited' || !verdict.until) return { response, verdict }
+      return { response, verdict: { ...verdict, until: later(verdict.until, skew) } }
     } catch (error) {
       if (error instanceof ResponseTooLarge) return { verdict: { kind: 'too-large', reason: error.message } }
       if (error instanceof ExchangeFailed)
@@ -260,6 +267,15 @@ export function createSender(
       }
     }
   }
+}
+
+const later = (time: Date, milliseconds: number) => new Date(time.getTime() + milliseconds)
+
+/** How far our clock is ahead of the server's: whole seconds, as it tells them, in milliseconds. `now` is when the head of the answer arrived. */
+function skewOf({ date, age }: Headers, now: number): number {
+  // What a cache kept is older than it looks.
+  const theirs = Date.parse(date ?? '') + (Number(age) || 0) * 1000
+  return Number.isNaN(theirs) ? 0 : Math.ceil((now - theirs) / 1000) * 1000
 }
 
 function parse(bytes: Uint8Array, request: HttpRequest): { json?: unknown; malformed?: string } {

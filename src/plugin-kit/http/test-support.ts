@@ -43,6 +43,8 @@ export async function startServer(answer: (request: Received) => Answer | Promis
     }
     received.push(one)
     const reply = await answer(one)
+    // A test that is about the server's clock tells it by a header of its own.
+    response.sendDate = false
     if (typeof reply === 'function') return reply(response)
     response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
     response.end(reply.text ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)))

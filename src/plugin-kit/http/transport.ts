@@ -29,6 +29,8 @@ export interface Exchange {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array
+  /** Milliseconds since its head arrived, which says what time it was at the server then. */
+  readonly age: number
 }
 
 /** One request out, one whole answer in. No retry, no redirect, no opinion about the status. */
@@ -89,13 +91,11 @@ export function createTransport(options: TransportOptions): Transport {
           bodyTimeout: timeouts.stallMs,
           signal: stop.signal,
         })
+        const headAt = performance.now()
         const received = await receive(answer.body)
         const plain = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
-        return {
-          status: answer.statusCode,
-          headers: plain,
-          bytes: await decompress(received, plain['content-encoding'], maxResponseBytes),
-        }
+        const bytes = await decompress(received, plain['content-encoding'], maxResponseBytes)
+        return { status: answer.statusCode, headers: plain, bytes, age: performance.now() - headAt }
       } catch (error) {
         if (signal.aborted) throw signal.reason
         throw stop.signal.aborted
