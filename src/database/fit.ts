@@ -39,6 +39,20 @@ function cut(value: string, size: number): string {
   return characters.length <= size && value.length <= size * 2 ? value : characters.slice(0, size).join('')
 }
 
+/** One engine compares text as if it had no spaces at its end, so what is compared has none on either. */
+export function withoutEndSpaces(value: string): string {
+  let end = value.length
+  while (end > 0 && value.charCodeAt(end - 1) === 32) end--
+  return end === value.length ? value : value.slice(0, end)
+}
+
+const isCompared = ({ kind, isKey, index, unique }: Column) =>
+  kind === 'string' || (kind === 'text' && Boolean(isKey || index || unique))
+
+/** What a column is to be compared with, to be found as it was stored. */
+export const comparable = (column: Column | undefined, value: unknown): unknown =>
+  typeof value === 'string' && column && isCompared(column) ? withoutEndSpaces(value) : value
+
 const RANGE = {
   integer: [-2_147_483_648, 2_147_483_647],
   bigint: [-(2n ** 63n), 2n ** 63n - 1n],
@@ -101,17 +115,17 @@ const CONVERT: Record<Column['kind'], (column: Column) => Fitter> = {
   string:
     ({ size = 255, isKey }) =>
     (value) => {
-      const whole = toText(value)
+      const whole = withoutEndSpaces(toText(value))
       if (whole.length <= size) return whole
-      const fitted = cut(whole, size)
+      const fitted = withoutEndSpaces(cut(whole, size))
       // Cutting a key could make two records one.
       if (isKey && fitted.length < whole.length) throw new RecordError(`longer than ${size} characters`)
       return fitted
     },
-  text:
-    ({ index, unique }) =>
-    (value) =>
-      cut(toText(value), index || unique ? LONGEST_INDEXED_TEXT : LONGEST_TEXT),
+  text: (column) =>
+    isCompared(column)
+      ? (value) => withoutEndSpaces(cut(withoutEndSpaces(toText(value)), LONGEST_INDEXED_TEXT))
+      : (value) => cut(toText(value), LONGEST_TEXT),
   integer: () => (value) => toWhole(value, 'integer'),
   bigint: () => (value) => toWhole(value, 'bigint'),
   double: () => toDouble,

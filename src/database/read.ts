@@ -1,7 +1,7 @@
 /** Streaming reads: typed rows of a table, with the tables joined to it, never a whole table in memory. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
-import { missingCell } from './fit.ts'
+import { comparable, missingCell } from './fit.ts'
 import { among, inPieces, MOST_VALUES, type Piece } from './pieces.ts'
 import type { Column, Row, RowOf, Table } from './table.ts'
 
@@ -91,6 +91,7 @@ function* partsOf<S extends Selection<any, any>>(selection: S): Generator<S> {
 function selectionSql({ table, joins = {} as any, where = {}, condition }: Selection<any, any>) {
   const all: [alias: string, table: Table<any>][] = [['t', table]]
   for (const [alias, join] of Object.entries(joins as Joins)) all.push([alias, join.table])
+  const tables: Tables = new Map(all)
   const columns = all.flatMap(([alias, { names }]) =>
     names.map((name) => sql`${sql.ref(`${alias}.${name}`)} as ${sql.id(alias === 't' ? name : `${alias}.${name}`)}`),
   )
@@ -98,21 +99,26 @@ function selectionSql({ table, joins = {} as any, where = {}, condition }: Selec
     const on = Object.entries(join.on).map(
       ([own, other]) => sql`${sql.ref(`${alias}.${own}`)} = ${sql.ref(other.includes('.') ? other : `t.${other}`)}`,
     )
-    return sql`${sql.raw(join.isOptional ? 'left join' : 'inner join')} ${sql.table(join.table.name)} as ${sql.id(alias)} on ${sql.join([...on, ...conditions(alias, join.where ?? {})], sql` and `)}`
+    return sql`${sql.raw(join.isOptional ? 'left join' : 'inner join')} ${sql.table(join.table.name)} as ${sql.id(alias)} on ${sql.join([...on, ...conditions(alias, join.where ?? {}, tables)], sql` and `)}`
   })
-  const filters = [...conditions('t', where), ...(condition ? [sql`(${condition})`] : [])]
+  const filters = [...conditions('t', where, tables), ...(condition ? [sql`(${condition})`] : [])]
   const order = table.keys.map((position: number) => sql.ref(`t.${table.names[position]}`))
   return sql`select ${sql.join(columns)} from ${sql.table(table.name)} as t ${sql.join(joined, sql` `)}
     ${filters.length > 0 ? sql`where ${sql.join(filters, sql` and `)}` : sql``} ${order.length > 0 ? sql`order by ${sql.join(order)}` : sql``}`
 }
 
-/** A `Where` in SQL, for the table of that alias. */
-export const conditions = (alias: string, where: Where): RawBuilder<unknown>[] =>
-  Object.entries(where).map(([name, value]) => {
-    const reference = sql.ref(name.includes('.') ? name : `${alias}.${name}`)
-    if (!Array.isArray(value)) return value === null ? sql`${reference} is null` : sql`${reference} = ${value}`
-    if (value.length > MOST_VALUES) throw new Error(`${name}: a list of ${value.length} values is too long for a join`)
-    return among(sql`${reference}`, value as unknown as Piece<unknown>)
+type Tables = ReadonlyMap<string, Table<any>>
+
+/** A `Where` in SQL, for the table of that alias; `tables` are those of the aliases. */
+export const conditions = (alias: string, where: Where, tables: Tables = new Map()): RawBuilder<unknown>[] =>
+  Object.entries(where).map(([given, value]) => {
+    const place = given.includes('.') ? given : `${alias}.${given}`
+    const reference = sql.ref(place)
+    const [owner = '', name = ''] = place.split('.')
+    const fitted = (each: unknown) => comparable(tables.get(owner)?.columns[name], each)
+    if (!Array.isArray(value)) return value === null ? sql`${reference} is null` : sql`${reference} = ${fitted(value)}`
+    if (value.length > MOST_VALUES) throw new Error(`${given}: a list of ${value.length} values is too long for a join`)
+    return among(sql`${reference}`, value as unknown as Piece<unknown>, fitted)
   })
 
 type Decode = (row: Record<string, unknown>) => Record<string, unknown>

@@ -1,7 +1,7 @@
 /** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { isDuplicate } from '../database/explain.ts'
-import { missingCell } from '../database/fit.ts'
+import { missingCell, withoutEndSpaces } from '../database/fit.ts'
 import type { Column, RowOf, Table } from '../database/table.ts'
 import { RecordError, UserError } from '../errors.ts'
 import { fieldName } from '../plugin-kit/settings-tables.ts'
@@ -93,17 +93,13 @@ export async function updateRows(
 ): Promise<number> {
   const stamp = table.updatedAt < 0 ? {} : { updated_at: new Date() }
   let update = queries.updateTable(table.name).set(fitted(table, { ...stamp, ...values }))
-  for (const [name, value] of Object.entries(where)) {
-    update = update.where(name, Array.isArray(value) ? 'in' : '=', value)
-  }
+  for (const condition of conditionsOf(where)) update = update.where(...condition)
   return Number((await update.executeTakeFirstOrThrow().catch(refuseDuplicate)).numUpdatedRows)
 }
 
 export async function deleteRows(queries: Queries, table: Table<any>, where: Where): Promise<number> {
   let statement = queries.deleteFrom(table.name)
-  for (const [name, value] of Object.entries(where)) {
-    statement = statement.where(name, Array.isArray(value) ? 'in' : '=', value)
-  }
+  for (const condition of conditionsOf(where)) statement = statement.where(...condition)
   return Number((await statement.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
@@ -128,9 +124,13 @@ export async function findRow<T extends Table<any>>(
 }
 
 export const equalTo = (query: Query, where: Where): Query =>
-  Object.entries(where).reduce(
-    (narrowed, [name, value]) => narrowed.where(name, Array.isArray(value) ? 'in' : '=', value),
-    query,
+  conditionsOf(where).reduce((narrowed, condition) => narrowed.where(...condition), query)
+
+/** Names are stored without spaces at their end, whoever asks for them. */
+const asStored = (value: unknown) => (typeof value === 'string' ? withoutEndSpaces(value) : value)
+const conditionsOf = (where: Where): [name: string, comparison: 'in' | '=', value: unknown][] =>
+  Object.entries(where).map(([name, value]) =>
+    Array.isArray(value) ? [name, 'in', value.map(asStored)] : [name, '=', asStored(value)],
   )
 
 /** One page in the given order, and how many there are in all. */

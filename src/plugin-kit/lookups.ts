@@ -1,5 +1,6 @@
 /** Rows of other tables that an entity needs by key: small tables once a run, large ones a batch at a time. */
 import type { Database } from '../database/database.ts'
+import { withoutEndSpaces } from '../database/fit.ts'
 import { readAll, type Where } from '../database/read.ts'
 import type { RowOf, Table } from '../database/table.ts'
 
@@ -59,7 +60,7 @@ export function finderOf<L extends Lookups>({ database, connectionId, scope }: T
       ...(keys ? { [by]: keys } : {}),
     }
     const rows = keys?.length === 0 ? [] : await readAll(database, { table, where: conditions })
-    return isMany ? Map.groupBy(rows, (row) => row[by]) : new Map(rows.map((row) => [row[by], row]))
+    return new FoundByKey<unknown>(isMany ? Map.groupBy(rows, (row) => row[by]) : rows.map((row) => [row[by], row]))
   }
   const whole = new Map<string, Promise<ReadonlyMap<unknown, any>>>()
   return async (records: readonly unknown[]): Promise<Found<L>> => {
@@ -79,3 +80,14 @@ export function finderOf<L extends Lookups>({ database, connectionId, scope }: T
     return found as Found<L>
   }
 }
+
+/** Keys are stored without spaces at their end, and a record may have them. */
+class FoundByKey<Value> extends Map<unknown, Value> {
+  override get(key: unknown): Value | undefined {
+    return super.get(stored(key))
+  }
+  override has(key: unknown): boolean {
+    return super.has(stored(key))
+  }
+}
+const stored = (key: unknown) => (typeof key === 'string' ? withoutEndSpaces(key) : key)
