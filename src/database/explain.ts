@@ -52,12 +52,28 @@ export const codeOf = (error: unknown): string => {
   return code ?? (errors?.length ? codeOf(errors[0]) : '')
 }
 
-export function explainWith(codes: Record<string, Trouble>, url: string, defaultPort: number) {
+function placeOf(url: string, defaultPort: number): Place {
   const { hostname, port, username, pathname } = new URL(url)
   const host = hostname || 'localhost'
-  const place: Place = { host, server: `${host}:${port || defaultPort}`, user: username, database: pathname.slice(1) }
+  return { host, server: `${host}:${port || defaultPort}`, user: username, database: pathname.slice(1) }
+}
+
+export function explainWith(codes: Record<string, Trouble>, url: string, defaultPort: number) {
+  const place = placeOf(url, defaultPort)
   return (error: unknown): UserError | undefined => {
     const trouble = codes[codeOf(error)] ?? NETWORK[codeOf(error)]
     return trouble && new UserError(SENTENCES[trouble](place), { cause: error })
   }
+}
+
+const MEGABYTE = 1 << 20
+
+/** A row that no statement can bring to the server: sent all the same, it would break the connection. */
+export function rowTooLarge(url: string, defaultPort: number, row: { table: string; bytes: number; most: number }) {
+  const { server } = placeOf(url, defaultPort)
+  const [taken, most] = [row.bytes, row.most].map((bytes) => (bytes / MEGABYTE).toFixed(1))
+  const enough = 2 ** Math.ceil(Math.log2((row.bytes + MEGABYTE) / MEGABYTE))
+  return new UserError(
+    `A row of ${row.table} has ${taken} MB, and the database at ${server} takes ${most} MB at once. Raise its max_allowed_packet, to ${enough}M for example, and start Weir again.`,
+  )
 }

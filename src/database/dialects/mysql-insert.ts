@@ -45,8 +45,20 @@ function updating(dialect: Dialect, table: Table<any>, sent: readonly string[]):
   }
 }
 
-/** `longest`: most bytes of a statement. */
-export function insertWriter(pool: Pick<Pool, 'query'>, dialect: Dialect, longest: number): Database['sendRows'] {
+export interface StatementSize {
+  /** Bytes at which a statement is long enough. */
+  readonly enough: number
+  /** Most that the server takes. */
+  readonly most: number
+  /** What to say of a row that takes more. */
+  tooLarge(table: string, bytes: number): Error
+}
+
+export function insertWriter(
+  pool: Pick<Pool, 'query'>,
+  dialect: Dialect,
+  allowed: StatementSize,
+): Database['sendRows'] {
   const send = (statement: string) =>
     new Promise<void>((resolve, reject) => pool.query(statement, (error) => (error ? reject(error) : resolve())))
   return async (rows, mode) => {
@@ -56,16 +68,18 @@ export function insertWriter(pool: Pick<Pool, 'query'>, dialect: Dialect, longes
       mode === 'update'
         ? updating(dialect, table, names)
         : insertion(dialect, table, names, mode === 'upsert' ? ` ${dialect.onExistingKey(table, names)}` : '')
+    const around = Buffer.byteLength(head) + Buffer.byteLength(tail)
     let statement = ''
-    let size = 0
+    let size = around
     // This engine gathers nothing else.
     for (const cells of sentCells(rows as CellRows)) {
       const values = row(cells.map(literal))
       const bytes = Buffer.byteLength(values) + separator.length
-      if (statement !== '' && size + bytes > longest) {
+      if (around + bytes > allowed.most) throw allowed.tooLarge(table.name, around + bytes)
+      if (statement !== '' && size + bytes > allowed.enough) {
         await send(head + statement + tail)
         statement = ''
-        size = head.length + tail.length
+        size = around
       }
       statement += statement === '' ? values : separator + values
       size += bytes

@@ -4,13 +4,13 @@ import mysql2, { type Pool, type PoolConnection } from 'mysql2'
 import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
-import { codeOf, explainWith, type Trouble } from '../explain.ts'
+import { codeOf, explainWith, rowTooLarge, type Trouble } from '../explain.ts'
 import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
 import { createTemporary, type Dialect, type LiveTable, updatedNames } from './dialect.ts'
-import { insertWriter } from './mysql-insert.ts'
+import { insertWriter, type StatementSize } from './mysql-insert.ts'
 import { inTransaction, type Pooled } from './mysql-transaction.ts'
 
 const TYPES: Record<Column['kind'], string> = {
@@ -94,6 +94,8 @@ export const mysql: Dialect = {
 
 /** Longer statements gain nothing in speed. */
 const LONGEST_STATEMENT = 4 << 20
+/** What goes with a statement in its packet. */
+const PACKET_MARGIN = 1024
 
 const SESSION = [
   `time_zone = '+00:00'`,
@@ -169,13 +171,17 @@ export async function connectMysql(url: string, connections: number): Promise<Da
     await end()
     throw new UserError(`The database server is version ${version}. Use MySQL 8 or MariaDB 10.6, or newer.`)
   }
-  return databaseOn(pool, { url, longest: Math.min(LONGEST_STATEMENT, packet - 1024) }, createTurns(connections))
+  const most = packet - PACKET_MARGIN
+  const allowed: StatementSize = {
+    ...{ most, enough: Math.min(LONGEST_STATEMENT, most) },
+    tooLarge: (table, bytes) => rowTooLarge(url, 3306, { table, bytes, most: packet }),
+  }
+  return databaseOn(pool, { url, allowed }, createTurns(connections))
 }
 
 interface Settings {
   readonly url: string
-  /** Most bytes of a statement. */
-  readonly longest: number
+  readonly allowed: StatementSize
 }
 
 /** Without turns: on the one connection of a transaction. */
@@ -188,7 +194,7 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
   const database: Database = {
     dialect: mysql,
     kysely,
-    sendRows: insertWriter(pool, mysql, settings.longest),
+    sendRows: insertWriter(pool, mysql, settings.allowed),
     gather: gatherCells,
     transaction: (body) =>
       inTransaction(pool, (own) => {
