@@ -46,12 +46,13 @@ export function withoutEndSpaces(value: string): string {
   return end === value.length ? value : value.slice(0, end)
 }
 
-const isCompared = ({ kind, isKey, index, unique }: Column) =>
-  kind === 'string' || (kind === 'text' && Boolean(isKey || index || unique))
+/** Keys, what refers to keys, and what is looked for; all else is only shown, and kept as it is. */
+const isCompared = ({ kind, isKey, index, unique }: Column, name: string) =>
+  Boolean(isKey || index || unique) || (kind === 'string' && /(^|_)id$/.test(name))
 
-/** What a column is to be compared with, to be found as it was stored. */
-export const comparable = (column: Column | undefined, value: unknown): unknown =>
-  typeof value === 'string' && column && isCompared(column) ? withoutEndSpaces(value) : value
+/** What the column of that name is to be compared with, to be found as it was stored. */
+export const comparable = (column: Column | undefined, name: string, value: unknown): unknown =>
+  typeof value === 'string' && column && isCompared(column, name) ? withoutEndSpaces(value) : value
 
 const RANGE = {
   integer: [-2_147_483_648, 2_147_483_647],
@@ -111,19 +112,21 @@ function toJson(value: unknown): string {
     : encoded
 }
 
-const CONVERT: Record<Column['kind'], (column: Column) => Fitter> = {
-  string:
-    ({ size = 255, isKey }) =>
-    (value) => {
-      const whole = withoutEndSpaces(toText(value))
+const CONVERT: Record<Column['kind'], (column: Column, name: string) => Fitter> = {
+  string: (column, name) => {
+    const { size = 255, isKey } = column
+    const tidy = isCompared(column, name) ? withoutEndSpaces : (text: string) => text
+    return (value) => {
+      const whole = tidy(toText(value))
       if (whole.length <= size) return whole
-      const fitted = withoutEndSpaces(cut(whole, size))
+      const fitted = tidy(cut(whole, size))
       // Cutting a key could make two records one.
       if (isKey && fitted.length < whole.length) throw new RecordError(`longer than ${size} characters`)
       return fitted
-    },
-  text: (column) =>
-    isCompared(column)
+    }
+  },
+  text: (column, name) =>
+    isCompared(column, name)
       ? (value) => withoutEndSpaces(cut(withoutEndSpaces(toText(value)), LONGEST_INDEXED_TEXT))
       : (value) => cut(toText(value), LONGEST_TEXT),
   integer: () => (value) => toWhole(value, 'integer'),
@@ -144,7 +147,7 @@ export function missingCell(column: Column): Cell {
 
 /** `label` names the column in the error of a value that cannot be stored. */
 export function fitterOf(column: Column, label: string): Fitter {
-  const convert = CONVERT[column.kind](column)
+  const convert = CONVERT[column.kind](column, label.slice(label.indexOf('.') + 1))
   const missing = missingCell(column)
   const isNeeded = (column.isKey || column.isRequired) && !column.isGenerated
   return (value) => {

@@ -115,7 +115,7 @@ export const conditions = (alias: string, where: Where, tables: Tables = new Map
     const place = given.includes('.') ? given : `${alias}.${given}`
     const reference = sql.ref(place)
     const [owner = '', name = ''] = place.split('.')
-    const fitted = (each: unknown) => comparable(tables.get(owner)?.columns[name], each)
+    const fitted = (each: unknown) => comparable(tables.get(owner)?.columns[name], name, each)
     if (!Array.isArray(value)) return value === null ? sql`${reference} is null` : sql`${reference} = ${fitted(value)}`
     if (value.length > MOST_VALUES) throw new Error(`${given}: a list of ${value.length} values is too long for a join`)
     return among(sql`${reference}`, value as unknown as Piece<unknown>, fitted)

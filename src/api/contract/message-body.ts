@@ -10,7 +10,7 @@ const isEmpty = (value: unknown) => String(value).trim() === ''
 
 /** Forms of a value that may be sent. They are checked and left as they are: the message is kept as it came. */
 const anyText = z.union([z.string(), z.number(), z.boolean()])
-const anyWhole = z.union([z.int(), z.string().regex(/^\s*-?\d{1,15}\s*$/, 'must be a whole number')])
+const anyWhole = z.union([z.int(), z.string().regex(/^\s*-?\d{1,18}\s*$/, 'must be a whole number')])
 const anyNumber = z.union([z.number(), z.string().regex(/^\s*-?\d{1,15}(\.\d{1,15})?\s*$/, 'must be a number')])
 const anyFlag = z.union([z.boolean(), z.enum(['true', 'false', '1', '0', '']), z.literal([0, 1])])
 const anyTime = z

@@ -76,7 +76,8 @@ const COLUMN: Record<Column['kind'], z.ZodType> = {
   string: z.string(),
   text: z.string(),
   integer: z.int(),
-  bigint: z.int(),
+  // Past 2^53 as text: as a number it would be another one to most readers.
+  bigint: z.union([z.int(), z.string().regex(/^-?\d{16,19}$/)]),
   double: z.number(),
   boolean: z.boolean(),
   timestamp: timeOrNull,
