@@ -4,6 +4,7 @@ import type { Table } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import { collectorLatestState, subtaskStates } from '../system/state.ts'
 import { collectTables } from './collect-state.ts'
+import { quarantine } from './quarantine.ts'
 import { receipts } from './receipts.ts'
 
 /** Forgets what runs of a scope remember, so that the next one asks for everything and does it all anew. */
@@ -19,6 +20,6 @@ export async function forgetScope(database: Database, plugin: string, params: st
   // Two plugins may mark their scopes alike; the raw table says whose they are. github_graphql works for github.
   const raw = `_raw_${plugin}_`
   await forget(collectorLatestState, 'raw_data_params', startsWith('raw_data_table', raw))
-  for (const table of [receipts, ...collectTables]) await forget(table, 'params', startsWith('raw_table', raw))
+  for (const table of [quarantine, receipts, ...collectTables]) await forget(table, 'params', startsWith('raw_table', raw))
   await forget(subtaskStates, 'params', sql`(plugin = ${plugin} or ${startsWith('plugin', `${plugin}_`)})`)
 }

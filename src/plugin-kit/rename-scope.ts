@@ -3,14 +3,10 @@ import type { Database } from '../database/database.ts'
 import type { Table } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import { domainTables } from '../domain/index.ts'
-import { collectorLatestState, subtaskStates } from '../system/state.ts'
-import { collectTables } from './collect-state.ts'
-import { quarantine } from './quarantine.ts'
-import { receipts } from './receipts.ts'
 
 /**
  * What marks the rows of a scope may hold its name. When that changes, its rows stay its rows; `tables` are the raw and
- * tool tables of its plugin.
+ * tool tables of its plugin. What runs remember under the old name is forgotten elsewhere.
  */
 export async function renameScope(
   database: Database,
@@ -30,8 +26,4 @@ export async function renameScope(
     if (table.name.startsWith('_raw_')) await rename(table, 'params')
     else if (table.origin >= 0) await rename(table, '_raw_data_params', startsWith('_raw_data_table', prefix))
   }
-  const isOwn = sql`(plugin = ${name} or ${startsWith('plugin', `${name}_`)})`
-  for (const table of [quarantine, receipts, subtaskStates]) await rename(table, 'params', isOwn)
-  for (const table of collectTables) await rename(table, 'params', startsWith('raw_table', prefix))
-  await rename(collectorLatestState, 'raw_data_params', startsWith('raw_data_table', prefix))
 }

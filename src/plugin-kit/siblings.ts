@@ -62,7 +62,7 @@ async function takeOver(task: SourceTask): Promise<void> {
     task.log?.('this scope has another name than before: everything is asked for anew')
     const tables = [...familyOf(plugin)].flatMap(({ entities }) => [...entityTables(entities)])
     await renameScope(database, tables, { name: family, from, to: params })
-    await forgetScope(database, family, params)
+    for (const each of [from, params]) await forgetScope(database, family, each)
   }
   if (from !== params) await known.write(params)
   if (familyOf(plugin).size < 2) return
