@@ -13,6 +13,7 @@ import {
 } from '../../domain/code.ts'
 import { accounts } from '../../domain/people.ts'
 import { pullRequestCommits } from '../../domain/pull-requests.ts'
+import { finishedCommitsDiffs } from '../../metrics/calculate/commit-ranges.ts'
 import { retrying } from '../../plugin-kit/rows.ts'
 import type { TaskRun } from '../../plugin-kit/subtask.ts'
 import { homeOf, lockOf } from './clone.ts'
@@ -73,7 +74,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
       await remove(commitFileComponents, 'commit_file_id', [...(await filesOf(gone)).keys()], isOurs)
       for (const table of [commitFiles, commitParents]) await remove(table, 'commit_sha', gone, isOurs)
       await remove(commits, 'sha', gone, isOurs)
-      await remove(commitsDiffs, 'new_commit_sha', gone)
+      for (const table of [commitsDiffs, finishedCommitsDiffs]) await remove(table, 'new_commit_sha', gone)
     }
     if (heirs.size > 0) {
       const files = [...(await filesOf([...heirs.keys()]))].map(([id, sha]) => [id, heirs.get(sha) as string] as const)
