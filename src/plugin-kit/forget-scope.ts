@@ -20,6 +20,7 @@ export async function forgetScope(database: Database, plugin: string, params: st
   // Two plugins may mark their scopes alike; the raw table says whose they are. github_graphql works for github.
   const raw = `_raw_${plugin}_`
   await forget(collectorLatestState, 'raw_data_params', startsWith('raw_data_table', raw))
-  for (const table of [quarantine, receipts, ...collectTables]) await forget(table, 'params', startsWith('raw_table', raw))
+  for (const table of [quarantine, receipts, ...collectTables])
+    await forget(table, 'params', startsWith('raw_table', raw))
   await forget(subtaskStates, 'params', sql`(plugin = ${plugin} or ${startsWith('plugin', `${plugin}_`)})`)
 }
