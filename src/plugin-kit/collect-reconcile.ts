@@ -4,6 +4,7 @@
  * another number than is stored, and more than the page brought, the rest is listed too.
  */
 import { sql } from 'kysely'
+import { parseExactBytes } from '../database/exact-json.ts'
 import { readAll } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
 import type { Round } from './collect-inputs.ts'
@@ -98,7 +99,7 @@ async function renamedRecords(collecting: Collecting, { renamed }: Reconcile): P
     const names = new Map(rows.map((row) => [String(row[ownKey]), row[renamed.column]]))
     for (const { id, record_key, data } of fresh) {
       const before = names.get(record_key)
-      if (before !== undefined && before !== renamed.of(JSON.parse(data.toString()))) found.push(record_key)
+      if (before !== undefined && before !== renamed.of(parseExactBytes(data))) found.push(record_key)
       last = id
     }
   }
