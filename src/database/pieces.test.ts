@@ -30,7 +30,7 @@ describe('pieces', () => {
     const allowed = [
       /^(pipelines|traffic)\//,
       /^database\/pieces\.ts$/,
-      /^plugin-kit\/(collect|collect-reconcile|extract|marked-rows|raw-mirror|raw-names|state)\.ts$/,
+      /^plugin-kit\/(extract|marked-rows|raw-mirror|raw-names|state)\.ts$/,
       /^plugins\/gitextractor\/forget\.ts$/,
     ]
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' })

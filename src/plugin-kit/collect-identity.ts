@@ -1,11 +1,10 @@
 /** A source that was imported anew, or restored, may give its records other ids: what is stored under the old ones is gone. */
 import { sql } from 'kysely'
+import { among, inPieces } from '../database/pieces.ts'
 import { StartOver } from './collect-clock.ts'
 import type { Collecting } from './collect-series.ts'
 import { recordKey } from './collect-spec.ts'
 import { valueAt } from './entity.ts'
-
-const PIECE = 500
 
 /** Remembers by which id a record goes now, where people know it by something else. */
 export function noteNames({ spec, run, tally }: Collecting, records: readonly unknown[]): void {
@@ -25,12 +24,12 @@ export async function requireSameIds({ entity, spec, task, raw, tally }: Collect
   const own = Object.entries({ connection_id: connectionId, ...entity.scopeWhere(entity.table, scope) }).map(
     ([name, value]) => sql`${sql.ref(`t.${name}`)} = ${value}`,
   )
-  for (let start = 0; start < names.length; start += PIECE) {
+  for (const some of inPieces(names)) {
     const { rows } = await sql<{ name: string | number; record_key: string }>`
       select ${sql.ref(`t.${knownBy.column}`)} as name, r.record_key as record_key
       from ${sql.table(entity.table.name)} as t
       inner join ${sql.table(raw.name)} as r on r.id = t._raw_data_id and t._raw_data_table = ${raw.name}
-      where ${sql.join(own, sql` and `)} and ${sql.ref(`t.${knownBy.column}`)} in (${sql.join(names.slice(start, start + PIECE))})`.execute(
+      where ${sql.join(own, sql` and `)} and ${among(sql.ref(`t.${knownBy.column}`), some)}`.execute(
       task.database.kysely,
     )
     const other = rows.find(({ name, record_key }) => record_key !== '' && tally.names.get(String(name)) !== record_key)

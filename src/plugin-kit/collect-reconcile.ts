@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely'
 import { parseExactBytes } from '../database/exact-json.ts'
+import { among, inPieces, readByKeys } from '../database/pieces.ts'
 import { readAll } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
 import type { Round } from './collect-inputs.ts'
@@ -17,7 +18,6 @@ import type { HttpRequest } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
 import { keepNewest, removeRecords } from './raw-mirror.ts'
 
-const PIECE = 1000
 const FETCH = 200
 
 export async function reconcile(collecting: Collecting): Promise<void> {
@@ -113,22 +113,19 @@ async function referringTo(
 ): Promise<string[]> {
   const { entity, task } = collecting
   const found = new Set<string>()
-  const select = async (table: Table<any>, wanted: string, columns: readonly string[], values: readonly unknown[]) => {
-    if (values.length === 0) return []
-    const any = columns.map((column) => sql`${sql.ref(column)} in (${sql.join(values)})`)
-    const { rows } = await sql<{
-      name: unknown
-    }>`select distinct ${sql.ref(wanted)} as name from ${sql.table(table.name)}
-      where connection_id = ${task.context.connectionId} and (${sql.join(any, sql` or `)})`.execute(
-      task.database.kysely,
-    )
-    return rows.map(({ name }) => name)
-  }
+  const select = (table: Table<any>, wanted: string, columns: readonly string[], values: readonly unknown[]) =>
+    readByKeys(values, async (some) => {
+      const any = columns.map((column) => among(sql.ref(column), some))
+      const { rows } = await sql<{ name: unknown }>`select distinct ${sql.ref(wanted)} as name
+        from ${sql.table(table.name)}
+        where connection_id = ${task.context.connectionId} and (${sql.join(any, sql` or `)})`.execute(
+        task.database.kysely,
+      )
+      return rows.map(({ name }) => name)
+    })
   for (const { table, columns, key, by } of referring) {
-    for (const keys of pieces(changed)) {
-      const names = by ? await select(entity.table, by, [ownKeyOf(collecting)], keys) : keys
-      for (const name of await select(table, key, columns, names)) found.add(String(name))
-    }
+    const names = by ? await select(entity.table, by, [ownKeyOf(collecting)], changed) : changed
+    for (const name of await select(table, key, columns, names)) found.add(String(name))
   }
   return [...found]
 }
@@ -136,11 +133,11 @@ async function referringTo(
 async function removeGone({ entity, task, raw }: Collecting, gone: readonly string[]): Promise<void> {
   const { database, params, plugin, context } = task
   const descendants = descendantsOf(plugin, entity, context.scope)
-  for (const keys of pieces(gone)) {
+  for (const keys of inPieces(gone)) {
     await removeRecords(
       { database, raw, params },
       descendants,
-      sql`input_key = '' and record_key in (${sql.join(keys)})`,
+      sql`input_key = '' and ${among(sql.ref('record_key'), keys)}`,
     )
   }
 }
@@ -156,11 +153,11 @@ async function askFor(collecting: Collecting, { named }: Reconcile, keys: readon
     request: named.request(some, { ...base, input: null }),
     ...(named.paging && { paging: named.paging }),
   })
-  await eachInLanes([...pieces(keys, named.atOnce)].map(roundOf), lanes, task.signal, (round, signal) =>
+  await eachInLanes([...batches(keys, named.atOnce)].map(roundOf), lanes, task.signal, (round, signal) =>
     collectRound(collecting, round, signal),
   )
 }
 
-function* pieces<Item>(items: readonly Item[], size = PIECE): Generator<readonly Item[]> {
+function* batches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

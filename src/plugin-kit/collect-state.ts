@@ -7,7 +7,9 @@
  * etag         an answer of one page that need not be sent again while it is unchanged
  */
 import { createHash } from 'node:crypto'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { among, inPieces } from '../database/pieces.ts'
 import { readAll, readRows } from '../database/read.ts'
 import { bigint, boolean, defineTable, json, key, optional, string, timestamp, written } from '../database/table.ts'
 import { write } from '../database/write.ts'
@@ -277,8 +279,8 @@ export async function forgetTags(
   if (lists?.length === 0) return
   const query = kysely.deleteFrom(collectEtags.name).where('raw_table', '=', raw_table).where('params', '=', params)
   if (!lists || lists.includes('')) return void (await query.execute())
-  for (let start = 0; start < lists.length; start += 1000) {
-    await query.where('input_key', 'in', lists.slice(start, start + 1000)).execute()
+  for (const some of inPieces(lists)) {
+    await query.where(among(sql.ref('input_key'), some) as Expression<SqlBool>).execute()
   }
 }
 

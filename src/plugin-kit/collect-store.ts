@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts'
+import { inPieces, type Piece } from '../database/pieces.ts'
 import type { TableRow } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
 import { dropVersions, type RawPlace, renew } from './raw-mirror.ts'
@@ -26,7 +27,7 @@ export interface PlaceOfRun extends RawPlace {
   /** Whether there are any. */
   readonly hasOlder: boolean
   /** Deletes records of groups, with all that hangs on it. */
-  readonly removeOlder: (inside: Database, groups: readonly string[]) => Promise<unknown>
+  readonly removeOlder: (inside: Database, groups: Piece<string>) => Promise<unknown>
 }
 
 /** Pages that arrive while a transaction is under way share the next one: most are small, and commits are not. */
@@ -69,7 +70,7 @@ async function storePages(place: PlaceOfRun, inside: Database, pages: readonly S
   }
   await write(inside, rows)
   const replaced = pages.flatMap((page) => page.replaced ?? [])
-  if (hasOlder && replaced.length > 0) await place.removeOlder(inside, replaced)
+  if (hasOlder) for (const groups of inPieces(replaced)) await place.removeOlder(inside, groups)
 }
 
 /** Keys of records that replace older versions one by one. */

@@ -1,6 +1,7 @@
 /** Asks the vendor and keeps every record as it came. A page and the checkpoint that counts it are stored together. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { inPieces, type Piece } from '../database/pieces.ts'
 import { messageOf } from '../errors.ts'
 import { createSourceClock, StartOver } from './collect-clock.ts'
 import { ask, askBesides, roundsOf, settle } from './collect-gaps.ts'
@@ -27,7 +28,6 @@ import type { SubtaskResult } from './subtask.ts'
 import { withClient } from './task-client.ts'
 
 const NOTHING: SubtaskResult = { records: 0, rows: 0, quarantined: 0 }
-const FETCH = 1000
 
 export function collect(entity: Entity, task: SourceTask, place: Place): Promise<SubtaskResult> {
   const spec = entity.spec.collect as CollectSpec<any, any>
@@ -98,7 +98,7 @@ async function placeOfRun(
   return {
     ...{ database, raw, params, mark },
     hasOlder: (await lastRawId(database, raw, params)) > 0,
-    removeOlder: (inside: Database, groups: readonly string[]) =>
+    removeOlder: (inside: Database, groups: Piece<string>) =>
       removeRecordsWithin({ database: inside, raw, params }, descendants, sql`id <= ${mark} and ${ofInputs(groups)}`),
   }
 }
@@ -182,16 +182,15 @@ async function dropGone(collecting: Collecting): Promise<void> {
     const isAll = !spec.forEach?.changedBy
     const stored = isAll || tally.unwanted.size > 0 ? await inputsUpTo(place, run.rawMark) : []
     const gone = stored.filter((key) => key !== '' && (isAll ? !tally.asked.has(key) : tally.unwanted.has(key)))
-    for (let start = 0; start < gone.length; start += FETCH) {
-      await remove(sql`id <= ${run.rawMark} and ${ofInputs(gone.slice(start, start + FETCH))}`)
-    }
+    for (const some of inPieces(gone)) await remove(sql`id <= ${run.rawMark} and ${ofInputs(some)}`)
   }
 }
 
 /** What stays because its list was refused, as a condition; undefined: it cannot be told from the rest. */
 function refusedOf({ refused }: Tally): RawBuilder<unknown> | undefined {
   if (refused.size === 0) return sql``
-  return refused.has(undefined) ? undefined : sql`and not ${ofInputs([...refused] as string[])}`
+  const [groups, ...more] = inPieces([...refused] as string[])
+  return refused.has(undefined) || !groups || more.length > 0 ? undefined : sql`and not ${ofInputs(groups)}`
 }
 
 async function countRaw({ database, params }: SourceTask, raw: RawTable, upTo?: number): Promise<number> {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Table } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
-import { collectorLatestState, subtaskStates } from '../system/state.ts'
+import { collectorLatestState, rawMarks, subtaskStates } from '../system/state.ts'
 import { collectTables } from './collect-state.ts'
 import { quarantine } from './quarantine.ts'
 import { receipts } from './receipts.ts'
@@ -22,5 +22,6 @@ export async function forgetScope(database: Database, plugin: string, params: st
   await forget(collectorLatestState, 'raw_data_params', startsWith('raw_data_table', raw))
   for (const table of [quarantine, receipts, ...collectTables])
     await forget(table, 'params', startsWith('raw_table', raw))
-  await forget(subtaskStates, 'params', sql`(plugin = ${plugin} or ${startsWith('plugin', `${plugin}_`)})`)
+  const isOwn = sql`(plugin = ${plugin} or ${startsWith('plugin', `${plugin}_`)})`
+  for (const table of [subtaskStates, rawMarks]) await forget(table, 'params', isOwn)
 }

@@ -6,7 +6,9 @@
  *          every run, one of many a few times
  * capped   the source lists no further; nothing can be done
  */
+import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { among, inPieces } from '../database/pieces.ts'
 import { readAll } from '../database/read.ts'
 import {
   bigint,
@@ -104,13 +106,9 @@ export async function settleGaps(
   const now = new Map<string, Gap>()
   for (const gap of found) now.set(gap.list, together(now.get(gap.list), gap))
   const closed = [...before.values()].filter((gap) => !now.has(gap.list) && isAnswered(gap)).map(({ list }) => list)
-  for (let start = 0; start < closed.length; start += 1000) {
-    await database.kysely
-      .deleteFrom(gaps.name)
-      .where('raw_table', '=', place.raw_table)
-      .where('params', '=', place.params)
-      .where('list', 'in', closed.slice(start, start + 1000))
-      .execute()
+  for (const lists of inPieces(closed)) {
+    await sql`delete from ${sql.table(gaps.name)} where raw_table = ${place.raw_table} and params = ${place.params}
+      and ${among(sql.ref('list'), lists)}`.execute(database.kysely)
   }
   const rows = [...now.values()].map((gap) => gaps.row({ ...place, ...gap, ...continued(before.get(gap.list), gap) }))
   if (rows.length > 0) await write(database, rows)
@@ -132,12 +130,10 @@ function continued(before: StoredGap | undefined, { kind, since, missing }: Gap)
 
 /** Has gaps asked for again that were given up. */
 export async function reopenGaps({ kysely }: Database, plugins: readonly string[], params: string): Promise<void> {
-  await kysely
-    .updateTable(gaps.name)
-    .set({ attempts: 0 })
-    .where('plugin', 'in', plugins)
-    .where('params', '=', params)
-    .execute()
+  for (const names of inPieces(plugins)) {
+    await sql`update ${sql.table(gaps.name)} set attempts = 0
+      where params = ${params} and ${among(sql.ref('plugin'), names)}`.execute(kysely)
+  }
 }
 
 const MOST_NAMED = 5

@@ -6,6 +6,7 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { among, inPieces, type Piece } from '../database/pieces.ts'
 import type { Table } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import type { RawTable } from './raw.ts'
@@ -26,6 +27,7 @@ export interface Descendants {
   readonly scoped: ReadonlySet<Table<any>>
 }
 
+/** Records that are handed over in one transaction. */
 const PIECE = 500
 const COPIED = sql.join(
   ['params', 'data', 'url', 'input', 'input_key', 'record_key', 'created_at'].map((name) => sql.ref(name)),
@@ -42,9 +44,9 @@ export async function lastRawId({ kysely }: Database, raw: RawTable, params?: st
 /** Before versions of these records are stored: older ones go. Those of one input are told apart by `inputKey`. */
 export async function dropVersions(place: RawPlace, inputKey: string, recordKeys: readonly string[]): Promise<void> {
   const { database, raw, params } = place
-  for (const keys of pieces(recordKeys)) {
+  for (const keys of inPieces(recordKeys)) {
     await sql`delete from ${sql.table(raw.name)}
-      where input_key = ${inputKey} and record_key in (${sql.join(keys)}) and params = ${params}`.execute(
+      where input_key = ${inputKey} and ${among(sql.ref('record_key'), keys)} and params = ${params}`.execute(
       database.kysely,
     )
   }
@@ -88,8 +90,7 @@ export async function renew(place: RawPlace, inputKey: string, input: unknown, m
   await sql`update ${table} set input = ${JSON.stringify(input)} where ${own}`.execute(database.kysely)
 }
 
-export const ofInputs = (inputKeys: readonly string[]): RawBuilder<unknown> =>
-  sql`input_key in (${sql.join(inputKeys)})`
+export const ofInputs = (inputKeys: Piece<string>): RawBuilder<unknown> => among(sql.ref('input_key'), inputKeys)
 
 interface Known {
   readonly id: number
@@ -167,11 +168,10 @@ async function handOver(
     if (twin) heirs.push({ from, twin })
   }
   if (heirs.length === 0) return
-  const renewed = await renewTwins(
-    database,
-    kin,
-    heirs.map(({ twin }) => twin.id),
-  )
+  const renewed = new Map<number, number>()
+  for (const ids of inPieces(heirs.map(({ twin }) => twin.id))) {
+    for (const [id, newer] of await renewTwins(database, kin, ids)) renewed.set(id, newer)
+  }
   for (const [params, some] of Map.groupBy(heirs, ({ twin }) => twin.params)) {
     const { from } = some[0] as (typeof some)[number]
     const cases = some.map(
@@ -202,15 +202,15 @@ export async function renewTwinsOf(
         and twin.record_key <> '' and twin.params <> ${params}
       where ${condition}`.execute(database.kysely)
     const twins = rows.filter((twin) => connectionOf(twin.params) === connectionOf(params)).map(({ id }) => id)
-    for (const ids of pieces(twins)) await renewTwins(database, raw, ids)
+    for (const ids of inPieces(twins)) await renewTwins(database, raw, ids)
   }
 }
 
 /** Stores them anew, so that the next extraction of their scope looks at them; gives their new ids. */
-async function renewTwins(database: Database, raw: RawTable, ids: readonly number[]): Promise<Map<number, number>> {
+async function renewTwins(database: Database, raw: RawTable, ids: Piece<number>): Promise<Map<number, number>> {
   const table = sql.table(raw.name)
   const { kysely } = database
-  await sql`insert into ${table} (${COPIED}) select ${COPIED} from ${table} where id in (${sql.join(ids)}) order by id`.execute(
+  await sql`insert into ${table} (${COPIED}) select ${COPIED} from ${table} where ${among(sql.ref('id'), ids)} order by id`.execute(
     kysely,
   )
   const { rows } = await sql<{
@@ -219,18 +219,14 @@ async function renewTwins(database: Database, raw: RawTable, ids: readonly numbe
   }>`select older.id, max(newer.id) as newer from ${table} as older
     inner join ${table} as newer on newer.input_key = older.input_key and newer.record_key = older.record_key
       and newer.params = older.params and newer.id > older.id
-    where older.id in (${sql.join(ids)}) group by older.id`.execute(kysely)
+    where ${among(sql.ref('older.id'), ids)} group by older.id`.execute(kysely)
   const renewed = new Map(rows.map(({ id, newer }) => [id, newer]))
   await deleteIds(database, raw, [...renewed.keys()])
   return renewed
 }
 
 async function deleteIds({ kysely }: Database, raw: RawTable, ids: readonly number[]): Promise<void> {
-  for (const some of pieces(ids)) {
-    await sql`delete from ${sql.table(raw.name)} where id in (${sql.join(some)})`.execute(kysely)
+  for (const some of inPieces(ids)) {
+    await sql`delete from ${sql.table(raw.name)} where ${among(sql.ref('id'), some)}`.execute(kysely)
   }
-}
-
-function* pieces<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += PIECE) yield items.slice(start, start + PIECE)
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { write } from '../database/write.ts'
-import { subtaskStates } from '../system/state.ts'
+import { rawMarks, subtaskStates } from '../system/state.ts'
 import type { Place } from './quarantine.ts'
 
 export interface Window {
@@ -30,21 +30,20 @@ export async function openWindow(
   const { rows } = await sql<{ last: Date | null }>`select max(prev_started_at) as last
     from ${sql.table(subtaskStates.name)} where params = ${params}`.execute(database.kysely)
   const stamp = nextStamp(rows[0]?.last ?? null)
+  const mark = await stateOf(database.kysely.selectFrom(rawMarks.name).select('raw_mark')).executeTakeFirst()
   const isSame = !fullSync && state?.prev_config === config
   return {
     stamp,
     since: isSame ? (state?.prev_started_at ?? null) : null,
-    rawMark: isSame ? (state?.raw_mark ?? null) : null,
+    rawMark: isSame ? (mark?.raw_mark ?? null) : null,
     // A pass over everything that is cut off has undone part of the last success: only another one can mend it.
     forget: async () => {
       if (state) await stateOf(database.kysely.deleteFrom(subtaskStates.name)).execute()
     },
     succeeded: (rawMark) =>
       write(database, [
-        subtaskStates.row({
-          ...{ plugin, subtask, params, prev_config: config, prev_started_at: stamp },
-          raw_mark: rawMark ?? null,
-        }),
+        subtaskStates.row({ plugin, subtask, params, prev_config: config, prev_started_at: stamp }),
+        ...(rawMark === undefined ? [] : [rawMarks.row({ plugin, subtask, params, raw_mark: rawMark })]),
       ]),
   }
 }

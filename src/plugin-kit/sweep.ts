@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { inPieces } from '../database/pieces.ts'
 import { readRows } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
@@ -169,7 +170,5 @@ async function dropInputs({ params, plugin, context }: SourceTask, inside: Datab
   const place = { database: inside, raw: rawTable(child.spec.raw as string), params }
   const gone = (await inputsUpTo(place, Number.MAX_SAFE_INTEGER)).filter((key) => key !== '' && !asked.has(key))
   const descendants = descendantsOf(plugin, child, context.scope)
-  for (let start = 0; start < gone.length; start += 1000) {
-    await removeRecordsWithin(place, descendants, ofInputs(gone.slice(start, start + 1000)))
-  }
+  for (const some of inPieces(gone)) await removeRecordsWithin(place, descendants, ofInputs(some))
 }

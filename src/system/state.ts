@@ -8,7 +8,6 @@ import {
   json,
   key,
   now,
-  optional,
   string,
   text,
   timestamp,
@@ -36,11 +35,21 @@ export const subtaskStates = defineTable(
     prev_config: text(),
     time_after: timestamp(),
     prev_started_at: timestamp(),
-    /** Ours: the last raw record that was looked at. */
-    raw_mark: optional(bigint()),
     ...written,
   },
   { meaning: 'With which settings a subtask last ran, and when.' },
+)
+
+export const rawMarks = defineTable(
+  '_weir_raw_marks',
+  {
+    plugin: key(string(60)),
+    subtask: key(string(120)),
+    params: key(indexed(string(255))),
+    raw_mark: bigint(),
+    ...written,
+  },
+  { meaning: 'The last raw record that an extraction has looked at.' },
 )
 
 export const store = defineTable(
