@@ -236,7 +236,7 @@ async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenera
     await rememberInputs(task.database, { raw_table: raw.name, params: task.params }, known)
     return total
   }
-  const rangeOf = () => ({ from: new Date(known.from), to: new Date(known.to) })
+  const rangeOf = () => ({ from: wholeSecond(known.from), to: wholeSecond(known.to) })
   // The first answer tells the source's time, which may be ahead of ours.
   if (!windows.longest) await count(rangeOf())
   else await count({ from: new Date(Date.parse(known.to) - 1000), to: new Date(known.to) })
@@ -268,6 +268,8 @@ async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenera
     }
   }
 }
+
+const wholeSecond = (time: string): Date => new Date(Math.floor(Date.parse(time) / 1000) * 1000)
 
 /** A window, or what a second dimension leaves of it. */
 type Part = DateWindow & { readonly value?: string }
