@@ -125,6 +125,8 @@ async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
   }
   try {
     await eachInLanes(roundsOf(collecting), lanes, task.signal, (round, signal) => ask(collecting, round, signal))
+    // Also where a list was lost half-way: what came of it is extracted.
+    await keepNewest({ database, raw, params: task.params }, run.rawMark)
     if (!tally.isLost) {
       await requireSameIds(collecting)
       await askBesides(collecting, 'reconcile', () => reconcile(collecting))
@@ -172,7 +174,6 @@ async function dropGone(collecting: Collecting): Promise<void> {
   const place = { database, raw, params }
   const descendants = descendantsOf(plugin, entity, context.scope)
   const remove = (condition: RawBuilder<unknown>) => removeRecords(place, descendants, condition)
-  await keepNewest(place, run.rawMark)
   if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
     const stays = refusedOf(tally)
     const left = await countRaw(task, raw, run.rawMark)
