@@ -16,14 +16,13 @@ import { inputKey } from './collect-state.ts'
 import { descendantsOf } from './descendants.ts'
 import type { HttpRequest } from './http/index.ts'
 import { eachInLanes } from './lanes.ts'
-import { keepNewest, removeRecords } from './raw-mirror.ts'
+import { removeRecords } from './raw-mirror.ts'
 
 const FETCH = 200
 
 export async function reconcile(collecting: Collecting): Promise<void> {
-  const { spec, task, raw, run, place } = collecting
+  const { spec, task, run, place } = collecting
   if (!spec.reconcile || run.isFull) return
-  await keepNewest({ database: task.database, raw, params: task.params }, run.rawMark)
   const stored = await storedKeys(collecting)
   const listed = await listNames(collecting, spec.reconcile, stored.size)
   const gone = listed ? [...stored].filter((key) => !listed.has(key)) : []
