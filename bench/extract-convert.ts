@@ -21,14 +21,18 @@ async function fill(url: string, from: number, to: number): Promise<void> {
   await migrate(database, allTables)
   const table = rawTable('github_api_pull_requests')
   for (let start = from; start < to; start += CHUNK) {
-    const rows = Array.from({ length: Math.min(CHUNK, to - start) }, (_, index) =>
-      table.row({
+    const rows = Array.from({ length: Math.min(CHUNK, to - start) }, (_, index) => {
+      const record = pullRequest(start + index)
+      return table.row({
         id: null as never,
         params: PARAMS,
-        data: Buffer.from(JSON.stringify(pullRequest(start + index))),
+        data: Buffer.from(JSON.stringify(record)),
         url: '',
-      }),
-    )
+        // As the collector stores it.
+        input_key: '',
+        record_key: String(record.id),
+      })
+    })
     await write(database, rows)
   }
   await database.close()
