@@ -174,6 +174,8 @@ export interface CollectSpec<Scope, Config> {
   readonly isOwn?: (record: any, context: CollectContext<Scope, Config>) => boolean
   /** What people know a record by, such as its number: where in the record, and in which column of the entity's table. */
   readonly knownBy?: { readonly path: string; readonly column: string }
+  /** A whole list that is the same for all scopes of a connection, such as the types of issues. */
+  readonly isForAll?: boolean
   readonly incremental?: Incremental
   readonly reconcile?: Reconcile
   readonly windows?: Windows

@@ -19,7 +19,15 @@ import { type ApiClient, createPlaces, DEFAULT_CONCURRENCY } from './http/index.
 import { eachInLanes } from './lanes.ts'
 import type { Place } from './quarantine.ts'
 import { type RawTable, rawTable } from './raw.ts'
-import { inputsUpTo, keepNewest, lastRawId, ofInputs, removeRecords, removeRecordsWithin } from './raw-mirror.ts'
+import {
+  inputsUpTo,
+  keepNewest,
+  lastRawId,
+  ofInputs,
+  removeEverywhere,
+  removeRecords,
+  removeRecordsWithin,
+} from './raw-mirror.ts'
 import { nameRecords } from './raw-names.ts'
 import { fileReceipt, type Receipt } from './receipts.ts'
 import { takeOverScope } from './siblings.ts'
@@ -178,6 +186,7 @@ async function dropGone(collecting: Collecting): Promise<void> {
     const stays = refusedOf(tally)
     const left = await countRaw(task, raw, run.rawMark)
     tally.remarks.push(...strangersIn(collecting, { before: run.olderCount, left }))
+    if (stays && spec.isForAll) await removeEverywhere(place, descendants, run.rawMark)
     if (stays) await remove(sql`id <= ${run.rawMark} ${stays}`)
   } else if (hasOwnInputs(spec)) {
     const isAll = !spec.forEach?.changedBy

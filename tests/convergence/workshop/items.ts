@@ -177,7 +177,7 @@ export const kindEntity = entity(kinds, {
   label: 'Kinds',
   domainTypes: ['TICKET'],
   raw: 'workshop_kinds',
-  collect: { request: () => ({ path: 'kinds' }) },
+  collect: { request: () => ({ path: 'kinds' }), isForAll: true },
 })
 
 export const peopleEntity = entity(people, {

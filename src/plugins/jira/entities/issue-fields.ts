@@ -37,5 +37,5 @@ export default entity(issueFields, {
   names: { collect: 'collectIssuleField' },
   domainTypes: ['TICKET'],
   raw: 'jira_api_issue_fields',
-  collect: { request: () => ({ path: 'api/2/field' }) },
+  collect: { request: () => ({ path: 'api/2/field' }), isForAll: true },
 })

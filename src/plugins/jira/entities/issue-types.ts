@@ -18,5 +18,8 @@ export default entity(issueTypes, {
   names: { extract: 'extractIssueType' },
   domainTypes: ['TICKET'],
   raw: 'jira_api_issue_types',
-  collect: { request: ({ server }) => ({ path: `api/${(server as Server).isCloud ? 3 : 2}/issuetype` }) },
+  collect: {
+    request: ({ server }) => ({ path: `api/${(server as Server).isCloud ? 3 : 2}/issuetype` }),
+    isForAll: true,
+  },
 })

@@ -11,5 +11,5 @@ export default entity(projects, {
   label: 'Projects',
   domainTypes: ['TICKET'],
   raw: 'jira_api_projects',
-  collect: { request: () => ({ path: 'api/2/project' }) },
+  collect: { request: () => ({ path: 'api/2/project' }), isForAll: true },
 })

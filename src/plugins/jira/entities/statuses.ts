@@ -12,7 +12,7 @@ export default entity(statuses, {
   label: 'Status',
   domainTypes: ['TICKET'],
   raw: 'jira_api_status',
-  collect: { request: () => ({ path: 'api/2/status' }) },
+  collect: { request: () => ({ path: 'api/2/status' }), isForAll: true },
   extract: {
     // Team-managed projects have statuses of their own; those of other projects than the board's are left out.
     rows: (status, { read, scope }) =>
