@@ -4,7 +4,6 @@ import type { VendorUnderTest } from './support/vendor-under-test.ts'
 type Off = Readonly<Record<string, string>>
 
 const OFF: Off = {
-  'run twice': 'the lease that lets one task of a scope run at a time is taken by the runner, not by a task',
   'our clock': 'since is told by our clock',
   'vendor clock': 'since is told by our clock',
   fault: 'an answer without a body ends a list',

@@ -11,7 +11,10 @@ import type { Table } from '../../../src/database/table.ts'
 import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
 import { messageOf } from '../../../src/errors.ts'
+import { createLeases, type Leases } from '../../../src/pipelines/leases.ts'
 import { deleteScopeData, scopeParams } from '../../../src/pipelines/scope-data.ts'
+import type { Membership } from '../../../src/pipelines/servers.ts'
+import { leasesOfTask } from '../../../src/pipelines/task-leases.ts'
 import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
 import { settingsTables } from '../../../src/plugin-kit/settings-tables.ts'
 import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
@@ -47,6 +50,8 @@ const UNTIL_NOW = new Set([
   'issue_status_history.status_time_minutes',
   'issue_assignee_history.end_date',
 ])
+/** Both tasks are this server's. */
+const ALIVE: Membership = { beat: async () => true, isDead: async () => false, leave: async () => {} }
 /** Between two operations. */
 const PAUSE_MINUTES = 3
 
@@ -142,7 +147,8 @@ const OWN: Record<OwnOperationName, Happen> = {
     await bothEnd([first, other].map((scope) => mayRun(bench, life, bench.sides.lived, scope)))
   },
   async 'run twice'(bench, life, [scope]) {
-    await bothEnd([1, 2].map(() => mayRun(bench, life, bench.sides.lived, scope)))
+    const leases = createLeases(bench.sides.lived, () => ({ holder: 'machine', membership: ALIVE }))
+    await bothEnd([1, 2].map((task) => leased(bench, life, { leases, scope, task })))
   },
   'full sync': (bench, life, [scope]) => mayRun(bench, life, bench.sides.lived, scope, { fullSync: true }),
   async kill(bench, life, [scope, statements]) {
@@ -230,6 +236,20 @@ const OWN: Record<OwnOperationName, Happen> = {
   async 'clear faults'({ running }) {
     running.server.clear()
   },
+}
+
+/** As the runner does: a task begins when no other works on what it writes. */
+async function leased(
+  bench: Bench,
+  life: Life,
+  { leases, scope, task }: { readonly leases: Leases; readonly scope: number; readonly task: number },
+): Promise<void> {
+  const { vendor, sides } = bench
+  const plan = { plugin: life.plugin.name, options: taskOptions(vendor, scope) }
+  const names = await leasesOfTask(sides.lived, vendor.interfaces, plan)
+  const lessee = { task_id: task, pipeline_id: task }
+  const end = await leases.take(names, lessee, new AbortController().signal, async () => {})
+  await mayRun(bench, life, sides.lived, scope).finally(end)
 }
 
 /** Whatever one of them throws, the other must not go on beside the next operation. */

@@ -15,6 +15,8 @@ const FEW: Partial<RepositorySettings> = {
   ...{ jobsPerRun: 1, commentsPerIssue: [0, 2], eventsPerIssue: [0, 2], commitsPerPullRequest: [1, 2] },
   ...{ reviewsPerPullRequest: [0, 2], commentsPerReview: [0, 1], statusesPerDeployment: [1, 2] },
 }
+/** Later runs look through the runs of 30 days and the deployments of 90. */
+const DAYS = 10 * 24 * 3_600_000
 const WORLD: WorldOptions = {
   users: 5,
   repositories: REPOSITORIES.map((name, index) => ({ name, ...FEW, ...(index === 2 && { parent: 'acme/web' }) })),
@@ -168,7 +170,8 @@ const vendor = (name: string, interfaces: readonly [Plugin, Plugin]): VendorUnde
   start: (now) =>
     behindFaults({
       async begin() {
-        const fake = await startFakeGithub({ world: WORLD })
+        const [from, until] = [now() - DAYS, now()].map((time) => new Date(time).toISOString().replace(/\.\d+/, ''))
+        const fake = await startFakeGithub({ world: { ...WORLD, ...(from && until && { from, until }) } })
         fake.clock.set(now())
         return fake
       },
