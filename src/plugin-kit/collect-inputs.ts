@@ -54,6 +54,8 @@ export interface Round {
   readonly halves?: () => readonly Round[]
   /** Where a part by time begins. */
   readonly since?: Date
+  /** The raw record that is asked for again: where the source has it no more, it goes. */
+  readonly record?: number
   /** The source counts more than it hands out, and that is known already. */
   readonly isCapped?: boolean
 }
@@ -243,6 +245,8 @@ async function* windowsOf(collecting: Collecting, windows: Windows): AsyncGenera
   const now = client.firstAnsweredAt
   if (!run.inputs && now && now.toISOString() > known.to) known.to = now.toISOString()
   const { cap, longest, split } = windows
+  // Windows end with whole seconds.
+  tally.range = { from: new Date(known.from), to: new Date(Math.floor(Date.parse(known.to) / 1000) * 1000) }
   for await (const window of splitByDate({ ...rangeOf(), cap, longest, probe: count })) {
     const parts = window.isOver && split ? split.values.map((value) => ({ ...window, value })) : [window]
     for (const part of parts) yield* roundOf(part)
@@ -326,7 +330,9 @@ async function* unfinished(collecting: Collecting): AsyncGenerator<Round> {
     const { paging = singlePage } = refetch
     const records = refetch.records ?? (refetch.paging ? spec.records : (body: unknown) => [body])
     const group = stored !== null && { group: groupOf(spec, stored) }
-    return { kind: 'refetch', key, request, input: null, stored, ...group, paging, ...(records && { records }) }
+    const record = stored === null && !refetch.atOnce && { record: some[0]._raw_data_id as number }
+    const how = { ...group, ...record, paging, ...(records && { records }) }
+    return { kind: 'refetch', key, request, input: null, stored, ...how }
   }
   const size = refetch.atOnce ?? 1
   const rounds = new Map<string, Round>()

@@ -12,6 +12,7 @@ import type { Entity } from './entity.ts'
 import type { Gap, StoredGap } from './gaps.ts'
 import {
   type ApiClient,
+  type DateWindow,
   HttpFatalError,
   HttpMisleadingError,
   type HttpRequest,
@@ -50,6 +51,10 @@ export interface Tally {
   readonly unwanted: Set<string>
   /** Inputs whose lists were refused: what is stored of them stays. */
   readonly refused: Set<string | undefined>
+  /** Records that the source was asked for by themselves and has no more, by their ids. */
+  readonly gone: Set<number>
+  /** The time whose records were all asked for, where they are asked for by time. */
+  range: DateWindow | undefined
   /** What people know records by → the key under which they came. */
   readonly names: Map<string, string>
 }
@@ -228,6 +233,7 @@ export async function readStretch(
     }
     const isEmpty = await isNothing(page)
     if (!isEmpty) records.check(response)
+    else if (round.record !== undefined) tally.gone.add(round.record)
     const all = isEmpty ? [] : page.records
     requireOwn(page, all)
     await clock.saw(all, newestBy(spec))

@@ -162,6 +162,7 @@ function tallyOf({ checkpoints }: CollectRun, again: StartOver | undefined): Tal
   const tally: Tally = {
     ...{ received: 0, expected: undefined, isUnchanged: false, gaps: [], answered: new Set(), isLost: false },
     ...{ hasList: false, asked: new Set(), unwanted: new Set(), refused: new Set(), names: new Map() },
+    ...{ gone: new Set(), range: undefined },
     remarks: again ? [again.message] : [],
   }
   for (const [key, { received, expected, page }] of checkpoints) {
@@ -193,6 +194,14 @@ async function dropGone(collecting: Collecting): Promise<void> {
     const stored = isAll || tally.unwanted.size > 0 ? await inputsUpTo(place, run.rawMark) : []
     const gone = stored.filter((key) => key !== '' && (isAll ? !tally.asked.has(key) : tally.unwanted.has(key)))
     for (const some of inPieces(gone)) await remove(sql`id <= ${run.rawMark} and ${ofInputs(some)}`)
+  }
+  if (tally.gone.size > 0) await remove(sql`id in (${sql.join([...tally.gone])})`)
+  const isWhole = tally.gaps.length === 0 && tally.refused.size === 0
+  if (isWhole && !run.isFull && tally.range && spec.windows?.by) {
+    const time = sql.ref(`made.${spec.windows.by}`)
+    await remove(sql`id <= ${run.rawMark} and exists (select 1 from ${sql.table(entity.table.name)} as made
+      where made._raw_data_id = ${sql.ref(`${raw.name}.id`)} and made._raw_data_table = ${raw.name}
+        and made._raw_data_params = ${params} and ${time} >= ${tally.range.from} and ${time} <= ${tally.range.to})`)
   }
 }
 

@@ -12,8 +12,6 @@ const OFF: Off = {
 
 const OFF_FOR: Readonly<Record<string, Off>> = {
   workshop: {
-    'drop running build': 'a record that is asked for again and not found any more stays',
-    'drop running deploy': 'a record that a window no longer brings stays',
     'remove kind': 'what one scope no longer sees of a list that all scopes share stays until the last of them has run',
   },
 }
