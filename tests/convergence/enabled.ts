@@ -4,6 +4,7 @@ import type { VendorUnderTest } from './support/vendor-under-test.ts'
 type Off = Readonly<Record<string, string>>
 
 const OFF: Off = {
+  'delete project': 'what was calculated for scopes that are in no other project stays',
   'our clock': 'since is told by our clock',
   'vendor clock': 'since is told by our clock',
   fault: 'an answer without a body ends a list',

@@ -37,6 +37,8 @@ export interface Collection<T extends Item> extends Iterable<T> {
   has(index: number): boolean
   indexes(): Iterable<number>
   get(index: number): T | undefined
+  /** As it was made, whatever was edited since: what is generated below a record goes by it and stays as it was. */
+  made(index: number): T | undefined
   childrenOf(parent: number): T[]
   countOf(parent: number): number
   select(selection: Selection<T>): readonly Place[]
@@ -54,6 +56,7 @@ export function collection<T extends Item>(source: Source<T>, revision: Revision
   const added = new Map<number, number[]>()
   const addedIndexes = new Set<number>()
   const removed = new Set<number>()
+  const originals = new Map<number, T>()
   const selections = new Map<string, readonly Place[]>()
   const records = new Map<number, T>()
   let selectionsOf = revision.value
@@ -89,6 +92,7 @@ export function collection<T extends Item>(source: Source<T>, revision: Revision
     has: exists,
     indexes,
     get: (index) => (exists(index) ? build(index) : undefined),
+    made: (index) => originals.get(index) ?? (exists(index) ? build(index) : undefined),
     childrenOf: (parent) => Array.from(indexesOf(parent), build),
     countOf: (parent) => length(indexesOf(parent)),
     *[Symbol.iterator]() {
@@ -119,6 +123,7 @@ export function collection<T extends Item>(source: Source<T>, revision: Revision
     },
     edit(index, values) {
       requireExisting(index)
+      if (!originals.has(index)) originals.set(index, build(index))
       edits.set(index, { ...edits.get(index), ...values } as Partial<T>)
       revision.value++
       return build(index)

@@ -102,12 +102,12 @@ function generateCollections(on: Ground): Collections {
   const deployments = make(
     listSource(settings.deployments, (index) => generateDeployment(on, index, statusCount(index))),
   )
-  const ticketOf = (number: number) => (issues.get(number) ?? pullRequests.get(number))!
+  const ticketOf = (number: number) => (issues.made(number) ?? pullRequests.made(number))!
   const reviews = make(
     childSource(
       [pullRequests],
       (pull) => on.amount('reviews', settings.reviewsPerPullRequest, pull),
-      (index, pull, ordinal) => generateReview(on, index, pullRequests.get(pull)!, ordinal),
+      (index, pull, ordinal) => generateReview(on, index, pullRequests.made(pull)!, ordinal),
     ),
   )
   return {
@@ -136,26 +136,26 @@ function generateCollections(on: Ground): Collections {
     ),
     pullCommits: make(
       childSource([pullRequests], commitCount, (index, pull, ordinal) =>
-        generatePullCommit(on, index, pullRequests.get(pull)!, ordinal),
+        generatePullCommit(on, index, pullRequests.made(pull)!, ordinal),
       ),
     ),
     reviewComments: make(
       childSource(
         [reviews],
         (review) => on.amount('remarks', settings.commentsPerReview, review),
-        (index, review, ordinal) => generateReviewComment(on, index, reviews.get(review)!, ordinal),
+        (index, review, ordinal) => generateReviewComment(on, index, reviews.made(review)!, ordinal),
       ),
     ),
     jobs: make(
       childSource(
         [runs],
         (run) => on.amount('jobs', settings.jobsPerRun, run),
-        (index, run, ordinal) => generateJob(on, index, runs.get(run)!, ordinal),
+        (index, run, ordinal) => generateJob(on, index, runs.made(run)!, ordinal),
       ),
     ),
     statuses: make(
       childSource([deployments], statusCount, (index, deployment, ordinal) =>
-        generateStatus(on, index, deployments.get(deployment)!, ordinal),
+        generateStatus(on, index, deployments.made(deployment)!, ordinal),
       ),
     ),
   }
