@@ -55,6 +55,8 @@ export interface Tally {
   readonly gone: Set<number>
   /** The time whose records were all asked for, where they are asked for by time. */
   range: DateWindow | undefined
+  /** Keys of records that came and were not stored, being as they were. */
+  readonly known: Set<string>
   /** What people know records by → the key under which they came. */
   readonly names: Map<string, string>
 }
@@ -240,6 +242,7 @@ export async function readStretch(
     noteNames(collecting, all)
     const near = withinReach(page.at, all)
     const fresh = near.filter((record) => !isKnown(record))
+    for (const record of near) if (isKnown(record)) tally.known.add(recordKey(spec, record))
     const found =
       spec.longList?.named && isPastLast(page.at)
         ? await askForNamed(collecting, round, fresh, signal)

@@ -1,7 +1,7 @@
 /** Asks the vendor and keeps every record as it came. A page and the checkpoint that counts it are stored together. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { inPieces, type Piece } from '../database/pieces.ts'
+import { among, inPieces, type Piece } from '../database/pieces.ts'
 import { messageOf } from '../errors.ts'
 import { createSourceClock, StartOver } from './collect-clock.ts'
 import { ask, askBesides, roundsOf, settle } from './collect-gaps.ts'
@@ -162,7 +162,7 @@ function tallyOf({ checkpoints }: CollectRun, again: StartOver | undefined): Tal
   const tally: Tally = {
     ...{ received: 0, expected: undefined, isUnchanged: false, gaps: [], answered: new Set(), isLost: false },
     ...{ hasList: false, asked: new Set(), unwanted: new Set(), refused: new Set(), names: new Map() },
-    ...{ gone: new Set(), range: undefined },
+    ...{ gone: new Set(), known: new Set(), range: undefined },
     remarks: again ? [again.message] : [],
   }
   for (const [key, { received, expected, page }] of checkpoints) {
@@ -195,14 +195,22 @@ async function dropGone(collecting: Collecting): Promise<void> {
     const gone = stored.filter((key) => key !== '' && (isAll ? !tally.asked.has(key) : tally.unwanted.has(key)))
     for (const some of inPieces(gone)) await remove(sql`id <= ${run.rawMark} and ${ofInputs(some)}`)
   }
-  if (tally.gone.size > 0) await remove(sql`id in (${sql.join([...tally.gone])})`)
-  const isWhole = tally.gaps.length === 0 && tally.refused.size === 0
-  if (isWhole && !run.isFull && tally.range && spec.windows?.by) {
-    const time = sql.ref(`made.${spec.windows.by}`)
-    await remove(sql`id <= ${run.rawMark} and exists (select 1 from ${sql.table(entity.table.name)} as made
-      where made._raw_data_id = ${sql.ref(`${raw.name}.id`)} and made._raw_data_table = ${raw.name}
-        and made._raw_data_params = ${params} and ${time} >= ${tally.range.from} and ${time} <= ${tally.range.to})`)
-  }
+  for (const id of await missingIn(collecting)) tally.gone.add(id)
+  for (const ids of inPieces(tally.gone)) await remove(among(sql.ref('id'), ids))
+}
+
+/** Records of a time whose records all came: those that did not. A run that goes on with another has not seen them all. */
+async function missingIn({ entity, spec, task, raw, run, tally }: Collecting): Promise<number[]> {
+  const { range } = tally
+  const isSeen = tally.gaps.length === 0 && tally.refused.size === 0 && run.checkpoints.size === 0
+  if (!isSeen || run.isFull || !range || !spec.windows?.by) return []
+  const time = sql.ref(`made.${spec.windows.by}`)
+  const { rows } = await sql<{ id: number; record_key: string | null }>`select record.id, record.record_key
+    from ${sql.table(raw.name)} as record inner join ${sql.table(entity.table.name)} as made
+      on made._raw_data_id = record.id and made._raw_data_table = ${raw.name} and made._raw_data_params = ${task.params}
+    where record.params = ${task.params} and record.id <= ${run.rawMark}
+      and ${time} >= ${range.from} and ${time} <= ${range.to}`.execute(task.database.kysely)
+  return rows.flatMap(({ id, record_key }) => (record_key && !tally.known.has(record_key) ? [id] : []))
 }
 
 /** What stays because its list was refused, as a condition; undefined: it cannot be told from the rest. */

@@ -5,10 +5,6 @@ type Off = Readonly<Record<string, string>>
 
 const OFF: Off = {
   'delete project': 'what was calculated for scopes that are in no other project stays',
-  'our clock': 'since is told by our clock',
-  'vendor clock': 'since is told by our clock',
-  fault: 'an answer without a body ends a list',
-  'lasting fault': 'an answer without a body ends a list',
 }
 
 const OFF_FOR: Readonly<Record<string, Off>> = {
