@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { among, inPieces, type Piece } from '../database/pieces.ts'
+import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
 import { createSourceClock, StartOver } from './collect-clock.ts'
 import { ask, askBesides, roundsOf, settle } from './collect-gaps.ts'
@@ -24,7 +25,7 @@ import {
   keepNewest,
   lastRawId,
   ofInputs,
-  removeEverywhere,
+  removeElsewhere,
   removeRecords,
   removeRecordsWithin,
 } from './raw-mirror.ts'
@@ -187,7 +188,6 @@ async function dropGone(collecting: Collecting): Promise<void> {
     const stays = refusedOf(tally)
     const left = await countRaw(task, raw, run.rawMark)
     tally.remarks.push(...strangersIn(collecting, { before: run.olderCount, left }))
-    if (stays && spec.isForAll) await removeEverywhere(place, descendants, run.rawMark)
     if (stays) await remove(sql`id <= ${run.rawMark} ${stays}`)
   } else if (hasOwnInputs(spec)) {
     const isAll = !spec.forEach?.changedBy
@@ -195,6 +195,7 @@ async function dropGone(collecting: Collecting): Promise<void> {
     const gone = stored.filter((key) => key !== '' && (isAll ? !tally.asked.has(key) : tally.unwanted.has(key)))
     for (const some of inPieces(gone)) await remove(sql`id <= ${run.rawMark} and ${ofInputs(some)}`)
   }
+  if (spec.isForAll && tally.refused.size === 0) await retrying(database, () => removeElsewhere(place, descendants))
   for (const id of await missingIn(collecting)) tally.gone.add(id)
   for (const ids of inPieces(tally.gone)) await remove(among(sql.ref('id'), ids))
 }

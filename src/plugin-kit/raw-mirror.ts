@@ -140,28 +140,21 @@ async function removeSome(
   return rows.length
 }
 
-/**
- * Of a list that is the same for all scopes of a connection: what this one no longer finds in it, up to `mark`, is gone
- * for the others too.
- */
-export async function removeEverywhere(
-  { database, raw, params }: RawPlace,
-  { tables }: Descendants,
-  mark: number,
-): Promise<void> {
+/** Of a list that is the same for all scopes of a connection: what this one does not have is gone for the others too. */
+export async function removeElsewhere({ database, raw, params }: RawPlace, { tables }: Descendants): Promise<void> {
   const table = sql.table(raw.name)
-  const { rows } = await sql<{ id: number; params: string }>`select twin.id, twin.params from ${table} as own
-    inner join ${table} as twin on twin.input_key = own.input_key and twin.record_key = own.record_key
-      and twin.params <> own.params
-    where own.params = ${params} and own.id <= ${mark} and own.record_key <> ''`.execute(database.kysely)
-  const twins = rows.filter((twin) => connectionOf(twin.params) === connectionOf(params)).map(({ id }) => id)
-  for (const ids of inPieces(twins)) {
+  const { rows } = await sql<{ id: number; params: string }>`select other.id, other.params from ${table} as other
+    where other.params <> ${params} and other.record_key <> '' and not exists (
+      select 1 from ${table} as own where own.params = ${params} and own.input_key = other.input_key
+        and own.record_key = other.record_key)`.execute(database.kysely)
+  const gone = rows.filter((other) => connectionOf(other.params) === connectionOf(params)).map(({ id }) => id)
+  for (const ids of inPieces(gone)) {
     for (const { name } of tables) {
       await sql`delete from ${sql.table(name)}
         where _raw_data_table = ${raw.name} and ${among(sql.ref('_raw_data_id'), ids)}`.execute(database.kysely)
     }
   }
-  await deleteIds(database, raw, twins)
+  await deleteIds(database, raw, gone)
 }
 
 const nameOf = ({ input_key, record_key }: Known) => `${input_key}\u0000${record_key}`

@@ -8,9 +8,7 @@ const OFF: Off = {
 }
 
 const OFF_FOR: Readonly<Record<string, Off>> = {
-  workshop: {
-    'remove kind': 'what one scope no longer sees of a list that all scopes share stays until the last of them has run',
-  },
+  workshop: {},
 }
 
 export function isEnabled({ name }: VendorUnderTest, operation: string): boolean {
