@@ -17,6 +17,7 @@ import { type Place, quarantinedIds } from './quarantine.ts'
 import { type RawTable, rawTable } from './raw.ts'
 import { lastRawId } from './raw-mirror.ts'
 import { nameRecords } from './raw-names.ts'
+import { replacedRaws } from './siblings.ts'
 import type { EntityTask, SourceTask } from './source-task.ts'
 import { forgetSuccess, openWindow } from './state.ts'
 import type { SubtaskResult } from './subtask.ts'
@@ -43,7 +44,9 @@ export async function extract(
   const window = await openWindow(database, place, { fullSync: task.fullSync, config: configOf(spec, task) })
   const { stamp } = window
   const tables = extractedTables(entity)
-  const earlier = rawIds ? new Set<Table<any>>() : await earlierRows(task, { tables, raws: [raw.name] })
+  const siblings = 'plugin' in task ? replacedRaws((task as SourceTask).plugin, tables) : []
+  const raws = [raw.name, ...siblings]
+  const earlier = rawIds ? new Set<Table<any>>() : await earlierRows(task, { tables, raws })
   // Messages that were pushed are kept one after the other, so that all of them tell what is there.
   const mark = entity.spec.collect ? window.rawMark : null
   const isFull = mark === null && !rawIds
