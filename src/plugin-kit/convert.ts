@@ -12,7 +12,7 @@ import type { PluginSpec } from './plugin.ts'
 import { type Place, quarantinedIds } from './quarantine.ts'
 import { rawTable } from './raw.ts'
 import type { EntityTask, SourceTask } from './source-task.ts'
-import { openWindow } from './state.ts'
+import { dependenciesOf, openWindow } from './state.ts'
 import type { SubtaskResult } from './subtask.ts'
 import { earlierRows, sweepFollowers, sweepRows } from './sweep.ts'
 
@@ -26,8 +26,10 @@ export async function convert(
   const spec = entity.spec.convert as ConvertSpec<any, any, any, any, any>
   const owner = spec.to[0] as Table<any>
   const owned = spec.owns ?? []
-  const config = JSON.stringify((spec.dependsOn ?? []).map((field) => task.settings[field]))
-  const window = await openWindow(database, place, { fullSync: task.fullSync, config })
+  const window = await openWindow(database, place, {
+    fullSync: task.fullSync,
+    config: await dependenciesOf(spec, task),
+  })
   const { stamp } = window
   const swept = { tables: convertedTables(entity), raws: rawTablesOf(entity) }
   const earlier = rawIds ? new Set<Table<any>>() : await earlierRows(task, swept)

@@ -19,7 +19,7 @@ import { lastRawId } from './raw-mirror.ts'
 import { nameRecords } from './raw-names.ts'
 import { replacedRaws } from './siblings.ts'
 import type { EntityTask, SourceTask } from './source-task.ts'
-import { forgetSuccess, openWindow } from './state.ts'
+import { dependenciesOf, forgetSuccess, openWindow } from './state.ts'
 import type { SubtaskResult } from './subtask.ts'
 import { earlierRows, sweepExtracted } from './sweep.ts'
 
@@ -41,7 +41,10 @@ export async function extract(
   const spec: ExtractSpec<any, any, any> = entity.spec.extract ?? {}
   const raw = rawTable(entity.spec.raw as string)
   await nameRecords(entity, task)
-  const window = await openWindow(database, place, { fullSync: task.fullSync, config: configOf(spec, task) })
+  const window = await openWindow(database, place, {
+    fullSync: task.fullSync,
+    config: await dependenciesOf(spec, task),
+  })
   const { stamp } = window
   const tables = extractedTables(entity)
   const siblings = 'plugin' in task ? replacedRaws((task as SourceTask).plugin, tables) : []
@@ -119,15 +122,13 @@ export async function extractWithKin(entity: Entity, task: SourceTask, place: Pl
   if (result.records > 0) await forgetSuccess(database, place, later.map(nameOf))
   for (const kin of entities.slice(0, position).filter(isKin)) {
     const own = { ...place, subtask: nameOf(kin) }
-    const window = await openWindow(database, own, { fullSync: false, config: configOf(kin.spec.extract ?? {}, task) })
+    const config = await dependenciesOf(kin.spec.extract ?? {}, task)
+    const window = await openWindow(database, own, { fullSync: false, config })
     const last = await lastRawId(database, rawTable(kin.spec.raw as string), params)
     if (window.rawMark !== null && last > window.rawMark) await extract(kin, { ...task, fullSync: false }, own)
   }
   return result
 }
-
-const configOf = ({ dependsOn = [] }: { readonly dependsOn?: readonly string[] }, { settings }: EntityTask): string =>
-  JSON.stringify(dependsOn.map((field) => settings[field]))
 
 export async function redriveExtract(entity: Entity, task: EntityTask, place: Place): Promise<SubtaskResult> {
   const total = { records: 0, rows: 0, quarantined: 0 }

@@ -1,8 +1,9 @@
 /** Rows of other tables that an entity needs by key: small tables once a run, large ones a batch at a time. */
+import { createHash } from 'node:crypto'
 import type { Database } from '../database/database.ts'
 import { withoutEndSpaces } from '../database/fit.ts'
-import { readAll, type Where } from '../database/read.ts'
-import type { RowOf, Table } from '../database/table.ts'
+import { readAll, readRows, type Where } from '../database/read.ts'
+import { common, type RowOf, type Table } from '../database/table.ts'
 
 export interface Lookup<T extends Table<any> = Table<any>> {
   readonly table: T
@@ -46,6 +47,26 @@ interface Task {
   readonly database: Database
   readonly connectionId: number
   readonly scope: unknown
+}
+
+/**
+ * What tables that are looked up whole say now, as a short text: when it is another than before, what was made with their
+ * help is made anew.
+ */
+export async function wholeTablesSay({ database, connectionId, scope }: Task, lookups: Lookups): Promise<string> {
+  const hash = createHash('sha256')
+  for (const { table, of, where } of Object.values(lookups)) {
+    if (of) continue
+    const conditions = {
+      ...('connection_id' in table.columns ? { connection_id: connectionId } : {}),
+      ...where?.(scope),
+    }
+    for await (const row of readRows(database, { table, where: conditions })) {
+      const said = Object.entries(row).filter(([name]) => !(name in common))
+      hash.update(JSON.stringify(said))
+    }
+  }
+  return hash.digest('hex').slice(0, 16)
 }
 
 /** Gives what a batch of records needs. */

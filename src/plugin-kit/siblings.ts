@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import type { Table } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import { extractedTables } from './descendants.ts'
+import type { Entity } from './entity.ts'
 import { entityTables } from './entity-subtasks.ts'
 import { forgetScope } from './forget-scope.ts'
 import { openNote } from './note.ts'
@@ -22,6 +23,10 @@ const familyOf = (plugin: PluginSpec): Set<PluginSpec> => families.get(familyNam
 export function joinFamily(plugin: PluginSpec): void {
   families.set(familyName(plugin), familyOf(plugin).add(plugin))
 }
+
+/** Entities of a plugin and of its siblings. */
+export const familyEntities = (plugin: PluginSpec): Entity[] =>
+  [...new Set([plugin, ...familyOf(plugin)])].flatMap(({ entities }) => entities)
 
 /** Raw tables that only siblings fill, with the tool tables that they make. */
 function rawsOfSiblings(plugin: PluginSpec): Map<string, readonly Table<any>[]> {

@@ -3,7 +3,9 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { write } from '../database/write.ts'
 import { rawMarks, subtaskStates } from '../system/state.ts'
+import { type Lookups, wholeTablesSay } from './lookups.ts'
 import type { Place } from './quarantine.ts'
+import type { EntityTask } from './source-task.ts'
 
 export interface Window {
   /** Marks the rows of this run; later than the marks of all earlier runs of the scope, whatever clocks say. */
@@ -16,6 +18,20 @@ export interface Window {
   forget(): Promise<void>
   /** Remember this run as the latest success, up to that raw record. */
   succeeded(rawMark?: number): Promise<void>
+}
+
+interface Depending {
+  /** Scope config fields. */
+  readonly dependsOn?: readonly string[]
+  readonly lookups?: Lookups
+}
+
+/** What the outcome of an extraction or conversion depends on besides the rows that it looks at. */
+export async function dependenciesOf({ dependsOn = [], lookups = {} }: Depending, task: EntityTask): Promise<string> {
+  const { database, settings, context } = task
+  const fields = JSON.stringify(dependsOn.map((field) => settings[field]))
+  if (Object.values(lookups).every(({ of }) => of)) return fields
+  return `${fields} ${await wholeTablesSay({ database, ...context }, lookups)}`
 }
 
 /** `config` is what the outcome depends on besides the data; when it changed, everything is done anew. */

@@ -14,7 +14,7 @@ import type { Entity } from './entity.ts'
 import type { PluginSpec, Referred } from './plugin.ts'
 import { isRawTable, rawTable } from './raw.ts'
 import { inputsUpTo, ofInputs, removeRecordsWithin, renewTwinsOf } from './raw-mirror.ts'
-import { replacedRaws } from './siblings.ts'
+import { familyEntities, replacedRaws } from './siblings.ts'
 import type { EntityTask, SourceTask } from './source-task.ts'
 
 export interface Sweep {
@@ -104,13 +104,15 @@ export async function sweepExtracted(
 /** Deletes rows of people and the like whose last record is gone, and to which nothing refers. */
 export async function sweepReferred(
   { kysely }: Database,
-  { entities }: PluginSpec,
+  plugin: PluginSpec,
   connectionId: number,
   { table, by, isScoped = false }: Referred,
   unwritten?: RawBuilder<unknown>,
 ): Promise<boolean> {
   const name = (column: string) => sql.ref(`${table.name}.${column}`)
-  const raws = new Set(entities.flatMap((each) => (extractedTables(each).includes(table) ? (each.spec.raw ?? []) : [])))
+  const raws = new Set(
+    familyEntities(plugin).flatMap((each) => (extractedTables(each).includes(table) ? (each.spec.raw ?? []) : [])),
+  )
   const gone = [...raws].map((raw) => {
     const { name: rawName } = rawTable(raw)
     return sql`(_raw_data_table = ${rawName} and ${isGone(table, rawName)})`

@@ -14,8 +14,7 @@ const SWAPPED = {
 const OFF_FOR: Readonly<Record<string, Off>> = {
   github: SWAPPED,
   github_graphql: SWAPPED,
-  workshop: {
-  },
+  workshop: {},
 }
 
 export function isEnabled({ name }: VendorUnderTest, operation: string): boolean {
