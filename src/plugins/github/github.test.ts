@@ -10,6 +10,7 @@ import { readAll } from '../../database/read.ts'
 import { write } from '../../database/write.ts'
 import { domainTables } from '../../domain/index.ts'
 import { issues } from '../../domain/ticket.ts'
+import { receipts } from '../../plugin-kit/receipts.ts'
 import { settingsTables } from '../../plugin-kit/settings-tables.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 import { kitTables } from '../../plugin-kit/tables.ts'
@@ -281,9 +282,14 @@ describeEachDatabase('GitHub', (test) => {
     expect(rows.map(({ description }) => description === body)).toEqual([true])
   })
 
-  it('names what a token lacks', async () => {
+  it('names what a token lacks, and collects the rest', async () => {
     await start({ tokens: [{ token: DEFAULT_TOKEN, scopes: ['repo'] }] })
-    await expect(run(githubGraphql)).rejects.toThrow(/forbidden.*read:user/)
+    await run(githubGraphql)
+    const where = { raw_table: '_raw_github_graphql_accounts' }
+    const [receipt] = await readAll(test.database, { table: receipts, where })
+    expect(receipt?.status).not.toBe('complete')
+    expect(receipt?.message).toMatch(/forbidden.*read:user/i)
+    expect(countsOf(await domain())).toMatchObject({ issues: 40 })
   })
 
   it.each(plugins)('says with $name that a repository is gone', async (plugin) => {
