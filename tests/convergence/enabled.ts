@@ -7,15 +7,7 @@ const OFF: Off = {
   'delete project': 'what was calculated for scopes that are in no other project stays',
 }
 
-const SWAPPED = {
-  'swap interface': 'rows that others name (commits of a force push) stay when only the sibling made them',
-}
-
-const OFF_FOR: Readonly<Record<string, Off>> = {
-  github: SWAPPED,
-  github_graphql: SWAPPED,
-  workshop: {},
-}
+const OFF_FOR: Readonly<Record<string, Off>> = {}
 
 export function isEnabled({ name }: VendorUnderTest, operation: string): boolean {
   const { ONLY_OPERATIONS } = process.env
