@@ -87,7 +87,10 @@ async function reconcileConnection(
   for (const [configName, rules] of Object.entries(scopeConfigs)) {
     configs.set(configName, await reconcileScopeConfig(id, configName, rules))
   }
-  return { owner, id, settings: { ...settings, name, ...(id && { id }) }, scopeConfigs: configs }
+  // As a stored connection it also knows where its tokens are kept.
+  const isAsStored = !isDryRun || changed.length === 0
+  const known = id && isAsStored ? await services.connections.reveal(plugin, id) : settings
+  return { owner, id, settings: { ...known, name, ...(id && { id }) }, scopeConfigs: configs }
 
   async function reconcileScopeConfig(connectionId: number | undefined, configName: string, rules: Settings) {
     const subject = `${plugin} scope config ${configName}`

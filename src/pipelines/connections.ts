@@ -3,6 +3,7 @@ import { UserError } from '../errors.ts'
 import { requireOpenEndpoint } from '../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { requireLogin } from '../plugin-kit/required-fields.ts'
+import { holdingTokens, withTokenStore } from '../plugin-kit/rotating-tokens.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { blueprintConnections } from '../system/projects.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
@@ -80,7 +81,12 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     async get(plugin, id) {
       return maskSettings(connected(plugin).fields, await stored(plugin, id)) as Connection
     },
-    update: async (plugin, id, values) => save(plugin, values, await stored(plugin, id)),
+    update(plugin, id, values) {
+      const { source } = connected(plugin)
+      const change = async () => save(plugin, values, await stored(plugin, id))
+      // A task may be about to replace what is saved here.
+      return source ? holdingTokens(database, source, id, change) : change()
+    },
     async remove(plugin, id) {
       const { source, table, fields } = connected(plugin)
       const connection = await stored(plugin, id)
@@ -95,7 +101,11 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     },
     async reveal(plugin, id, overrides = {}) {
       const connection = await stored(plugin, id)
-      return { ...connection, ...checkSettings(connected(plugin).fields, overrides, connection) }
+      const { source, fields } = connected(plugin)
+      const revealed = { ...connection, ...checkSettings(fields, overrides, connection) }
+      // What is only being tried must neither use up a refresh token nor replace it.
+      const isStored = JSON.stringify(revealed) === JSON.stringify(connection)
+      return source && isStored ? withTokenStore(source, revealed, { ...secrets, database, id }) : revealed
     },
     check: (plugin, values) => checkSettings(connected(plugin).fields, values),
     mask: (plugin, values) => maskSettings(connected(plugin).fields, values),

@@ -77,6 +77,7 @@ async function runSubtasks(
     signal,
     log,
     decrypt: (stored) => hidden(secrets.decrypt(stored)),
+    encrypt: (plain) => secrets.encrypt(hidden(plain)),
   }
   const lists: { readonly name: string; readonly result: SubtaskResult }[] = []
   for (const [index, subtask] of selected.entries()) {

@@ -4,7 +4,7 @@ import { compilePattern } from '../plugin-kit/patterns.ts'
 import type { Field, Fields } from '../plugin-kit/plugin.ts'
 import { missingField } from '../plugin-kit/required-fields.ts'
 import { columnName } from '../plugin-kit/settings-tables.ts'
-import { hasPassword, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
+import { fingerprint, hasPassword, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
 import type { Settings } from './records.ts'
 
 type Values = Record<string, any>
@@ -103,24 +103,35 @@ export function checkSettings(fields: Fields, sent: Settings, stored?: Settings)
   const picked = pickNames(Object.keys(fields), sent)
   const isOtherLogin = stored !== undefined && (picked.authMethod ?? stored.authMethod) !== stored.authMethod
   const values: Values = {}
+  const given: Values = {}
   for (const [name, field] of Object.entries(fields)) {
     const value = field.isManaged ? undefined : picked[name]
     const before = isOtherLogin && field.kind === 'secret' ? '' : stored?.[name]
     if (value === undefined || (value === null && !stored)) values[name] = stored ? before : emptyOf(field)
     else if (value === null) values[name] = emptyOf(field)
     else if (isOtherLogin && isMaskOf(field, value, stored[name])) values[name] = ''
-    else values[name] = keepMasked(field, convert(name, field, value), before)
+    else values[name] = keepStored(field, convert(name, field, value), before, stored)
     const isNeeded = !field.isOptional && !field.isManaged && !field.authMethod
     if (isNeeded && (values[name] ?? '') === '') throw missingField(name, field)
+    if (field.isRotated && values[name] !== stored?.[name]) Object.assign(given, tokensBefore(values[name]))
   }
-  return values
+  return { ...values, ...given }
 }
+
+/** Nothing has come of a refresh token that was given just now. */
+const tokensBefore = (refreshToken: unknown) => ({
+  token: '',
+  tokenExpiresAt: null,
+  tokenOrigin: refreshToken ? fingerprint(refreshToken) : '',
+})
 
 const isMaskOf = ({ kind }: Field, sent: unknown, stored: unknown): boolean =>
   kind === 'secret' && typeof stored === 'string' && sent === maskSecret(stored)
 
-function keepMasked({ kind }: Field, sent: unknown, stored: unknown): unknown {
+function keepStored({ kind, isRotated }: Field, sent: unknown, stored: unknown, all?: Settings): unknown {
   if (typeof stored !== 'string' || typeof sent !== 'string') return sent
+  // What a form or a file still has may have been replaced since.
+  if (isRotated && stored && (sent === maskSecret(sent) || fingerprint(sent) === all?.tokenOrigin)) return stored
   if (kind === 'secret') return unmaskSecret(sent, stored)
   return kind === 'url' && sent === maskUrl(stored) ? stored : sent
 }

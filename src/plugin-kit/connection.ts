@@ -5,21 +5,23 @@ import { UserError } from '../errors.ts'
 import {
   type ApiClient,
   type ApiClientOptions,
+  type Credential,
   createApiClient,
   createSharedConnections,
   type HttpEvent,
 } from './http/index.ts'
 import type { PluginSpec, Settings } from './plugin.ts'
+import { rotates, rotatingCredential, withTokenStore } from './rotating-tokens.ts'
 import { settingsTables } from './settings-tables.ts'
 import type { TaskRun } from './subtask.ts'
 
-export type Secrets = Pick<TaskRun, 'database' | 'decrypt'>
+export interface Secrets extends Pick<TaskRun, 'database'> {
+  readonly decrypt?: TaskRun['decrypt'] | undefined
+  readonly encrypt?: TaskRun['encrypt'] | undefined
+}
 
-export async function connectionSettings(
-  plugin: PluginSpec,
-  id: number,
-  { database, decrypt }: Secrets,
-): Promise<Settings> {
+export async function connectionSettings(plugin: PluginSpec, id: number, secrets: Secrets): Promise<Settings> {
+  const { database, decrypt, encrypt } = secrets
   const { connections, settingsOf } = settingsTables(plugin)
   const [row] = await readAll(database, { table: connections, where: { id } })
   if (!row) throw new UserError(`${plugin.title} has no connection ${id}. Create it first.`, { status: 404 })
@@ -28,7 +30,20 @@ export async function connectionSettings(
     // An address may hold a password, and is encrypted then.
     .filter(([name, { kind }]) => (kind === 'secret' || kind === 'url') && settings[name])
     .map(([name]) => [name, decrypt ? decrypt(settings[name]) : settings[name]])
-  return { ...settings, ...Object.fromEntries(decrypted), id, name: row.name }
+  const opened = { ...settings, ...Object.fromEntries(decrypted), id, name: row.name }
+  return withTokenStore(plugin, opened, { id, database, decrypt, encrypt })
+}
+
+/** What requests of a connection are signed with. */
+export function credentialsOf(plugin: PluginSpec, settings: Settings): readonly Credential[] {
+  const { connection, title } = plugin
+  if (!rotates(plugin, settings)) return connection.credentials?.(settings) ?? tokensOf(settings)
+  const way = (current: Settings) => ({
+    ...wayOf(current, { title, endpoint: connection.endpoint }),
+    hosts: connection.hosts?.(current) ?? [],
+    ...(connection.headers && { headers: connection.headers }),
+  })
+  return [rotatingCredential(plugin, settings, { way, read: connectionSettings })]
 }
 
 /** Clients of one connection share pacing and quota for as long as the process lives. */
@@ -62,7 +77,7 @@ export function openClient(
   return createApiClient({
     ...wayOf(settings, { title: plugin.title, endpoint: connection.endpoint }),
     hosts: connection.hosts?.(settings) ?? [],
-    credentials: connection.credentials?.(settings) ?? tokensOf(settings),
+    credentials: credentialsOf(plugin, settings),
     sign: (credential) => connection.sign?.(credential, settings) ?? { authorization: `Bearer ${credential}` },
     ...(connection.headers && { headers: connection.headers }),
     limits: { ...connection.limits, ...(limit && { requestsPerHour: limit }) },

@@ -4,6 +4,7 @@ import type { DomainType, Entity } from './entity.ts'
 import type { ApiClient, Credential, HttpRequest, RateLimits } from './http/index.ts'
 import type { IdOf } from './id-of.ts'
 import type { CheckConnection, RemoteScopes } from './remote-scopes.ts'
+import type { TokenRotation } from './rotating-tokens.ts'
 import type { SourceTask } from './source-task.ts'
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
@@ -17,6 +18,8 @@ export interface Field {
   readonly suggestion?: unknown
   /** Fields of one heading are drawn together. */
   readonly panel?: string
+  /** A refresh token that use replaces: see rotating-tokens.ts. */
+  readonly isRotated?: boolean
   /** Kept by the product itself: shown, never asked for. */
   readonly isManaged?: boolean
   readonly isOptional?: boolean
@@ -82,6 +85,8 @@ export interface PluginSpec {
     readonly hosts?: (settings: Settings) => readonly string[]
     /** What requests are signed with; several are pooled. Default: the comma separated `token`. */
     readonly credentials?: (settings: Settings) => readonly Credential[]
+    /** For sources whose refresh tokens rotate: how new ones are asked for. `fields` then has the `rotatingFields`. */
+    readonly rotation?: TokenRotation
     /** The headers that carry a credential. Default: `Authorization: Bearer`. */
     readonly sign?: (credential: string, settings: Settings) => Readonly<Record<string, string>>
     readonly headers?: Readonly<Record<string, string>>

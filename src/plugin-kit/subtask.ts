@@ -35,6 +35,8 @@ export interface TaskRun {
   readonly log?: (line: string) => void
   /** Reads what is stored encrypted, such as a connection's token. */
   readonly decrypt?: (stored: string) => string
+  /** The way back, for what a source gives anew, such as a token that replaces the stored one. */
+  readonly encrypt?: (plain: string) => string
 }
 
 export interface SubtaskResult {

@@ -23,6 +23,8 @@ export interface ApiClientOptions {
   readonly sign?: (credential: string) => Readonly<Record<string, string>>
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
+  /** What no message may show, besides the credentials. */
+  readonly secrets?: readonly string[]
   readonly limits?: RateLimits
   /** http://, https:// or socks5://, with user and password if the proxy asks for them. */
   readonly proxy?: string | undefined
@@ -71,7 +73,11 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   })
   const shared = join(options, clock)
   const { usage, count } = createUsage()
-  const redact = createRedactor(() => [...shared.pool.secrets(), ...passwordsIn(options.proxy)])
+  const redact = createRedactor(() => [
+    ...shared.pool.secrets(),
+    ...(options.secrets ?? []),
+    ...passwordsIn(options.proxy),
+  ])
   const tell = (event: HttpEvent) => options.onEvent?.({ ...event, message: redact(event.message) })
   let firstAnsweredAt: Date | undefined
   const answered = ({ headers }: HttpResponse) => {
@@ -121,7 +127,7 @@ function join(options: ApiClientOptions, clock: Clock): SharedConnection {
     pool: createCredentialPool(credentials, clock),
   })
   if (!share) return create()
-  const secrets = credentials.map((one) => (typeof one === 'string' ? one : one.name))
+  const secrets = credentials.map((one) => (typeof one === 'string' ? one : [one.name, one.version]))
   const settings = createHash('sha256')
     .update(JSON.stringify([options.endpoint, secrets, limits]))
     .digest('hex')

@@ -4,13 +4,23 @@ import type { Quota } from './quota.ts'
 
 export interface RefreshedCredential {
   readonly value: string
+  /** By the source's clock. */
   readonly expiresAt: Date
+  /** What the source's clock said when it gave the value. */
+  readonly answeredAt?: Date
+}
+/** The value that has run out or was refused, if there was one, and what the source's clock says. */
+export interface Worn {
+  readonly value: string | undefined
+  readonly now: number
 }
 
 /** A credential that expires, such as a GitHub App's installation token. A UserError from `refresh` ends its use. */
 export interface RefreshingCredential {
   readonly name: string
-  refresh(): Promise<RefreshedCredential>
+  /** Tells it from another of this name, which clients must not take for it. */
+  readonly version?: string
+  refresh(worn?: Worn): Promise<RefreshedCredential>
 }
 
 /** A token as it is; several may be pooled. */
@@ -24,6 +34,8 @@ export interface Lease {
   /** False once it was lost or spent after it was taken. */
   isUsable(): boolean
   observe(quota: Quota): void
+  /** So many milliseconds is our clock ahead of the source's. */
+  saw(skew: number): void
   pause(until: number, className?: string): void
   accepted(): void
   /** The server said 401: a refreshing credential is refreshed once, any other rests. True when its rest began now. */
@@ -55,8 +67,11 @@ interface Slot {
   readonly name: string
   readonly source: Credential
   value: string | undefined
+  /** Both by the source's clock. */
   refreshAt: number
   expiresAt: number
+  /** How far our clock is ahead of it. */
+  skew: number
   refreshing: Promise<string> | undefined
   /** The value that the server refused last, until it accepts a newer one. */
   refusedValue: string | undefined
@@ -140,11 +155,13 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
   async function currentValue(slot: Slot, signal: AbortSignal): Promise<string> {
     const { source } = slot
     if (typeof source === 'string') return source
-    if (slot.value !== undefined && clock.now() < slot.refreshAt) return slot.value
+    const theirNow = () => clock.now() - slot.skew
+    if (slot.value !== undefined && theirNow() < slot.refreshAt) return slot.value
     slot.refreshing ??= source
-      .refresh()
-      .then(({ value, expiresAt }) => {
-        const now = clock.now()
+      .refresh({ value: slot.value, now: theirNow() })
+      .then(({ value, expiresAt, answeredAt }) => {
+        if (answeredAt) slot.skew = clock.now() - answeredAt.getTime()
+        const now = theirNow()
         slot.value = value
         slot.expiresAt = expiresAt.getTime()
         slot.refreshAt = slot.expiresAt - Math.min(REFRESH_MARGIN, (slot.expiresAt - now) / 2)
@@ -156,7 +173,7 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
     try {
       return await orAborted(slot.refreshing, signal)
     } catch (error) {
-      const stillValid = slot.value !== undefined && clock.now() < slot.expiresAt
+      const stillValid = slot.value !== undefined && theirNow() < slot.expiresAt
       if (signal.aborted || !stillValid || error instanceof UserError) throw error
       return slot.value!
     }
@@ -177,6 +194,9 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
         // Answers overtake each other: within one window only the lowest count can be the latest.
         if (isSame) known.remaining = Math.min(known.remaining, quota.remaining)
         else slot.quotas.set(key, { remaining: quota.remaining, resetsAt })
+      },
+      saw(skew) {
+        slot.skew = skew
       },
       pause(until, ofClass = '') {
         slot.pauses.set(ofClass, Math.max(until, slot.pauses.get(ofClass) ?? 0))
@@ -261,6 +281,7 @@ function slotsOf(credentials: readonly Credential[]): readonly Slot[] {
     value: undefined,
     refreshAt: 0,
     expiresAt: 0,
+    skew: 0,
     refreshing: undefined,
     refusedValue: undefined,
     restsUntil: 0,

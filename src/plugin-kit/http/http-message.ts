@@ -12,7 +12,7 @@ export interface HttpRequest {
   /** Undefined values are left out, lists repeat their name. */
   readonly query?: Query
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON. */
+  /** Sent as JSON; URLSearchParams as a form. */
   readonly body?: unknown
   /** Endpoint class for pacing and quota, named after the vendor's own: core, search, graphql. */
   readonly class?: string

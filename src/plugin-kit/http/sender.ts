@@ -113,11 +113,13 @@ export function createSender(
     className: string,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body)
+    const isForm = request.body instanceof URLSearchParams
+    const body = isForm ? String(request.body) : request.body === undefined ? undefined : JSON.stringify(request.body)
+    const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json'
     const headers = {
       accept: 'application/json',
       'user-agent': 'weir',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && { 'content-type': type }),
       ...(request.ifNoneMatch && { 'if-none-match': request.ifNoneMatch }),
       ...lowerCase(context.headers),
       ...lowerCase(request.headers),
@@ -127,6 +129,7 @@ export function createSender(
     try {
       const { age, ...answer } = await transport.exchange(request.method ?? 'GET', url, headers, body, signal)
       const skew = skewOf(answer.headers, clock.now() - age)
+      if (answer.headers.date) lease.saw(skew)
       const { json, malformed } = parse(answer.bytes, request)
       const response: HttpResponse = { ...answer, body: json, url: url.href, credential: lease.name }
       // What a vendor says about time, it says by its own clock.

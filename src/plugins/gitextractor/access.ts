@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UserError } from '../../errors.ts'
-import { connectionSettings } from '../../plugin-kit/connection.ts'
+import { connectionSettings, credentialsOf } from '../../plugin-kit/connection.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 import { taskConfig } from '../../plugin-kit/task-config.ts'
 import { settings } from './git.ts'
@@ -80,7 +80,7 @@ async function connectionOf(
   const proxy = String(stored.proxy ?? '')
   if (!isHttp(task.url)) return { login: null, proxy }
   const login = stored.username && stored.password ? { user: stored.username, password: stored.password } : null
-  const [first] = source.connection.credentials?.(stored) ?? String(stored.token ?? '').split(',')
+  const [first] = credentialsOf(source, stored)
   const token = typeof first === 'object' ? (await first.refresh()).value : first?.trim()
   if (!login && !token) return { login: null, proxy }
   refuseStrangers(task.url, String(stored.endpoint || source.connection.endpoint), source.title)
