@@ -237,16 +237,16 @@ export async function readStretch(
     if (!isEmpty) records.check(response)
     else if (round.record !== undefined) tally.gone.add(round.record)
     const all = isEmpty ? [] : page.records
-    requireOwn(page, all)
+    const areNames = spec.longList?.named !== undefined && isPastLast(page.at)
+    if (!areNames) requireOwn(page, all)
     await clock.saw(all, newestBy(spec))
-    noteNames(collecting, all)
+    if (!areNames) noteNames(collecting, all)
     const near = withinReach(page.at, all)
     const fresh = near.filter((record) => !isKnown(record))
     for (const record of near) if (isKnown(record)) tally.known.add(recordKey(spec, record))
-    const found =
-      spec.longList?.named && isPastLast(page.at)
-        ? await askForNamed(collecting, round, fresh, signal)
-        : fresh.map((record) => ({ record, response }))
+    const found = areNames
+      ? await askForNamed(collecting, round, fresh, signal)
+      : fresh.map((record) => ({ record, response }))
     const grown = new Set<unknown>()
     for (const { record } of found) if (await complete(collecting, round, record, signal)) grown.add(record)
     const bytesOf = bytesReader(found, grown)
@@ -325,7 +325,7 @@ export async function readStretch(
 
   function requireOwn({ response: { url, status } }: Page, all: readonly unknown[]) {
     const context = { ...base, input: round.input }
-    const strange = spec.isOwn ? all.filter((record) => !spec.isOwn?.(record, context)).length : 0
+    const strange = spec.isOwn ? all.filter((record) => !spec.isOwn?.(record, context, url)).length : 0
     if (strange === 0) return
     const address = safeUrl(url)
     const message = `${address} answers with ${strange} records that belong to something else than was asked for; nothing of that answer is stored`

@@ -170,8 +170,11 @@ export interface CollectSpec<Scope, Config> {
   readonly records?: (body: any) => readonly unknown[]
   /** What makes two records versions of one, among those of one input; default: their `id`. */
   readonly key?: (record: any) => unknown
-  /** Whether a record belongs to the scope that was asked about; one that does not ends the list, and is not stored. */
-  readonly isOwn?: (record: any, context: CollectContext<Scope, Config>) => boolean
+  /**
+   * Whether a record belongs to the scope that was asked about; one that does not ends the list, and is not stored.
+   * `address` is where the answer came from, after redirects.
+   */
+  readonly isOwn?: (record: any, context: CollectContext<Scope, Config>, address: string) => boolean
   /** What people know a record by, such as its number: where in the record, and in which column of the entity's table. */
   readonly knownBy?: { readonly path: string; readonly column: string }
   /** A whole list that is the same for all scopes of a connection, such as the types of issues. */

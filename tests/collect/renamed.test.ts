@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
-import { domainRows, NAME, plugins, runGithub } from './support/github.ts'
+import { domainRows, gapsOf, NAME, plugins, runGithub, storedIds } from './support/github.ts'
 
 describeEachDatabase('a repository that was renamed', (test) => {
   const start = useFake(test)
@@ -25,5 +25,18 @@ describeEachDatabase('a repository that was renamed', (test) => {
     expect(counts(after)).toEqual(counts(before))
     expect(after.issues).toEqual(renamed.issues)
     expect(after.cicd_deployment_commits).toEqual(renamed.cicd_deployment_commits)
+  })
+
+  it.each(plugins)('is collected under its old name by a task of $name that names it so', async (plugin) => {
+    const fake = await start({ ...SMALL, issues: 3, pullRequests: 3 })
+    await runGithub(test.database, plugin)
+    fake.clock.advance(3_600_000)
+    fake.update({ repository: NAME, rename: 'globex/shop' })
+    fake.update({ repository: 'globex/shop', add: 'issues' })
+    fake.update({ repository: 'globex/shop', add: 'pullRequests' })
+    await runGithub(test.database, plugin)
+    const { issues, pullRequests } = await storedIds(test.database)
+    expect([issues?.length, pullRequests?.length]).toEqual([4, 4])
+    expect(await gapsOf(test.database)).toEqual([])
   })
 })

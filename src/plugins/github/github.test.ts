@@ -60,7 +60,7 @@ describeEachDatabase('GitHub', (test) => {
 
   async function connect(repository = NAME, token = DEFAULT_TOKEN) {
     const { connections } = settingsTables(githubSpec)
-    const found = fake.world.find(repository)
+    const found = fake.world.find(repository) ?? fake.world.findRenamed(repository)
     await write(test.database, [
       connections.row({ id: 1, name: 'fake', endpoint: fake.url, token, auth_method: 'AccessToken' }),
       repos.row({

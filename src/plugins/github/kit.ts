@@ -87,6 +87,17 @@ export const LONG_LIST_OF_PULL_REQUESTS = {
 }
 /** Path below the repository. */
 export const inRepo = (scope: Repo, path: string): string => `/repos/${scope.full_name}/${path}`
+/** Where a record tells the id of its repository. A scope that was added without one is known by its name alone. */
+export const isOfRepo = (id: unknown, { github_id }: Repo): boolean =>
+  !id || !github_id || String(id) === String(github_id)
+/** Issues tell only the name, which may be a newer one: GitHub redirects from the old one to an address with the id. */
+export const isAtRepo = (repositoryUrl: string | undefined, { github_id, full_name }: Repo, address: string): boolean =>
+  !repositoryUrl ||
+  URL.parse(address)?.pathname.includes(`/repositories/${github_id}/`) === true ||
+  repositoryUrl.toLowerCase().endsWith(`/repos/${full_name.toLowerCase()}`)
+/** By it people know issues and pull requests; ids of a server that was restored or imported may be others. */
+export const BY_NUMBER = { path: 'number', column: 'number' }
+
 /** The address that REST gives for what GraphQL only tells the page of. */
 export const addressOf = ({ connection }: { connection: { endpoint: string } }, path: string): string =>
   connection.endpoint.replace(/\/$/, '') + path

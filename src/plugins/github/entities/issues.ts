@@ -7,8 +7,10 @@ import {
 } from '../../../domain/ticket.ts'
 import { inner } from '../../../plugin-kit/entity.ts'
 import {
+  BY_NUMBER,
   entity,
   inRepo,
+  isAtRepo,
   LONG_LIST_BY_CHANGE,
   labelNames,
   peopleIn,
@@ -75,6 +77,8 @@ export default entity(issues, {
       query: { state: 'all', sort: 'updated', direction: 'desc' },
     }),
     paging: REST_PAGE,
+    isOwn: ({ repository_url }, { scope }, address) => isAtRepo(repository_url, scope, address),
+    knownBy: BY_NUMBER,
     incremental: { filterBy: (since) => ({ since: since.toISOString() }) },
     longList: LONG_LIST_BY_CHANGE,
     emptyOn: [410], // issues are switched off

@@ -2,8 +2,10 @@ import { bigint, boolean, indexed, key, string, text, timestamp, zeroTime } from
 import { pullRequestLabels as domainLabels, pullRequests as domainPullRequests } from '../../../domain/pull-requests.ts'
 import { inner, left } from '../../../plugin-kit/entity.ts'
 import {
+  BY_NUMBER,
   entity,
   inRepo,
+  isOfRepo,
   LONG_LIST_OF_PULL_REQUESTS,
   labelNames,
   peopleIn,
@@ -106,6 +108,8 @@ export default entity(pullRequests, {
       query: { state: 'all', sort: 'updated', direction: 'desc' },
     }),
     paging: REST_PAGE,
+    isOwn: ({ base }, { scope }) => isOfRepo(base?.repo?.id, scope),
+    knownBy: BY_NUMBER,
     incremental: { newestFirstBy: 'updated_at' },
     longList: LONG_LIST_OF_PULL_REQUESTS,
     endsOn: [410], // issues are switched off, and with them the way to what is older

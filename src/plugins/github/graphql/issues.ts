@@ -1,13 +1,13 @@
 import { wholeTable } from '../../../plugin-kit/lookups.ts'
 import rest from '../entities/issues.ts'
 import { milestones } from '../entities/milestones.ts'
-import { nodesIn, overGraphql, personOf, reconciled, repositoryList, rowsOf } from './kit.ts'
+import { nodesIn, ofItsRepository, overGraphql, personOf, reconciled, repositoryList, rowsOf } from './kit.ts'
 
 // GitHub allows at most 100 labels and 10 assignees.
 const ISSUES = {
   size: 100,
   order: 'UPDATED_AT',
-  fields: `id fullDatabaseId number state title body url createdAt updatedAt closedAt
+  fields: `id fullDatabaseId number repository { databaseId } state title body url createdAt updatedAt closedAt
     author { ...person } assignees(first: 10) { nodes { ...person } } labels(first: 100) { nodes { name } }
     milestone { number }`,
 }
@@ -16,7 +16,7 @@ export const { queries, reconcile } = reconciled('issues', 'Issue', ISSUES)
 
 export default overGraphql(rest, {
   raw: 'github_graphql_issues',
-  collect: { ...list, incremental: { newestFirstBy: 'updatedAt' }, reconcile },
+  collect: { ...list, ...ofItsRepository, incremental: { newestFirstBy: 'updatedAt' }, reconcile },
   // GraphQL does not tell the id of a milestone.
   lookups: { milestones: wholeTable(milestones, 'number', ({ github_id }) => ({ repo_id: github_id })) },
   rows(node, context) {

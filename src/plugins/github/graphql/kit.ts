@@ -4,7 +4,7 @@ import type { CollectContext, CollectSpec } from '../../../plugin-kit/collect-sp
 import type { Entity, ExtractContext, ExtractSpec } from '../../../plugin-kit/entity.ts'
 import { graphql, graphqlRequest, type HttpRequest, singlePage } from '../../../plugin-kit/http/index.ts'
 import type { Lookups } from '../../../plugin-kit/lookups.ts'
-import type { Repo } from '../kit.ts'
+import { BY_NUMBER, isOfRepo, type Repo } from '../kit.ts'
 import type { Rules } from '../rules.ts'
 
 type Asking = Pick<CollectContext<Repo, Rules>, 'connection'>
@@ -42,6 +42,12 @@ export function repositoryList(name: string, options: { size: number; order: str
     records: ({ data }: any): readonly any[] => nodesIn(data.nodes ? data : data.repository[name]),
     request: inRepository(query),
   }
+}
+
+/** For issues and pull requests, which are asked for with `repository { databaseId }`: that costs nothing. */
+export const ofItsRepository = {
+  isOwn: ({ repository }: any, { scope }: { readonly scope: Repo }) => isOfRepo(repository?.databaseId, scope),
+  knownBy: BY_NUMBER,
 }
 
 const inRepository = (query: string) => (context: CollectContext<Repo, Rules>) => {

@@ -6,7 +6,17 @@ import restReviews, { reviews } from '../entities/reviews.ts'
 import { repoAccounts } from '../kit.ts'
 import { COMMIT_FIELDS, commitOf } from './commits.ts'
 import { ticketOf } from './issues.ts'
-import { completion, innerList, nodesIn, overGraphql, personOf, reconciled, repositoryList, rowsOf } from './kit.ts'
+import {
+  completion,
+  innerList,
+  nodesIn,
+  ofItsRepository,
+  overGraphql,
+  personOf,
+  reconciled,
+  repositoryList,
+  rowsOf,
+} from './kit.ts'
 
 const COMMIT = `commit { ${COMMIT_FIELDS} }`
 const REVIEW = 'fullDatabaseId state body submittedAt commit { oid } author { ...person }'
@@ -15,7 +25,7 @@ const REQUEST = 'requestedReviewer { ...person }'
 const PULL_REQUESTS = {
   size: 25,
   order: 'UPDATED_AT',
-  fields: `id fullDatabaseId number state title body url createdAt updatedAt closedAt merged mergedAt isDraft
+  fields: `id fullDatabaseId number repository { databaseId } state title body url createdAt updatedAt closedAt merged mergedAt isDraft
     additions deletions headRefName headRefOid baseRefName baseRefOid headRepository { databaseId }
     author { ...person } mergedBy { ...person } mergeCommit { oid } potentialMergeCommit { oid }
     labels(first: 100) { nodes { name } } comments { totalCount }
@@ -62,6 +72,7 @@ export default overGraphql(rest, {
   raw: 'github_graphql_prs',
   collect: {
     ...list,
+    ...ofItsRepository,
     completes: completions,
     incremental: { newestFirstBy: 'updatedAt' },
     reconcile,
