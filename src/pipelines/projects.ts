@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { retrying } from '../database/write.ts'
 import { domainTables } from '../domain/index.ts'
 import { UserError } from '../errors.ts'
+import { forgetProject } from '../metrics/calculate/forget-project.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints, projectMetricSettings, projects } from '../system/projects.ts'
 import { deleteBlueprint, joinBlueprints, readBlueprintParts } from './blueprint-rows.ts'
@@ -159,12 +160,13 @@ export function projectService(
         `project ${name}`,
       )
       await retrying(database, () =>
-        kysely.transaction().execute(async (transaction) => {
-          for (const { id } of own) await deleteBlueprint(transaction, id)
+        database.transaction(async (inside) => {
+          await forgetProject(inside, name)
+          for (const { id } of own) await deleteBlueprint(inside.kysely, id)
           for (const table of [projectMetricSettings, ...projectTables]) {
-            await deleteRows(transaction, table, { project_name: name })
+            await deleteRows(inside.kysely, table, { project_name: name })
           }
-          await deleteRows(transaction, projects, { name })
+          await deleteRows(inside.kysely, projects, { name })
         }),
       )
       changed('schedule')

@@ -1,6 +1,14 @@
 /** Histories that once broke the law, as the machine printed them. */
+import type { History } from './support/history.ts'
 import { describeHistories } from './support/suite.ts'
+import { circleciVendor } from './vendors/circleci.ts'
+import { jiraVendor } from './vendors/jira.ts'
 import { workshopVendor } from './workshop/vendor.ts'
+
+const DELETED_PROJECT: History = [
+  ['run project', 0],
+  ['delete project', 0],
+]
 
 describeHistories(workshopVendor, (history) => {
   history('the last comment of an item is removed', [
@@ -22,4 +30,15 @@ describeHistories(workshopVendor, (history) => {
     ['add scope', 2],
     ['run', 2],
   ])
+  history('what was calculated for a project goes with it', DELETED_PROJECT)
+  history('the last project of a scope goes', [
+    ['run project', 0],
+    ['run project', 1],
+    ['delete project', 1],
+    ['delete project', 0],
+  ])
 })
+
+for (const vendor of [circleciVendor, jiraVendor]) {
+  describeHistories(vendor, (history) => history('what was calculated for a project goes with it', DELETED_PROJECT))
+}

@@ -14,18 +14,30 @@ export interface CalculationRun {
 }
 /** How many rows it wrote. */
 export type Calculation = (run: CalculationRun) => Promise<number>
+/** Takes back what a calculation wrote for a project alone, as long as its scopes are known; how many rows went. */
+export type Forgetting = (inside: Database, project: string) => Promise<number>
 
 export function projectOf({ projectName }: Readonly<Record<string, any>>): string {
   if (typeof projectName === 'string' && projectName !== '') return projectName
   throw new UserError('The task has no projectName: name the project whose metrics are to be calculated.')
 }
 
+type Mapped = 'repos' | 'boards' | 'cicd_scopes'
+
 /** Ids of the project's rows of a kind, as a subquery. */
-export const mapped = (table: 'repos' | 'boards' | 'cicd_scopes', project: string): Sql =>
+export const mapped = (table: Mapped, project: string): Sql =>
   sql`select row_id from project_mapping where project_name = ${project} and ${sql.ref('table')} = ${table}`
 
+/** Those that any other project has. */
+export const mappedByOthers = (table: Mapped, project: string): Sql =>
+  sql`select row_id from project_mapping where project_name <> ${project} and ${sql.ref('table')} = ${table}`
+
+/** Those that no other project has. */
+export const mappedByNoOther = (table: Mapped, project: string): Sql =>
+  sql`${mapped(table, project)} and row_id not in (${mappedByOthers(table, project)})`
+
 /** The mapping table as the first of a join, and its part of the condition. */
-export const mapping = (alias: string, table: 'repos' | 'boards' | 'cicd_scopes', project: string) => ({
+export const mapping = (alias: string, table: Mapped, project: string) => ({
   from: sql`project_mapping as ${sql.id(alias)}`,
   where: sql`${sql.ref(`${alias}.project_name`)} = ${project} and ${sql.ref(`${alias}.table`)} = ${table}`,
 })

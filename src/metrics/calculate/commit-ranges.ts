@@ -6,9 +6,9 @@ import { among, inPieces, type Piece } from '../../database/pieces.ts'
 import { wholeRows } from '../../database/rows.ts'
 import { defineTable, indexed, key, string, type Table } from '../../database/table.ts'
 import { commitsDiffs } from '../../domain/code.ts'
-import { type Calculation, type CalculationRun, mapped, projectOf, type Sql } from './calculation.ts'
+import { type Calculation, type CalculationRun, type Forgetting, mapped, projectOf, type Sql } from './calculation.ts'
 import { type CommitGraph, loadCommitGraph } from './commit-graph.ts'
-import { fill, inTurn, replaceRows } from './results.ts'
+import { fill, inTurn, remove, replaceRows } from './results.ts'
 
 export const finishedCommitsDiffs = defineTable(
   '_tool_refdiff_finished_commits_diffs',
@@ -34,6 +34,9 @@ export interface Pair {
 
 const LONGEST_SHA = commitsDiffs.columns.new_commit_sha.size ?? 0
 
+const OF_PROJECT = 'project '
+const ownerOf = (project: string) => `${OF_PROJECT}${project}`
+
 /**
  * A deployment that failed has no predecessor, and the reference lists its whole history again each time; nothing
  * reads those rows, so they are left out.
@@ -48,13 +51,13 @@ export const calculateDeploymentCommitsDiff: Calculation = async (run) => {
     where d.cicd_scope_id in (${mapped('cicd_scopes', project)})
       and (d.result = 'SUCCESS' or d.prev_success_deployment_commit_id <> '')`
   return calculateRanges(run, {
-    owner: `project ${project}`,
+    owner: ownerOf(project),
     repos: mapped('repos', project),
     want: (inside, table) =>
       fill(inside, {
         table,
         columns: {
-          owner: sql`${`project ${project}`}`,
+          owner: sql`${ownerOf(project)}`,
           new_commit_sha: sql`pair.new_sha`,
           old_commit_sha: sql`pair.old_sha`,
         },
@@ -62,6 +65,22 @@ export const calculateDeploymentCommitsDiff: Calculation = async (run) => {
           and char_length(pair.new_sha) <= ${sql.lit(LONGEST_SHA)} and char_length(pair.old_sha) <= ${sql.lit(LONGEST_SHA)}`,
       }),
   })
+}
+
+/** Those of projects that are no more, such as one that was called otherwise, go too. */
+export const forgetDeploymentRanges: Forgetting = async (inside, project) => {
+  const { rows } = await sql<{ owner: string }>`select distinct owner from ${WANTED}
+    where owner = ${ownerOf(project)} or left(owner, ${sql.lit(OF_PROJECT.length)}) = ${OF_PROJECT}
+      and substring(owner, ${sql.lit(OF_PROJECT.length + 1)}) not in (select project_name from project_mapping)`.execute(
+    inside.kysely,
+  )
+  let forgotten = 0
+  for (const { owner } of rows) {
+    const before = await pairsOf(inside, owner)
+    forgotten += await remove(inside, wantedRanges, sql`owner = ${owner}`)
+    await forgetUnwanted(inside, before)
+  }
+  return forgotten
 }
 
 export interface Ranges {

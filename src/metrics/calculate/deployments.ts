@@ -1,9 +1,20 @@
 /** Deployments, and the commits that they put out, from pipelines that deployed or that hold a job which did. */
 import { sql } from 'kysely'
 import { cicdDeploymentCommits, cicdDeployments } from '../../domain/devops.ts'
-import { type Calculation, copied, originAsIs, raw, type Sql, scopesOf, word, words } from './calculation.ts'
-import { chainDeployments } from './previous-deployments.ts'
-import { inTurn, replace } from './results.ts'
+import {
+  type Calculation,
+  copied,
+  type Forgetting,
+  mappedByNoOther,
+  originAsIs,
+  raw,
+  type Sql,
+  scopesOf,
+  word,
+  words,
+} from './calculation.ts'
+import { chainDeployments, unchainDeployments } from './previous-deployments.ts'
+import { inTurn, remove, replace } from './results.ts'
 
 const FINISHED = sql`('SUCCESS', 'FAILURE')`
 
@@ -28,6 +39,8 @@ const deployingPipelines = (scopes: Sql) => sql`with jobs as (
     where p.type = 'DEPLOYMENT' or jobs.deploys = 1
   )`
 
+const DEPLOYMENTS = 'dora.generateDeployments'
+const COMMITS = 'dora.generateDeploymentCommits'
 /** What was made here of pipelines of the scopes. */
 const madeBy = (subtask: string, scopes: Sql) => sql`subtask_name = ${subtask} and cicd_scope_id in (${scopes})`
 
@@ -35,11 +48,10 @@ const SHARED = ['result', 'status', 'original_status', 'original_result'] as con
 
 export const generateDeployments: Calculation = ({ database, options }) => {
   const scopes = scopesOf(options)
-  const subtask = 'dora.generateDeployments'
   return inTurn(database, cicdDeployments.name, (inside) =>
     replace(inside, {
       table: cicdDeployments,
-      within: [madeBy(subtask, scopes)],
+      within: [madeBy(DEPLOYMENTS, scopes)],
       with: deployingPipelines(scopes),
       columns: {
         ...words('d', 'id', 'cicd_scope_id', 'name', 'display_title', 'url', ...SHARED),
@@ -47,7 +59,7 @@ export const generateDeployments: Calculation = ({ database, options }) => {
         original_environment: sql`''`,
         ...copied('d', 'created_date', 'queued_date', 'started_date', 'finished_date', 'queued_duration_sec'),
         duration_sec: sql`coalesce(d.duration_sec, 0)`,
-        subtask_name: sql`${subtask}`,
+        subtask_name: sql`${DEPLOYMENTS}`,
         ...originAsIs('d'),
       },
       from: sql`from deploying d where 1 = 1`,
@@ -57,12 +69,11 @@ export const generateDeployments: Calculation = ({ database, options }) => {
 
 export const generateDeploymentCommits: Calculation = ({ database, options }) => {
   const scopes = scopesOf(options)
-  const subtask = 'dora.generateDeploymentCommits'
   const begun = raw(database.dialect.secondsBefore('d.finished_date', 'floor(d.duration_sec)'))
   return inTurn(database, cicdDeploymentCommits.name, async (inside) => {
     const made = await replace(inside, {
       table: cicdDeploymentCommits,
-      within: [madeBy(subtask, scopes)],
+      within: [madeBy(COMMITS, scopes)],
       with: deployingPipelines(scopes),
       columns: {
         id: sql`left(concat(c.pipeline_id, ':', ${word('c.repo_url')}), 255)`,
@@ -82,7 +93,7 @@ export const generateDeploymentCommits: Calculation = ({ database, options }) =>
         ...words('c', 'commit_sha', 'commit_msg', 'repo_id', 'repo_url'),
         ref_name: word('c.branch'),
         prev_success_deployment_commit_id: sql`''`,
-        subtask_name: sql`${subtask}`,
+        subtask_name: sql`${COMMITS}`,
         ...originAsIs('c'),
       },
       from: sql`from deploying d inner join cicd_pipeline_commits c on c.pipeline_id = d.id where 1 = 1`,
@@ -91,4 +102,14 @@ export const generateDeploymentCommits: Calculation = ({ database, options }) =>
     await chainDeployments(inside, scopes)
     return made
   })
+}
+
+export const forgetDeployments: Forgetting = (inside, project) =>
+  remove(inside, cicdDeployments, madeBy(DEPLOYMENTS, mappedByNoOther('cicd_scopes', project)))
+
+/** Those that a tool knows itself stay, without what was found to be before them. */
+export const forgetDeploymentCommits: Forgetting = async (inside, project) => {
+  const scopes = mappedByNoOther('cicd_scopes', project)
+  const made = await remove(inside, cicdDeploymentCommits, madeBy(COMMITS, scopes))
+  return made + (await unchainDeployments(inside, scopes))
 }

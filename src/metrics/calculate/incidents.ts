@@ -1,10 +1,23 @@
 /** Incidents from issues, and the deployment that each is held to come from. */
 import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
 import { projectIncidentDeploymentRelationships } from '../../domain/crossdomain.ts'
 import { incidentAssignees, incidents } from '../../domain/ticket.ts'
 import { latestDeployments } from '../blame.ts'
 import { REFERENCE } from '../policy.ts'
-import { type Calculation, copied, mapped, originOf, projectOf, raw, word, words } from './calculation.ts'
+import {
+  type Calculation,
+  copied,
+  type Forgetting,
+  mapped,
+  mappedByOthers,
+  originOf,
+  projectOf,
+  raw,
+  type Sql,
+  word,
+  words,
+} from './calculation.ts'
 import { fill, inTurn, replace, replaceRows } from './results.ts'
 
 /** An incident with an origin was an issue once; one that somebody wrote by hand has none, and stays. */
@@ -17,57 +30,81 @@ const hasLeftBoard = sql`incidents.${sql.id('table')} = 'boards' and ${wasIssue}
  * One incident an issue, whichever projects have it on their boards: `scope_id` has room for one board, and takes the same
  * one in every project's run. Which projects an incident counts in is told by `board_issues`.
  */
-export const convertIssuesToIncidents: Calculation = ({ database, options }) => {
-  const select = sql`select ${raw(database.dialect.joinAsWritten)}`
-  const onBoards = sql`select issue_id from board_issues where board_id in (${mapped('boards', projectOf(options))})`
+export const convertIssuesToIncidents: Calculation = ({ database, options }) =>
+  inTurn(database, incidents.name, (inside) =>
+    makeIncidents(inside, {
+      project: projectOf(options),
+      boards: sql`select distinct row_id from project_mapping where ${sql.ref('table')} = 'boards'`,
+    }),
+  )
+
+/** Those that another project has too are its own from now on; none is made that nobody had calculated. */
+export const forgetIncidents: Forgetting = (inside, project) =>
+  makeIncidents(inside, {
+    project,
+    boards: sql`select distinct row_id from (${mappedByOthers('boards', project)}) other`,
+    among: sql`select id from incidents`,
+  })
+
+interface Making {
+  /** What is on its boards is made anew. */
+  readonly project: string
+  /** All that an incident may be on. */
+  readonly boards: Sql
+  /** Ids of those that may be made; otherwise any. */
+  readonly among?: Sql
+}
+
+async function makeIncidents(inside: Database, { project, boards, among }: Making): Promise<number> {
+  const select = sql`select ${raw(inside.dialect.joinAsWritten)}`
+  const onBoards = sql`select issue_id from board_issues where board_id in (${mapped('boards', project)})`
+  const mayBe = among ? sql`and i.id in (${among})` : sql``
   const found = sql`with own as (
-      select i.id from issues i where i.type = 'INCIDENT' and i.id in (${onBoards})
+      select i.id from issues i where i.type = 'INCIDENT' and i.id in (${onBoards}) ${mayBe}
       union select i.id from issues i where i.type = 'INCIDENT' and i.id in (select id from incidents where ${hasLeftBoard})
     ), found as (
       ${select} own.id as issue_id, max(b.board_id) as board_id
-      from own cross join (select distinct row_id from project_mapping where ${sql.ref('table')} = 'boards') board
+      from own cross join (${boards}) board
       inner join board_issues b on b.board_id = board.row_id and b.issue_id = own.id group by own.id)`
-  return inTurn(database, incidents.name, async (inside) => {
-    const made = await replace(inside, {
-      table: incidents,
-      within: [sql`id in (${onBoards})`, hasLeftBoard],
-      with: found,
-      columns: {
-        ...words('i', 'id', 'url', 'title', 'description', 'status', 'original_status', 'creator_id', 'creator_name'),
-        ...words('i', 'priority', 'severity', 'urgency', 'component', 'original_project'),
-        ...words('i', 'assignee_id', 'assignee_name'),
-        incident_key: word('i.issue_key'),
-        parent_incident_id: word('i.parent_issue_id'),
-        ...copied('i', 'resolution_date', 'created_date', 'updated_date', 'lead_time_minutes'),
-        ...copied('i', 'original_estimate_minutes', 'time_spent_minutes', 'time_remaining_minutes'),
-        table: sql`'boards'`,
-        scope_id: sql`found.board_id`,
-        ...originOf('i'),
-      },
-      from: sql`from found inner join issues i on i.id = found.issue_id where 1 = 1`,
-    })
-    const isGone = sql`not exists (select 1 from incidents i where i.id = incident_id)`
-    const assigned = await replaceRows(
-      inside,
-      incidentAssignees,
-      [sql`incident_id in (${onBoards})`, isGone],
-      async (table) => {
-        const add = (source: string, id: string) =>
-          fill(inside, {
-            table,
-            with: found,
-            columns: {
-              incident_id: sql`found.issue_id`,
-              ...words('a', 'assignee_id', 'assignee_name'),
-              ...originOf('a'),
-            },
-            from: sql`from found inner join ${sql.table(source)} a on ${sql.ref(`a.${id}`)} = found.issue_id where 1 = 1`,
-          })
-        return (await add('issues', 'id')) + (await add('issue_assignees', 'issue_id'))
-      },
-    )
-    return made + assigned
+  const made = await replace(inside, {
+    table: incidents,
+    within: [sql`id in (${onBoards})`, hasLeftBoard],
+    with: found,
+    columns: {
+      ...words('i', 'id', 'url', 'title', 'description', 'status', 'original_status', 'creator_id', 'creator_name'),
+      ...words('i', 'priority', 'severity', 'urgency', 'component', 'original_project'),
+      ...words('i', 'assignee_id', 'assignee_name'),
+      incident_key: word('i.issue_key'),
+      parent_incident_id: word('i.parent_issue_id'),
+      ...copied('i', 'resolution_date', 'created_date', 'updated_date', 'lead_time_minutes'),
+      ...copied('i', 'original_estimate_minutes', 'time_spent_minutes', 'time_remaining_minutes'),
+      table: sql`'boards'`,
+      scope_id: sql`found.board_id`,
+      ...originOf('i'),
+    },
+    from: sql`from found inner join issues i on i.id = found.issue_id where 1 = 1`,
   })
+  const isGone = sql`not exists (select 1 from incidents i where i.id = incident_id)`
+  const assigned = await replaceRows(
+    inside,
+    incidentAssignees,
+    [sql`incident_id in (${onBoards})`, isGone],
+    async (table) => {
+      const add = (source: string, id: string) =>
+        fill(inside, {
+          table,
+          with: found,
+          columns: {
+            incident_id: sql`found.issue_id`,
+            ...words('a', 'assignee_id', 'assignee_name'),
+            ...originOf('a'),
+          },
+          from: sql`from found inner join ${sql.table(source)} a on ${sql.ref(`a.${id}`)} = found.issue_id where 1 = 1`,
+        })
+      return (await add('issues', 'id')) + (await add('issue_assignees', 'issue_id'))
+    },
+  )
+  return made + assigned
 }
 
 export const connectIncidentToDeployment: Calculation = ({ database, options }) => {

@@ -2,10 +2,27 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { among, inPieces } from '../../database/pieces.ts'
-import type { Table, TableRow } from '../../database/table.ts'
+import { defineTable, key, string, type Table, type TableRow } from '../../database/table.ts'
 import { issueAssigneeHistory, issueStatusHistory } from '../../domain/ticket.ts'
-import { type Calculation, type CalculationRun, mapped, projectOf, type Sql } from './calculation.ts'
-import { inTurn, replaceRows, writeInto } from './results.ts'
+import {
+  type Calculation,
+  type CalculationRun,
+  type Forgetting,
+  mapped,
+  mappedByOthers,
+  projectOf,
+  type Sql,
+} from './calculation.ts'
+import { inTurn, remove, replaceRows, writeInto } from './results.ts'
+
+/** A project takes its histories along when it goes; these stay. */
+export const tracedBoards = defineTable(
+  '_weir_traced_boards',
+  { board_id: key(string()) },
+  {
+    meaning: 'Boards that a task named whose project does not have them: somebody wants the histories of their issues.',
+  },
+)
 
 export interface Change {
   readonly at: Date
@@ -136,18 +153,30 @@ function tracedIssue(rows: readonly Traced[]): TracedIssue {
   }
 }
 
+const onBoards = (condition: Sql) => sql`select issue_id from board_issues where ${condition}`
+
 /** Issues on the boards that a task names, or on those of its project. */
-function* issuesOf(options: CalculationRun['options']): Generator<Sql> {
-  const scopeIds: readonly string[] = options.scopeIds ?? []
-  const onBoards = (condition: Sql) => sql`select issue_id from board_issues where ${condition}`
+function* issuesOf({ scopeIds = [], ...options }: CalculationRun['options']): Generator<Sql> {
   if (scopeIds.length === 0) yield onBoards(sql`board_id in (${mapped('boards', projectOf(options))})`)
   for (const piece of inPieces(scopeIds)) yield onBoards(among(sql`board_id`, piece))
+}
+
+async function noteBoards(inside: Database, { projectName, scopeIds = [] }: CalculationRun['options']): Promise<void> {
+  const { rows } = await sql<{ row_id: string }>`${mapped('boards', projectName ?? '')}`.execute(inside.kysely)
+  const own = new Set(rows.map(({ row_id }) => row_id))
+  const others = scopeIds.filter((board_id: string) => !own.has(board_id))
+  await writeInto(
+    inside,
+    tracedBoards,
+    others.map((board_id: string) => tracedBoards.row({ board_id })),
+  )
 }
 
 const history =
   (table: Table<any>, field: string, rowsOf: (issue: TracedIssue, now: Date) => TableRow[]): Calculation =>
   ({ database, options, signal }: CalculationRun) =>
     inTurn(database, table.name, async (inside) => {
+      await noteBoards(inside, options)
       const now = new Date()
       let written = 0
       for (const issues of issuesOf(options)) {
@@ -170,3 +199,15 @@ const history =
 
 export const convertIssueStatusHistory = history(issueStatusHistory, 'status', statusRows)
 export const convertIssueAssigneeHistory = history(issueAssigneeHistory, 'assignee', assigneeRows)
+
+const forgetHistory =
+  (table: Table<any>): Forgetting =>
+  (inside, project) => {
+    const others = [mappedByOthers('boards', project), sql`select board_id from ${sql.table(tracedBoards.name)}`]
+    const isOnlyHere = others.map((boards) => sql`issue_id not in (${onBoards(sql`board_id in (${boards})`)})`)
+    const isHere = sql`issue_id in (${onBoards(sql`board_id in (${mapped('boards', project)})`)})`
+    return remove(inside, table, sql.join([isHere, ...isOnlyHere], sql` and `))
+  }
+
+export const forgetStatusHistory = forgetHistory(issueStatusHistory)
+export const forgetAssigneeHistory = forgetHistory(issueAssigneeHistory)

@@ -29,5 +29,12 @@ export async function chainDeployments({ kysely, dialect }: Database, scopes: Sq
   return Number(numAffectedRows ?? 0)
 }
 
+export async function unchainDeployments({ kysely }: Database, scopes: Sql): Promise<number> {
+  const { numAffectedRows } = await sql`update ${sql.table(cicdDeploymentCommits.name)}
+    set prev_success_deployment_commit_id = '' where cicd_scope_id in (${scopes})
+      and prev_success_deployment_commit_id <> ''`.execute(kysely)
+  return Number(numAffectedRows ?? 0)
+}
+
 export const enrichPrevSuccessDeploymentCommits: Calculation = ({ database, options }) =>
   inTurn(database, cicdDeploymentCommits.name, (inside) => chainDeployments(inside, scopesOf(options)))

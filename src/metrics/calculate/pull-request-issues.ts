@@ -5,8 +5,16 @@ import { among, readByKeys } from '../../database/pieces.ts'
 import { bigint, defineTable, indexed, key, string, type Table } from '../../database/table.ts'
 import { pullRequestIssues } from '../../domain/crossdomain.ts'
 import { messageOf, UserError } from '../../errors.ts'
-import { type Calculation, type CalculationRun, mapped, noOrigin, projectOf, type Sql } from './calculation.ts'
-import { inTurn, replace, replaceRows, writeInto } from './results.ts'
+import {
+  type Calculation,
+  type CalculationRun,
+  type Forgetting,
+  mapped,
+  noOrigin,
+  projectOf,
+  type Sql,
+} from './calculation.ts'
+import { inTurn, remove, replace, replaceRows, writeInto } from './results.ts'
 
 /** Projects that share a repository may have patterns of their own: a link stays as long as one of them finds it. */
 export const linkedIssues = defineTable(
@@ -44,7 +52,8 @@ export const linkPrToIssue: Calculation = (run) => {
   const pattern = compile(run.options.prToIssueRegexp)
   const requests = sql`select id from pull_requests where base_repo_id in (${mapped('repos', project)})`
   return inTurn(run.database, pullRequestIssues.name, async (inside) => {
-    await forgetLinks(inside, project, requests)
+    const hasLeft = sql`pull_request_id not in (${requests})`
+    await removeLinks(inside, sql`project_name = ${project} and ${hasLeft}`)
     const found = await replaceRows(inside, linkedIssues, [sql`project_name = ${project}`], (table) =>
       findLinks({ ...run, database: inside }, { project, pattern, table }),
     )
@@ -68,16 +77,19 @@ export const linkPrToIssue: Calculation = (run) => {
   })
 }
 
-/** What only pull requests had that are gone or left the project, or projects that are no more. */
-async function forgetLinks({ kysely }: Database, project: string, requests: Sql): Promise<void> {
-  const isLeft = (link: Sql) => sql`(${link}.project_name = ${project} and ${link}.pull_request_id not in (${requests})
-    or ${link}.project_name not in (select project_name from project_mapping))`
-  const own = sql`l`
-  const isSame = sql`l.pull_request_id = pull_request_issues.pull_request_id and l.issue_id = pull_request_issues.issue_id`
-  await sql`delete from pull_request_issues where ${isMadeHere}
-    and exists (select 1 from ${LINKS} l where ${isSame} and ${isLeft(own)})
-    and not exists (select 1 from ${LINKS} l where ${isSame} and not ${isLeft(own)})`.execute(kysely)
-  await sql`delete from ${LINKS} where ${isLeft(LINKS)}`.execute(kysely)
+export const forgetLinks: Forgetting = (inside, project) => removeLinks(inside, sql`project_name = ${project}`)
+
+/** And those of projects that are no more. */
+async function removeLinks(inside: Database, condition: Sql): Promise<number> {
+  const isLeft = sql`(${condition} or project_name not in (select project_name from project_mapping))`
+  const links = (which: Sql) => sql`select 1 from (select * from ${LINKS} where ${which}) l
+    where l.pull_request_id = pull_request_issues.pull_request_id and l.issue_id = pull_request_issues.issue_id`
+  await remove(
+    inside,
+    pullRequestIssues,
+    sql`${isMadeHere} and exists (${links(isLeft)}) and not exists (${links(sql`not ${isLeft}`)})`,
+  )
+  return remove(inside, linkedIssues, isLeft)
 }
 
 /** An empty pattern names nothing: links that an earlier one found go. */

@@ -78,6 +78,11 @@ export async function replaceRows(
   return count
 }
 
+export async function remove({ kysely }: Database, table: Table<any>, condition: Sql): Promise<number> {
+  const { numAffectedRows } = await sql`delete from ${sql.table(table.name)} where ${condition}`.execute(kysely)
+  return Number(numAffectedRows ?? 0)
+}
+
 async function hasRows({ kysely }: Database, table: Table<any>, within: readonly Sql[]): Promise<boolean> {
   for (const condition of within) {
     const { rows } = await sql`select 1 from ${sql.table(table.name)} where ${condition} limit 1`.execute(kysely)

@@ -1,4 +1,8 @@
-import { convertIssueAssigneeHistory, convertIssueStatusHistory } from '../../metrics/calculate/issue-history.ts'
+import {
+  convertIssueAssigneeHistory,
+  convertIssueStatusHistory,
+  tracedBoards,
+} from '../../metrics/calculate/issue-history.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
 import { calculation } from '../../plugin-kit/calculation.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
@@ -8,7 +12,7 @@ const reads = ['project_mapping', 'board_issues', 'issues', 'issue_changelogs']
 export const issueTrace: Plugin = {
   name: 'issue_trace',
   title: 'Issue trace',
-  tables: [calculations],
+  tables: [calculations, tracedBoards],
   leases: ({ projectName }) => (projectName ? [`histories of project ${projectName}`] : []),
   subtasks: [
     calculation(
