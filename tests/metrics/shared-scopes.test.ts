@@ -1,117 +1,34 @@
 /** Two projects that share boards, repositories and pipelines: results do not depend on who ran when, or beside whom. */
 import fc from 'fast-check'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
-import type { TableRow } from '../../src/database/table.ts'
-import { write } from '../../src/database/write.ts'
 import { commitParents, repoCommits } from '../../src/domain/code.ts'
-import { projectMapping } from '../../src/domain/crossdomain.ts'
-import { cicdDeploymentCommits, cicdPipelineCommits, cicdPipelines } from '../../src/domain/devops.ts'
+import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
 import { accounts, users } from '../../src/domain/people.ts'
-import { pullRequests } from '../../src/domain/pull-requests.ts'
-import { boardIssues, issueAssignees, issueChangelogs, issues } from '../../src/domain/ticket.ts'
+import { issueAssignees, issueChangelogs } from '../../src/domain/ticket.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
 import { REFERENCE } from '../../src/metrics/policy.ts'
 import { readMetric } from '../../src/metrics/read.ts'
-import { plugins } from '../../src/plugins/index.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
-
-const at = (day: number, hour = 0) => new Date(Date.UTC(2024, 0, day, hour))
-const map = (project_name: string, table: string, row_id: string) => projectMapping.row({ project_name, table, row_id })
-const incident = (id: string, more = {}) =>
-  issues.row({
-    id,
-    issue_key: id.slice(1),
-    type: 'INCIDENT',
-    created_date: at(11),
-    resolution_date: at(12),
-    lead_time_minutes: 1440,
-    _raw_data_table: '_raw_tracker_issues',
-    _raw_data_params: 'tracker',
-    ...more,
-  })
-const onBoard = (board_id: string, issue_id: string) => boardIssues.row({ board_id, issue_id })
-const pipeline = (id: string, commit_sha: string, day: number, scope = 's', more = {}) => [
-  cicdPipelines.row({
-    id,
-    cicd_scope_id: scope,
-    type: 'DEPLOYMENT',
-    environment: 'PRODUCTION',
-    result: 'SUCCESS',
-    name: id,
-    created_date: at(day),
-    started_date: at(day),
-    finished_date: at(day, 1),
-    ...more,
-  }),
-  cicdPipelineCommits.row({ pipeline_id: id, commit_sha, repo_url: 'u', repo_id: 'r', branch: 'main' }),
-]
-const request = (id: string, key: number, more = {}) =>
-  pullRequests.row({ id, base_repo_id: 'r', pull_request_key: key, created_date: at(6), merged_date: at(7), ...more })
-
-const RESULTS = [
-  'cicd_deployments',
-  'cicd_deployment_commits',
-  'commits_diffs',
-  '_tool_refdiff_finished_commits_diffs',
-  'project_pr_metrics',
-  'incidents',
-  'incident_assignees',
-  'project_incident_deployment_relationships',
-  'pull_request_issues',
-  'issue_status_history',
-  'issue_assignee_history',
-  'user_accounts',
-]
-/** An open status lasts until now. */
-const UNTIL_NOW = ['end_date', 'status_time_minutes']
-const INPUTS = [
-  ...['project_mapping', 'repo_commits', 'commit_parents', 'pull_requests', 'cicd_pipelines', 'cicd_pipeline_commits'],
-  ...['issues', 'board_issues', 'issue_assignees', 'issue_changelogs', 'accounts', 'users'],
-]
-const KEPT = allTables.map(({ name }) => name).filter((name) => /^_weir_(calc|linked|wanted|connected)/.test(name))
-const LASTING = RESULTS.filter((name) => !name.endsWith('_history'))
-const STAMPS = ['created_at', 'updated_at']
+import {
+  at,
+  INPUTS,
+  incident,
+  KEPT,
+  LASTING,
+  map,
+  onBoard,
+  pipeline,
+  RESULTS,
+  request,
+  workbench,
+} from './workbench.ts'
 
 describeEachDatabase('projects that share scopes', (test) => {
-  const plant = (...rows: TableRow[]) => write(test.database, rows)
-  const execute = async (query: RawBuilder<any>) => (await query.execute(test.database.kysely)).rows
-  const run = (name: string, options: Record<string, unknown>) =>
-    plugins
-      .flatMap(({ subtasks }) => subtasks)
-      .find((each) => each.name === name)!
-      .run({
-        database: test.database,
-        options,
-        fullSync: false,
-        signal: new AbortController().signal,
-        progress: () => {},
-      })
-  /** All that a run of the project calculates. */
-  const runProject = async (projectName: string, prToIssueRegexp = '#\\d+') => {
-    await run('LinkPrToIssue', { projectName, prToIssueRegexp })
-    await run('ConvertIssueStatusHistory', { projectName })
-    await run('ConvertIssueAssigneeHistory', { projectName })
-    await run('connectUserAccountsExact', {})
-    await calculate(test.database, projectName)
-  }
-  const results = async (without: readonly string[] = [...STAMPS, ...UNTIL_NOW], tables = RESULTS) => {
-    const found: Record<string, unknown[]> = {}
-    for (const name of tables) {
-      const rows = await execute(sql`select * from ${sql.table(name)}`)
-      const texts = rows.map((row: Record<string, unknown>) =>
-        JSON.stringify(Object.fromEntries(Object.entries(row).filter(([column]) => !without.includes(column)))),
-      )
-      found[name] = texts.sort()
-    }
-    return found
-  }
-  const empty = async (...lists: readonly (readonly string[])[]) => {
-    for (const name of lists.flat()) await execute(sql`delete from ${sql.table(name)}`)
-  }
+  const { plant, execute, run, runProject, results, empty } = workbench(() => test.database)
   const value = async (project: string, metric: string) => {
     const filter = { project, environment: 'PRODUCTION', policy: REFERENCE, from: at(1), to: at(31) }
     return (await readMetric(test.database, metricNamed(metric), filter)).value
