@@ -184,6 +184,10 @@ async function dropGone(collecting: Collecting): Promise<void> {
   const place = { database, raw, params }
   const descendants = descendantsOf(plugin, entity, context.scope)
   const remove = (condition: RawBuilder<unknown>) => removeRecords(place, descendants, condition)
+  if (spec.isForAll && tally.refused.size === 0) {
+    const mark = tally.isUnchanged ? 0 : run.rawMark
+    await retrying(database, () => removeElsewhere(place, descendants, mark))
+  }
   if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
     const stays = refusedOf(tally)
     const left = await countRaw(task, raw, run.rawMark)
@@ -195,7 +199,6 @@ async function dropGone(collecting: Collecting): Promise<void> {
     const gone = stored.filter((key) => key !== '' && (isAll ? !tally.asked.has(key) : tally.unwanted.has(key)))
     for (const some of inPieces(gone)) await remove(sql`id <= ${run.rawMark} and ${ofInputs(some)}`)
   }
-  if (spec.isForAll && tally.refused.size === 0) await retrying(database, () => removeElsewhere(place, descendants))
   for (const id of await missingIn(collecting)) tally.gone.add(id)
   for (const ids of inPieces(tally.gone)) await remove(among(sql.ref('id'), ids))
 }

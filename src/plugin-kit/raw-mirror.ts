@@ -140,13 +140,20 @@ async function removeSome(
   return rows.length
 }
 
-/** Of a list that is the same for all scopes of a connection: what this one does not have is gone for the others too. */
-export async function removeElsewhere({ database, raw, params }: RawPlace, { tables }: Descendants): Promise<void> {
+/**
+ * Of a list that is the same for all scopes of a connection: what this one has no record of, younger than `mark`, is gone
+ * for the others too.
+ */
+export async function removeElsewhere(
+  { database, raw, params }: RawPlace,
+  { tables }: Descendants,
+  mark: number,
+): Promise<void> {
   const table = sql.table(raw.name)
   const { rows } = await sql<{ id: number; params: string }>`select other.id, other.params from ${table} as other
     where other.params <> ${params} and other.record_key <> '' and not exists (
-      select 1 from ${table} as own where own.params = ${params} and own.input_key = other.input_key
-        and own.record_key = other.record_key)`.execute(database.kysely)
+      select 1 from ${table} as own where own.params = ${params} and own.id > ${mark}
+        and own.input_key = other.input_key and own.record_key = other.record_key)`.execute(database.kysely)
   const gone = rows.filter((other) => connectionOf(other.params) === connectionOf(params)).map(({ id }) => id)
   for (const ids of inPieces(gone)) {
     for (const { name } of tables) {

@@ -11,6 +11,11 @@ const DELETED_PROJECT: History = [
 ]
 
 describeHistories(workshopVendor, (history) => {
+  history('what is looked up in a list that all scopes share is gone', [
+    ['run', 0],
+    ['run', 1],
+    ['remove kind', 0],
+  ])
   history('the last comment of an item is removed', [
     ['run', 0],
     ['remove comment', 0, 0],
