@@ -1,4 +1,4 @@
-/** A project that is deleted leaves what a database has in which it never was. */
+/** A project that is deleted, or loses scopes, leaves what a database has in which it never had them. */
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
@@ -85,6 +85,28 @@ describeEachDatabase('a project that is deleted', (test) => {
       expect(await ids('incidents', 'scope_id')).toEqual(['b2'])
     })
   }
+
+  it('keeps nothing of scopes that were taken out of it', async () => {
+    const regroup = () =>
+      run('setProjectMapping', {
+        projectMappings: [
+          { projectName: 'a', scopes: ['repos r', 'cicd_scopes s2'].map((each) => scopeOf(each.split(' '))) },
+        ],
+      })
+    const scopeOf = ([table, rowId]: readonly string[]) => ({ table, rowId })
+    for (const project of ['a', 'b']) await runProject(project)
+    await regroup()
+    for (const project of ['a', 'b']) await runProject(project)
+    const after = await all()
+    await empty(INPUTS, RESULTS, KEPT)
+    await plantBoth()
+    await regroup()
+    for (const project of ['a', 'b']) await runProject(project)
+    expect(after).toEqual(await all())
+    expect(await ids('cicd_deployments', 'id')).toEqual(['p2', 'p4'])
+    expect(await ids('incidents', 'id')).toEqual(['i2', 'i3'])
+    expect(await ids('project_mapping', 'project_name')).toEqual(['a', 'b'])
+  })
 
   it('leaves nothing when it was the only one', async () => {
     const before = await all()

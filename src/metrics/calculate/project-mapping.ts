@@ -1,13 +1,18 @@
 import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
 import { projectMapping } from '../../domain/crossdomain.ts'
 import { UserError } from '../../errors.ts'
 import type { Calculation } from './calculation.ts'
-import { inTurn, replaceRows, writeInto } from './results.ts'
+import { forgetProject } from './forget-project.ts'
+import { inTurn, remove, replaceRows, writeInto } from './results.ts'
 
 interface Mapping {
   readonly projectName: string
   readonly scopes?: readonly { readonly table: string; readonly rowId: string }[]
 }
+
+/** For the length of a transaction, of scopes that a project had until now. No project can have this name. */
+const NOBODY = ''
 
 /** Makes the scopes of each project exactly those that the plan names. */
 export const setProjectMapping: Calculation = ({ database, options }) => {
@@ -22,10 +27,38 @@ export const setProjectMapping: Calculation = ({ database, options }) => {
           projectMapping.row({ project_name: projectName, table, row_id: rowId, _raw_data_params: projectName }),
         ),
       )
+      const before = await scopesOf(inside, projectName)
       written += await replaceRows(inside, projectMapping, [sql`project_name = ${projectName}`], (table) =>
         writeInto(inside, table, rows),
       )
+      await forgetLeft(inside, before, await scopesOf(inside, projectName))
     }
     return written
   })
+}
+
+interface Scope {
+  readonly table: string
+  readonly row_id: string
+}
+
+async function scopesOf({ kysely }: Database, project: string): Promise<Scope[]> {
+  const { rows } = await sql<Scope>`select ${sql.ref('table')}, row_id from project_mapping
+    where project_name = ${project}`.execute(kysely)
+  return rows
+}
+
+/** What was calculated for scopes that are gone from a project goes as if they had made up a project of their own. */
+async function forgetLeft(inside: Database, before: readonly Scope[], now: readonly Scope[]): Promise<void> {
+  const keyOf = ({ table, row_id }: Scope) => `${table} ${row_id}`
+  const kept = new Set(now.map(keyOf))
+  const left = before.filter((scope) => !kept.has(keyOf(scope)))
+  if (left.length === 0) return
+  await writeInto(
+    inside,
+    projectMapping,
+    left.map((scope) => projectMapping.row({ project_name: NOBODY, ...scope })),
+  )
+  await forgetProject(inside, NOBODY)
+  await remove(inside, projectMapping, sql`project_name = ${NOBODY}`)
 }

@@ -40,6 +40,8 @@ export const OPERATIONS = {
   'run project': { weight: 2, arguments: () => [project] },
   'add project': { weight: 1, arguments: () => [project] },
   'delete project': { weight: 1, arguments: () => [project] },
+  /** Puts a scope into a project, or takes it out. */
+  regroup: { weight: 1, arguments: (vendor) => [project, scope(vendor)] },
   'change rules': {
     weight: 1,
     arguments: ({ rules }) => [fc.nat(rules.length - 1)],

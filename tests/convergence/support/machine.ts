@@ -24,7 +24,7 @@ import { clocks } from './clocks.ts'
 import { dyingAfter } from './dying-database.ts'
 import type { FaultKind } from './faults.ts'
 import type { History, Operation, OwnOperationName } from './history.ts'
-import { CALCULATING, calculateProject, deleteProject, mapProject, PROJECTS, type ProjectRun } from './projects.ts'
+import { CALCULATING, calculateProject, deleteProject, hasScope, mapProject, type ProjectRun } from './projects.ts'
 import { runTask, type TaskOptions } from './run-task.ts'
 import { differences, filled, type Snapshot, snapshot } from './snapshot.ts'
 import type { ChildTask } from './task-child.ts'
@@ -92,6 +92,7 @@ interface Life {
   rules: number
   readonly scopes: Set<number>
   readonly projects: Set<number>
+  readonly regrouped: Set<string>
   /** Something happened that only a full sync can find out. */
   needsFullSync: boolean
 }
@@ -108,6 +109,7 @@ async function live(bench: Bench, history: History): Promise<void> {
     rules: 0,
     scopes: new Set([0, 1]),
     projects: new Set([0, 1]),
+    regrouped: new Set(),
     needsFullSync: false,
   }
   await configure(bench, sides.lived, life)
@@ -200,7 +202,7 @@ const OWN: Record<OwnOperationName, Happen> = {
     const run = projectRun(bench, life, bench.sides.lived)
     await mapProject(run, project)
     for (const scope of life.scopes) {
-      if (PROJECTS[project]?.has(scope)) await mayRun(bench, life, bench.sides.lived, scope)
+      if (hasScope(life.regrouped, project, scope)) await mayRun(bench, life, bench.sides.lived, scope)
     }
     await calculateProject(run, project)
   },
@@ -209,6 +211,10 @@ const OWN: Record<OwnOperationName, Happen> = {
   },
   async 'delete project'({ sides }, life, [project]) {
     if (life.projects.delete(project)) await deleteProject(sides.lived, project)
+  },
+  async regroup(_bench, { regrouped }, [project, scope]) {
+    const place = `${project} ${scope}`
+    if (!regrouped.delete(place)) regrouped.add(place)
   },
   async 'change rules'(bench, life, [rules]) {
     life.rules = rules
@@ -286,7 +292,8 @@ async function mustRunAll(bench: Bench, life: Life, database: Database, options:
   for (const project of [...life.projects].sort()) await calculateProject(ofProjects, project)
 }
 
-const projectRun = ({ vendor }: Bench, { scopes }: Life, database: Database): ProjectRun => ({
+const projectRun = ({ vendor }: Bench, { scopes, regrouped }: Life, database: Database): ProjectRun => ({
+  regrouped,
   database,
   source: sourceOf(vendor),
   connectionId: CONNECTION,

@@ -14,11 +14,17 @@ import { org } from '../../../src/plugins/org/plugin.ts'
 import { refdiff } from '../../../src/plugins/refdiff/plugin.ts'
 import { projects } from '../../../src/system/projects.ts'
 
-/** Which scopes belong to which; both have the second. */
-export const PROJECTS = [
+/** Which scopes belong to which at first; both have the second. */
+const PROJECTS = [
   { name: 'north', has: (scope: number) => scope < 2 },
   { name: 'south', has: (scope: number) => scope > 0 },
 ] as const
+
+/** Scopes that were put into a project or taken out of it: `PROJECT SCOPE`. */
+export type Regrouped = ReadonlySet<string>
+
+export const hasScope = (regrouped: Regrouped, project: number, scope: number): boolean =>
+  (PROJECTS[project]?.has(scope) ?? false) !== regrouped.has(`${project} ${scope}`)
 
 export const CALCULATING: readonly Plugin[] = [dora, issueTrace, linker, org, refdiff]
 const OPTIONS: Readonly<Record<string, unknown>> = { linker: { prToIssueRegexp: '#(\\d+)' } }
@@ -29,6 +35,7 @@ export interface ProjectRun {
   readonly connectionId: number
   /** Rows of the scopes that are configured, by number. */
   readonly scopes: ReadonlyMap<number, unknown>
+  readonly regrouped: Regrouped
   readonly signal: AbortSignal
 }
 
@@ -47,9 +54,9 @@ export async function calculateProject(run: ProjectRun, project: number): Promis
   }
 }
 
-const domainScopes = ({ source, connectionId, scopes }: ProjectRun, project: number) =>
+const domainScopes = ({ source, connectionId, scopes, regrouped }: ProjectRun, project: number) =>
   [...scopes]
-    .filter(([scope]) => PROJECTS[project]?.has(scope))
+    .filter(([scope]) => hasScope(regrouped, project, scope))
     .flatMap(([, row]) => domainScopesOf(source, connectionId, row, entitiesOf([])))
 
 async function calculate(
