@@ -20,6 +20,15 @@ export interface Window {
   succeeded(rawMark?: number): Promise<void>
 }
 
+/** All null without an earlier success. */
+interface Remembered {
+  readonly prev_config: string | null
+  readonly prev_started_at: Date | null
+  /** The latest mark of the scope. */
+  readonly last: Date | null
+  readonly raw_mark: number | null
+}
+
 interface Depending {
   /** Scope config fields. */
   readonly dependsOn?: readonly string[]
@@ -40,21 +49,23 @@ export async function openWindow(
   { plugin, subtask, params }: Place,
   { fullSync, config }: { fullSync: boolean; config: string },
 ): Promise<Window> {
-  const stateOf = <Query extends { where(column: string, operator: '=', value: string): Query }>(query: Query) =>
-    query.where('plugin', '=', plugin).where('subtask', '=', subtask).where('params', '=', params)
-  const state = await stateOf(database.kysely.selectFrom(subtaskStates.name).selectAll()).executeTakeFirst()
-  const { rows } = await sql<{ last: Date | null }>`select max(prev_started_at) as last
-    from ${sql.table(subtaskStates.name)} where params = ${params}`.execute(database.kysely)
-  const stamp = nextStamp(rows[0]?.last ?? null)
-  const mark = await stateOf(database.kysely.selectFrom(rawMarks.name).select('raw_mark')).executeTakeFirst()
-  const isSame = !fullSync && state?.prev_config === config
+  const isHere = sql`plugin = ${plugin} and subtask = ${subtask} and params = ${params}`
+  const states = sql.table(subtaskStates.name)
+  const { rows } = await sql<Remembered>`select state.*,
+      (select max(prev_started_at) from ${states} where params = ${params}) as last,
+      (select raw_mark from ${sql.table(rawMarks.name)} where ${isHere}) as raw_mark
+    from (select 1 as one) always left join (select prev_config, prev_started_at from ${states} where ${isHere}) state
+      on one = 1`.execute(database.kysely)
+  const { last, raw_mark, ...state } = rows[0] as Remembered
+  const stamp = nextStamp(last)
+  const isSame = !fullSync && state.prev_config === config
   return {
     stamp,
-    since: isSame ? (state?.prev_started_at ?? null) : null,
-    rawMark: isSame ? (mark?.raw_mark ?? null) : null,
+    since: isSame ? state.prev_started_at : null,
+    rawMark: isSame ? raw_mark : null,
     // A pass over everything that is cut off has undone part of the last success: only another one can mend it.
     forget: async () => {
-      if (state) await stateOf(database.kysely.deleteFrom(subtaskStates.name)).execute()
+      if (state.prev_started_at) await sql`delete from ${states} where ${isHere}`.execute(database.kysely)
     },
     succeeded: (rawMark) =>
       write(database, [

@@ -20,6 +20,8 @@ const FEW_ROWS = 50
 
 /** Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after. */
 const BEGIN = 'begin; set local synchronous_commit = off'
+/** The same for a statement by itself: one round to the server instead of three. */
+const LAZILY = `set_config('synchronous_commit', 'off', true)`
 
 /** Whether the live columns have our types, by table and columns; for all that write to one database. */
 export type KnownTypes = Map<string, boolean>
@@ -87,8 +89,10 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
       const list = [...sentCells(rows)]
       const places = list.map((_, row) => `(${names.map((_, at) => `$${row * names.length + at + 1}`)})`)
       const values = list.flat()
-      const statement = `insert into ${target} (${columns}) values ${places} ${dialect.onExistingKey(table, names)}`
-      await inTransaction(pool, (client) => client.query(statement, values), BEGIN)
+      await pool.query(
+        `insert into ${target} (${columns}) values ${places} ${dialect.onExistingKey(table, names)} returning ${LAZILY}`,
+        values,
+      )
       return
     }
     const pause = pessimistic.get(table.name) ?? 0

@@ -43,5 +43,11 @@ export function poolOf(client: pg.PoolClient): pg.Pool {
     query: (statement: unknown, ...rest: unknown[]) => query(asPart(statement), ...rest),
     release() {},
   }
-  return { connect: async () => borrowed, end: async () => {} } as unknown as pg.Pool
+  const pool = {
+    connect: async () => borrowed,
+    // A statement that fails ends a transaction, unless it is a part of its own.
+    query: (text: string, values: unknown[]) => inTransaction(pool, (part) => part.query(text, values)),
+    end: async () => {},
+  } as unknown as pg.Pool
+  return pool
 }
