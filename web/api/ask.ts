@@ -1,0 +1,63 @@
+import type { Operations } from './description.ts'
+
+export type Operation = keyof Operations
+export type AnswerTo<Name extends Operation> = Operations[Name]['answer']
+/** What an operation takes beside its name: values in the path, the query, the body. */
+export type Given<Name extends Operation> = Omit<Operations[Name], 'answer'>
+
+/** An answer that is none: the server's own sentence says what to change. */
+export class Refused extends Error {
+  readonly status: number
+  constructor(message: string, status: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+interface Parts {
+  readonly path?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+}
+
+/** By way of /api: without it, addresses of pages and of the API would be the same. */
+function addressOf(template: string, { path = {}, query = {} }: Parts): string {
+  const place = template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(path[key])))
+  const given = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]))
+  return `/api${place}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`
+}
+
+type Rest<Given> =
+  Record<string, never> extends Given ? [given?: Given, signal?: AbortSignal] : [given: Given, signal?: AbortSignal]
+
+export async function ask<Name extends Operation>(
+  operation: Name,
+  ...[given, signal]: Rest<Given<Name>>
+): Promise<AnswerTo<Name>> {
+  const [method, template] = operation.split(' ') as [string, string]
+  const { body, ...parts } = (given ?? {}) as Parts
+  const response = await fetch(addressOf(template, parts), {
+    method,
+    signal: signal ?? null,
+    headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new Refused('The server does not answer. It may be starting again; this page tries once more by itself.', 0)
+  })
+  const text = await response.text()
+  const answer = text === '' ? undefined : parsed(text)
+  if (response.ok) return answer as AnswerTo<Name>
+  throw new Refused(sentenceOf(answer, response.status), response.status)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const sentenceOf = (answer: unknown, status: number): string =>
+  (answer as { message?: string } | undefined)?.message || `The server answered with ${status} and no reason.`

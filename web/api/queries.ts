@@ -1,0 +1,21 @@
+import { QueryClient, queryOptions } from '@tanstack/react-query'
+import { type AnswerTo, ask, type Given, type Operation, Refused } from './ask.ts'
+
+/** What the server refuses it refuses again; only silence is worth another attempt. */
+const isWorthAnother = (attempts: number, error: Error) =>
+  attempts < 3 && error instanceof Refused && error.status === 0
+
+export const queries = new QueryClient({
+  defaultOptions: { queries: { retry: isWorthAnother, staleTime: 5_000, refetchOnWindowFocus: true } },
+})
+
+/** A question to the server as TanStack Query takes it, kept under its own words. */
+export const question = <Name extends Operation>(operation: Name, given?: Given<Name>) =>
+  queryOptions<AnswerTo<Name>>({
+    queryKey: [operation, given ?? null],
+    queryFn: ({ signal }) => (ask as (...all: unknown[]) => Promise<AnswerTo<Name>>)(operation, given, signal),
+  })
+
+/** After a change: all that may show it is asked again. */
+export const refresh = (...operations: readonly Operation[]) =>
+  Promise.all(operations.map((operation) => queries.invalidateQueries({ queryKey: [operation] })))

@@ -1,0 +1,26 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core'
+
+/** Of the accent; the sixth is what light pages use, the fourth what dark ones do. */
+const teal: MantineColorsTuple = [
+  '#e6f4f2',
+  '#c9eae5',
+  '#96d9d0',
+  '#5ecabc',
+  '#2dd4bf',
+  '#149c8f',
+  '#0f766e',
+  '#0c625b',
+  '#0a4f4a',
+  '#063b37',
+]
+
+export const theme = createTheme({
+  colors: { teal },
+  primaryColor: 'teal',
+  primaryShade: { light: 6, dark: 4 },
+  autoContrast: true,
+  fontFamily: "'Inter Variable', system-ui, sans-serif",
+  fontFamilyMonospace: "'JetBrains Mono Variable', ui-monospace, monospace",
+  fontSizes: { xs: '13px', sm: '14px', md: '14px', lg: '16px', xl: '20px' },
+  defaultRadius: 6,
+})

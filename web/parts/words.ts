@@ -1,0 +1,58 @@
+/** Numbers and times as a person says them. */
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+export interface Quantity {
+  readonly amount: string
+  readonly unit: string
+}
+
+/** `3 d 4 h`, `42 min`: the two largest parts, the second only where it matters. */
+export function durationParts(minutes: number): readonly Quantity[] {
+  const whole = Math.round(minutes)
+  if (minutes < 1) return [{ amount: String(Math.max(0, Math.round(minutes * 60))), unit: 's' }]
+  if (whole < 60) return [{ amount: String(whole), unit: 'min' }]
+  const [large, largeUnit, small, smallUnit] =
+    whole < 24 * 60
+      ? [Math.floor(whole / 60), 'h', whole % 60, 'min']
+      : [Math.floor(whole / 1440), 'd', Math.round((whole % 1440) / 60), 'h']
+  const first = { amount: String(large), unit: String(largeUnit) }
+  return small === 0 || Number(large) >= 30 ? [first] : [first, { amount: String(small), unit: String(smallUnit) }]
+}
+
+export const duration = (minutes: number): string =>
+  durationParts(minutes)
+    .map(({ amount, unit }) => `${amount} ${unit}`)
+    .join(' ')
+
+const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+export const count = (value: number): string => counts.format(value)
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`
+
+export const share = (value: number): string => `${counts.format(value * 100)} %`
+
+const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+
+/** Relative within a day, then a date. */
+export function when(moment: string | Date, now = Date.now()): string {
+  const passed = now - new Date(moment).getTime()
+  const ahead = passed < 0
+  const distance = Math.abs(passed)
+  if (distance >= DAY) return dates.format(new Date(moment))
+  if (distance < MINUTE) return ahead ? 'in a moment' : 'just now'
+  const words = distance < HOUR ? `${Math.round(distance / MINUTE)} min` : `${Math.round(distance / HOUR)} h`
+  return ahead ? `in ${words}` : `${words} ago`
+}
+
+export const exactly = (moment: string | Date): string =>
+  `${moments.format(new Date(moment))} (${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC)`
+
+/** Of a metric, by its unit. */
+export function quantity(value: number, unit: string): readonly Quantity[] {
+  if (unit === 'minutes') return durationParts(value)
+  if (unit === 'share' || unit === 'ratio') return [{ amount: counts.format(value * 100), unit: '%' }]
+  return [{ amount: counts.format(value), unit: unit === 'days per week' ? '/ week' : unit }]
+}
