@@ -57,21 +57,23 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
     const policy = { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }
     await takeOverScope(task)
     await nameRecords(entity, task)
-    const missing = (await storedGaps(database, where)).filter(isAskedAgain)
     const lanes = lanesFor(plugin.connection.limits?.concurrency ?? DEFAULT_CONCURRENCY)
-    const begin = async (again?: StartOver) => {
+    const begin = async (again?: StartOver): Promise<SubtaskResult> => {
+      const missing = (await storedGaps(database, where)).filter(isAskedAgain)
       const run = await openRun(database, where, {
         ...{ policy, lastRawId: await lastRawId(database, raw), marks: await marksOf(spec, task) },
         olderCount: await countRaw(task, raw),
         ...{ missingSince: missingSince(missing), startOver: again?.change },
       })
-      return collectWith({
-        ...{ entity, spec, task, place, client, base, raw, run, lanes, missing },
+      const tally = tallyOf(run, again)
+      const result = await collectWith({
+        ...{ entity, spec, task, place, client, base, raw, run, lanes, missing, tally },
         clock: createSourceClock(database, where, run, client, base, again !== undefined),
-        tally: tallyOf(run, again),
         store: createPageStore(await placeOfRun(entity, task, run)),
         unstored: createPlaces(lanes),
       })
+      // What changed since it was cut off, in lists that were read by then.
+      return run.isResumed && !tally.isLost ? together(result, await begin()) : result
     }
     try {
       return await begin()
@@ -82,6 +84,13 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
     }
   })
 }
+
+const together = (one: SubtaskResult, other: SubtaskResult): SubtaskResult => ({
+  ...other,
+  records: one.records + other.records,
+  rows: one.rows + other.rows,
+  remarks: [...new Set([...(one.remarks ?? []), ...(other.remarks ?? [])])],
+})
 
 /** What is not asked for any more is not kept either; should it be again, everything is asked for. */
 async function dropCollected(

@@ -30,6 +30,11 @@ describeHistories(workshopVendor, (history) => {
     ['run', 0],
     ['drop running deploy', 0],
   ])
+  history('something changes in a list that was read before a run was cut off', [
+    ['run', 0],
+    ['cancel', 0, 9],
+    ['finish deploy', 0, 0],
+  ])
   history('a scope that shares items is added', [
     ['run', 1],
     ['add scope', 2],
