@@ -10,6 +10,7 @@ import {
 } from 'node:crypto'
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { FatalError, UserError } from './errors.ts'
 
 export interface Secrets {
@@ -23,7 +24,12 @@ export interface Secrets {
   readonly key: string
 }
 
-const PREFIX = 'weir1:'
+const PLAIN = 'weir1:'
+/** Compressed before it was encrypted. */
+const COMPRESSED = 'weir2:'
+export const CIPHERTEXTS: readonly string[] = [PLAIN, COMPRESSED]
+/** Options that name the scopes of a large project repeat themselves a lot; short secrets only grow. */
+const WORTH_COMPRESSING = 10_000
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
@@ -36,18 +42,23 @@ export function createSecrets(key: string): Secrets {
   return {
     key,
     encrypt(plain) {
+      const isLong = plain.length > WORTH_COMPRESSING
+      const prefix = isLong ? COMPRESSED : PLAIN
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', cipherKey, nonce)
-      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-      return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
+      const bytes = isLong ? deflateRawSync(plain, { level: constants.Z_BEST_SPEED }) : Buffer.from(plain)
+      const sealed = Buffer.concat([cipher.update(bytes), cipher.final()])
+      return prefix + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
     },
     decrypt(stored) {
-      if (!stored.startsWith(PREFIX)) return stored
-      const bytes = Buffer.from(stored.slice(PREFIX.length), 'base64')
+      const prefix = CIPHERTEXTS.find((each) => stored.startsWith(each))
+      if (prefix === undefined) return stored
+      const bytes = Buffer.from(stored.slice(prefix.length), 'base64')
       try {
         const decipher = createDecipheriv('aes-256-gcm', cipherKey, bytes.subarray(0, NONCE_BYTES))
         decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-        return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString()
+        const opened = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
+        return String(prefix === COMPRESSED ? inflateRawSync(opened) : opened)
       } catch (error) {
         throw new UserError(
           'A stored secret cannot be read with this key: set ENCRYPTION_SECRET to the value it was stored with, or enter the secret again.',

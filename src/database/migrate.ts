@@ -8,7 +8,7 @@ import { type Column, defineTable, integer, key, now, type Table } from './table
 /** One step that a definition cannot express, such as moving data between columns of system tables. */
 export type Migration = (kysely: Kysely<any>) => Promise<void>
 /** Append only: a database remembers how many of these it has seen. */
-const MIGRATIONS: readonly Migration[] = []
+const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable]
 
 export const schemaVersions = defineTable(
   '_weir_schema_versions',
@@ -85,4 +85,27 @@ function isWider(
 
 async function applyStatements({ kysely }: Database, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(kysely)
+}
+
+/** They stood in the rows that every look at a queue or a list reads. */
+async function plansIntoTheirOwnTable(kysely: Kysely<any>): Promise<void> {
+  const moved: readonly [subject: string, table: string, column: string, field: string][] = [
+    ['pipeline', '_devlake_pipelines', 'plan', 'plan'],
+    ['blueprint', '_devlake_blueprints', 'plan', 'plan'],
+    ['blueprint', '_devlake_blueprints', 'before_plan', 'beforePlan'],
+    ['blueprint', '_devlake_blueprints', 'after_plan', 'afterPlan'],
+  ]
+  for (const [subject, table, column, field] of moved) {
+    for await (const { id: subject_id, content: stored } of kysely
+      .selectFrom(table)
+      .select(['id', `${column} as content`])
+      .where(column, 'is not', null)
+      .stream(1)) {
+      const content = String(stored)
+      const stamps = { created_at: new Date(), updated_at: new Date() }
+      const row = { subject, subject_id, field, characters: content.length, content, ...stamps }
+      if (content !== '') await kysely.insertInto('_weir_plans').values(row).execute()
+    }
+    await kysely.updateTable(table).set({ [column]: null }).where(column, 'is not', null).execute()
+  }
 }

@@ -35,6 +35,10 @@ export interface Column<Value = unknown> {
   readonly isRequired?: boolean
   /** Numbered by the database. */
   readonly isGenerated?: boolean
+  /** Refused when it is too long, instead of being cut: half of it would be worth nothing, or mean something else. */
+  readonly isWhole?: true
+  /** May hold ciphertext, which a new key has to be found in. */
+  readonly isSealed?: true
   /** Set by calculations alone, by an update: a row that is written again keeps what it has. */
   readonly isCalculated?: true
   /** True, or the name of an index shared by several columns. */
@@ -130,6 +134,9 @@ export const now = (): Column<Date> => column('timestamp', 'now')
 export const indexed = <C extends Column<any>>(inner: C, name?: string): C => ({ ...inner, index: name ?? true })
 export const gathered = <C extends Column<any>>(inner: C): C => ({ ...inner, index: true, isGathered: true })
 export const calculated = <C extends Column<any>>(inner: C): C => ({ ...inner, isCalculated: true })
+/** Settings and documents, which are read again by programs. */
+export const whole = <C extends Column<any>>(inner: C): C => ({ ...inner, isWhole: true })
+export const sealed = <C extends Column<any>>(inner: C): C => ({ ...inner, isWhole: true, isSealed: true })
 export const unique = <C extends Column<any>>(inner: C, name?: string): C => ({ ...inner, unique: name ?? true })
 export const generated = <C extends Column<any>>(inner: C): With<C, { isGenerated: true }> => ({
   ...inner,

@@ -1,10 +1,10 @@
-/** A blueprint is spread over four tables. */
+/** A blueprint is spread over five tables. */
 import type { RowOf } from '../database/table.ts'
 import type { Secrets } from '../secrets.ts'
 import { blueprintConnections, blueprintLabels, blueprintScopes, blueprints } from '../system/projects.ts'
 import { blueprintTicks } from '../system/runs.ts'
+import { deletePlans, LONGEST_SHOWN, readPlans, type StoredPlans, writePlans } from './plan/stored-plans.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
-import { openJson, sealJson } from './sealed-plan.ts'
 import { deleteRows, type Ids, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
 
 type BlueprintRow = RowOf<typeof blueprints>
@@ -14,67 +14,77 @@ export interface BlueprintParts {
   readonly connections: readonly RowOf<typeof blueprintConnections>[]
   readonly scopes: readonly RowOf<typeof blueprintScopes>[]
   readonly labels: readonly RowOf<typeof blueprintLabels>[]
+  readonly plans: ReadonlyMap<number, StoredPlans>
 }
 
-export async function readBlueprintParts(queries: Queries, ids: Ids): Promise<BlueprintParts> {
-  const [connections, scopes, labels] = await Promise.all([
+/** Plans up to `longestPlan` characters. */
+export async function readBlueprintParts(
+  queries: Queries,
+  ids: Ids,
+  secrets: Secrets,
+  longestPlan?: number,
+): Promise<BlueprintParts> {
+  const [connections, scopes, labels, plans] = await Promise.all([
     selectRows(queries, blueprintConnections, (query) =>
       query.where('blueprint_id', 'in', ids).orderBy('plugin_name').orderBy('connection_id'),
     ),
     selectRows(queries, blueprintScopes, (query) => query.where('blueprint_id', 'in', ids).orderBy('scope_id')),
     selectRows(queries, blueprintLabels, (query) => query.where('blueprint_id', 'in', ids).orderBy('name')),
+    readPlans(queries, 'blueprint', ids, secrets, longestPlan),
   ])
-  return { connections, scopes, labels }
+  return { connections, scopes, labels, plans }
 }
 
-/** Whole blueprints, plans in clear. */
+/** Plans in clear; all of them, or those up to `longestPlan` characters. */
 export async function readBlueprints(
   queries: Queries,
   rows: readonly BlueprintRow[],
   secrets: Secrets,
+  longestPlan?: number,
 ): Promise<Blueprint[]> {
   const ids = rows.map(({ id }) => id)
-  return ids.length === 0 ? [] : joinBlueprints(rows, await readBlueprintParts(queries, ids), secrets)
+  return ids.length === 0 ? [] : joinBlueprints(rows, await readBlueprintParts(queries, ids, secrets, longestPlan))
 }
 
-export function joinBlueprints(
-  rows: readonly BlueprintRow[],
-  { connections, scopes, labels }: BlueprintParts,
-  secrets: Secrets,
-): Blueprint[] {
-  return rows.map((row) => ({
-    id: row.id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    name: row.name,
-    projectName: row.project_name,
-    mode: row.mode as Blueprint['mode'],
-    plan: openJson(row.plan, secrets) ?? [],
-    enable: row.enable,
-    cronConfig: row.cron_config,
-    isManual: row.is_manual,
-    beforePlan: openJson(row.before_plan, secrets),
-    afterPlan: openJson(row.after_plan, secrets),
-    priority: row.priority,
-    skipOnFail: row.skip_on_fail,
-    timeAfter: row.time_after,
-    skipCollectors: row.skip_collectors,
-    fullSync: row.full_sync,
-    labels: labels.filter(({ blueprint_id }) => blueprint_id === row.id).map(({ name }) => name),
-    connections: connections
-      .filter(({ blueprint_id }) => blueprint_id === row.id)
-      .map(({ plugin_name, connection_id }) => ({
-        pluginName: plugin_name,
-        connectionId: connection_id,
-        scopes: scopes
-          .filter((each) => each.blueprint_id === row.id)
-          .filter((each) => each.plugin_name === plugin_name && each.connection_id === connection_id)
-          .map(({ scope_id }) => ({ scopeId: scope_id })),
+const connectionKey = (row: { blueprint_id: number; plugin_name: string; connection_id: number }) =>
+  `${row.blueprint_id} ${row.connection_id} ${row.plugin_name}`
+
+export function joinBlueprints(rows: readonly BlueprintRow[], parts: BlueprintParts): Blueprint[] {
+  const labels = Map.groupBy(parts.labels, ({ blueprint_id }) => blueprint_id)
+  const connections = Map.groupBy(parts.connections, ({ blueprint_id }) => blueprint_id)
+  const scopes = Map.groupBy(parts.scopes, connectionKey)
+  return rows.map((row) => {
+    const { plan = [], beforePlan = null, afterPlan = null, problem } = parts.plans.get(row.id) ?? {}
+    return {
+      id: row.id,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      name: row.name,
+      projectName: row.project_name,
+      mode: row.mode as Blueprint['mode'],
+      plan,
+      enable: row.enable,
+      cronConfig: row.cron_config,
+      isManual: row.is_manual,
+      beforePlan,
+      afterPlan,
+      priority: row.priority,
+      skipOnFail: row.skip_on_fail,
+      timeAfter: row.time_after,
+      skipCollectors: row.skip_collectors,
+      fullSync: row.full_sync,
+      labels: (labels.get(row.id) ?? []).map(({ name }) => name),
+      connections: (connections.get(row.id) ?? []).map((connection) => ({
+        pluginName: connection.plugin_name,
+        connectionId: connection.connection_id,
+        scopes: (scopes.get(connectionKey(connection)) ?? []).map(({ scope_id }) => ({ scopeId: scope_id })),
       })),
-  }))
+      ...(problem && { problem }),
+    }
+  })
 }
 
-export type UnsavedBlueprint = Omit<Blueprint, 'id' | 'createdAt' | 'updatedAt'>
+export type UnsavedBlueprint = Omit<Blueprint, 'id' | 'createdAt' | 'updatedAt' | 'problem'>
 
 /** Writes a new blueprint, or the one with `id`, with everything that belongs to it. */
 export async function writeBlueprint(
@@ -87,12 +97,9 @@ export async function writeBlueprint(
     name: blueprint.name,
     project_name: blueprint.projectName,
     mode: blueprint.mode,
-    plan: sealJson(blueprint.plan, secrets),
     enable: blueprint.enable,
     cron_config: blueprint.cronConfig,
     is_manual: blueprint.isManual,
-    before_plan: blueprint.beforePlan && Buffer.from(sealJson(blueprint.beforePlan, secrets)),
-    after_plan: blueprint.afterPlan && Buffer.from(sealJson(blueprint.afterPlan, secrets)),
     priority: blueprint.priority,
     skip_on_fail: blueprint.skipOnFail,
     time_after: blueprint.timeAfter,
@@ -104,6 +111,13 @@ export async function writeBlueprint(
     await updateRows(queries, blueprints, { id }, row)
     await deleteParts(queries, id)
   }
+  const isMadeAnew = blueprint.mode === 'NORMAL'
+  const plans = {
+    plan: { plan: blueprint.plan, ...(isMadeAnew && { most: LONGEST_SHOWN.blueprint }) },
+    beforePlan: { plan: blueprint.beforePlan },
+    afterPlan: { plan: blueprint.afterPlan },
+  }
+  await writePlans(queries, { subject: 'blueprint', subject_id: blueprint_id }, plans, secrets)
   const labels = [...new Set(blueprint.labels)].map((name) => ({ blueprint_id, name }))
   await insertRows(queries, blueprintLabels, labels)
   for (const connection of merged(blueprint.connections)) {
@@ -136,6 +150,7 @@ async function deleteParts(queries: Queries, id: number): Promise<void> {
 
 export async function deleteBlueprint(queries: Queries, id: number): Promise<void> {
   await deleteParts(queries, id)
+  await deletePlans(queries, 'blueprint', id)
   await deleteRows(queries, blueprintTicks, { blueprint_id: id })
   await deleteRows(queries, blueprints, { id })
 }

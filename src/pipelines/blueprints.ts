@@ -9,6 +9,7 @@ import { requireFinished } from './guards.ts'
 import { makePlan } from './plan/make-plan.ts'
 import { parsePlan } from './plan/parse-plan.ts'
 import { previewPlan } from './plan/preview.ts'
+import { LONGEST_LISTED } from './plan/stored-plans.ts'
 import type {
   Blueprint,
   BlueprintChanges,
@@ -63,21 +64,35 @@ export type StartPipeline = (
 ) => Promise<Pipeline | undefined>
 
 /** ADVANCED runs as it is written; NORMAL is planned anew from what is configured now. */
-export const planOf = (
+export async function planOf(
   context: ServiceContext,
-  blueprint: UnsavedBlueprint,
+  blueprint: UnsavedBlueprint & Pick<Blueprint, 'problem'>,
   flags: Pick<SyncPolicy, 'skipCollectors'>,
-): Promise<Plan> =>
-  blueprint.mode === 'ADVANCED' ? Promise.resolve(blueprint.plan) : makePlan(context, blueprint, flags)
+): Promise<Plan> {
+  requireReadable(blueprint)
+  return blueprint.mode === 'ADVANCED' ? blueprint.plan : makePlan(context, blueprint, flags)
+}
+
+/** What a plan is made of has to be there: an empty one would be another. */
+function requireReadable(
+  { mode, problem }: Pick<Blueprint, 'mode' | 'problem'>,
+  replaced: Readonly<Record<string, unknown>> = {},
+): void {
+  const isNeeded = (name: string) => replaced[name] === undefined && !(name === 'plan' && mode === 'NORMAL')
+  if (problem?.fields.some(isNeeded)) throw new UserError(problem.message, { status: 409 })
+}
 
 export function blueprintService(context: ServiceContext, startPipeline: StartPipeline): BlueprintService {
   const { database, plugins, secrets } = context
   const { kysely } = database
 
-  async function stored(id: number): Promise<Blueprint> {
+  async function storedRow(id: number) {
     const row = await findRow(kysely, blueprints, { id })
     if (!row) throw new UserError(`There is no blueprint ${id}.`, { status: 404 })
-    const [blueprint] = await readBlueprints(kysely, [row], secrets)
+    return row
+  }
+  async function stored(id: number): Promise<Blueprint> {
+    const [blueprint] = await readBlueprints(kysely, [await storedRow(id)], secrets)
     return blueprint as Blueprint
   }
 
@@ -154,7 +169,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
         },
         [['id', 'desc']],
       )
-      return { count, items: (await readBlueprints(kysely, items, secrets)).map(shown) }
+      return { count, items: (await readBlueprints(kysely, items, secrets, LONGEST_LISTED)).map(shown) }
     },
     create: (blueprint) => save(changed(DEFAULTS, blueprint)),
     get: async (id) => shown(await stored(id)),
@@ -163,6 +178,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
       if (changes.mode !== undefined && changes.mode !== before.mode) {
         throw new UserError('mode cannot be changed: create another blueprint.')
       }
+      requireReadable(before, changes)
       const { plan, beforePlan, afterPlan } = changes
       // Clients send back what they were shown, with passwords starred.
       const plans = {
@@ -173,7 +189,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
       return save(changed(before, { ...changes, ...plans }), before)
     },
     async remove(id) {
-      const { name } = await stored(id)
+      const { name } = await storedRow(id)
       await requireFinished(kysely, [id], `blueprint ${name}`)
       await retrying(database, () => kysely.transaction().execute((transaction) => deleteBlueprint(transaction, id)))
       context.changed('schedule')

@@ -49,12 +49,12 @@ export function collectedService(
       const { connections } = await blueprintOf(project)
       return connections.map(({ pluginName, connectionId: id, scopes }) => ({
         ...{ pluginName, connectionId: Number(id) },
-        scopeIds: scopes.map((scope) => String(scope.scopeId)),
+        scopeIds: new Set(scopes.map((scope) => String(scope.scopeId))),
       }))
     }
     if (plugin !== undefined) {
       sourceNamed(plugins, plugin)
-      return [{ pluginName: plugin, connectionId, scopeIds: scopeId === undefined ? undefined : [scopeId] }]
+      return [{ pluginName: plugin, connectionId, scopeIds: scopeId === undefined ? undefined : new Set([scopeId]) }]
     }
     return allConnected(plugins).map(({ name }) => ({ pluginName: name, connectionId: undefined, scopeIds: undefined }))
   }
@@ -71,7 +71,7 @@ export function collectedService(
       for (const row of rows) {
         const connection = Number(row.connection_id)
         const id = String(row[scopeKey(source)])
-        if (scopeIds && !scopeIds.includes(id)) continue
+        if (scopeIds && !scopeIds.has(id)) continue
         targets.push({
           ...{ source, connectionId: connection, scopeId: id, scopeName: scopeTitle(source, row) },
           // Another may stand in and work for it: GraphQL for REST.
@@ -103,10 +103,14 @@ export function collectedService(
       const blueprint = await blueprintOf(filter.project)
       return { plan: await planOf(context, blueprint, { skipCollectors }), blueprintId: blueprint.id }
     }
-    const connections: BlueprintConnection[] = []
-    for (const { source, connectionId, scopeId } of await targetsOf(filter)) {
-      connections.push({ pluginName: source.name, connectionId, scopes: [{ scopeId }] })
-    }
+    const byConnection = Map.groupBy(
+      await targetsOf(filter),
+      ({ source, connectionId }) => `${source.name} ${connectionId}`,
+    )
+    const connections = [...byConnection.values()].map((targets): BlueprintConnection => {
+      const { source, connectionId } = targets[0] as Target
+      return { pluginName: source.name, connectionId, scopes: targets.map(({ scopeId }) => ({ scopeId })) }
+    })
     const blueprint = { projectName: '', connections, beforePlan: null, afterPlan: null }
     return { plan: await makePlan(context, blueprint, { skipCollectors }) }
   }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { inPieces, readByKeys } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
@@ -9,8 +10,9 @@ import { planOf, type StartPipeline } from './blueprints.ts'
 import { newestTasks, type PipelineRow, readPipelines, readTasks, type TaskRow } from './pipeline-rows.ts'
 import { countTasks, parsePlan } from './plan/parse-plan.ts'
 import { countsAsCollector } from './plan/select-subtasks.ts'
+import { LONGEST_LISTED, LONGEST_SHOWN, writePlans } from './plan/stored-plans.ts'
 import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task, TaskWithSubtasks } from './records.ts'
-import { sealJson } from './sealed-plan.ts'
+import { sealJson } from './sealed.ts'
 import type { PipelineService, ServiceContext } from './services.ts'
 import { FINISHED, isFinished, QUEUED, UNFINISHED } from './states.ts'
 import {
@@ -56,7 +58,6 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       const pipelineId = await insertRow(transaction, pipelines, {
         name,
         blueprint_id: blueprintId,
-        plan: sealJson(plan, secrets),
         total_tasks,
         status: 'TASK_CREATED',
         priority: pipeline.priority ?? 0,
@@ -65,20 +66,11 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         skip_collectors: pipeline.skipCollectors ?? false,
         full_sync: pipeline.fullSync ?? false,
       })
+      const kept = { plan: { plan, most: LONGEST_SHOWN.pipeline } }
+      await writePlans(transaction, { subject: 'pipeline', subject_id: pipelineId }, kept, secrets)
       const names = [...new Set(labels)].map((label) => ({ pipeline_id: pipelineId, name: label }))
       await insertRows(transaction, pipelineLabels, names)
-      const places = plan.flatMap((stage, row) =>
-        stage.map((task, column) => ({
-          plugin: task.plugin,
-          subtasks: task.subtasks ?? [],
-          options: sealJson(task.options, secrets),
-          status: 'TASK_CREATED',
-          pipeline_id: pipelineId,
-          pipeline_row: row + 1,
-          pipeline_col: column + 1,
-        })),
-      )
-      await insertRows(transaction, tasks, places)
+      await insertRows(transaction, tasks, taskRows(plan, pipelineId))
       return pipelineId
     })
     if (id === undefined) return undefined
@@ -87,8 +79,24 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
     return get(id)
   }
 
+  function* taskRows(plan: Plan, pipeline_id: number) {
+    for (const [row, stage] of plan.entries()) {
+      for (const [column, { plugin, subtasks: names, options }] of stage.entries()) {
+        yield {
+          plugin,
+          subtasks: names ?? [],
+          options: sealJson(options, secrets),
+          status: 'TASK_CREATED',
+          pipeline_id,
+          pipeline_row: row + 1,
+          pipeline_col: column + 1,
+        }
+      }
+    }
+  }
+
   async function rerun(id: number, candidates: (newest: readonly TaskRow[]) => readonly TaskRow[]): Promise<Task[]> {
-    const ids = await inTransaction(async (transaction) => {
+    const rows = await inTransaction(async (transaction) => {
       const { status } = await stored(id, transaction)
       if (!isFinished(status as TaskStatus)) {
         throw new UserError(`Pipeline ${id} is ${status}: it can run again when it is finished.`)
@@ -97,17 +105,16 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       if (again.length === 0) throw new UserError(`Pipeline ${id} has nothing to run again: every task completed.`)
       const changed = await updateRows(transaction, pipelines, { id, status: [...FINISHED] }, { status: 'TASK_RERUN' })
       if (changed === 0) throw new UserError(`Pipeline ${id} was started again by somebody else.`)
-      const created: number[] = []
-      for (const task of again) {
-        await updateRows(transaction, tasks, { id: task.id }, { status: 'TASK_FAILED' })
-        const { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col } = task
-        const copy = { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' }
-        created.push(await insertRow(transaction, tasks, copy))
+      for (const piece of inPieces(again.map((task) => task.id))) {
+        await updateRows(transaction, tasks, { id: piece }, { status: 'TASK_FAILED' })
       }
-      return created
+      await insertRows(transaction, tasks, again.map(rerunOf))
+      const highest = again.reduce((most, task) => Math.max(most, task.id), 0)
+      return selectRows(transaction, tasks, (query) =>
+        query.where('pipeline_id', '=', id).where('id', '>', highest).where('status', '=', 'TASK_RERUN').orderBy('id'),
+      )
     })
     context.changed('pipelines')
-    const rows = await selectRows(kysely, tasks, (query) => query.where('id', 'in', ids).orderBy('id'))
     return readTasks(kysely, rows, secrets)
   }
 
@@ -127,7 +134,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         },
         [['id', 'desc']],
       )
-      return { count, items: await readPipelines(kysely, items, secrets) }
+      return { count, items: await readPipelines(kysely, items, secrets, LONGEST_LISTED) }
     },
     create: async (pipeline) => (await insert({ ...pipeline, plan: parsePlan(plugins, pipeline.plan) })) as Pipeline,
     async start(blueprint, { skipCollectors, fullSync }, claim) {
@@ -149,12 +156,13 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
     async subtasks(id) {
       await stored(id)
       const rows = (await newestTasks(kysely, id)).filter(({ plugin }) => !WITHOUT_SUMMARY.includes(plugin))
-      const ids = rows.map((row) => row.id)
-      const details = ids.length
-        ? await selectRows(kysely, subtasks, (query) =>
-            query.where('task_id', 'in', ids).orderBy('number').orderBy('id'),
-          )
-        : []
+      const details = await readByKeys(
+        rows.map((row) => row.id),
+        (piece) =>
+          selectRows(kysely, subtasks, (query) =>
+            query.where('task_id', 'in', piece).orderBy('number').orderBy('id'),
+          ),
+      )
       return summarise(await readTasks(kysely, rows, secrets), details)
     },
     async cancel(id) {
@@ -189,6 +197,11 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
   }
 }
 
+const rerunOf = ({ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col }: TaskRow) => ({
+  ...{ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col },
+  status: 'TASK_RERUN',
+})
+
 /** The row is locked, so that of two that start a pipeline at once one sees the other's. */
 async function requireNonePending(transaction: Kysely<any>, blueprintId: number): Promise<void> {
   const [blueprint] = await selectRows(transaction, blueprints, (query) =>
@@ -203,14 +216,13 @@ async function requireNonePending(transaction: Kysely<any>, blueprintId: number)
 }
 
 function summarise(all: readonly Task[], details: readonly Record<string, any>[]): PipelineSubtasks {
+  const byTask = Map.groupBy(details, ({ task_id }) => task_id)
   const shown = all
     .toSorted((one, other) => one.id - other.id)
     .map(
       ({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, ...task }): TaskWithSubtasks => ({
         ...task,
-        subtaskDetails: details
-          .filter(({ task_id }) => task_id === task.id)
-          .map((row) => publicRow(subtasks, row) as SubtaskDetail),
+        subtaskDetails: (byTask.get(task.id) ?? []).map((row) => publicRow(subtasks, row) as SubtaskDetail),
       }),
     )
   const collectors = shown.flatMap(({ subtaskDetails }) => subtaskDetails).filter(({ name }) => countsAsCollector(name))

@@ -9,8 +9,9 @@ import { deleteBlueprint, joinBlueprints, readBlueprintParts } from './blueprint
 import { shown } from './blueprints.ts'
 import { checkName } from './connections.ts'
 import { requireFinished } from './guards.ts'
-import { joinPipelines, readPipelineLabels } from './pipeline-rows.ts'
+import { joinPipelines, readPipelineParts } from './pipeline-rows.ts'
 import { METRIC_PLANS } from './plan/metric-plans.ts'
+import { LONGEST_LISTED } from './plan/stored-plans.ts'
 import type { Metric, NewBlueprint, Pipeline, Project } from './records.ts'
 import type { BlueprintService, ProjectService, ServiceContext } from './services.ts'
 import {
@@ -50,7 +51,7 @@ export function projectService(
     return row
   }
 
-  async function complete(rows: readonly { name: string }[], withLastPipeline = false): Promise<Project[]> {
+  async function complete(rows: readonly { name: string }[], isList = false): Promise<Project[]> {
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return []
     const own = kysely.selectFrom(blueprints.name).select('id').where('project_name', 'in', names)
@@ -59,22 +60,21 @@ export function projectService(
         query.where('project_name', 'in', names).orderBy('plugin_name'),
       ),
       selectRows(kysely, blueprints, (query) => query.where('project_name', 'in', names)),
-      readBlueprintParts(kysely, own),
-      withLastPipeline ? lastPipelines(own) : new Map<number, Pipeline>(),
+      readBlueprintParts(kysely, own, secrets, isList ? LONGEST_LISTED : undefined),
+      isList ? lastPipelines(own) : new Map<number, Pipeline>(),
     ])
-    const byProject = new Map(joinBlueprints(found, parts, secrets).map((each) => [each.projectName, shown(each)]))
+    const byProject = new Map(joinBlueprints(found, parts).map((each) => [each.projectName, shown(each)]))
+    const metricsOf = Map.groupBy(metrics, ({ project_name }) => project_name)
     return rows.map((row) => {
       const blueprint = byProject.get(row.name) ?? null
       const lastPipeline = blueprint && last.get(blueprint.id)
       return {
         ...publicRow(projects, row),
-        metrics: metrics
-          .filter(({ project_name }) => project_name === row.name)
-          .map((metric) => ({
-            pluginName: metric.plugin_name,
-            pluginOption: metric.plugin_option,
-            enable: metric.enable,
-          })),
+        metrics: (metricsOf.get(row.name) ?? []).map((metric) => ({
+          pluginName: metric.plugin_name,
+          pluginOption: metric.plugin_option,
+          enable: metric.enable,
+        })),
         blueprint,
         ...(lastPipeline && { lastPipeline }),
       } as unknown as Project
@@ -88,11 +88,11 @@ export function projectService(
       .select((builder) => builder.fn.max<number>('id').as('id'))
       .where('blueprint_id', 'in', blueprintIds)
       .groupBy('blueprint_id')
-    const [rows, labels] = await Promise.all([
+    const [rows, parts] = await Promise.all([
       selectRows(kysely, pipelines, (query) => query.where('id', 'in', newest)),
-      readPipelineLabels(kysely, newest),
+      readPipelineParts(kysely, newest, secrets, LONGEST_LISTED),
     ])
-    return new Map(joinPipelines(rows, labels, secrets).map((pipeline) => [pipeline.blueprintId, pipeline]))
+    return new Map(joinPipelines(rows, parts).map((pipeline) => [pipeline.blueprintId, pipeline]))
   }
 
   const get = async (name: string) => (await complete([await stored(name)]))[0] as Project

@@ -8,7 +8,7 @@ import type { PipelineRow, TaskRow } from './pipeline-rows.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
 import { CANCELLED, runPipeline } from './run-pipeline.ts'
 import { runDueTicks } from './schedule.ts'
-import { openJson } from './sealed-plan.ts'
+import { createReader, openJson } from './sealed.ts'
 import { joinServers, LEASE_MS } from './servers.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { leasesOfTask } from './task-leases.ts'
@@ -51,13 +51,15 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     wake()
   })
 
-  function connectionOf({ plugin: name, options: stored }: TaskRow): string | null {
-    const source = plugins.find((plugin) => plugin.name === name)?.source
-    const { connectionId } = openJson(stored, secrets) ?? {}
+  /** Of a task whose options cannot be read nothing is known; it fails by itself, and says why. */
+  const optionsOf = ({ options }: TaskRow) => createReader().read('options', () => openJson(options, secrets) ?? {}, {})
+  function connectionOf(task: TaskRow): string | null {
+    const source = plugins.find(({ name }) => name === task.plugin)?.source
+    const { connectionId } = optionsOf(task)
     return source && connectionId ? `${(source.settingsOf ?? source).name}:${connectionId}` : null
   }
-  const leasesOf = ({ plugin, options }: TaskRow) =>
-    leasesOfTask(database, plugins, { plugin, options: openJson(options, secrets) ?? {} })
+  const leasesOf = (task: TaskRow) =>
+    leasesOfTask(database, plugins, { plugin: task.plugin, options: optionsOf(task) })
 
   async function lookAround(): Promise<void> {
     if (!(await membership.beat())) {

@@ -5,7 +5,7 @@ import { checkName } from './connections.ts'
 import { ConflictError, requireNothingRuns } from './guards.ts'
 import type { ScopeConfig, Settings } from './records.ts'
 import type { ScopeConfigService, ServiceContext } from './services.ts'
-import { checkSettings, pickNames, sealSettings } from './settings.ts'
+import { checkSettings, pickNames, requireReadable, sealSettings } from './settings.ts'
 import { publicScope, publicScopeConfig, scopeKey, scopeTitle, sourceNamed } from './sources.ts'
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
 
@@ -35,6 +35,7 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
     if (entities && !(Array.isArray(entities) && entities.every((each) => typeof each === 'string'))) {
       throw new UserError('entities must be a list of words such as CODE or TICKET.')
     }
+    if (before) requireReadable(source.scopeConfig.fields, before, sent)
     const values = checkSettings(source.scopeConfig.fields, sent, before)
     source.scopeConfig.prepare(values)
     const namesake = await findRow(kysely, table, { name })

@@ -6,6 +6,7 @@ import { missingField } from '../plugin-kit/required-fields.ts'
 import { columnName } from '../plugin-kit/settings-tables.ts'
 import { fingerprint, hasPassword, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
 import type { Settings } from './records.ts'
+import { createReader } from './sealed.ts'
 
 type Values = Record<string, any>
 
@@ -146,13 +147,26 @@ export const sealSettings = (fields: Fields, values: Settings, { encrypt }: Secr
     }),
   )
 
-export const openSettings = (fields: Fields, row: Settings, { decrypt }: Secrets): Values =>
-  Object.fromEntries(
-    Object.keys(fields).map((name) => {
-      const value = row[columnName(name)]
-      return [name, typeof value === 'string' ? decrypt(value) : value]
-    }),
-  )
+/** What cannot be read is empty, and told of by `problem`. */
+export function openSettings(fields: Fields, row: Settings, { decrypt }: Secrets): Values {
+  const reader = createReader()
+  const values = Object.entries(fields).map(([name, field]) => {
+    const value = row[columnName(name)]
+    return [name, typeof value === 'string' ? reader.read(name, () => decrypt(value), '') : shaped(field, value)]
+  })
+  return { ...Object.fromEntries(values), ...reader.problem() }
+}
+
+/** A column of JSON takes anything. */
+const shaped = ({ kind }: Field, value: unknown) => (kind === 'strings' && value && !Array.isArray(value) ? [] : value)
+
+/** Whatever is used or saved has to be readable, or given anew: else it would silently become empty. */
+export function requireReadable(fields: Fields, { problem }: Settings, sent: Settings = {}): void {
+  const picked = pickNames(Object.keys(fields), sent)
+  const isGiven = (name: string) =>
+    picked[name] !== undefined && picked[name] !== null && !(fields[name]?.kind === 'secret' && picked[name] === '')
+  if (problem?.fields.some((name: string) => !isGiven(name))) throw new UserError(problem.message, { status: 409 })
+}
 
 export const maskSettings = (fields: Fields, values: Settings): Values =>
   Object.fromEntries(

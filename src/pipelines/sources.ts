@@ -67,7 +67,7 @@ export function publicScopeConfig(source: PluginSpec, row: any, secrets: Secrets
     id: row.id,
     connectionId: row.connection_id,
     name: row.name,
-    entities: row.entities ?? [],
+    entities: Array.isArray(row.entities) ? row.entities : [],
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

@@ -56,14 +56,29 @@ function newRow(table: Table<any>, values: Values): Values {
   return fitted(table, Object.fromEntries(names.map((name) => [name, values[name] ?? stamps[name]])))
 }
 
-/** Rows in one statement; an engine takes only so many parameters. */
+/** Rows in one statement, and their characters: an engine takes only so many parameters, or a packet of so many bytes. */
 const ROWS_AT_ONCE = 500
+const CHARACTERS_AT_ONCE = 1_000_000
+const charactersOf = (row: Values) =>
+  Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
-export async function insertRows(queries: Queries, table: Table<any>, rows: readonly Values[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    const batch = rows.slice(start, start + ROWS_AT_ONCE).map((values) => newRow(table, values))
-    await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate)
+export async function insertRows(queries: Queries, table: Table<any>, rows: Iterable<Values>): Promise<void> {
+  let batch: Values[] = []
+  let characters = 0
+  const send = async () => {
+    if (batch.length > 0) await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate)
+    batch = []
+    characters = 0
   }
+  for (const values of rows) {
+    const row = newRow(table, values)
+    const own = charactersOf(row)
+    if (characters + own > CHARACTERS_AT_ONCE) await send()
+    batch.push(row)
+    characters += own
+    if (batch.length === ROWS_AT_ONCE) await send()
+  }
+  await send()
 }
 
 /** Inserts one row and gives the number that the database gave it. */

@@ -9,23 +9,26 @@ import {
   indexed,
   json,
   key,
+  sealed,
   string,
   type Table,
   text,
   timestamp,
   unique,
+  whole,
   written,
 } from '../database/table.ts'
 import type { Field, Fields, PluginSpec, Settings } from './plugin.ts'
 
 const COLUMN: Record<Field['kind'], (field: Field) => Column<any>> = {
-  string: ({ size }) => (size === undefined ? text() : string(size)),
-  secret: () => text(),
-  url: () => text(),
+  string: ({ size }) => (size === undefined ? whole(text()) : string(size)),
+  secret: () => sealed(text()),
+  // One with a password in it is encrypted.
+  url: () => sealed(text()),
   integer: () => bigint(),
   boolean: () => boolean(),
-  regex: ({ size }) => (size === undefined ? text() : string(size)),
-  choice: ({ size }) => (size === undefined ? text() : string(size)),
+  regex: ({ size }) => (size === undefined ? whole(text()) : string(size)),
+  choice: ({ size }) => (size === undefined ? whole(text()) : string(size)),
   strings: () => json(),
   json: () => json(),
   time: () => timestamp(),

@@ -20,7 +20,7 @@ const connection = body({ pluginName: text, connectionId: whole, scopes: given(z
 const mode = z.enum(['NORMAL', 'ADVANCED'])
 
 /** What is shown and cannot be set; records are often sent back whole. */
-export const READ_ONLY = ['id', 'createdAt', 'updatedAt', 'settings']
+export const READ_ONLY = ['id', 'createdAt', 'updatedAt', 'settings', 'problem']
 
 export const blueprintFields = {
   name: given(text),

@@ -5,6 +5,7 @@ import { publicName } from '../../pipelines/store.ts'
 import type { Field, Fields } from '../../plugin-kit/plugin.ts'
 import { time, timeOrNull } from './common.ts'
 import { respell } from './lenient.ts'
+import { problem } from './records.ts'
 
 const anyText = z.union([z.string(), z.number(), z.boolean()])
 const anyWhole = z.union([z.number(), z.string()])
@@ -61,13 +62,14 @@ const shown = (fields: Fields) =>
 const written = { createdAt: time, updatedAt: time }
 
 export const shownConnection = (fields: Fields) =>
-  z.object({ id: z.int(), name: z.string(), ...written, ...shown(fields) })
+  z.object({ id: z.int(), name: z.string(), problem, ...written, ...shown(fields) })
 export const shownScopeConfig = (fields: Fields) =>
   z.object({
     id: z.int(),
     connectionId: z.int(),
     name: z.string(),
     entities: z.array(z.string()),
+    problem,
     ...written,
     ...shown(fields),
   })

@@ -24,6 +24,10 @@ const syncPolicy = {
   fullSync: z.boolean(),
 }
 const written = { createdAt: time, updatedAt: time }
+export const problem = z
+  .object({ fields: z.array(z.string()), message: z.string() })
+  .meta({ id: 'Problem', description: 'Which parts cannot be read, and are left empty here; and what to do about it.' })
+  .optional()
 
 export const blueprint = z
   .object({
@@ -46,6 +50,7 @@ export const blueprint = z
       }),
     ),
     priority: z.int(),
+    problem,
     ...syncPolicy,
     ...written,
   })
@@ -68,6 +73,7 @@ export const pipeline = z
     stage: z.int(),
     labels: z.array(z.string()),
     priority: z.int(),
+    problem,
     ...syncPolicy,
     ...written,
   })
@@ -117,6 +123,7 @@ const taskBase = {
   beganAt: timeOrNull,
   finishedAt: timeOrNull,
   spentSeconds: z.int(),
+  problem,
   ...written,
 }
 export const task = z

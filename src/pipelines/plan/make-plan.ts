@@ -76,19 +76,23 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
   const row = await stored(connections)
   const worker = workerOf(context.plugins, plugin, source.plan?.plugin?.(settingsOf(connections, row)))
   const isInstalled = (name: string) => context.plugins.some((each) => each.name === name)
+  /** Alike for all scopes of a scope config, of which there are few. */
+  const rulesOf = ({ entities: words, ...config }: Record<string, any> = {}) => {
+    const entities = entitiesOf(Array.isArray(words) ? words : null)
+    return { entities, subtasks: subtasksFor(worker, entities), settings: settingsOf(scopeConfigs, config) }
+  }
+  const configs = await selectRows(kysely, scopeConfigs)
+  const rules = new Map(configs.map((config) => [config.id, rulesOf(config)]))
+  const withoutConfig = rulesOf()
   const stages: PlanTask[][] = []
   const domainScopes: DomainScope[] = []
   let waiting: PlanTask[] = []
   for (const scope of await scopesOf(context, source, connection)) {
-    const config = scope.scope_config_id
-      ? await findRow(kysely, scopeConfigs, { id: scope.scope_config_id })
-      : undefined
-    const settings = config ? settingsOf(scopeConfigs, config) : {}
-    const entities = entitiesOf(config?.entities as string[] | undefined)
+    const { entities, subtasks, settings } = rules.get(scope.scope_config_id) ?? withoutConfig
     const own = domainScopesOf(source, connectionId, scope, entities)
     const repoId = own.find(({ table }) => table === 'repos')?.rowId
     const stage: PlanTask[] = [
-      { plugin: worker.name, subtasks: subtasksFor(worker, entities), options: optionsOf(source, scope) },
+      { plugin: worker.name, subtasks, options: optionsOf(source, scope) },
     ]
     if (entities.has('CODE') && source.plan?.cloneUrl && repoId && isInstalled('gitextractor')) {
       stage.push(gitHistory(source, scope, repoId, settings.prSizeExcludedFileExtensions))
