@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
+import { readByKeys } from '../database/pieces.ts'
 import type { Column, Table } from '../database/table.ts'
+import { retrying, write } from '../database/write.ts'
 import { UserError } from '../errors.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
@@ -14,10 +16,10 @@ import type { ScopeService, ServiceContext } from './services.ts'
 import { pickNames } from './settings.ts'
 import { publicScope, publicScopeConfig, scopeKey, scopeTitle, sourceNamed, titleColumn } from './sources.ts'
 import {
+  decodeRow,
   deleteRows,
   findRow,
   fitted,
-  insertRow,
   publicName,
   publicRow,
   selectPage,
@@ -76,7 +78,7 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
     const configs = configIds.length
       ? await selectRows(kysely, settingsTables(source).scopeConfigs, (query) => query.where('id', 'in', configIds))
       : []
-    const users = withBlueprints ? await blueprintsByScope(source.name, rows[0]?.connection_id) : new Map()
+    const users = withBlueprints ? await blueprintsByScope(source, rows) : new Map()
     return rows.map((row) => {
       const config = configs.find(({ id }) => id === row.scope_config_id)
       const using = users.get(String(row[scopeKey(source)]))
@@ -88,20 +90,29 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
     })
   }
 
-  async function blueprintsByScope(plugin: string, connectionId = 0): Promise<Map<string, Settings[]>> {
-    const links = await selectRows(kysely, blueprintScopes, (query) =>
-      query.where('plugin_name', '=', plugin).where('connection_id', '=', connectionId),
+  async function blueprintsByScope(source: PluginSpec, rows: readonly any[]): Promise<Map<string, Settings[]>> {
+    const links = await readByKeys(
+      rows.map((row) => String(row[scopeKey(source)])),
+      (piece) =>
+        selectRows(kysely, blueprintScopes, (query) =>
+          query
+            .where('plugin_name', '=', source.name)
+            .where('connection_id', '=', rows[0].connection_id)
+            .where('scope_id', 'in', piece),
+        ),
     )
-    const all = new Map((await selectRows(kysely, blueprints)).map((row) => [row.id, row]))
-    const users = new Map<string, Settings[]>()
-    for (const { scope_id, blueprint_id } of links) {
-      const row = all.get(blueprint_id)
-      if (!row) continue
-      const { beforePlan: _before, afterPlan: _after, ...blueprint } = publicRow(blueprints, row)
-      const shown = { ...blueprint, plan: null, connections: null, labels: null }
-      users.set(scope_id, [...(users.get(scope_id) ?? []), shown])
-    }
-    return users
+    const ids = new Set(links.map(({ blueprint_id }) => blueprint_id))
+    const found = await readByKeys(ids, (piece) =>
+      selectRows(kysely, blueprints, (query) => query.where('id', 'in', piece)),
+    )
+    const shown = new Map(
+      found.map((row) => {
+        const { beforePlan: _before, afterPlan: _after, ...blueprint } = publicRow(blueprints, row)
+        return [row.id, { ...blueprint, plan: null, connections: null, labels: null } as Settings]
+      }),
+    )
+    const groups = Map.groupBy(links, ({ scope_id }) => scope_id)
+    return new Map([...groups].map(([id, own]) => [id, own.flatMap((link) => shown.get(link.blueprint_id) ?? [])]))
   }
 
   return {
@@ -113,25 +124,23 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
         throw new UserError(`There is no ${plugin} connection ${connectionId}.`)
       }
       const rows = scopes.map((scope) => ({ ...columnsOf(source, scope), connection_id: connectionId }) as any)
-      for (const row of rows) {
-        if (row[key] === undefined || row[key] === '' || row[key] === 0) {
-          throw new UserError(`${publicName(key)} is missing: it names the scope.`)
-        }
-        await requireScopeConfig(source, connectionId, row.scope_config_id)
+      const unnamed = rows.find((row) => row[key] === undefined || row[key] === '' || row[key] === 0)
+      if (unnamed) throw new UserError(`${publicName(key)} is missing: it names the scope.`)
+      for (const id of new Set(rows.map((row) => row.scope_config_id))) {
+        await requireScopeConfig(source, connectionId, id)
       }
-      await kysely.transaction().execute(async (transaction) => {
-        for (const row of rows) {
-          const where = { connection_id: connectionId, [key]: row[key] }
-          const origin = { _raw_data_table: `_raw_${plugin}_scopes` }
-          const all = { ...Object.fromEntries(writable(table).map((name) => [name, null])), ...row, ...origin }
-          const changed = await updateRows(transaction, table, where, all)
-          if (changed === 0) await insertRow(transaction, table, all)
-          const saved = await findRow(transaction, table, where)
-          await updateRows(transaction, table, where, { _raw_data_params: scopeParams(source, connectionId, saved) })
-        }
+      const wholeRows = rows.map((row) => {
+        const _raw_data_params = scopeParams(source, connectionId, decodeRow(table, row))
+        return table.row({ ...row, _raw_data_table: `_raw_${plugin}_scopes`, _raw_data_params })
       })
-      const saved = await Promise.all(rows.map((row) => stored(plugin, connectionId, String(row[key]))))
-      return saved.map(({ row }) => publicScope(source, row))
+      await retrying(database, () => database.transaction((inside) => write(inside, wholeRows)))
+      const saved = await readByKeys(
+        rows.map((row) => row[key]),
+        (piece) =>
+          selectRows(kysely, table, (query) => query.where('connection_id', '=', connectionId).where(key, 'in', piece)),
+      )
+      const byKey = new Map(saved.map((row) => [String(row[key]), publicScope(source, row)]))
+      return rows.map((row) => byKey.get(String(row[key]))).filter((scope) => scope !== undefined)
     },
     async list(
       plugin,

@@ -17,6 +17,7 @@ export async function* watchPipeline(
   const { kysely } = database
   let last = ''
   while (!signal.aborted) {
+    const begun = performance.now()
     const row = await findRow(kysely, pipelines, { id })
     if (!row) throw new UserError(`There is no pipeline ${id}.`, { status: 404 })
     const [pipeline] = await readPipelines(kysely, [row], secrets)
@@ -26,6 +27,8 @@ export async function* watchPipeline(
     if (text !== last) yield event
     last = text
     if (isFinished(pipeline.status)) return
-    await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+    // Of a run with thousands of tasks a look takes long: who watches it must not keep the server busy.
+    const pause = Math.max(LOOK_MS, 4 * (performance.now() - begun))
+    await sleep(pause, undefined, { signal }).catch(() => {})
   }
 }
