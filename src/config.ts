@@ -33,6 +33,8 @@ const variables = {
   port: ['PORT', whole(0, 65_535).default(8080)],
   logLevel: ['LOGGING_LEVEL', z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info')],
   encryptionSecret: ['ENCRYPTION_SECRET', z.string().min(16, 'must have at least 16 characters').optional()],
+  /** Read by `weir secrets rotate` alone. */
+  newEncryptionSecret: ['NEW_ENCRYPTION_SECRET', z.string().min(16, 'must have at least 16 characters').optional()],
   queueUrl: ['QUEUE_URL', z.url({ protocol: /^rediss?$/, error: 'must look like redis://host:6379' }).optional()],
   /** Over all servers of a database; 0: as many as there are. */
   pipelineMaxParallel: ['PIPELINE_MAX_PARALLEL', whole(0).default(1)],

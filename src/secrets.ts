@@ -8,18 +8,22 @@ import {
   hkdfSync,
   randomBytes,
 } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
-import { FatalError, UserError } from './errors.ts'
+import { UserError } from './errors.ts'
 
 export interface Secrets {
   /** A fresh nonce each time: equal values do not look equal. */
   encrypt(plain: string): string
   /** Text that was never encrypted comes back as it is. */
   decrypt(stored: string): string
-  /** Keyed digest, for API keys that are only ever compared. */
+  /** Keyed digest, for API keys that are only ever compared. Outlives the key. */
   digest(value: string): string
+  /** What `digest` is keyed with; given to the next key. */
+  readonly digestKey: string
+  /** A further key, for that purpose alone. Ends with the key. */
+  derive(purpose: string): string
+  /** Tells keys apart, and nothing about them. */
+  readonly fingerprint: string
   /** What another thread or process of this installation needs to read the same secrets. */
   readonly key: string
 }
@@ -33,14 +37,19 @@ const WORTH_COMPRESSING = 10_000
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-export function createSecrets(key: string): Secrets {
+/** `digestKey`: of the first key, where this is a later one. */
+export function createSecrets(key: string, digestKey?: string): Secrets {
   // ENCRYPTION_SECRET is a passphrase of any length; purposes get keys of their own.
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', key, 'weir', purpose, 32)).toString('hex')
   // As key objects: a cipher made from plain bytes takes five times as long.
-  const keyFor = (purpose: string) => createSecretKey(Buffer.from(hkdfSync('sha256', key, 'weir', purpose, 32)))
-  const cipherKey = keyFor('encryption')
-  const digestKey = keyFor('digest')
+  const cipherKey = createSecretKey(derive('encryption'), 'hex')
+  const digestText = digestKey ?? derive('digest')
+  const digestKeyObject = createSecretKey(digestText, 'hex')
   return {
     key,
+    derive,
+    digestKey: digestText,
+    fingerprint: derive('fingerprint'),
     encrypt(plain) {
       const isLong = plain.length > WORTH_COMPRESSING
       const prefix = isLong ? COMPRESSED : PLAIN
@@ -66,45 +75,8 @@ export function createSecrets(key: string): Secrets {
         )
       }
     },
-    digest: (value) => createHmac('sha256', digestKey).update(value).digest('hex'),
+    digest: (value) => createHmac('sha256', digestKeyObject).update(value).digest('hex'),
   }
-}
-
-/** From ENCRYPTION_SECRET, or else from a file that only this user can read, made at first start. */
-export function openSecrets(dataFolder: string, encryptionSecret?: string): Secrets {
-  if (encryptionSecret) return createSecrets(encryptionSecret)
-  const file = join(dataFolder, 'encryption-key')
-  const key = readKey(file) ?? makeKey(dataFolder, file)
-  if (key.length < 16) {
-    throw new FatalError(`${file} holds no key: restore it from a backup, or set ENCRYPTION_SECRET.`)
-  }
-  return createSecrets(key)
-}
-
-function readKey(file: string): string | undefined {
-  try {
-    const key = readFileSync(file, 'utf8').trim()
-    chmodSync(file, 0o600)
-    return key
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-/** Complete before it has its name, and the first of two servers that start at once wins. */
-function makeKey(dataFolder: string, file: string): string {
-  mkdirSync(dataFolder, { recursive: true })
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
-  try {
-    linkSync(draft, file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft)
-  }
-  return readKey(file) ?? ''
 }
 
 /** Recognisable, not usable: `ab****yz`. Lists (`token,token`) part by part. */

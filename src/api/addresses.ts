@@ -30,7 +30,11 @@ export function withoutSlash(url: string): string | undefined {
   const [path = '', ...query] = url.split('?')
   // What lies behind a proxy decides itself what a slash means.
   if (path.length < 2 || !path.endsWith('/') || path.includes('/proxy/rest/')) return undefined
-  const trimmed = path.replace(/\/+$/, '')
-  // `//host/` would lead to another server.
-  return trimmed === '' || trimmed.startsWith('//') ? undefined : [trimmed, ...query].join('?')
+  let end = path.length
+  while (end > 0 && path[end - 1] === '/') end--
+  const target = [path.slice(0, end), ...query].join('?')
+  return isOwnAddress(target) ? target : undefined
 }
+
+/** A path of this server: browsers read `//host` and `/\\host` as another one, and skip control characters. */
+export const isOwnAddress = (path: string): boolean => /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(path)

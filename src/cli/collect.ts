@@ -34,7 +34,7 @@ export const collect = new Command('collect')
     const last = await withDatabase(
       runtime,
       async (database, url) => {
-        const control = openControl(runtime, database)
+        const control = await openControl(runtime, database)
         const { blueprints, pipelines, projects } = control.services
         const { blueprint } = await projects.get(name)
         if (!blueprint) throw new UserError(`Project ${name} has no blueprint: create one.`)

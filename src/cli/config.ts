@@ -15,8 +15,8 @@ const withContext = <Result>(isDryRun: boolean, body: (context: ReconcileContext
   const runtime = createRuntime()
   return withDatabase(
     runtime,
-    (database) => {
-      const { context, services } = openControl(runtime, database)
+    async (database) => {
+      const { context, services } = await openControl(runtime, database)
       const { plugins } = context
       const who = actor()
       return body({ database, plugins, services: audited(services, database, who), environment: process.env, isDryRun })

@@ -57,10 +57,10 @@ async function checkDisk({ config }: Runtime): Promise<Finding> {
   }
 }
 
-async function checkControl({ config, signal }: Runtime, open: () => ControlPlane): Promise<Finding[]> {
+async function checkControl({ config, signal }: Runtime, open: () => Promise<ControlPlane>): Promise<Finding[]> {
   let control: ControlPlane
   try {
-    control = open()
+    control = await open()
   } catch (error) {
     return [{ check: 'encryption key', state: 'bad', message: messageOf(error) }]
   }

@@ -20,7 +20,8 @@ const STOP_DEADLINE_MS = 90_000
 
 export function createRuntime(): Runtime {
   const config = readConfig(process.env)
-  for (const secret of [config.encryptionSecret, config.notificationSecret, config.sessionSecret, config.authToken])
+  const { encryptionSecret, newEncryptionSecret, notificationSecret, sessionSecret, authToken } = config
+  for (const secret of [encryptionSecret, newEncryptionSecret, notificationSecret, sessionSecret, authToken])
     keepSecret(secret ?? '')
   for (const provider of config.oidc) keepSecret(provider.clientSecret ?? '')
 

@@ -22,7 +22,7 @@ export const up = new Command('up')
       runtime,
       async (database, url) => {
         if (signal.aborted) return untilStopped(runtime)
-        const control = openControl(runtime, database)
+        const control = await openControl(runtime, database)
         const server = await createServer({ config, control, log })
         const runner = await startOwnRunner(config, control, url)
         const watch = startWatch(engineOn(database), (id, err) =>

@@ -106,6 +106,10 @@ async function plansIntoTheirOwnTable(kysely: Kysely<any>): Promise<void> {
       const row = { subject, subject_id, field, characters: content.length, content, ...stamps }
       if (content !== '') await kysely.insertInto('_weir_plans').values(row).execute()
     }
-    await kysely.updateTable(table).set({ [column]: null }).where(column, 'is not', null).execute()
+    await kysely
+      .updateTable(table)
+      .set({ [column]: null })
+      .where(column, 'is not', null)
+      .execute()
   }
 }

@@ -159,9 +159,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       const details = await readByKeys(
         rows.map((row) => row.id),
         (piece) =>
-          selectRows(kysely, subtasks, (query) =>
-            query.where('task_id', 'in', piece).orderBy('number').orderBy('id'),
-          ),
+          selectRows(kysely, subtasks, (query) => query.where('task_id', 'in', piece).orderBy('number').orderBy('id')),
       )
       return summarise(await readTasks(kysely, rows, secrets), details)
     },

@@ -58,8 +58,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     const { connectionId } = optionsOf(task)
     return source && connectionId ? `${(source.settingsOf ?? source).name}:${connectionId}` : null
   }
-  const leasesOf = (task: TaskRow) =>
-    leasesOfTask(database, plugins, { plugin: task.plugin, options: optionsOf(task) })
+  const leasesOf = (task: TaskRow) => leasesOfTask(database, plugins, { plugin: task.plugin, options: optionsOf(task) })
 
   async function lookAround(): Promise<void> {
     if (!(await membership.beat())) {
@@ -73,6 +72,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     if (consume) await consumeQueue()
     if (Date.now() >= scheduleAt && !isStopped) {
       scheduleAt = Date.now() + SCHEDULE_MS
+      await membership.forgetDead()
       const next = await runDueTicks(control.context, control.startPipeline)
       if (next && next.getTime() < scheduleAt) scheduleAt = next.getTime()
     }

@@ -7,7 +7,9 @@ import {
   json,
   key,
   required,
+  sealed,
   string,
+  text,
   timestamp,
   written,
   zeroTime,
@@ -62,4 +64,20 @@ export const auditEntries = defineTable(
     ...written,
   },
   { meaning: 'Who changed which setting, when, and how it was before and after; secrets are masked.' },
+)
+
+export const encryptionKeys = defineTable(
+  '_weir_encryption_keys',
+  {
+    /** Always `current`. */
+    id: key(string(20)),
+    /** Of the key that everything is encrypted with. */
+    fingerprint: string(64),
+    /** Of the key that is about to take its place; empty when none is. */
+    next_fingerprint: string(64),
+    /** Of digests made with an earlier key. */
+    digest_key: sealed(text()),
+    ...written,
+  },
+  { meaning: 'Which encryption key belongs to this database; not the key itself.' },
 )

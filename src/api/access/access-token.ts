@@ -1,9 +1,9 @@
 /** AUTH=token: one token that opens everything, from AUTH_TOKEN or a file made at first start. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { keepSecret } from '../../log.ts'
+import { makePrivate, readPrivate } from '../../private-file.ts'
 import type { Secrets } from '../../secrets.ts'
 
 export type AccessMode = 'open' | 'none' | 'token' | 'oidc'
@@ -20,8 +20,7 @@ export const tokenFile = ({ dataFolder }: Config): string => join(dataFolder, 'a
 export function accessToken(config: Config): string {
   if (config.authToken) return config.authToken
   const file = tokenFile(config)
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-  const token = readFileSync(file, 'utf8').trim()
+  const token = readPrivate(file) ?? makePrivate(file, randomBytes(24).toString('base64url'))
   keepSecret(token)
   return token
 }

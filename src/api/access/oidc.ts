@@ -3,6 +3,7 @@ import * as client from 'openid-client'
 import type { Config, OidcProvider } from '../../config.ts'
 import { messageOf, UserError } from '../../errors.ts'
 import type { Secrets } from '../../secrets.ts'
+import { isOwnAddress } from '../addresses.ts'
 import type { Session } from './sessions.ts'
 
 export const STATE_COOKIE = 'devlake_oauth_state'
@@ -32,9 +33,7 @@ export interface Oidc {
   endSession(provider: string): Promise<string | undefined>
 }
 
-/** A path of this server, and nothing that a browser would read as another server. */
-export const localPath = (path: string | undefined): string =>
-  path && /^\/(?![/\\])[^\\\r\n\t]*$/.test(path) ? path : '/'
+export const localPath = (path: string | undefined): string => (path && isOwnAddress(path) ? path : '/')
 
 const isLoopback = (url: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname)
 

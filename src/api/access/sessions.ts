@@ -31,7 +31,7 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 
 export function sessionService(database: Database, secrets: Secrets, config: Config): SessionService {
   const { kysely } = database
-  const key = config.sessionSecret ?? secrets.digest('session cookies')
+  const key = config.sessionSecret ?? secrets.derive('session cookies')
   const header = encode({ alg: 'HS256', typ: 'JWT' })
   const signatureOf = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
   const cookieOptions: CookieSerializeOptions = {

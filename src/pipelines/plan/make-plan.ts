@@ -91,9 +91,7 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
     const { entities, subtasks, settings } = rules.get(scope.scope_config_id) ?? withoutConfig
     const own = domainScopesOf(source, connectionId, scope, entities)
     const repoId = own.find(({ table }) => table === 'repos')?.rowId
-    const stage: PlanTask[] = [
-      { plugin: worker.name, subtasks, options: optionsOf(source, scope) },
-    ]
+    const stage: PlanTask[] = [{ plugin: worker.name, subtasks, options: optionsOf(source, scope) }]
     if (entities.has('CODE') && source.plan?.cloneUrl && repoId && isInstalled('gitextractor')) {
       stage.push(gitHistory(source, scope, repoId, settings.prSizeExcludedFileExtensions))
     }

@@ -65,7 +65,9 @@ const completed = (kysely: Kysely<any>) =>
 /** The newest completed run of each scope, by its mark. */
 async function lastRuns({ kysely }: Database, marks: Iterable<string>): Promise<Map<string, PastRun>> {
   const rows = await readByKeys(marks, async (piece) => {
-    const newest = completed(kysely).clearSelect().select(sql`max(${sql.ref(`${tasks.name}.id`)})`.as('id'))
+    const newest = completed(kysely)
+      .clearSelect()
+      .select(sql`max(${sql.ref(`${tasks.name}.id`)})`.as('id'))
     const ids = newest.where('scope_mark', 'in', piece).groupBy('scope_mark')
     return completed(kysely).where(`${tasks.name}.id`, 'in', ids).execute()
   })

@@ -47,7 +47,8 @@ function openPlan(content: string, secrets: Secrets): Plan {
   if (!isPlan) throw new UserError('What is stored here is no plan.', { status: 500 })
   return plan
 }
-const isTask = (task: any) => typeof task?.plugin === 'string' && task.options !== null && typeof task.options === 'object'
+const isTask = (task: any) =>
+  typeof task?.plugin === 'string' && task.options !== null && typeof task.options === 'object'
 
 /** Replaces all plans of a subject. What is longer than `most` is not kept. */
 export async function writePlans(
