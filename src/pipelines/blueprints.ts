@@ -79,7 +79,7 @@ function requireReadable(
   replaced: Readonly<Record<string, unknown>> = {},
 ): void {
   const isNeeded = (name: string) => replaced[name] === undefined && !(name === 'plan' && mode === 'NORMAL')
-  if (problem?.fields.some(isNeeded)) throw new UserError(problem.message, { status: 409 })
+  if (problem?.fields.some(isNeeded)) throw new UserError(problem.message)
 }
 
 export function blueprintService(context: ServiceContext, startPipeline: StartPipeline): BlueprintService {

@@ -9,7 +9,7 @@ import { taskProgress } from '../system/runs.ts'
 import { countsAsCollector } from './plan/select-subtasks.ts'
 import { readPlans, type StoredPlans } from './plan/stored-plans.ts'
 import type { Pipeline, ProgressDetail, Task } from './records.ts'
-import { createReader, openJson } from './sealed.ts'
+import { createReader, openOptions } from './sealed.ts'
 import { type Ids, publicRow, type Queries, selectRows } from './store.ts'
 
 export type PipelineRow = RowOf<typeof pipelines>
@@ -74,7 +74,7 @@ export async function readTasks(queries: Queries, rows: readonly TaskRow[], secr
   const details = await progressOf(queries, running)
   return rows.map((row) => {
     const reader = createReader()
-    const options = reader.read('options', () => openJson(row.options, secrets) ?? {}, {})
+    const options = reader.read('options', () => openOptions(row.options, secrets), {})
     return {
       ...publicRow(tasks, row),
       subtasks: Array.isArray(row.subtasks) ? row.subtasks : [],

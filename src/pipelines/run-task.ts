@@ -9,7 +9,7 @@ import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import type { TaskRow } from './pipeline-rows.ts'
 import { countsAsCollector, selectSubtasks } from './plan/select-subtasks.ts'
 import { trackProgress } from './progress.ts'
-import { openJson } from './sealed.ts'
+import { openOptions } from './sealed.ts'
 import { pluginNamed } from './sources.ts'
 import { findRow, insertRow, type Queries, selectRows, updateRows } from './store.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
@@ -58,7 +58,7 @@ async function runSubtasks(
 ): Promise<string> {
   const { kysely } = database
   const pipeline = await findRow(kysely, pipelines, { id: task.pipeline_id })
-  const { redrive: isRedriven = false, ...options } = openJson(task.options, secrets) ?? {}
+  const { redrive: isRedriven = false, ...options } = openOptions(task.options, secrets)
   const selected = selectSubtasks(pluginNamed(plugins, task.plugin), task.subtasks, {
     skipCollectors: pipeline?.skip_collectors ?? false,
   })

@@ -8,7 +8,7 @@ import type { PipelineRow, TaskRow } from './pipeline-rows.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
 import { CANCELLED, runPipeline } from './run-pipeline.ts'
 import { runDueTicks } from './schedule.ts'
-import { createReader, openJson } from './sealed.ts'
+import { createReader, openOptions } from './sealed.ts'
 import { joinServers, LEASE_MS } from './servers.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { leasesOfTask } from './task-leases.ts'
@@ -52,7 +52,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   })
 
   /** Of a task whose options cannot be read nothing is known; it fails by itself, and says why. */
-  const optionsOf = ({ options }: TaskRow) => createReader().read('options', () => openJson(options, secrets) ?? {}, {})
+  const optionsOf = ({ options }: TaskRow) => createReader().read('options', () => openOptions(options, secrets), {})
   function connectionOf(task: TaskRow): string | null {
     const source = plugins.find(({ name }) => name === task.plugin)?.source
     const { connectionId } = optionsOf(task)

@@ -23,6 +23,13 @@ export function openJson(stored: string | null, { decrypt }: Secrets): any {
   }
 }
 
+/** Options of a task. */
+export function openOptions(stored: string | null, secrets: Secrets): Record<string, any> {
+  const options = openJson(stored, secrets) ?? {}
+  if (typeof options === 'object' && !Array.isArray(options)) return options
+  throw new UserError('What is stored here are no options of a task.', { status: 500 })
+}
+
 export interface Reader {
   /** What `open` gives, or `instead` when it throws. */
   read<Value>(field: string, open: () => Value, instead: Value): Value

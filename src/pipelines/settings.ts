@@ -165,7 +165,7 @@ export function requireReadable(fields: Fields, { problem }: Settings, sent: Set
   const picked = pickNames(Object.keys(fields), sent)
   const isGiven = (name: string) =>
     picked[name] !== undefined && picked[name] !== null && !(fields[name]?.kind === 'secret' && picked[name] === '')
-  if (problem?.fields.some((name: string) => !isGiven(name))) throw new UserError(problem.message, { status: 409 })
+  if (problem?.fields.some((name: string) => !isGiven(name))) throw new UserError(problem.message)
 }
 
 export const maskSettings = (fields: Fields, values: Settings): Values =>
