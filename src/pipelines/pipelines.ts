@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { inPieces, readByKeys } from '../database/pieces.ts'
+import { readByKeys } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
@@ -96,7 +96,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
   }
 
   async function rerun(id: number, candidates: (newest: readonly TaskRow[]) => readonly TaskRow[]): Promise<Task[]> {
-    const rows = await inTransaction(async (transaction) => {
+    const ids = await inTransaction(async (transaction) => {
       const { status } = await stored(id, transaction)
       if (!isFinished(status as TaskStatus)) {
         throw new UserError(`Pipeline ${id} is ${status}: it can run again when it is finished.`)
@@ -105,16 +105,17 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       if (again.length === 0) throw new UserError(`Pipeline ${id} has nothing to run again: every task completed.`)
       const changed = await updateRows(transaction, pipelines, { id, status: [...FINISHED] }, { status: 'TASK_RERUN' })
       if (changed === 0) throw new UserError(`Pipeline ${id} was started again by somebody else.`)
-      for (const piece of inPieces(again.map((task) => task.id))) {
-        await updateRows(transaction, tasks, { id: piece }, { status: 'TASK_FAILED' })
+      const created: number[] = []
+      for (const task of again) {
+        await updateRows(transaction, tasks, { id: task.id }, { status: 'TASK_FAILED' })
+        const { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col } = task
+        const copy = { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' }
+        created.push(await insertRow(transaction, tasks, copy))
       }
-      await insertRows(transaction, tasks, again.map(rerunOf))
-      const highest = again.reduce((most, task) => Math.max(most, task.id), 0)
-      return selectRows(transaction, tasks, (query) =>
-        query.where('pipeline_id', '=', id).where('id', '>', highest).where('status', '=', 'TASK_RERUN').orderBy('id'),
-      )
+      return created
     })
     context.changed('pipelines')
+    const rows = await selectRows(kysely, tasks, (query) => query.where('id', 'in', ids).orderBy('id'))
     return readTasks(kysely, rows, secrets)
   }
 
@@ -194,11 +195,6 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
     followLog: (taskId, signal) => followTaskLog(context, taskId, signal),
   }
 }
-
-const rerunOf = ({ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col }: TaskRow) => ({
-  ...{ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col },
-  status: 'TASK_RERUN',
-})
 
 /** The row is locked, so that of two that start a pipeline at once one sees the other's. */
 async function requireNonePending(transaction: Kysely<any>, blueprintId: number): Promise<void> {
