@@ -58,16 +58,28 @@ export function joinPipelines(rows: readonly PipelineRow[], { labels, plans }: P
 }
 
 /** The newest attempt of each place in the plan, by stage and column. */
-export async function newestTasks(queries: Queries, pipelineId: number): Promise<TaskRow[]> {
-  const newest = queries
+export const newestTasks = (queries: Queries, pipelineId: number): Promise<TaskRow[]> =>
+  selectRows(queries, tasks, (query) =>
+    query.where('id', 'in', newestIds(queries, pipelineId)).orderBy('pipeline_row').orderBy('pipeline_col'),
+  )
+
+const newestIds = (queries: Queries, pipelineId: number) =>
+  queries
     .selectFrom(tasks.name)
-    .select(sql`max(id)`.as('id'))
+    .select(sql<number>`max(id)`.as('id'))
     .where('pipeline_id', '=', pipelineId)
     .groupBy(['pipeline_row', 'pipeline_col'])
-  return selectRows(queries, tasks, (query) =>
-    query.where('id', 'in', newest).orderBy('pipeline_row').orderBy('pipeline_col'),
-  )
-}
+
+export type TaskState = Pick<TaskRow, 'id' | 'plugin' | 'status'>
+
+/** The same of a run of any size: what tells them apart, newest id first. */
+export const newestStates = (queries: Queries, pipelineId: number): Promise<TaskState[]> =>
+  queries
+    .selectFrom(tasks.name)
+    .select(['id', 'plugin', 'status'])
+    .where('id', 'in', newestIds(queries, pipelineId))
+    .orderBy('id', 'desc')
+    .execute() as Promise<TaskState[]>
 
 export async function readTasks(queries: Queries, rows: readonly TaskRow[], secrets: Secrets): Promise<Task[]> {
   const running = rows.filter(({ status }) => status === 'TASK_RUNNING').map(({ id }) => id)

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { readByKeys } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import type { TaskStatus } from '../domain/enums.ts'
@@ -7,9 +7,16 @@ import { pipelineLabels, pipelines, subtasks, tasks } from '../system/pipelines.
 import { blueprints } from '../system/projects.ts'
 import { pipelineLeases } from '../system/runs.ts'
 import { planOf, type StartPipeline } from './blueprints.ts'
-import { newestTasks, type PipelineRow, readPipelines, readTasks, type TaskRow } from './pipeline-rows.ts'
+import {
+  newestStates,
+  newestTasks,
+  type PipelineRow,
+  readPipelines,
+  readTasks,
+  type TaskRow,
+  type TaskState,
+} from './pipeline-rows.ts'
 import { countTasks, parsePlan } from './plan/parse-plan.ts'
-import { countsAsCollector } from './plan/select-subtasks.ts'
 import { LONGEST_LISTED, LONGEST_SHOWN, writePlans } from './plan/stored-plans.ts'
 import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task, TaskWithSubtasks } from './records.ts'
 import { sealJson } from './sealed.ts'
@@ -31,6 +38,10 @@ import { watchPipeline } from './watch.ts'
 
 /** Left out of the summary of subtasks: they collect nothing. */
 const WITHOUT_SUMMARY = ['org', 'refdiff', 'dora']
+
+/** Tasks that the summary shows with their steps; it counts them all. */
+const MOST_SUMMARISED = 1000
+const TASKS_AT_ONCE = 500
 
 type Claim = (transaction: Kysely<any>) => Promise<boolean>
 
@@ -95,6 +106,14 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
     }
   }
 
+  async function* readPieces(states: readonly TaskState[]): AsyncGenerator<readonly Task[]> {
+    for (let start = 0; start < states.length; start += TASKS_AT_ONCE) {
+      const ids = states.slice(start, start + TASKS_AT_ONCE).map(({ id }) => id)
+      const rows = await selectRows(kysely, tasks, (query) => query.where('id', 'in', ids).orderBy('id', 'desc'))
+      yield readTasks(kysely, rows, secrets)
+    }
+  }
+
   async function rerun(id: number, candidates: (newest: readonly TaskRow[]) => readonly TaskRow[]): Promise<Task[]> {
     const ids = await inTransaction(async (transaction) => {
       const { status } = await stored(id, transaction)
@@ -154,15 +173,23 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         secrets,
       )
     },
+    async tasksInPieces(id) {
+      await stored(id)
+      const states = await newestStates(kysely, id)
+      return { count: states.length, pieces: readPieces(states) }
+    },
     async subtasks(id) {
       await stored(id)
-      const rows = (await newestTasks(kysely, id)).filter(({ plugin }) => !WITHOUT_SUMMARY.includes(plugin))
-      const details = await readByKeys(
-        rows.map((row) => row.id),
-        (piece) =>
-          selectRows(kysely, subtasks, (query) => query.where('task_id', 'in', piece).orderBy('number').orderBy('id')),
+      const states = (await newestStates(kysely, id)).filter(({ plugin }) => !WITHOUT_SUMMARY.includes(plugin))
+      const ids = states.slice(-MOST_SUMMARISED).map((state) => state.id)
+      const rows = await readByKeys(ids, (piece) =>
+        selectRows(kysely, tasks, (query) => query.where('id', 'in', piece)),
       )
-      return summarise(await readTasks(kysely, rows, secrets), details)
+      const details = await readByKeys(ids, (piece) =>
+        selectRows(kysely, subtasks, (query) => query.where('task_id', 'in', piece).orderBy('number').orderBy('id')),
+      )
+      const shown = withDetails(await readTasks(kysely, rows, secrets), details)
+      return { subtasks: shown, ...summarise(states, await collectorsOf(kysely, states)) }
     },
     async cancel(id) {
       await stored(id)
@@ -209,25 +236,45 @@ async function requireNonePending(transaction: Kysely<any>, blueprintId: number)
     throw new UserError(`Pipeline ${pending.id} of this blueprint is not finished yet: wait for it, or cancel it.`)
 }
 
-function summarise(all: readonly Task[], details: readonly Record<string, any>[]): PipelineSubtasks {
+const withDetails = (all: readonly Task[], details: readonly Record<string, any>[]): TaskWithSubtasks[] => {
   const byTask = Map.groupBy(details, ({ task_id }) => task_id)
-  const shown = all
+  return all
     .toSorted((one, other) => one.id - other.id)
-    .map(
-      ({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, ...task }): TaskWithSubtasks => ({
-        ...task,
-        subtaskDetails: (byTask.get(task.id) ?? []).map((row) => publicRow(subtasks, row) as SubtaskDetail),
-      }),
-    )
-  const collectors = shown.flatMap(({ subtaskDetails }) => subtaskDetails).filter(({ name }) => countsAsCollector(name))
-  const done = collectors.filter(({ finishedAt, isFailed }) => finishedAt !== null && !isFailed)
-  return {
-    subtasks: shown,
-    completionRate: collectors.length === 0 ? 1 : Math.round((done.length / collectors.length) * 100) / 100,
-    status: overallStatus(shown.map(({ status }) => status)),
-    count: shown.length,
-  }
+    .map(({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, ...task }) => ({
+      ...task,
+      subtaskDetails: (byTask.get(task.id) ?? []).map((row) => publicRow(subtasks, row) as SubtaskDetail),
+    }))
 }
+
+interface Collectors {
+  readonly all: number
+  readonly done: number
+}
+
+/** Counted where they are: of a large run there are millions. */
+async function collectorsOf(queries: Queries, states: readonly TaskState[]): Promise<Collectors> {
+  const counts = await readByKeys(
+    states.map(({ id }) => id),
+    (piece) =>
+      queries
+        .selectFrom(subtasks.name)
+        .select([
+          sql<number>`count(*)`.as('all'),
+          sql<number>`count(case when finished_at is not null and is_failed = ${false} then 1 end)`.as('done'),
+        ])
+        .where('task_id', 'in', piece)
+        .where('is_collector', '=', true)
+        .execute(),
+  )
+  const sum = (name: keyof Collectors) => counts.reduce((total, count) => total + Number(count[name]), 0)
+  return { all: sum('all'), done: sum('done') }
+}
+
+const summarise = (states: readonly TaskState[], { all, done }: Collectors): Omit<PipelineSubtasks, 'subtasks'> => ({
+  completionRate: all === 0 ? 1 : Math.round((done / all) * 100) / 100,
+  status: overallStatus(states.map(({ status }) => status as TaskStatus)),
+  count: states.length,
+})
 
 function overallStatus(states: readonly TaskStatus[]): TaskStatus | '' {
   const failed = states.filter((status) => status === 'TASK_FAILED').length

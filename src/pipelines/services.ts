@@ -108,6 +108,8 @@ export interface PipelineService {
   get(id: number): Promise<Pipeline>
   /** Newest attempt of each place in the plan, newest id first. */
   tasks(id: number): Promise<readonly Task[]>
+  /** The same in pieces, for runs of any size. */
+  tasksInPieces(id: number): Promise<{ readonly count: number; readonly pieces: AsyncIterable<readonly Task[]> }>
   subtasks(id: number): Promise<PipelineSubtasks>
   /** Does nothing to a finished one. Running work ends within a second. */
   cancel(id: number): Promise<void>

@@ -40,6 +40,18 @@ const newPipeline = body(
   ],
 )
 
+/** A run may have more tasks than fit into one text. */
+async function* inPieces(count: number, pieces: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+  yield `{"count":${count},"tasks":[`
+  let separator = ''
+  for await (const piece of pieces) {
+    if (piece.length === 0) continue
+    yield separator + piece.map((each) => JSON.stringify(each)).join(',')
+    separator = ','
+  }
+  yield ']}'
+}
+
 export const pipelineRoutes: Routes = (api, { services, shared }) => {
   const { pipelines } = services
   api.post(
@@ -93,9 +105,9 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         response: answers(200, z.object({ count: z.int(), tasks: z.array(task) }), 404),
       },
     },
-    async ({ params }) => {
-      const tasks = await pipelines.tasks(params.id)
-      return { count: tasks.length, tasks }
+    async ({ params }, reply) => {
+      const { count, pieces } = await pipelines.tasksInPieces(params.id)
+      return reply.type('application/json; charset=utf-8').send(Readable.from(inPieces(count, pieces)))
     },
   )
   api.get(

@@ -5,6 +5,7 @@ import { fingerprint } from '../../secrets.ts'
 import { tasks } from '../../system/pipelines.ts'
 import { taskProgress } from '../../system/runs.ts'
 import type { Plan, PlanTask } from '../records.ts'
+import { jsonWithin, LONGEST_SHOWN } from './stored-plans.ts'
 
 export interface TaskEstimate {
   /** Place in the plan, both from 1. */
@@ -19,6 +20,7 @@ export interface TaskEstimate {
   readonly basis: 'last run' | 'similar scopes' | 'unknown'
 }
 export interface PlanPreview {
+  /** Empty when it is too long for an answer; `tasks` has all of it. */
   readonly plan: Plan
   readonly tasks: readonly TaskEstimate[]
   /** Of the whole plan: requests added up, stages added up with the slowest task of each; null when a part is unknown. */
@@ -96,7 +98,7 @@ export async function previewPlan(database: Database, plan: Plan): Promise<PlanP
   )
   const all = stages.flat()
   return {
-    plan,
+    plan: jsonWithin(plan, LONGEST_SHOWN.pipeline) === undefined ? [] : plan,
     tasks: all,
     requests: sum(all.map(({ requests }) => requests)),
     seconds: sum(stages.map((stage) => most(stage.map(({ seconds }) => seconds)))),

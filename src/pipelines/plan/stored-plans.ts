@@ -71,7 +71,7 @@ export const deletePlans = (queries: Queries, subject: Subject, subject_id: numb
   deleteRows(queries, plans, { subject, subject_id })
 
 /** Undefined when it is longer; then most of it was not even made. */
-function jsonWithin(plan: Plan, most: number): string | undefined {
+export function jsonWithin(plan: Plan, most: number): string | undefined {
   let length = 2
   const stages: string[] = []
   for (const stage of plan) {
