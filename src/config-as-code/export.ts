@@ -21,7 +21,9 @@ export async function exportConfig(context: Context): Promise<string> {
   const projects: Record<string, unknown> = {}
   for (let page = 1; ; page++) {
     const { items } = await context.services.projects.list({ page, pageSize: 100 })
-    for (const { name, description, metrics, blueprint } of items) {
+    for (const { name } of items) {
+      // A list has no plans.
+      const { description, metrics, blueprint } = await context.services.projects.get(name)
       projects[name] = {
         ...(description && { description }),
         metrics: metrics

@@ -11,7 +11,6 @@ import { checkName } from './connections.ts'
 import { requireFinished } from './guards.ts'
 import { joinPipelines, readPipelineParts } from './pipeline-rows.ts'
 import { METRIC_PLANS } from './plan/metric-plans.ts'
-import { LONGEST_LISTED } from './plan/stored-plans.ts'
 import type { Metric, NewBlueprint, Pipeline, Project } from './records.ts'
 import type { BlueprintService, ProjectService, ServiceContext } from './services.ts'
 import {
@@ -27,6 +26,8 @@ import {
 } from './store.ts'
 
 const LONGEST_NAME = 100
+/** Lists tell when and what is collected; one project shows the plan as well. */
+const NO_PLAN = 0
 const DAILY = '0 0 * * *'
 const MONTHS_BACK = 6
 
@@ -60,7 +61,7 @@ export function projectService(
         query.where('project_name', 'in', names).orderBy('plugin_name'),
       ),
       selectRows(kysely, blueprints, (query) => query.where('project_name', 'in', names)),
-      readBlueprintParts(kysely, own, secrets, isList ? LONGEST_LISTED : undefined),
+      readBlueprintParts(kysely, own, secrets, isList ? NO_PLAN : undefined),
       isList ? lastPipelines(own) : new Map<number, Pipeline>(),
     ])
     const byProject = new Map(joinBlueprints(found, parts).map((each) => [each.projectName, shown(each)]))
@@ -90,7 +91,7 @@ export function projectService(
       .groupBy('blueprint_id')
     const [rows, parts] = await Promise.all([
       selectRows(kysely, pipelines, (query) => query.where('id', 'in', newest)),
-      readPipelineParts(kysely, newest, secrets, LONGEST_LISTED),
+      readPipelineParts(kysely, newest, secrets, NO_PLAN),
     ])
     return new Map(joinPipelines(rows, parts).map((pipeline) => [pipeline.blueprintId, pipeline]))
   }

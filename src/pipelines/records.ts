@@ -67,7 +67,7 @@ export interface Blueprint extends Written, SyncPolicy, Sealed {
   /** Empty for one without a project. */
   readonly projectName: string
   readonly mode: BlueprintMode
-  /** Empty in lists when it is long, and everywhere when it is long and made anew for every run. */
+  /** Empty in lists of projects, in other lists when it is long, and everywhere when it is long and made anew for every run. */
   readonly plan: Plan
   readonly enable: boolean
   /** Five fields or a word such as @daily, in UTC. */

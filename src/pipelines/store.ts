@@ -25,14 +25,35 @@ export function publicName(column: string): string {
   return name
 }
 
-/** Null stands for "never written"; JSON arrives parsed from both engines. */
-export const decodeRow = <T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> =>
-  Object.fromEntries(
-    table.names.map((name) => [name, row[name] ?? missingCell(table.columns[name] as Column)]),
-  ) as RowOf<T>
+interface CellLayout {
+  readonly name: string
+  readonly shown: string
+  readonly missing: unknown
+}
+const layouts = new WeakMap<Table<any>, readonly CellLayout[]>()
+/** Worked out once: lists have thousands of rows. */
+function layoutOf(table: Table<any>): readonly CellLayout[] {
+  const known = layouts.get(table)
+  if (known) return known
+  const layout = table.names.map((name) => ({
+    ...{ name, shown: publicName(name), missing: missingCell(table.columns[name] as Column) },
+  }))
+  layouts.set(table, layout)
+  return layout
+}
 
-export const publicRow = (table: Table<any>, row: Record<string, unknown>): Record<string, any> =>
-  Object.fromEntries(table.names.map((name) => [publicName(name), row[name]]))
+/** Null stands for "never written"; JSON arrives parsed from both engines. */
+export function decodeRow<T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> {
+  const decoded: Record<string, unknown> = {}
+  for (const { name, missing } of layoutOf(table)) decoded[name] = row[name] ?? missing
+  return decoded as RowOf<T>
+}
+
+export function publicRow(table: Table<any>, row: Record<string, unknown>): Record<string, any> {
+  const whole: Record<string, unknown> = {}
+  for (const { name, shown } of layoutOf(table)) whole[shown] = row[name]
+  return whole
+}
 
 /** Values checked and fitted for their columns; a value that cannot be stored is the sender's to change. */
 export function fitted(table: Table<any>, values: Record<string, unknown>): Record<string, unknown> {

@@ -28,6 +28,7 @@ export async function readPlans(
   secrets: Secrets,
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<Map<number, StoredPlans>> {
+  if (most === 0) return new Map()
   const rows = await selectRows(queries, plans, (query) =>
     query.where('subject', '=', subject).where('subject_id', 'in', ids).where('characters', '<=', most),
   )
