@@ -19,20 +19,23 @@ interface Folder {
 }
 
 const EVERYTHING = ['']
-const BASICS = ['errors', 'config', 'log']
+const BASICS = ['errors', 'config', 'log', 'address-secrets']
 
 /** The longest matching path decides. `plugins/*` stands for each plugin's own folder. */
 const FOLDERS: Readonly<Record<string, Folder>> = {
   src: { mayImport: EVERYTHING },
   'src/errors': { mayImport: [] },
   'src/config': { mayImport: ['errors'] },
-  'src/log': { mayImport: ['errors'] },
+  'src/address-secrets': { mayImport: [] },
+  'src/log': { mayImport: ['errors', 'address-secrets'] },
   'src/database': { mayImport: BASICS },
   'src/domain': { mayImport: ['database/table', 'errors'] },
   'src/system': { mayImport: ['database/table', 'errors'] },
   'src/plugin-kit': { mayImport: ['database', 'domain', 'system', ...BASICS] },
   'src/plugins': { mayImport: ['plugins', 'plugin-kit'] },
-  'src/plugins/*': { mayImport: ['plugin-kit', 'domain', 'database/table', 'metrics/calculate', 'errors'] },
+  'src/plugins/*': {
+    mayImport: ['plugin-kit', 'domain', 'database/table', 'metrics/calculate', 'errors', 'address-secrets'],
+  },
   'src/metrics': { mayImport: ['domain', 'database', ...BASICS] },
   'src/dashboards': { mayImport: ['metrics', 'database/dialects', 'errors'] },
   'src/traffic': { mayImport: ['database', ...BASICS] },

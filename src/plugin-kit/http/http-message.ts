@@ -1,3 +1,4 @@
+import { isSecretParameter } from '../../address-secrets.ts'
 import { HttpFatalError } from './failure.ts'
 import type { Quota } from './quota.ts'
 
@@ -87,8 +88,6 @@ export function urlOf(endpoint: string, request: HttpRequest, hosts: readonly st
   return url
 }
 
-const SECRET_PARAMETER = /token|secret|passw|auth|signature|credential|api.?key|^(key|sig|code|jwt)$/i
-
 /** A URL as it may appear in a message: no user, no password, no secret parameter. */
 export function safeUrl(address: URL | string): string {
   const url = URL.parse(String(address))
@@ -96,7 +95,7 @@ export function safeUrl(address: URL | string): string {
   url.username = ''
   url.password = ''
   for (const name of new Set(url.searchParams.keys())) {
-    if (SECRET_PARAMETER.test(name)) url.searchParams.set(name, '***')
+    if (isSecretParameter(name)) url.searchParams.set(name, '***')
   }
   return url.href
 }
