@@ -9,6 +9,7 @@ import {
   randomBytes,
 } from 'node:crypto'
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
+import { hideAddressSecrets, isSecretName } from './address-secrets.ts'
 import { UserError } from './errors.ts'
 
 export interface Secrets {
@@ -119,32 +120,24 @@ export function unmaskSecret(sent: string, stored: string): string {
     .join(',')
 }
 
-const PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*:)([^\s@]+)(?=@)/i
-export const hasPassword = (url: string): boolean => PASSWORD.test(url)
-export const maskUrl = (url: string): string =>
-  url.replace(PASSWORD, (_all, start, password) => start + stars(password))
-
-const SECRET_NAME = /(password|passwd|passphrase|secret|token|api_?key|private_?key)$/i
-
-/** JSON that users wrote, such as a plan, with passwords in addresses and under names of secrets starred. */
-export function maskSecrets<Value>(value: Value, name = ''): Value {
-  if (typeof value === 'string') return (SECRET_NAME.test(name) ? maskSecret(value) : maskUrl(value)) as Value
-  if (Array.isArray(value)) return value.map((each) => maskSecrets(each, name)) as Value
-  if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, maskSecrets(each, key)])) as Value
+/** Was it made to be shown? As a secret it would open nothing. */
+export function isMask(value: string): boolean {
+  if (value.includes('-----BEGIN ')) return value.includes('*') && value === maskPem(value)
+  return value.split(',').some((part) => part.includes('*') && part === maskPart(part))
 }
 
-/** What was shown masked and comes back unchanged stands for what is stored, at the same place. */
-export function unmaskSecrets<Value>(sent: Value, stored: unknown, name = ''): Value {
-  if (typeof sent === 'string') {
-    return (typeof stored === 'string' && sent === maskSecrets(stored, name) ? stored : sent) as Value
-  }
-  if (sent === null || typeof sent !== 'object' || sent instanceof Date) return sent
-  const at = (key: string | number) => (stored as any)?.[key]
-  if (Array.isArray(sent)) return sent.map((each, index) => unmaskSecrets(each, at(index), name)) as Value
-  return Object.fromEntries(
-    Object.entries(sent).map(([key, each]) => [key, unmaskSecrets(each, at(key), key)]),
-  ) as Value
+export const maskUrl = (url: string): string => hideAddressSecrets(url, stars)
+export const hasMask = (url: string): boolean =>
+  hideAddressSecrets(url, (secret) => (/^\*+$/.test(secret) ? '' : secret)) !== url
+
+/** JSON that users wrote, such as a plan, with secrets in addresses and under names of secrets starred. */
+export function maskSecrets<Value>(value: Value, isSecret = false): Value {
+  if (typeof value === 'string') return (isSecret ? maskSecret(value) : maskUrl(maskPem(value))) as Value
+  if (typeof value === 'number') return (isSecret ? maskSecret(String(value)) : value) as Value
+  if (Array.isArray(value)) return value.map((each) => maskSecrets(each, isSecret)) as Value
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  const masked = Object.entries(value).map(([key, each]) => [key, maskSecrets(each, isSecret || isSecretName(key))])
+  return Object.fromEntries(masked) as Value
 }
 
 /** Equal options give equal marks, and a mark tells nothing about the options. */

@@ -1,6 +1,7 @@
 /** The YAML file: what it may say, checked strictly, since nobody is there to ask. */
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
+import { hasAddressSecret } from '../address-secrets.ts'
 import { explainIssues } from '../api/contract/explain-issues.ts'
 import { parseTime } from '../database/time.ts'
 import { messageOf, UserError } from '../errors.ts'
@@ -89,7 +90,7 @@ export function resolveEnvironment(
         if (!found) throw new UserError(`${where}: ${name} comes from ${reference.data.env}, which is not set.`)
         return [name, found]
       }
-      if (isSecret(name) && each) {
+      if ((isSecret(name) && each) || (typeof each === 'string' && hasAddressSecret(each))) {
         throw new UserError(`${where}: ${name} is a secret. Write it as { env: NAME } and set NAME in the environment.`)
       }
       return [name, each]

@@ -3,6 +3,7 @@ import { stringify } from 'yaml'
 import type { Blueprint, Settings } from '../pipelines/records.ts'
 import { allConnected, type Connected } from '../pipelines/sources.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
+import { hasMask } from '../secrets.ts'
 import type { ReconcileContext } from './reconcile.ts'
 import { idOfScope, scopesOf } from './reconcile-project.ts'
 import { readSelectors, type StoredSelector } from './stored-selectors.ts'
@@ -58,7 +59,10 @@ const told = (fields: PluginSpec['connection']['fields'], values: Settings, secr
         const isEmpty = value === '' || value === null || value === undefined || value === 0
         return kind === 'secret' ? Boolean(value) || name === 'password' : !isEmpty && value !== standard
       })
-      .map(([name, { kind }]) => [name, kind === 'secret' ? secret(name) : values[name]]),
+      .map(([name, { kind }]) => [
+        name,
+        kind === 'secret' || hasMask(String(values[name])) ? secret(name) : values[name],
+      ]),
   )
 
 async function exportConnection(

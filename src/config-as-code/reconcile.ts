@@ -7,6 +7,7 @@ import { checkSettings } from '../pipelines/settings.ts'
 import { type Connected, connectedNamed } from '../pipelines/sources.ts'
 import type { Field, Fields } from '../plugin-kit/plugin.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
+import { maskSecrets } from '../secrets.ts'
 import { type ConfigDocument, type ConnectionConfig, resolveEnvironment } from './document.ts'
 import { reconcileProject } from './reconcile-project.ts'
 
@@ -131,7 +132,7 @@ export function differences(fields: Fields, before: Settings | undefined, after:
       return !same(after[name], standard) && !isEmpty(after[name])
     })
     .map(([name, { kind }]) => {
-      const shown = (value: unknown) => (kind === 'secret' && value ? HIDDEN : (value ?? null))
+      const shown = (value: unknown) => (kind === 'secret' && value ? HIDDEN : maskSecrets(value ?? null))
       return { name, before: before ? shown(before[name]) : null, after: shown(after[name]) }
     })
 }

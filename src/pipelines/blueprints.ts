@@ -1,13 +1,14 @@
 import type { Kysely } from 'kysely'
 import { retrying } from '../database/write.ts'
 import { UserError } from '../errors.ts'
-import { maskSecrets, unmaskSecrets } from '../secrets.ts'
+import { maskSecrets } from '../secrets.ts'
 import { blueprintLabels, blueprints, projects } from '../system/projects.ts'
 import { deleteBlueprint, readBlueprints, type UnsavedBlueprint, writeBlueprint } from './blueprint-rows.ts'
 import { checkSchedule } from './cron.ts'
 import { requireFinished } from './guards.ts'
 import { makePlan } from './plan/make-plan.ts'
 import { parsePlan } from './plan/parse-plan.ts'
+import { restoreSecrets } from './plan/plan-secrets.ts'
 import { previewPlan } from './plan/preview.ts'
 import { LONGEST_LISTED } from './plan/stored-plans.ts'
 import type {
@@ -145,6 +146,17 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     return shown(await stored(id))
   }
 
+  /** Clients send back what they were shown, with secrets masked. A NORMAL plan is made anew. */
+  function plansIn(sent: BlueprintChanges, before?: Blueprint): BlueprintChanges {
+    const isAdvanced = (sent.mode ?? before?.mode) === 'ADVANCED'
+    const given = (['plan', 'beforePlan', 'afterPlan'] as const).filter(
+      (name) => sent[name] && (name !== 'plan' || isAdvanced),
+    )
+    return Object.fromEntries(
+      given.map((name) => [name, restoreSecrets(parsePlan(plugins, sent[name], name), before?.[name], name)]),
+    )
+  }
+
   const flagsOf = (flags: Partial<Flags> = {}): Flags => ({
     skipCollectors: flags.skipCollectors ?? false,
     fullSync: flags.fullSync ?? false,
@@ -171,7 +183,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
       )
       return { count, items: (await readBlueprints(kysely, items, secrets, LONGEST_LISTED)).map(shown) }
     },
-    create: (blueprint) => save(changed(DEFAULTS, blueprint)),
+    create: async (blueprint) => save(changed(DEFAULTS, { ...blueprint, ...plansIn(blueprint) })),
     get: async (id) => shown(await stored(id)),
     async update(id, changes) {
       const before = await stored(id)
@@ -179,14 +191,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
         throw new UserError('mode cannot be changed: create another blueprint.')
       }
       requireReadable(before, changes)
-      const { plan, beforePlan, afterPlan } = changes
-      // Clients send back what they were shown, with passwords starred.
-      const plans = {
-        ...(plan && { plan: unmaskSecrets(plan, before.plan) }),
-        ...(beforePlan && { beforePlan: unmaskSecrets(beforePlan, before.beforePlan) }),
-        ...(afterPlan && { afterPlan: unmaskSecrets(afterPlan, before.afterPlan) }),
-      }
-      return save(changed(before, { ...changes, ...plans }), before)
+      return save(changed(before, { ...changes, ...plansIn(changes, before) }), before)
     },
     async remove(id) {
       const { name } = await storedRow(id)

@@ -17,6 +17,7 @@ import {
   type TaskState,
 } from './pipeline-rows.ts'
 import { countTasks, parsePlan } from './plan/parse-plan.ts'
+import { restoreSecrets } from './plan/plan-secrets.ts'
 import { LONGEST_LISTED, LONGEST_SHOWN, writePlans } from './plan/stored-plans.ts'
 import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task, TaskWithSubtasks } from './records.ts'
 import { sealJson } from './sealed.ts'
@@ -156,7 +157,9 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       )
       return { count, items: await readPipelines(kysely, items, secrets, LONGEST_LISTED) }
     },
-    create: async (pipeline) => (await insert({ ...pipeline, plan: parsePlan(plugins, pipeline.plan) })) as Pipeline,
+    async create(pipeline) {
+      return (await insert({ ...pipeline, plan: restoreSecrets(parsePlan(plugins, pipeline.plan)) })) as Pipeline
+    },
     async start(blueprint, { skipCollectors, fullSync }, claim) {
       const plan = await planOf(context, blueprint, { skipCollectors })
       const { id: blueprintId, name, labels, priority, skipOnFail, timeAfter } = blueprint

@@ -1,10 +1,11 @@
 /** Values that users send for a plugin's described fields: matched, converted, checked, encrypted, masked. */
+import { hasAddressSecret, serverOf } from '../address-secrets.ts'
 import { UserError } from '../errors.ts'
 import { compilePattern } from '../plugin-kit/patterns.ts'
 import type { Field, Fields } from '../plugin-kit/plugin.ts'
 import { missingField } from '../plugin-kit/required-fields.ts'
 import { columnName } from '../plugin-kit/settings-tables.ts'
-import { fingerprint, hasPassword, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
+import { fingerprint, hasMask, isMask, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
 import type { Settings } from './records.ts'
 import { createReader } from './sealed.ts'
 
@@ -39,7 +40,7 @@ const CONVERT: Record<Field['kind'], (name: string, value: unknown, field: Field
       throw wrong(name, 'an address that begins with http:// or https://')
     }
     // It is shown in many places, and the source's own fields are there for it.
-    if (name === 'endpoint' && hasPassword(text)) throw wrong(name, 'an address without a password')
+    if (name === 'endpoint' && hasAddressSecret(text)) throw wrong(name, 'an address without user, password or token')
     return text
   },
   integer(name, value) {
@@ -98,26 +99,53 @@ function convert(name: string, field: Field, value: unknown): unknown {
 /**
  * The complete, checked values after a change. Without `stored` they are those of something new: absent and null mean the
  * default. With it, absent keeps what is stored, null resets, and a masked secret stands for the stored one; but secrets
- * of one way of signing in are not taken over into another.
+ * of one way of signing in are not taken over into another, and those for one server not to another.
  */
 export function checkSettings(fields: Fields, sent: Settings, stored?: Settings): Values {
   const picked = pickNames(Object.keys(fields), sent)
   const isOtherLogin = stored !== undefined && (picked.authMethod ?? stored.authMethod) !== stored.authMethod
+  const moved = stored && movedServer(fields, picked, stored)
   const values: Values = {}
   const given: Values = {}
   for (const [name, field] of Object.entries(fields)) {
     const value = field.isManaged ? undefined : picked[name]
-    const before = isOtherLogin && field.kind === 'secret' ? '' : stored?.[name]
+    const isLost = (isOtherLogin || moved !== undefined) && field.kind === 'secret'
+    const before = isLost ? '' : stored?.[name]
     if (value === undefined || (value === null && !stored)) values[name] = stored ? before : emptyOf(field)
     else if (value === null) values[name] = emptyOf(field)
-    else if (isOtherLogin && isMaskOf(field, value, stored[name])) values[name] = ''
-    else values[name] = keepStored(field, convert(name, field, value), before, stored)
+    else if (isLost && isMaskOf(field, value, stored?.[name])) values[name] = ''
+    else values[name] = keepStored(name, field, convert(name, field, value), before, stored)
+    const isOfLogin = field.authMethod === undefined || field.authMethod === (picked.authMethod ?? stored?.authMethod)
+    if (moved && isLost && isOfLogin && !isOtherLogin && !field.isManaged && value !== null) {
+      if (stored?.[name] && values[name] === '') throw enterAgain(name, moved)
+    }
     const isNeeded = !field.isOptional && !field.isManaged && !field.authMethod
     if (isNeeded && (values[name] ?? '') === '') throw missingField(name, field)
     if (field.isRotated && values[name] !== stored?.[name]) Object.assign(given, tokensBefore(values[name]))
   }
   return { ...values, ...given }
 }
+
+interface Move {
+  readonly field: string
+  readonly to: string
+}
+
+/** The field that leads requests elsewhere than before. Without a proxy they go straight to the server that they were for. */
+function movedServer(fields: Fields, picked: Values, stored: Settings): Move | undefined {
+  for (const [field, { kind, default: standard, isManaged }] of Object.entries(fields)) {
+    const value = picked[field]
+    if (kind !== 'url' || isManaged || value === undefined || (field === 'proxy' && !value)) continue
+    const to = serverOf(String(value || standard || '').trim())
+    if (to !== serverOf(stored[field] || standard)) return { field, to: to ?? 'another server' }
+  }
+  return undefined
+}
+
+const enterAgain = (name: string, { field, to }: Move) =>
+  new UserError(
+    `${name} is needed again: ${field} now leads to ${to}, and a stored secret is only sent to the server that it was entered for.`,
+  )
 
 /** Nothing has come of a refresh token that was given just now. */
 const tokensBefore = (refreshToken: unknown) => ({
@@ -129,12 +157,18 @@ const tokensBefore = (refreshToken: unknown) => ({
 const isMaskOf = ({ kind }: Field, sent: unknown, stored: unknown): boolean =>
   kind === 'secret' && typeof stored === 'string' && sent === maskSecret(stored)
 
-function keepStored({ kind, isRotated }: Field, sent: unknown, stored: unknown, all?: Settings): unknown {
-  if (typeof stored !== 'string' || typeof sent !== 'string') return sent
+function keepStored(name: string, field: Field, sent: unknown, before: unknown, all?: Settings): unknown {
+  const { kind, isRotated } = field
+  if (typeof sent !== 'string' || (kind !== 'secret' && kind !== 'url')) return sent
+  const stored = typeof before === 'string' ? before : ''
   // What a form or a file still has may have been replaced since.
   if (isRotated && stored && (sent === maskSecret(sent) || fingerprint(sent) === all?.tokenOrigin)) return stored
-  if (kind === 'secret') return unmaskSecret(sent, stored)
-  return kind === 'url' && sent === maskUrl(stored) ? stored : sent
+  if (kind === 'url' && sent === maskUrl(stored)) return stored
+  const meant = kind === 'secret' ? unmaskSecret(sent, stored) : sent
+  if (meant !== stored && (kind === 'secret' ? isMask(meant) : hasMask(meant))) {
+    throw new UserError(`${name} is masked, and no secret is stored that the stars could stand for: enter it in full.`)
+  }
+  return meant
 }
 
 /** Column values; secrets and addresses with a password in them are encrypted. */
@@ -142,7 +176,7 @@ export const sealSettings = (fields: Fields, values: Settings, { encrypt }: Secr
   Object.fromEntries(
     Object.entries(fields).map(([name, { kind }]) => {
       const value = values[name]
-      const isSecret = value && (kind === 'secret' || (kind === 'url' && hasPassword(value)))
+      const isSecret = value && (kind === 'secret' || (kind === 'url' && hasAddressSecret(value)))
       return [columnName(name), isSecret ? encrypt(value) : value]
     }),
   )

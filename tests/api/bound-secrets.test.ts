@@ -1,0 +1,186 @@
+/** A stored secret goes to the server that it was entered for, and to no other. */
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config-as-code/document.ts'
+import { exportConfig } from '../../src/config-as-code/export.ts'
+import { reconcile } from '../../src/config-as-code/reconcile.ts'
+import { maskSecret } from '../../src/secrets.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { startTestApi, type TestApi } from './support/test-api.ts'
+
+const TOKEN = 'a-token-of-circleci'
+const PROXY_PASSWORD = 'proxy-pass-word'
+const CONNECTIONS = '/plugins/circleci/connections'
+
+/** Notes what it is sent. */
+async function startListener() {
+  const heard: IncomingMessage['headers'][] = []
+  const server = createServer((request, response) => {
+    heard.push(request.headers)
+    response.setHeader('content-type', 'application/json').end('{"id":"1","login":"ada","name":"Ada"}')
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    heard,
+    close: () => new Promise((closed) => server.close(closed)),
+  }
+}
+type Listener = Awaited<ReturnType<typeof startListener>>
+
+describeEachDatabase('secrets and their server', (test) => {
+  let api: TestApi
+  let own: Listener
+  let other: Listener
+  let count = 0
+
+  beforeAll(async () => {
+    own = await startListener()
+    other = await startListener()
+    api = await startTestApi(test.database)
+  })
+  beforeEach(() => {
+    own.heard.length = 0
+    other.heard.length = 0
+  })
+  afterAll(async () => {
+    await api.close()
+    await own.close()
+    await other.close()
+  })
+
+  async function connect(more: object = {}): Promise<{ id: number; name: string }> {
+    const name = `bound ${++count}`
+    const { body } = await api.ask('POST', CONNECTIONS, { name, endpoint: own.url, token: TOKEN, ...more })
+    return { id: body.id, name }
+  }
+  /** Ways of not sending the secret. */
+  const withoutSecret = [{}, { token: '' }, { token: maskSecret(TOKEN) }, { token: `new-one-1,${maskSecret(TOKEN)}` }]
+
+  it.each(['endpoint', 'proxy'])('another %s needs the secret again, in edits and in tests', async (field) => {
+    const { id } = await connect()
+    for (const secret of withoutSecret) {
+      for (const [method, path] of [
+        ['PATCH', `${CONNECTIONS}/${id}`],
+        ['POST', `${CONNECTIONS}/${id}/test`],
+      ] as const) {
+        const refused = await api.ask(method, path, { [field]: other.url, ...secret })
+        expect(refused.status, JSON.stringify(secret)).toBe(400)
+        expect(refused.body.message).toMatch(/^token is (needed again|masked)/)
+      }
+    }
+    expect(other.heard).toEqual([])
+    expect((await api.ask('GET', `${CONNECTIONS}/${id}`)).body[field] ?? '').not.toBe(other.url)
+
+    const tested = await api.ask('POST', `${CONNECTIONS}/${id}/test`, { [field]: other.url, token: 'another-token-1' })
+    expect(tested.body).toMatchObject({ success: true })
+    expect(JSON.stringify(other.heard)).toContain('another-token-1')
+    expect(JSON.stringify(other.heard)).not.toContain(TOKEN)
+    const saved = await api.ask('PATCH', `${CONNECTIONS}/${id}`, { [field]: other.url, token: TOKEN })
+    expect(saved.status).toBe(200)
+  })
+
+  it('what stays at the server needs nothing again', async () => {
+    const { id } = await connect({ proxy: other.url })
+    for (const change of [
+      { endpoint: `${own.url}below/` },
+      { endpoint: own.url, name: `bound ${++count}` },
+      { proxy: '' },
+    ]) {
+      expect((await api.ask('PATCH', `${CONNECTIONS}/${id}`, change)).status).toBe(200)
+    }
+    expect((await api.ask('POST', `${CONNECTIONS}/${id}/test`, { endpoint: own.url })).body).toMatchObject({
+      success: true,
+    })
+    expect(JSON.stringify(own.heard)).toContain(TOKEN)
+  })
+
+  it('a password of another way to sign in is not kept for another server', async () => {
+    const jira = '/plugins/jira/connections'
+    const made = await api.ask('POST', jira, {
+      name: `bound ${++count}`,
+      endpoint: own.url,
+      authMethod: 'BasicAuth',
+      username: 'ada',
+      password: 'basic-pass-word',
+      token: TOKEN,
+    })
+    const path = `${jira}/${made.body.id}`
+    expect((await api.ask('PATCH', path, { endpoint: other.url })).body.message).toMatch(/^password is needed again/)
+    expect((await api.ask('PATCH', path, { endpoint: other.url, password: 'another-one' })).status).toBe(200)
+    const moved = await api.ask('PATCH', path, { authMethod: 'AccessToken' })
+    expect(moved.body.message).toMatch(/^token is missing/)
+  })
+
+  it('masks never become secrets', async () => {
+    const { id } = await connect({ proxy: other.url.replace('://', `://me:${PROXY_PASSWORD}@`) })
+    const { body: shown } = await api.ask('GET', `${CONNECTIONS}/${id}`)
+    expect(shown.proxy).toContain('me:***')
+    expect((await api.ask('PATCH', `${CONNECTIONS}/${id}`, shown)).status).toBe(200)
+    const wrong = [{ token: 'xy****yz' }, { proxy: own.url.replace('://', '://me:*****@') }]
+    for (const each of wrong) {
+      expect((await api.ask('PATCH', `${CONNECTIONS}/${id}`, each)).body.message).toMatch(/is masked|is needed again/)
+      const created = { name: `bound ${++count}`, endpoint: own.url, token: TOKEN, ...each }
+      expect((await api.ask('POST', CONNECTIONS, created)).body.message).toMatch(/is masked/)
+    }
+    const plan = [[{ plugin: 'gitextractor', options: { url: 'https://h/x', repoId: '1', password: 'xy****yz' } }]]
+    expect((await api.ask('POST', '/pipelines', { name: 'masked', plan })).body.message).toMatch(/password is masked/)
+  })
+
+  it('a plan gives its secrets to the same servers only', async () => {
+    const task = (host: string, password: string, more: object = {}) => ({
+      plugin: 'gitextractor',
+      subtasks: [],
+      options: { url: `https://${host}/x.git`, repoId: '1', user: 'git', password, ...more },
+    })
+    const first = { mode: 'ADVANCED', name: 'bound', cronConfig: 'manual', isManual: true }
+    const { body } = await api.ask('POST', '/blueprints', { ...first, plan: [[task('one.example', 'plan-pass-word')]] })
+    const masked = body.plan[0][0].options.password
+    expect(masked).toBe('pl**********rd')
+    const path = `/blueprints/${body.id}`
+    const change = (plan: unknown) => api.ask('PATCH', path, { plan })
+    for (const wrong of [
+      [[task('two.example', masked)]],
+      [[task('one.example:8443', masked)]],
+      [[task('one.example', masked, { proxy: 'http://two.example' })]],
+      [[task('one.example', masked, { connectionId: 2, pluginName: 'github' })]],
+      [[task('one.example', 'xy****yz')]],
+    ]) {
+      const refused = await change(wrong)
+      expect([refused.status, refused.body.message]).toEqual([
+        400,
+        expect.stringMatching(/password is masked.*enter it again/),
+      ])
+    }
+    // Behind another task it is still the same.
+    expect((await change([[task('two.example', 'other-pass')], [task('one.example', masked)]])).status).toBe(200)
+    const { plan } = (await api.control.services.blueprints.trigger(body.id)) as any
+    expect(plan[1][0].options.password).toBe(masked)
+  })
+
+  it('files need the secret again, in dry runs too, and print no password', async () => {
+    const { name } = await connect({ proxy: own.url.replace('://', `://me:${PROXY_PASSWORD}@`) })
+    const { database, plugins } = api.control.context
+    const run = (settings: string, isDryRun: boolean, environment = {}) =>
+      reconcile(parseConfig(`connections: {circleci: {${name}: {${settings}}}}`, 'weir.yaml'), {
+        ...{ database, plugins, services: api.control.services, environment, isDryRun },
+      })
+    for (const isDryRun of [true, false]) {
+      await expect(run(`endpoint: '${other.url}'`, isDryRun)).rejects.toThrow(/token is needed again/)
+      await expect(run(`proxy: 'http://me:in-the-file@127.0.0.1:1'`, isDryRun)).rejects.toThrow(/env: NAME/)
+    }
+    const changes = await run('proxy: {env: OTHER}, token: {env: TOKEN}', true, {
+      OTHER: 'http://me:other-pass-word@127.0.0.1:1',
+      TOKEN,
+    })
+    const [field] = changes[0]?.fields ?? []
+    expect(field).toMatchObject({ name: 'proxy', after: 'http://me:***************@127.0.0.1:1' })
+    expect(JSON.stringify(changes)).not.toMatch(new RegExp(`${PROXY_PASSWORD}|other-pass-word|${TOKEN}`))
+    expect(other.heard).toEqual([])
+
+    const exported = await exportConfig({ database, plugins, services: api.control.services })
+    expect(exported).not.toMatch(/\*\*\*|pass-word/)
+    expect(exported).toMatch(/proxy:\s+env: CIRCLECI_BOUND_\d+_PROXY/)
+  })
+})
