@@ -25,7 +25,7 @@ const BASICS = ['errors', 'config', 'log', 'address-secrets']
 const FOLDERS: Readonly<Record<string, Folder>> = {
   src: { mayImport: EVERYTHING },
   'src/errors': { mayImport: [] },
-  'src/config': { mayImport: ['errors'] },
+  'src/config': { mayImport: ['errors', 'address-secrets'] },
   'src/address-secrets': { mayImport: [] },
   'src/log': { mayImport: ['errors', 'address-secrets'] },
   'src/database': { mayImport: BASICS },

@@ -16,10 +16,10 @@ export const isSecretParameter = (name: string): boolean => isSecretName(name) |
 const OUTSIDE = /[\s"'<>`\\]/g
 const LONGEST_SCHEME = 40
 const SCHEME = /[a-z][a-z0-9+.-]*$/i
-/** Alone, before what only fills the place of a password, or too long for a name. */
+/** A user that is a token: alone, before what only fills the place of a password, or too long for a name. */
 const TOKEN_AS_USER = [/^[^:]+:$/, /:x-[\w-]+$/, /^[\w~.-]{20,}:/]
-/** Their user is a name; elsewhere it may be a token, as in `https://token@host`. */
-const WITH_USER_NAME = /^(?:(?:git\+)?ssh|git|socks\w*|rediss?|postgres\w*|mysql\w*|mariadb|amqps?|ldaps?|smtps?)$/i
+/** Elsewhere the user is a name. */
+const TAKES_TOKENS = /^(?:\w+\+)?https?$/i
 
 /** The text with the secrets of all addresses in it replaced: passwords, tokens before the @, values of parameters. */
 export function hideAddressSecrets(text: string, hide: (secret: string) => string): string {
@@ -35,7 +35,25 @@ export function hideAddressSecrets(text: string, hide: (secret: string) => strin
   return clean + text.slice(done)
 }
 
-export const hasAddressSecret = (text: string): boolean => hideAddressSecrets(text, () => '') !== text
+/** The secrets themselves, as they stand there and decoded. */
+export function addressSecrets(text: string): readonly string[] {
+  const found = new Set<string>()
+  hideAddressSecrets(text, (secret) => {
+    found.add(secret).add(decoded(secret))
+    return ''
+  })
+  return [...found]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export const hasAddressSecret = (text: string): boolean => addressSecrets(text).length > 0
 
 function endOf(text: string, from: number): number {
   OUTSIDE.lastIndex = from
@@ -67,7 +85,7 @@ function hideUser(scheme: string, authority: string, hide: (secret: string) => s
   if (at <= 0) return authority
   const [user = '', ...rest] = authority.slice(0, at).split(':')
   const password = rest.join(':')
-  const isToken = !WITH_USER_NAME.test(scheme) && TOKEN_AS_USER.some((form) => form.test(`${user}:${password}`))
+  const isToken = TAKES_TOKENS.test(scheme) && TOKEN_AS_USER.some((form) => form.test(`${user}:${password}`))
   const shown = [isToken && user ? hide(user) : user, password ? hide(password) : password]
   return shown.slice(0, rest.length > 0 ? 2 : 1).join(':') + authority.slice(at)
 }
@@ -77,7 +95,7 @@ export function bareAddress(text: string): string {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && hasAddressSecret(text) ? URL.parse(text) : null
   if (!url) return text
   url.password = ''
-  if (!WITH_USER_NAME.test(url.protocol.slice(0, -1))) url.username = ''
+  if (TAKES_TOKENS.test(url.protocol.slice(0, -1))) url.username = ''
   for (const name of new Set(url.searchParams.keys())) if (isSecretParameter(name)) url.searchParams.delete(name)
   return url.href
 }

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { addressSecrets } from './address-secrets.ts'
 import { UserError } from './errors.ts'
 
 const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -111,6 +112,16 @@ export function readConfig(environment: Environment): Config {
     ...parse(oidcProviderVariables, environment, `OIDC_${name.toUpperCase().replaceAll('-', '_')}_`),
   }))
   return deepFreeze({ ...values, dataFolder: resolve(values.dataFolder), oidc })
+}
+
+const SECRETS = ['encryptionSecret', 'newEncryptionSecret', 'notificationSecret', 'sessionSecret', 'authToken'] as const
+const ADDRESSES = ['databaseUrl', 'queueUrl', 'notificationEndpoint'] as const
+
+/** What no log may show. */
+export function secretsOf(config: Config): readonly string[] {
+  const plain = [...SECRETS.map((name) => config[name]), ...config.oidc.map(({ clientSecret }) => clientSecret)]
+  const inAddresses = ADDRESSES.flatMap((name) => addressSecrets(config[name] ?? ''))
+  return [...plain, ...inAddresses].filter((secret) => secret !== undefined)
 }
 
 function parse<V extends Variables>(wanted: V, environment: Environment, prefix = ''): Parsed<V> {

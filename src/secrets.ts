@@ -9,7 +9,7 @@ import {
   randomBytes,
 } from 'node:crypto'
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
-import { hideAddressSecrets, isSecretName } from './address-secrets.ts'
+import { addressSecrets, hideAddressSecrets, isSecretName } from './address-secrets.ts'
 import { UserError } from './errors.ts'
 
 export interface Secrets {
@@ -138,6 +138,15 @@ export function maskSecrets<Value>(value: Value, isSecret = false): Value {
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
   const masked = Object.entries(value).map(([key, each]) => [key, maskSecrets(each, isSecret || isSecretName(key))])
   return Object.fromEntries(masked) as Value
+}
+
+/** The secrets in such JSON. */
+export function secretsIn(value: unknown, isSecret = false): string[] {
+  if (typeof value === 'string' || typeof value === 'number') {
+    return isSecret ? [String(value)] : [...addressSecrets(String(value))]
+  }
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, each]) => secretsIn(each, isSecret || isSecretName(key)))
 }
 
 /** Equal options give equal marks, and a mark tells nothing about the options. */

@@ -1,4 +1,5 @@
-import { type Config, readConfig } from '../config.ts'
+import { addressSecrets } from '../address-secrets.ts'
+import { type Config, readConfig, secretsOf } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { startEmbedded } from '../database/embedded.ts'
 import { openDatabase } from '../database/open.ts'
@@ -20,10 +21,7 @@ const STOP_DEADLINE_MS = 90_000
 
 export function createRuntime(): Runtime {
   const config = readConfig(process.env)
-  const { encryptionSecret, newEncryptionSecret, notificationSecret, sessionSecret, authToken } = config
-  for (const secret of [encryptionSecret, newEncryptionSecret, notificationSecret, sessionSecret, authToken])
-    keepSecret(secret ?? '')
-  for (const provider of config.oidc) keepSecret(provider.clientSecret ?? '')
+  for (const secret of secretsOf(config)) keepSecret(secret)
 
   const stop = new AbortController()
   const abort = (reason?: Error) => {
@@ -49,6 +47,7 @@ export async function withDatabase<Result>(
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config.dataFolder, { onProgress, onLost: fail })
   try {
     const url = embedded?.url ?? config.databaseUrl ?? ''
+    for (const secret of addressSecrets(url)) keepSecret(secret)
     const database = await openDatabase(url)
     try {
       onProgress('preparing the tables')

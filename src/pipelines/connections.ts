@@ -50,7 +50,9 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     if (before) requireReadable(fields, before, sent)
     const values = checkSettings(fields, sent, before)
     requireLogin(fields, values)
-    if (values.endpoint) await requireOpenEndpoint(values.endpoint)
+    for (const [field, { kind }] of Object.entries(fields)) {
+      if (kind === 'url' && values[field]) await requireOpenEndpoint(values[field])
+    }
     const row = { name, ...sealSettings(fields, values, secrets) }
     const namesake = await findRow(kysely, table, { name })
     if (namesake && namesake.id !== before?.id) {

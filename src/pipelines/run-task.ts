@@ -1,10 +1,11 @@
 /** Runs the subtasks of one stored task, in order, from where an earlier attempt stopped. */
 import { join } from 'node:path'
+import { addressSecrets } from '../address-secrets.ts'
 import type { Database } from '../database/database.ts'
 import { FatalError, messageOf } from '../errors.ts'
 import { keepSecret, redact } from '../log.ts'
 import type { Plugin, Subtask, SubtaskResult, TaskRun } from '../plugin-kit/subtask.ts'
-import type { Secrets } from '../secrets.ts'
+import { type Secrets, secretsIn } from '../secrets.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import type { TaskRow } from './pipeline-rows.ts'
 import { countsAsCollector, selectSubtasks } from './plan/select-subtasks.ts'
@@ -59,6 +60,7 @@ async function runSubtasks(
   const { kysely } = database
   const pipeline = await findRow(kysely, pipelines, { id: task.pipeline_id })
   const { redrive: isRedriven = false, ...options } = openOptions(task.options, secrets)
+  for (const secret of secretsIn(options)) keepSecret(secret)
   const selected = selectSubtasks(pluginNamed(plugins, task.plugin), task.subtasks, {
     skipCollectors: pipeline?.skip_collectors ?? false,
   })
@@ -76,7 +78,11 @@ async function runSubtasks(
     timeAfter: pipeline?.time_after ?? null,
     signal,
     log,
-    decrypt: (stored) => hidden(secrets.decrypt(stored)),
+    decrypt(stored) {
+      const plain = secrets.decrypt(stored)
+      // An address without a password is stored as it is, and messages name it.
+      return plain === stored ? plain : hidden(plain)
+    },
     encrypt: (plain) => secrets.encrypt(hidden(plain)),
   }
   const lists: { readonly name: string; readonly result: SubtaskResult }[] = []
@@ -129,7 +135,8 @@ function remarksOf({ remarks = [], quarantined }: SubtaskResult): string {
 
 /** What the log must not show once it was read, part by part where it is a list. */
 function hidden(plain: string): string {
-  for (const part of [plain, ...plain.split(',')]) keepSecret(part)
+  const inAddress = addressSecrets(plain)
+  for (const part of inAddress.length > 0 ? inAddress : [plain, ...plain.split(',')]) keepSecret(part)
   return plain
 }
 

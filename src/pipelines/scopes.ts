@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { withBareAddresses } from '../address-secrets.ts'
 import { readByKeys } from '../database/pieces.ts'
 import type { Column, Table } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
@@ -52,7 +53,7 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
       const isNumber = ['bigint', 'integer', 'double'].includes((table.columns[column] as Column).kind)
       return [column, isNumber && value === '' ? 0 : value]
     })
-    return fitted(table, Object.fromEntries(values))
+    return fitted(table, withBareAddresses(Object.fromEntries(values)))
   }
 
   async function requireScopeConfig(source: PluginSpec, connectionId: number, id: unknown): Promise<void> {

@@ -1,6 +1,8 @@
 /** The thread that runs tasks, one at a time, with a small database pool of its own. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { addressSecrets } from '../address-secrets.ts'
+import { readConfig, secretsOf } from '../config.ts'
 import { openDatabase } from '../database/open.ts'
 import { messageOf } from '../errors.ts'
 import { keepSecret, redact } from '../log.ts'
@@ -28,7 +30,9 @@ export interface FromWorker {
 const CONNECTIONS = 5
 
 const setup = workerData as WorkerSetup
-keepSecret(setup.secretKey)
+for (const secret of [setup.secretKey, ...addressSecrets(setup.databaseUrl), ...secretsOf(readConfig(process.env))]) {
+  keepSecret(secret)
+}
 // On Linux this concerns the calling thread alone: whoever waits for the API comes first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 

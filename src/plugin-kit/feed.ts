@@ -4,7 +4,9 @@
  * message   one thing that it sends; kept raw first, then it takes the way of what is collected: raw → tool → domain
  * rebuild   the subtasks of a feed make everything anew from the messages that were kept
  */
+
 import { sql } from 'kysely'
+import { withBareAddresses } from '../address-secrets.ts'
 import type { Database } from '../database/database.ts'
 import type { Column, Columns, Table, TableRow } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
@@ -147,7 +149,9 @@ async function takeMessage(feed: Feed, task: EntityTask, entity: Entity, message
   const { database, params } = task
   const place: Place = { plugin: feed.name, subtask: 'receive', params }
   const raw = rawTable(entity.spec.raw as string)
-  await write(database, [raw.row({ params, data: Buffer.from(JSON.stringify(message)), url })])
+  // Build servers send the addresses that they clone from, with a token of theirs in it.
+  const data = Buffer.from(JSON.stringify(withBareAddresses(message)))
+  await write(database, [raw.row({ params, data, url: url.replace(/\?.*$/s, '') })])
   // The connection is locked, so that the last message of it is this one.
   const { id } = await database.kysely
     .selectFrom(raw.name)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withBareAddresses } from '../../address-secrets.ts'
 import { write } from '../../database/write.ts'
 import { repos } from '../../domain/code.ts'
 import { domainTables } from '../../domain/index.ts'
@@ -32,7 +33,7 @@ export const pushRoutes: Routes = (api, { config, database }) => {
       }
       const table = domainTables.find(({ name }) => name === tableName)
       if (!table) throw new UserError(`${tableName} is no table of the domain layer.`, { status: 403 })
-      const made = request.body.map((values, index) => {
+      const made = withBareAddresses(request.body).map((values, index) => {
         const unknown = Object.keys(values).find((name) => !table.names.includes(name))
         if (unknown) throw new UserError(`Row ${index + 1}: ${tableName} has no column ${unknown}.`)
         try {

@@ -101,10 +101,11 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
       },
     },
     async (request, reply) => {
-      const { connectionId, '*': path } = request.params
+      const { connectionId } = request.params
+      const path = pathOf(request.url)
       const every = Array.from({ length: 500 }, (_, index) => 100 + index)
       const answer = await askSource(source, services, connectionId, (client) =>
-        client.send({ path: requirePath(path), query: request.query, accept: every }, patience(stopWith(reply))),
+        client.send({ path, query: request.query, accept: every }, patience(stopWith(reply))),
       )
       if (answer.body === undefined) {
         throw new UserError(`${title} did not answer with JSON.`, { status: 502 })
@@ -115,9 +116,13 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
   )
 }
 
-/** Below the endpoint, and nowhere else. */
-function requirePath(path: string): string {
-  const isPath = !/^[a-z][a-z0-9+.-]*:|\\/i.test(path) && !path.split('/').includes('..') && !path.startsWith('/')
-  if (!isPath) throw new UserError('The path must lie below the endpoint of the connection.')
+const PLACE = '/proxy/rest/'
+
+/** As it was sent: names with an encoded slash in them must stay one part. Where it leads is checked when it is asked. */
+function pathOf(url: string): string {
+  const [path = ''] = url.slice(url.indexOf(PLACE) + PLACE.length).split(/[?#]/)
+  if (/^[a-z][a-z0-9+.-]*(?::|%3a)/i.test(path) || path.startsWith('/')) {
+    throw new UserError('The path must lie below the endpoint of the connection.')
+  }
   return path
 }

@@ -1,4 +1,5 @@
 import { isSecretParameter } from '../../address-secrets.ts'
+import { UserError } from '../../errors.ts'
 import { HttpFatalError } from './failure.ts'
 import type { Quota } from './quota.ts'
 
@@ -69,12 +70,30 @@ export type Verdict =
 
 export const DEFAULT_CLASS = 'core'
 
+/** More layers of encoding than anybody means. */
+const DEEPEST_ENCODING = 5
+
+/** A path that stays below the one that it is put behind, however often servers on the way decode it. */
+function belowPath(path: string): string {
+  let plain = path.replace(/[?#].*$/s, '')
+  let isBelow = !plain.includes('\\')
+  for (let layer = 0; isBelow; layer++) {
+    // Parsers of addresses leave line breaks out, and some servers what follows a semicolon.
+    const parts = plain.replace(/[\t\r\n]/g, '').split(/[/\\]/)
+    isBelow = layer < DEEPEST_ENCODING && !parts.some((part) => /^\.{1,2}(?:;.*)?$/.test(part))
+    const decoded = plain.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
+    if (isBelow && decoded === plain) return path.replace(/^\//, '')
+    plain = decoded
+  }
+  throw new UserError('The path must lie below the endpoint of the connection: write it without .. and backslashes.')
+}
+
 /** The absolute URL of a request. Refuses another origin, which would be sent the connection's credentials. */
 export function urlOf(endpoint: string, request: HttpRequest, hosts: readonly string[] = []): URL {
   const base = new URL(endpoint)
   const url = /^[a-z][a-z0-9+.-]*:/i.test(request.path)
     ? new URL(request.path)
-    : new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}/${request.path.replace(/^\//, '')}`)
+    : new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}/${belowPath(request.path)}`)
   if (url.origin !== base.origin && !hosts.some((host) => URL.parse(host)?.origin === url.origin)) {
     const message = `${safeUrl(url)} is outside of the connection's endpoint ${safeUrl(base)}`
     throw new HttpFatalError(message, { address: safeUrl(url) })
