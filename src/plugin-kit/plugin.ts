@@ -93,6 +93,8 @@ export interface PluginSpec {
     readonly limits?: RateLimits
     /** A cheap request that proves that a connection works. */
     readonly test?: HttpRequest
+    /** Whether its answer is one that only this source gives; without it, any object will do. */
+    readonly knows?: (body: any) => boolean
     /** Finds out more than `test` can, such as what each token may do; asked instead of it. */
     readonly check?: CheckConnection
     /** What collectors need to know of the server, such as its version; asked once a task. */

@@ -11,21 +11,25 @@ import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const TOKEN = 'a-token-of-circleci'
 const PROXY_PASSWORD = 'proxy-pass-word'
+const ANSWER = '{"id":"1","login":"ada","name":"Ada"}'
 const CONNECTIONS = '/plugins/circleci/connections'
 
 /** Notes what it is sent. */
 async function startListener() {
-  const heard: IncomingMessage['headers'][] = []
   const server = createServer((request, response) => {
-    heard.push(request.headers)
-    response.setHeader('content-type', 'application/json').end('{"id":"1","login":"ada","name":"Ada"}')
+    listener.heard.push(request.headers)
+    listener.paths.push(request.url ?? '')
+    response.setHeader('content-type', 'application/json').end(listener.answer)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  return {
+  const listener = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    heard,
+    heard: [] as IncomingMessage['headers'][],
+    paths: [] as string[],
+    answer: ANSWER,
     close: () => new Promise((closed) => server.close(closed)),
   }
+  return listener
 }
 type Listener = Awaited<ReturnType<typeof startListener>>
 
@@ -41,8 +45,7 @@ describeEachDatabase('secrets and their server', (test) => {
     api = await startTestApi(test.database)
   })
   beforeEach(() => {
-    own.heard.length = 0
-    other.heard.length = 0
+    for (const { heard, paths } of [own, other]) heard.length = paths.length = 0
   })
   afterAll(async () => {
     await api.close()
@@ -111,6 +114,42 @@ describeEachDatabase('secrets and their server', (test) => {
     expect((await api.ask('PATCH', path, { endpoint: other.url, password: 'another-one' })).status).toBe(200)
     const moved = await api.ask('PATCH', path, { authMethod: 'AccessToken' })
     expect(moved.body.message).toMatch(/^token is missing/)
+  })
+
+  it('an answer that is not of the source is no success', async () => {
+    for (const [answer, plugin] of [
+      ['{}', 'circleci'],
+      ['[]', 'circleci'],
+      ['"ok"', 'circleci'],
+      ['{"message":"hello"}', 'github'],
+    ] as const) {
+      own.answer = answer
+      const sent = { endpoint: own.url, token: TOKEN, authMethod: 'AccessToken' }
+      const tested = await api.ask('POST', `/plugins/${plugin}/test`, sent)
+      expect([tested.status, tested.body.success, tested.body.message]).toEqual([
+        502,
+        false,
+        expect.stringMatching(/does not answer as .* does/),
+      ])
+    }
+    own.answer = ANSWER
+  })
+
+  it('the path of a proxied request stays below the endpoint', async () => {
+    const { id } = await connect({ endpoint: `${own.url}api/` })
+    const proxied = (path: string) => api.server.inject({ url: `${CONNECTIONS}/${id}/proxy/rest/${path}` })
+    const outside = [
+      '%252e%252e/x',
+      '%2e%2e/x',
+      '%2e%2e%2fx',
+      '..%5cx',
+      '%252e%252e%252fx',
+      'a/%25%32%65%25%32%65/%2e%2e/x',
+    ]
+    for (const path of outside) expect([400, 404], path).toContain((await proxied(path)).statusCode)
+    expect(own.paths).toEqual([])
+    await proxied('projects/a%2Fb?x=1')
+    expect(own.paths).toEqual(['/api/projects/a%2Fb?x=1'])
   })
 
   it('masks never become secrets', async () => {

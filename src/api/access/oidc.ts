@@ -2,6 +2,7 @@
 import * as client from 'openid-client'
 import type { Config, OidcProvider } from '../../config.ts'
 import { messageOf, UserError } from '../../errors.ts'
+import { guardedFetch } from '../../plugin-kit/http/index.ts'
 import type { Secrets } from '../../secrets.ts'
 import { isOwnAddress } from '../addresses.ts'
 import type { Session } from './sessions.ts'
@@ -53,6 +54,7 @@ export function openOidc(config: Config, secrets: Secrets): Oidc {
     const execute = isLoopback(provider.issuerUrl) ? [client.allowInsecureRequests] : []
     const found = client.discovery(new URL(provider.issuerUrl), provider.clientId, provider.clientSecret, undefined, {
       execute,
+      [client.customFetch]: guardedFetch,
     })
     discovered.set(provider.name, found)
     // A provider that was down is asked again.

@@ -16,6 +16,7 @@ export const circleci = definePlugin({
     endpoint: 'https://circleci.com/api/',
     sign: (token) => ({ 'Circle-Token': token }),
     test: { path: '/v2/me' },
+    knows: ({ id }) => typeof id === 'string',
     fields: {
       endpoint: { kind: 'url', label: 'Endpoint', default: 'https://circleci.com/api/' },
       token: { kind: 'secret', label: 'Personal API token', help: 'User Settings, Personal API Tokens.' },
