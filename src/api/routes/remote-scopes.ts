@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { UserError } from '../../errors.ts'
+import type { ApiClient } from '../../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { askSource } from '../ask-source.ts'
@@ -104,16 +105,25 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
       const { connectionId } = request.params
       const path = pathOf(request.url)
       const every = Array.from({ length: 500 }, (_, index) => 100 + index)
-      const answer = await askSource(source, services, connectionId, (client) =>
-        client.send({ path, query: request.query, accept: every }, patience(stopWith(reply))),
-      )
+      const answer = await askSource(source, services, connectionId, async (client) => {
+        const sent = { path, query: request.query, accept: every }
+        const { status, headers, body } = await client.send(sent, patience(stopWith(reply)))
+        const own = Object.entries(headers).filter(([name]) => name.startsWith('x-'))
+        return { status, headers: quoted(client, Object.fromEntries(own)), body: quoted(client, body) }
+      })
       if (answer.body === undefined) {
         throw new UserError(`${title} did not answer with JSON.`, { status: 502 })
       }
-      const own = Object.entries(answer.headers).filter(([name]) => name.startsWith('x-'))
-      return reply.code(answer.status).headers(Object.fromEntries(own)).send(answer.body)
+      return reply.code(answer.status).headers(answer.headers).send(answer.body)
     },
   )
+}
+
+/** Some servers answer with what they were sent, and whoever may ask here may not know the secrets. */
+function quoted<Value>(client: ApiClient, value: Value): Value {
+  const text = JSON.stringify(value) ?? ''
+  const clean = client.redact(text)
+  return clean === text ? value : JSON.parse(clean)
 }
 
 const PLACE = '/proxy/rest/'
