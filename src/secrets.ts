@@ -131,12 +131,14 @@ export const hasMask = (url: string): boolean =>
   hideAddressSecrets(url, (secret) => (/^\*+$/.test(secret) ? '' : secret)) !== url
 
 /** JSON that users wrote, such as a plan, with secrets in addresses and under names of secrets starred. */
-export function maskSecrets<Value>(value: Value, isSecret = false): Value {
+export const maskSecrets = <Value>(value: Value, name = ''): Value => maskAll(value, isSecretName(name))
+
+function maskAll<Value>(value: Value, isSecret: boolean): Value {
   if (typeof value === 'string') return (isSecret ? maskSecret(value) : maskUrl(maskPem(value))) as Value
   if (typeof value === 'number') return (isSecret ? maskSecret(String(value)) : value) as Value
-  if (Array.isArray(value)) return value.map((each) => maskSecrets(each, isSecret)) as Value
+  if (Array.isArray(value)) return value.map((each) => maskAll(each, isSecret)) as Value
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  const masked = Object.entries(value).map(([key, each]) => [key, maskSecrets(each, isSecret || isSecretName(key))])
+  const masked = Object.entries(value).map(([key, each]) => [key, maskAll(each, isSecret || isSecretName(key))])
   return Object.fromEntries(masked) as Value
 }
 

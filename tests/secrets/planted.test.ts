@@ -3,7 +3,7 @@
  * in what was printed and logged, in the data folder, in every answer, and in what is exported.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -202,7 +202,11 @@ describeEachDatabase('planted secrets', (test) => {
     await ask('POST', '/projects', { name: 'planted', metrics: [] })
     const github = [[{ plugin: 'github', options: { connectionId: 1, githubId: 7, name: 'acme/web' } }]]
     const circleci = [[{ plugin: 'circleci', options: { connectionId: 1, projectSlug: 'gh/acme/web' } }]]
-    const { body: pipeline } = await ask('POST', '/pipelines', { name: 'planted', skipOnFail: true, plan: [stage(0, 8)] })
+    const { body: pipeline } = await ask('POST', '/pipelines', {
+      name: 'planted',
+      skipOnFail: true,
+      plan: [stage(0, 8)],
+    })
     const { body: blueprint } = await ask('POST', '/blueprints', {
       ...{ name: 'planted', mode: 'ADVANCED', isManual: true, cronConfig: 'manual' },
       ...{ plan: [...github, ...circleci], beforePlan: [stage(0, 1)], afterPlan: [stage(3, 4)] },
@@ -295,18 +299,10 @@ describeEachDatabase('planted secrets', (test) => {
 
   async function runCommands(): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'weir-planted-'))
-    const file = join(folder, 'weir.yaml')
     const own = { ...environment, DB_URL: url, DATA_FOLDER: server.dataFolder }
-    const more = {
-      FILE_TOKEN: planted.plant('file-token'),
-      FILE_PROXY: withUser(parrot.url, `me:${planted.plant('file-proxy')}`),
-    }
-    const settings = `endpoint: '${parrot.url}', token: {env: FILE_TOKEN}, proxy: {env: FILE_PROXY}`
-    writeFileSync(file, `connections: {circleci: {from file: {${settings}}}}\n`)
     const wrongDatabase = url.replace(planted.all.get('database') ?? '', planted.plant('wrong-database'))
     const exported = join(folder, 'exported.yaml')
     for (const [parameters, environment] of [
-      [['config', 'plan', file], { ...own, ...more }],
       [['config', 'export', exported], own],
       [['doctor'], { ...own, DB_URL: wrongDatabase }],
     ] as const) {
@@ -352,6 +348,8 @@ describeEachDatabase('planted secrets', (test) => {
       'git-password',
       'git-proxy',
     ]
-    expect(used.filter((kind) => !parrot.heard.join('\n').includes(planted.all.get(kind) ?? ''))).toEqual([])
+    const heard = parrot.heard.join('\n')
+    const unused = used.filter((kind) => !heard.includes(planted.all.get(kind) ?? ''))
+    expect(unused, textsIn(join(server.dataFolder, 'logs'))).toEqual([])
   }, 300_000)
 })
