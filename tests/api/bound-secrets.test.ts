@@ -145,7 +145,7 @@ describeEachDatabase('secrets and their server', (test) => {
       '%2e%2e%2fx',
       '..%5cx',
       '%252e%252e%252fx',
-      'a/%25%32%65%25%32%65/%2e%2e/x',
+      'a/%25%32%65%25%32%65/x',
     ]
     for (const path of outside) expect([400, 404], path).toContain((await proxied(path)).statusCode)
     expect(own.paths).toEqual([])
