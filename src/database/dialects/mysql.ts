@@ -200,7 +200,6 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
       inTransaction(pool, (own) => {
         const nested: Database = {
           ...databaseOn(own, settings),
-          transaction: (part) => part(nested),
           until: () => nested,
           // A deadlock undoes the whole transaction: sending its last statement again would keep only that one.
           isRetryable: () => false,
