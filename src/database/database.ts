@@ -33,7 +33,10 @@ export interface Database {
   until(signal: AbortSignal): Database
   /** The tables and columns that exist now. */
   describe(): Promise<ReadonlyMap<string, LiveTable>>
-  /** Runs `body` while nobody else holds the lock of that name, in this process or another. */
+  /**
+   * Runs `body` while nobody else holds the lock of that name, in this process or another. Within a transaction the lock is
+   * held until that ends.
+   */
   locked<Result>(name: string, body: () => Promise<Result>): Promise<Result>
   /** A deadlock or a lock that took too long: the statement had no effect and may be sent again. */
   isRetryable(error: unknown): boolean

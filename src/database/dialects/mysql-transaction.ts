@@ -4,8 +4,11 @@ import type { Pool, PoolConnection } from 'mysql2'
 export type Pooled = Pick<Pool, 'query' | 'getConnection' | 'end'>
 type Query = (...sent: any[]) => unknown
 
-/** Gives `body` a pool of the one connection that the transaction runs on. */
-export async function inTransaction<Result>(pool: Pooled, body: (pool: Pooled) => Promise<Result>): Promise<Result> {
+/** Gives `body` a pool of the one connection that the transaction runs on, and a way to say what follows its end. */
+export async function inTransaction<Result>(
+  pool: Pooled,
+  body: (pool: Pooled, atEnd: (statement: string) => void) => Promise<Result>,
+): Promise<Result> {
   const connection = await new Promise<PoolConnection>((resolve, reject) =>
     pool.getConnection((error, made) => (error ? reject(error) : resolve(made))),
   )
@@ -19,17 +22,21 @@ export async function inTransaction<Result>(pool: Pooled, body: (pool: Pooled) =
     getConnection: (callback: (error: null, connection: PoolConnection) => void) => callback(null, borrowed),
     end: (callback?: () => void) => callback?.(),
   } as unknown as Pooled
+  const last = new Set<string>()
+  const giveBack = async () => {
+    for (const statement of last) await run(statement)
+    connection.release()
+  }
   try {
     await run('start transaction')
-    const result = await body(nested)
+    const result = await body(nested, (statement) => last.add(statement))
     await run('commit')
-    connection.release()
+    await giveBack().catch(() => connection.destroy())
     return result
   } catch (error) {
-    await run('rollback').then(
-      () => connection.release(),
-      () => connection.destroy(),
-    )
+    await run('rollback')
+      .then(giveBack)
+      .catch(() => connection.destroy())
     throw error
   }
 }

@@ -197,10 +197,17 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
     sendRows: insertWriter(pool, mysql, settings.allowed),
     gather: gatherCells,
     transaction: (body) =>
-      inTransaction(pool, (own) => {
+      inTransaction(pool, (own, atEnd) => {
+        const inside = databaseOn(own, settings)
         const nested: Database = {
-          ...databaseOn(own, settings),
+          ...inside,
+          transaction: (part) => inside.transaction((inner) => part({ ...inner, locked: nested.locked })),
           until: () => nested,
+          async locked(name, part) {
+            atEnd('do release_all_locks()')
+            await takeLock(inside.kysely, name)
+            return part()
+          },
           // A deadlock undoes the whole transaction: sending its last statement again would keep only that one.
           isRetryable: () => false,
         }
@@ -215,9 +222,7 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
     locked: (name, body) =>
       database.aside((own) =>
         own.kysely.connection().execute(async (connection) => {
-          // Names are per server, and at most 64 characters. Ends with its connection.
-          const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
-          await sql`select get_lock(${lock}, 86400)`.execute(connection)
+          await takeLock(connection, name)
           return body()
         }),
       ),
@@ -230,6 +235,12 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
     },
   }
   return database
+}
+
+/** Names are per server, and at most 64 characters. Ends with its connection. */
+async function takeLock(queries: Kysely<any>, name: string): Promise<void> {
+  const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
+  await sql`select get_lock(${lock}, 86400)`.execute(queries)
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {

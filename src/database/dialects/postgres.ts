@@ -142,15 +142,20 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
     },
     until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
     describe: () => describe(kysely),
-    locked: (name, body) =>
-      database.aside((own) =>
-        own.kysely.connection().execute(async (connection) => {
-          // Ends with its connection.
-          await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
-          return body()
-        }),
-      ),
-    isRetryable,
+    async locked(name, body) {
+      if (turns)
+        return database.aside((own) =>
+          own.kysely.connection().execute(async (connection) => {
+            // Ends with its connection.
+            await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
+            return body()
+          }),
+        )
+      await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(kysely)
+      return body()
+    },
+    // Within a transaction that failed nothing can be sent again.
+    isRetryable: turns ? isRetryable : () => false,
     explain: explainWith(TROUBLES, url, 5432),
     async close() {
       turns?.close()
