@@ -4,14 +4,13 @@ import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import type { z } from 'zod'
-import { audited } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { ControlPlane } from '../pipelines/control-plane.ts'
 import { accessMode } from './access/access-token.ts'
-import { attemptLimit } from './access/attempt-limit.ts'
-import { actorOf, installGate } from './access/gate.ts'
+import { attemptLimit, networkOf } from './access/attempt-limit.ts'
+import { actorOf, installGate, isProbe } from './access/gate.ts'
 import { rewriteUrl, withoutSlash } from './addresses.ts'
 import type { Api, ApiContext } from './api.ts'
 import { LARGEST_BODY, parseBody } from './body.ts'
@@ -52,7 +51,7 @@ export async function createServer({ config, control, log }: ServerDependencies)
     plugins,
     secrets,
     services: control.services,
-    servicesFor: (request) => audited(control.services, database, actorOf(request)),
+    servicesFor: (request) => control.servicesFor(actorOf(request)),
     shared,
     failures: attemptLimit(),
   }
@@ -110,6 +109,8 @@ async function installProtection(api: Api, { config }: ApiContext): Promise<void
     await api.register(rateLimit, {
       max: config.requestsPerMinute,
       timeWindow: '1 minute',
+      allowList: isProbe,
+      keyGenerator: ({ ip }) => networkOf(ip),
       errorResponseBuilder: (_request, { after }) =>
         new UserError(`Too many requests from this address: try again after ${after}.`, { status: 429 }),
     })

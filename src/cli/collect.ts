@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { UserError } from '../errors.ts'
 import type { Pipeline, Task } from '../pipelines/records.ts'
 import type { PipelineEvent } from '../pipelines/services.ts'
-import { openControl } from './control.ts'
+import { commandLineActor, openControl } from './control.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -35,7 +35,7 @@ export const collect = new Command('collect')
       runtime,
       async (database, url) => {
         const control = await openControl(runtime, database)
-        const { blueprints, pipelines, projects } = control.services
+        const { blueprints, pipelines, projects } = control.servicesFor(commandLineActor())
         const { blueprint } = await projects.get(name)
         if (!blueprint) throw new UserError(`Project ${name} has no blueprint: create one.`)
         const flags = { fullSync: options.full ?? false, skipCollectors: options.skipCollectors ?? false }

@@ -1,25 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { Command } from 'commander'
-import { audited } from '../audit/audit.ts'
 import { parseConfig } from '../config-as-code/document.ts'
 import { exportConfig } from '../config-as-code/export.ts'
 import { type ConfigChange, type ReconcileContext, reconcile } from '../config-as-code/reconcile.ts'
 import { messageOf, UserError } from '../errors.ts'
-import { openControl } from './control.ts'
+import { commandLineActor, openControl } from './control.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
-
-const actor = () => ({ name: userInfo().username, email: '', address: 'command line' })
 
 const withContext = <Result>(isDryRun: boolean, body: (context: ReconcileContext) => Promise<Result>) => {
   const runtime = createRuntime()
   return withDatabase(
     runtime,
     async (database) => {
-      const { context, services } = await openControl(runtime, database)
-      const { plugins } = context
-      const who = actor()
-      return body({ database, plugins, services: audited(services, database, who), environment: process.env, isDryRun })
+      const { context, servicesFor } = await openControl(runtime, database)
+      const services = servicesFor(commandLineActor())
+      return body({ database, plugins: context.plugins, services, environment: process.env, isDryRun })
     },
     () => {},
   )

@@ -163,7 +163,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
   })
 
   return {
-    async list({ enable, isManual, label, type = 'ALL', ...page } = {}) {
+    async list({ enable, isManual, label, type = 'ALL', projects: names, ...page } = {}) {
       const { count, items } = await selectPage(
         kysely,
         blueprints,
@@ -171,6 +171,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
         (query) => {
           let narrowed = query
           if (enable !== undefined) narrowed = narrowed.where('enable', '=', enable)
+          if (names) narrowed = narrowed.where('project_name', 'in', [...names])
           if (isManual !== undefined) narrowed = narrowed.where('is_manual', '=', isManual)
           else if (type !== 'ALL') {
             narrowed = narrowed.where('is_manual', '=', type === 'MANUAL')

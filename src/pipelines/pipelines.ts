@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { NOBODY, recordChange } from '../audit/record.ts'
 import { readByKeys } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import type { TaskStatus } from '../domain/enums.ts'
@@ -47,8 +48,15 @@ const TASKS_AT_ONCE = 500
 type Claim = (transaction: Kysely<any>) => Promise<boolean>
 
 export function pipelineService(context: ServiceContext): PipelineService & { start: StartPipeline } {
-  const { database, plugins, secrets, dataFolder } = context
+  const { database, plugins, secrets, dataFolder, actor = NOBODY } = context
   const { kysely } = database
+  const record = (
+    transaction: Queries,
+    action: 'run' | 'rerun' | 'cancel',
+    id: number,
+    before: object | null,
+    after: object,
+  ) => recordChange(transaction, actor, { action, subject: 'pipeline', key: String(id), before, after })
   const inTransaction = <Result>(body: (transaction: Kysely<any>) => Promise<Result>): Promise<Result> =>
     retrying(database, () => kysely.transaction().execute(body))
 
@@ -83,6 +91,8 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       const names = [...new Set(labels)].map((label) => ({ pipeline_id: pipelineId, name: label }))
       await insertRows(transaction, pipelineLabels, names)
       await insertRows(transaction, tasks, taskRows(plan, pipelineId))
+      const { fullSync = false, skipCollectors = false } = pipeline
+      await record(transaction, 'run', pipelineId, null, { name, blueprintId, total_tasks, fullSync, skipCollectors })
       return pipelineId
     })
     if (id === undefined) return undefined
@@ -132,6 +142,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         const copy = { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' }
         created.push(await insertRow(transaction, tasks, copy))
       }
+      await record(transaction, 'rerun', id, { status }, { status: 'TASK_RERUN', tasks: created.length })
       return created
     })
     context.changed('pipelines')
@@ -140,7 +151,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
   }
 
   return {
-    async list({ status, pending, blueprintId, label, ...page } = {}) {
+    async list({ status, pending, blueprintId, label, projects, ...page } = {}) {
       const { count, items } = await selectPage(
         kysely,
         pipelines,
@@ -150,6 +161,13 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
           if (status !== undefined) narrowed = narrowed.where('status', '=', status)
           if (pending) narrowed = narrowed.where('status', 'in', UNFINISHED)
           if (blueprintId) narrowed = narrowed.where('blueprint_id', '=', blueprintId)
+          if (projects) {
+            const own = kysely
+              .selectFrom(blueprints.name)
+              .select('id')
+              .where('project_name', 'in', [...projects])
+            narrowed = narrowed.where('blueprint_id', 'in', own)
+          }
           const labelled = kysely.selectFrom(pipelineLabels.name).select('pipeline_id').where('name', '=', label)
           return label === undefined ? narrowed : narrowed.where('id', 'in', labelled)
         },
@@ -201,6 +219,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         const wasQueued = await updateRows(transaction, pipelines, { id, status: [...QUEUED] }, ended)
         const isRunning = (await stored(id, transaction)).status === 'TASK_RUNNING'
         if (wasQueued || isRunning) {
+          await record(transaction, 'cancel', id, { isRunning }, { status: 'TASK_CANCELLED' })
           await updateRows(transaction, tasks, { pipeline_id: id, status: [...QUEUED] }, { ...ended, message: '' })
         }
         if (isRunning) await updateRows(transaction, pipelineLeases, { pipeline_id: id }, { cancel_requested: true })

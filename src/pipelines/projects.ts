@@ -99,13 +99,16 @@ export function projectService(
   const get = async (name: string) => (await complete([await stored(name)]))[0] as Project
 
   return {
-    async list({ keyword, ...page } = {}) {
+    async list({ keyword, names, ...page } = {}) {
       const wanted = keyword?.toLowerCase().replace(/[!%_]/g, '!$&')
       const { count, items } = await selectPage(
         kysely,
         projects,
         page,
-        (query) => (wanted ? query.where(sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`) : query),
+        (query) => {
+          const own = names ? query.where('name', 'in', [...names]) : query
+          return wanted ? own.where(sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`) : own
+        },
         [
           ['created_at', 'desc'],
           ['name', 'asc'],

@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import { withBareAddresses } from '../address-secrets.ts'
+import { NOBODY, recordChange } from '../audit/record.ts'
 import { readByKeys } from '../database/pieces.ts'
 import type { Column, Table } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
 import { UserError } from '../errors.ts'
+import { forgetScope } from '../plugin-kit/forget-scope.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { blueprintScopes, blueprints } from '../system/projects.ts'
@@ -23,6 +25,7 @@ import {
   fitted,
   publicName,
   publicRow,
+  type Queries,
   selectPage,
   selectRows,
   updateRows,
@@ -37,7 +40,7 @@ const writable = ({ names }: Table<any>): string[] =>
     (name) => !name.startsWith('_raw_data_') && !['connection_id', 'created_at', 'updated_at'].includes(name),
   )
 
-export function scopeService({ database, plugins, secrets }: ServiceContext): ScopeService {
+export function scopeService({ database, plugins, secrets, actor = NOBODY }: ServiceContext): ScopeService {
   const { kysely } = database
 
   /** Column values of what was sent, checked; numbers sent as text and the like are converted. */
@@ -183,12 +186,29 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
       const used = { plugin_name: plugin, connection_id: connectionId, scope_id: scopeId }
       if (!dataOnly) await requireUnused(kysely, `Scope ${scopeTitle(source, row)}`, used)
       await requireNothingRuns(kysely)
+      const recorded = (queries: Queries, what: string) =>
+        recordChange(queries, actor, {
+          action: 'delete',
+          subject: `${plugin} ${what}`,
+          key: `${connectionId}:${scopeId}`,
+          before: publicScope(source, row),
+          after: null,
+        })
       await deleteAlone(database, leasesOfScope(plugins, source, connectionId, row), async () => {
+        // The first of what is deleted; the rest follows, in parts.
+        await database.transaction(async (inside) => {
+          await forgetScope(inside, source.name, scopeParams(source, connectionId, row))
+          await recorded(inside.kysely, 'scope data')
+        })
         await deleteScopeData(database, plugins, source, connectionId, row)
         for (const rows of domainScopesOf(source, connectionId, row, entitiesOf([]))) {
           for (const plugin of plugins) await plugin.forget?.(database, rows)
         }
-        if (!dataOnly) await deleteRows(kysely, source.scope.table, where)
+        if (dataOnly) return
+        await database.transaction(async (inside) => {
+          await deleteRows(inside.kysely, source.scope.table, where)
+          await recorded(inside.kysely, 'scope')
+        })
       })
       return publicScope(source, row)
     },

@@ -1,4 +1,5 @@
 /** Everything that the API and the command line can do with configuration and runs, whatever the plugin. */
+import type { Actor } from '../audit/record.ts'
 import type { Database } from '../database/database.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import type { Logger } from '../log.ts'
@@ -33,6 +34,8 @@ export interface ServiceContext {
   /** Task logs are kept here. */
   readonly dataFolder: string
   readonly log: Logger
+  /** On whose behalf runs are started and ended, and scopes are deleted; Weir's own unless told. */
+  readonly actor?: Actor
   /** Tells whoever waits in this process that pipelines or blueprints changed; other processes see it when they poll. */
   readonly changed: (what: Change) => void
   /** Called when a pipeline was created, begins or ends. */
@@ -52,7 +55,7 @@ export interface Listed<Item> {
 
 export interface ProjectService {
   /** Newest first, with the last pipeline of each. */
-  list(filter?: Paged & { readonly keyword?: string }): Promise<Listed<Project>>
+  list(filter?: Paged & { readonly keyword?: string; readonly names?: readonly string[] }): Promise<Listed<Project>>
   /** With its blueprint: the given one, or daily at midnight UTC and six months back. */
   create(project: {
     readonly name: string
@@ -78,6 +81,8 @@ export interface BlueprintService {
       readonly isManual?: boolean
       readonly label?: string
       readonly type?: 'ALL' | 'MANUAL' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'CUSTOM'
+      /** Only of these. */
+      readonly projects?: readonly string[]
     },
   ): Promise<Listed<Blueprint>>
   create(blueprint: NewBlueprint): Promise<Blueprint>
@@ -97,6 +102,8 @@ export interface PipelineFilter extends Paged {
   readonly pending?: boolean
   readonly blueprintId?: number
   readonly label?: string
+  /** Only of the blueprints of these. */
+  readonly projects?: readonly string[]
 }
 export interface PipelineEvent {
   readonly pipeline: Pipeline

@@ -29,6 +29,8 @@ export const apiKeys = defineTable(
     allowed_path: string(),
     type: string(40),
     extra: string(),
+    role: string(20),
+    projects: json(),
     ...written,
   },
   { meaning: 'A key for the API, stored as a hash, with the paths it opens.' },
@@ -45,14 +47,24 @@ export const authSessions = defineTable(
     expires_at: required(indexed(timestamp())),
     revoked_at: indexed(timestamp()),
     last_seen_at: zeroTime(timestamp()),
+    provider: string(),
+    groups: json(),
+    token_mark: string(64),
   },
   { meaning: 'A signed-in browser, kept so that it can be signed out.' },
+)
+
+export const usedSignIns = defineTable(
+  '_weir_used_sign_ins',
+  { state: key(string(100)), expires_at: required(indexed(timestamp())) },
+  { meaning: 'Attempts to sign in with OpenID Connect that have ended, so that none ends twice.' },
 )
 
 export const auditEntries = defineTable(
   '_weir_audit_entries',
   {
     id: generated(key(bigint())),
+    actor_id: indexed(string()),
     actor: string(),
     actor_email: string(),
     address: string(100),

@@ -2,23 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { cookieHeader, cookiesOf } from './support/cookies.ts'
 import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const REFUSED = { success: false, message: expect.any(String) }
 const TOKEN = 'an-access-token-for-tests'
-
-const cookiesOf = ({ headers }: { headers: Record<string, any> }): Record<string, string> =>
-  Object.fromEntries(
-    [headers['set-cookie'] ?? []].flat().map((line: string) => {
-      const [pair = ''] = line.split(';')
-      return pair.split(/=(.*)/s).slice(0, 2) as [string, string]
-    }),
-  )
-const cookieHeader = (cookies: Record<string, string>) =>
-  Object.entries(cookies)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('; ')
 
 describeEachDatabase('access', (test) => {
   describe('without AUTH', () => {

@@ -1,5 +1,6 @@
 /** Records as the API shows them. */
 import { z } from 'zod'
+import { ROLES } from '../../config.ts'
 import { TASK_STATUSES } from '../../domain/enums.ts'
 import { time, timeOrNull } from './common.ts'
 
@@ -199,5 +200,7 @@ export const apiKey = z
     allowedPath: z.string(),
     type: z.string(),
     extra: z.string(),
+    role: z.enum(ROLES).optional().meta({ description: 'Left out: everything that its paths open.' }),
+    projects: z.array(z.string()).optional().meta({ description: 'Where the role holds; left out: everywhere.' }),
   })
   .meta({ id: 'ApiKey' })

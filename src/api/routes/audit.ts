@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ACTIONS } from '../../audit/record.ts'
 import { publicRow, selectPage } from '../../pipelines/store.ts'
 import { auditEntries } from '../../system/access.ts'
 import type { Routes } from '../api.ts'
@@ -7,10 +8,13 @@ import { answers, paging, time } from '../contract/common.ts'
 export const auditRoutes: Routes = (api, { database }) => {
   const entry = z.object({
     id: z.int(),
+    actorId: z
+      .string()
+      .meta({ description: 'Who, by what does not change: token:NAME, PROVIDER:SUBJECT, api-key:ID, …' }),
     actor: z.string(),
     actorEmail: z.string(),
     address: z.string(),
-    action: z.enum(['create', 'update', 'delete']),
+    action: z.enum(ACTIONS),
     subject: z.string(),
     subjectKey: z.string(),
     stateBefore: z.any(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { BlueprintChanges, NewBlueprint } from '../../pipelines/records.ts'
+import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { blueprintChanges, blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
 import { answers, idParameter, paging, queryFlag, success } from '../contract/common.ts'
@@ -30,9 +31,10 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
   api.get(
     '/blueprints',
     { schema: { tags, summary: 'Blueprints, newest first', querystring: list, response: answers(200, listed) } },
-    async ({ query, url }, reply) => {
-      const answer = await shared.share(url, async () => {
-        const { count, items } = await services.blueprints.list(present(query))
+    async (request, reply) => {
+      const projects = visibleProjects(request)
+      const answer = await shared.share(JSON.stringify([projects, request.url]), async () => {
+        const { count, items } = await services.blueprints.list(present({ ...request.query, projects }))
         return { count, blueprints: items }
       })
       return reply.type('application/json; charset=utf-8').send(answer)
@@ -90,7 +92,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         response: answers(200, pipeline, 404),
       },
     },
-    ({ params, body: flags }) => services.blueprints.trigger(params.id, present(flags)),
+    (request) => servicesFor(request).blueprints.trigger(request.params.id, present(request.body)),
   )
   api.get(
     '/blueprints/:id/pipelines',

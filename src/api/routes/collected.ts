@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { CollectedFilter } from '../../pipelines/services.ts'
 import type { Routes } from '../api.ts'
 import { answers, paging, time, timeOrNull } from '../contract/common.ts'
 import { pipeline } from '../contract/records.ts'
@@ -66,7 +65,7 @@ const quarantined = z
   .meta({ id: 'QuarantinedRecord', description: 'A record that could not be used, and why.' })
 
 /** What collections got and did not get, and what was put aside. */
-export const collectedRoutes: Routes = (api, { services: { collected } }) => {
+export const collectedRoutes: Routes = (api, { services: { collected }, servicesFor }) => {
   api.get(
     '/v1/receipts',
     {
@@ -97,12 +96,12 @@ export const collectedRoutes: Routes = (api, { services: { collected } }) => {
       return { count, records: items }
     },
   )
-  const again = (path: string, summary: string, act: (chosen: CollectedFilter) => Promise<unknown>) =>
+  const again = (path: string, summary: string, act: 'redrive' | 'askAgain') =>
     api.post(
       path,
       { schema: { tags, summary, body: driven, response: answers(201, pipeline, 404) } },
-      async (request, reply) => reply.code(201).send((await act(request.body)) as any),
+      async (request, reply) => reply.code(201).send((await servicesFor(request).collected[act](request.body)) as any),
     )
-  again('/v1/quarantine/redrive', 'Try records again that were put aside, of a project or a scope', collected.redrive)
-  again('/v1/gaps/ask-again', 'Collect, and ask for what is missing even where it was given up', collected.askAgain)
+  again('/v1/quarantine/redrive', 'Try records again that were put aside, of a project or a scope', 'redrive')
+  again('/v1/gaps/ask-again', 'Collect, and ask for what is missing even where it was given up', 'askAgain')
 }

@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Action, recordChange } from '../../audit/audit.ts'
+import { type Action, doRecorded, recordChange } from '../../audit/record.ts'
+import type { Database } from '../../database/database.ts'
 import { type CsvFile, csvFiles } from '../../plugins/customize/csv-files.ts'
 import { createField, deleteField, FIELD_TYPES, type FieldType, listFields } from '../../plugins/customize/fields.ts'
 import { importCsv } from '../../plugins/customize/import-csv.ts'
@@ -40,8 +42,10 @@ const fieldRoutes: Routes = (api, { database }) => {
     { schema: { tags, summary: 'Fields of a domain table', params, response: answers(200, z.array(field), 404) } },
     ({ params: { table } }) => listFields(database, table),
   )
-  const changed = (request: Parameters<typeof actorOf>[0], action: Action, key: string, after: unknown) =>
-    recordChange(database, actorOf(request), { action, subject: 'custom field', key, before: null, after })
+  const recorded =
+    (request: FastifyRequest, action: Action, key: string, after: unknown) =>
+    ({ kysely }: Database) =>
+      recordChange(kysely, actorOf(request), { action, subject: 'custom field', key, before: null, after })
   api.post(
     `${base}/:table/fields`,
     {
@@ -55,9 +59,8 @@ const fieldRoutes: Routes = (api, { database }) => {
     },
     async (request) => {
       const { table } = request.params
-      const created = await createField(database, table, request.body)
-      await changed(request, 'create', `${table}.${created.columnName}`, created)
-      return created
+      const key = `${table}.${request.body.columnName}`
+      return createField(database, table, request.body, recorded(request, 'create', key, request.body))
     },
   )
   api.delete(
@@ -72,8 +75,7 @@ const fieldRoutes: Routes = (api, { database }) => {
     },
     async (request) => {
       const { table, field: column } = request.params
-      await deleteField(database, table, column)
-      await changed(request, 'delete', `${table}.${column}`, null)
+      await deleteField(database, table, column, recorded(request, 'delete', `${table}.${column}`, null))
       return done()
     },
   )
@@ -110,18 +112,12 @@ const csvFileRoutes: Routes = (api, { database }) =>
           const form = request.body as Record<string, any>
           const ownerId: string = form[owner.idField]
           const isIncremental: boolean = form.incremental ?? false
-          const lines = await importCsv(database, csvFile, form.file, {
-            ownerId,
-            ownerName: form[owner.nameField],
+          const target = { ownerId, ownerName: form[owner.nameField], isIncremental }
+          const change = { action: 'update', subject: csvFile.name, key: ownerId } as const
+          await doRecorded(database, actorOf(request), change, async (inside) => ({
+            lines: await importCsv(inside, csvFile, form.file, target),
             isIncremental,
-          })
-          await recordChange(database, actorOf(request), {
-            action: 'update',
-            subject: csvFile.name,
-            key: ownerId,
-            before: null,
-            after: { lines, isIncremental },
-          })
+          }))
           return done()
         },
       )

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { planBody } from '../contract/blueprint-body.ts'
 import { answers, id, idParameter, paging, streams, success } from '../contract/common.ts'
@@ -52,14 +53,14 @@ async function* inPieces(count: number, pieces: AsyncIterable<readonly unknown[]
   yield ']}'
 }
 
-export const pipelineRoutes: Routes = (api, { services, shared }) => {
+export const pipelineRoutes: Routes = (api, { services, servicesFor, shared }) => {
   const { pipelines } = services
   api.post(
     '/pipelines',
     { schema: { tags, summary: 'Run a plan', body: newPipeline, response: answers(201, pipeline) } },
     async (request, reply) => {
       const { plan, ...rest } = request.body
-      const created = await pipelines.create({ ...present(rest), plan: services.parsePlan(plan) })
+      const created = await servicesFor(request).pipelines.create({ ...present(rest), plan: services.parsePlan(plan) })
       return reply.code(201).send(created)
     },
   )
@@ -67,9 +68,11 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
   api.get(
     '/pipelines',
     { schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed) } },
-    async ({ query: { blueprint_id: blueprintId, ...query }, url }, reply) => {
-      const answer = await shared.share(url, async () => {
-        const { count, items } = await pipelines.list(present({ ...query, blueprintId }))
+    async (request, reply) => {
+      const { blueprint_id: blueprintId, ...query } = request.query
+      const projects = visibleProjects(request)
+      const answer = await shared.share(JSON.stringify([projects, request.url]), async () => {
+        const { count, items } = await pipelines.list(present({ ...query, blueprintId, projects }))
         return { count, pipelines: items }
       })
       return reply.type('application/json; charset=utf-8').send(answer)
@@ -90,8 +93,8 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         response: answers(200, success, 404),
       },
     },
-    async ({ params }) => {
-      await pipelines.cancel(params.id)
+    async (request) => {
+      await servicesFor(request).pipelines.cancel(request.params.id)
       return done()
     },
   )
@@ -132,12 +135,12 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         response: answers(200, z.array(task), 404),
       },
     },
-    ({ params }) => pipelines.rerun(params.id),
+    (request) => servicesFor(request).pipelines.rerun(request.params.id),
   )
   api.post(
     '/tasks/:id/rerun',
     { schema: { tags, summary: 'Run one task again', params: idParameter, response: answers(200, task, 404) } },
-    ({ params }) => pipelines.rerunTask(params.id),
+    (request) => servicesFor(request).pipelines.rerunTask(request.params.id),
   )
   api.get(
     '/pipelines/:id/logging.tar.gz',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { NewBlueprint } from '../../pipelines/records.ts'
+import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
 import { answers, paging, success } from '../contract/common.ts'
@@ -32,9 +33,10 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
   api.get(
     '/projects',
     { schema: { tags, summary: 'Projects, newest first', querystring: list, response: answers(200, listed) } },
-    async ({ query, url }, reply) => {
-      const answer = await shared.share(url, async () => {
-        const { count, items } = await services.projects.list(present(query))
+    async (request, reply) => {
+      const names = visibleProjects(request)
+      const answer = await shared.share(JSON.stringify([names, request.url]), async () => {
+        const { count, items } = await services.projects.list(present({ ...request.query, names }))
         return { count, projects: items }
       })
       return reply.type('application/json; charset=utf-8').send(answer)

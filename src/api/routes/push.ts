@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { withBareAddresses } from '../../address-secrets.ts'
+import { doRecorded } from '../../audit/record.ts'
 import { write } from '../../database/write.ts'
 import { repos } from '../../domain/code.ts'
 import { domainTables } from '../../domain/index.ts'
 import { RecordError, UserError } from '../../errors.ts'
 import { selectRows } from '../../pipelines/store.ts'
+import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
 
@@ -43,8 +45,11 @@ export const pushRoutes: Routes = (api, { config, database }) => {
           throw new UserError(`Row ${index + 1}: ${error.message}.`, { cause: error })
         }
       })
-      await write(database, made)
-      return { rowsAffected: made.length }
+      const change = { action: 'push', subject: 'domain rows', key: tableName } as const
+      return doRecorded(database, actorOf(request), change, async (inside) => {
+        await write(inside, made)
+        return { rowsAffected: made.length }
+      })
     },
   )
   api.get(

@@ -6,6 +6,7 @@ import type { Services } from '../../pipelines/services.ts'
 import { UNFINISHED } from '../../pipelines/states.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 import { accessMode } from '../access/access-token.ts'
+import { mayEverywhere } from '../access/roles.ts'
 import type { Api, ApiContext, Routes } from '../api.ts'
 import { streams } from '../contract/common.ts'
 import { escapeHtml, page } from '../page.ts'
@@ -86,7 +87,7 @@ export const statusPageRoutes: Routes = (api: Api, context: ApiContext) => {
       },
     },
     async ({ user }, reply) => {
-      const isOpen = user !== undefined || mode === 'open' || mode === 'none'
+      const isOpen = mayEverywhere(user?.grants ?? [], 'viewer') || mode === 'open' || mode === 'none'
       return reply.type('text/html; charset=utf-8').send(await shownTo(isOpen))
     },
   )

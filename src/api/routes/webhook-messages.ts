@@ -1,10 +1,13 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { recordChange } from '../../audit/record.ts'
 import { type Feed, type Inbox, type Message, receive } from '../../plugin-kit/feed.ts'
 import { closeIssue } from '../../plugins/webhook/close-issue.ts'
 import { deploymentMessage } from '../../plugins/webhook/entities/deployments.ts'
 import { issueMessage } from '../../plugins/webhook/entities/issues.ts'
 import { pullRequestMessage } from '../../plugins/webhook/entities/pull-requests.ts'
 import { webhook } from '../../plugins/webhook/plugin.ts'
+import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, success } from '../contract/common.ts'
 import { messageBody } from '../contract/message-body.ts'
@@ -33,8 +36,12 @@ const KINDS: readonly Kind[] = [
 
 export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => {
   const response = answers(200, success, 404)
-  const open = (connectionId: number, body: (inbox: Inbox) => Promise<void>) =>
-    receive(database, webhook.feed as Feed, connectionId, body)
+  const open = (request: FastifyRequest, connectionId: number, what: string, body: (inbox: Inbox) => Promise<void>) =>
+    receive(database, webhook.feed as Feed, connectionId, async (inbox) => {
+      await body(inbox)
+      const change = { action: 'push', subject: `${WEBHOOK} ${what}`, key: String(connectionId) } as const
+      await recordChange(inbox.database.kysely, actorOf(request), { ...change, before: null, after: null })
+    })
 
   for (const { path, title, message, places } of KINDS) {
     const body = messageBody(message)
@@ -44,7 +51,7 @@ export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => 
         { schema: { tags, summary: `Tell ${where} of ${title}; the last word counts`, params, body, response } },
         async (request) => {
           const id = await connectionId(servicesFor(request), request)
-          await open(id, (inbox) => inbox.take(message.entity, request.body, request.url))
+          await open(request, id, path, (inbox) => inbox.take(message.entity, request.body, request.url))
           return done()
         },
       )
@@ -64,7 +71,7 @@ export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => 
       async (request) => {
         const id = await connectionId(servicesFor(request), request)
         const { issueKey } = request.params as { issueKey: string }
-        await open(id, (inbox) => closeIssue(inbox, issueKey, request.url))
+        await open(request, id, 'issue/close', (inbox) => closeIssue(inbox, issueKey, request.url))
         return done()
       },
     )
