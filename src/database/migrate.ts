@@ -29,6 +29,7 @@ export async function migrate(database: Database, tables: readonly Table<any>[])
         )
       }
       await applyStatements(database, statementsFor(database, [schemaVersions, ...tables], live))
+      for (const table of tables) if (table.isAppendOnly) await refuseChanges(database, table)
       for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) await migration(database.kysely)
       if (version < codeVersion) {
         await database.kysely
@@ -83,7 +84,7 @@ function isWider(
   return ladder !== undefined && ladder.indexOf(kind) > ladder.indexOf(current.type)
 }
 
-async function applyStatements({ kysely }: Database, statements: readonly string[]): Promise<void> {
+async function applyStatements({ kysely }: Pick<Database, 'kysely'>, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(kysely)
 }
 
@@ -111,5 +112,17 @@ async function plansIntoTheirOwnTable(kysely: Kysely<any>): Promise<void> {
       .set({ [column]: null })
       .where(column, 'is not', null)
       .execute()
+  }
+}
+
+/** Not every user of a server with a binary log may make triggers: without them only Weir itself keeps to it. */
+async function refuseChanges({ kysely, dialect }: Database, table: Table<any>): Promise<void> {
+  const { rows } = await sql`select trigger_name from information_schema.triggers
+    where event_object_table = ${table.name} and trigger_schema = ${sql.raw(dialect.appendOnly.schema)}`.execute(kysely)
+  if (rows.length > 0) return
+  try {
+    await applyStatements({ kysely }, dialect.appendOnly.statements(table))
+  } catch (error) {
+    if (!dialect.appendOnly.isRefused(error)) throw error
   }
 }

@@ -79,6 +79,7 @@ export interface Table<C extends Columns = Columns> {
   /** Positions of the key columns, in key order. */
   readonly keys: readonly number[]
   readonly meaning: string
+  readonly isAppendOnly: boolean
   /** First parts of the domain ids made from rows of this table, e.g. `github:GithubRepo`. */
   readonly idPrefix: string
   /** Positions of the columns that the engine fills, where the table has them. */
@@ -164,6 +165,8 @@ export interface TableOptions {
   readonly idPrefix?: string
   /** Key columns in key order, where it is not the order of the columns. */
   readonly keyOrder?: readonly string[]
+  /** Rows are added, and never changed or deleted; the database refuses it where it may have triggers. */
+  readonly isAppendOnly?: boolean
 }
 
 export function defineTable<const C extends Columns>(name: string, columns: C, options: TableOptions = {}): Table<C> {
@@ -177,6 +180,7 @@ export function defineTable<const C extends Columns>(name: string, columns: C, o
     names,
     keys: keyNames.map((each) => names.indexOf(each)),
     meaning: options.meaning ?? '',
+    isAppendOnly: options.isAppendOnly ?? false,
     idPrefix: options.idPrefix ?? '',
     createdAt: names.indexOf('created_at'),
     updatedAt: names.indexOf('updated_at'),

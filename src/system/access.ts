@@ -75,7 +75,10 @@ export const auditEntries = defineTable(
     state_after: json(),
     ...written,
   },
-  { meaning: 'Who changed which setting, when, and how it was before and after; secrets are masked.' },
+  {
+    meaning: 'Who changed, ran, sent or signed in to what, when, and how it was before and after; secrets are masked.',
+    isAppendOnly: true,
+  },
 )
 
 export const encryptionKeys = defineTable(

@@ -145,3 +145,6 @@ export function findRule(method: string, url: string): RouteRule | undefined {
 }
 export const ruleOf = (method: string, url: string | undefined): RouteRule =>
   (url === undefined ? undefined : findRule(method, url)) ?? UNKNOWN
+
+/** All that the table names, for the test that holds it against the routes. */
+export const ruledRoutes: readonly string[] = [...RULES.keys()]

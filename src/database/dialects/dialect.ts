@@ -31,6 +31,14 @@ export interface Dialect {
   createTable(table: Table<any>): string
   /** A table that only this connection sees. It is dropped without ending the transaction under way. */
   readonly temporary: { create(table: Table<any>): string; drop(name: string): string }
+  /** Makes the server refuse to change or delete rows of a table, where our user may make triggers. */
+  readonly appendOnly: {
+    readonly statements: (table: Table<any>) => readonly string[]
+    /** Whether they failed for want of a right. */
+    readonly isRefused: (error: unknown) => boolean
+    /** The schema that tables are in. */
+    readonly schema: string
+  }
   /** Changes a column of the live table to the wider type of the definition. */
   widenColumn(table: Table<any>, name: string): string
   /** Start of the day, ISO week (Monday) or month that `expression` falls in, as a date. */

@@ -67,6 +67,20 @@ export const mysql: Dialect = {
     create: (table) => createTemporary(mysql, table),
     drop: (name) => `drop temporary table if exists ${quote(name)}`,
   },
+  appendOnly: {
+    schema: 'database()',
+    statements: ({ name }) =>
+      ['update', 'delete'].map(
+        (change) => `create trigger ${quote(`${name}_${change}`)} before ${change} on ${quote(name)} for each row
+          signal sqlstate '45000' set message_text = '${name} is only ever added to'`,
+      ),
+    isRefused: (error) =>
+      [
+        'ER_BINLOG_CREATE_ROUTINE_NEED_SUPER',
+        'ER_TABLEACCESS_DENIED_ERROR',
+        'ER_SPECIFIC_ACCESS_DENIED_ERROR',
+      ].includes(codeOf(error)),
+  },
   widenColumn(table, name) {
     const column = table.columns[name] as Column
     return `alter table ${quote(table.name)} modify column ${quote(name)} ${this.columnType(column, table)}${column.isKey ? ' not null' : ' null'}`

@@ -55,6 +55,16 @@ export const postgres: Dialect = {
     create: (table) => createTemporary(postgres, table),
     drop: (name) => `drop table if exists pg_temp.${quote(name)}`,
   },
+  appendOnly: {
+    schema: 'current_schema()',
+    statements: ({ name }) => [
+      `create or replace function weir_refuse_change() returns trigger language plpgsql as $$
+        begin raise exception '% is only ever added to', tg_table_name; end $$`,
+      `create trigger weir_append_only before update or delete or truncate on ${quote(name)}
+        for each statement execute function weir_refuse_change()`,
+    ],
+    isRefused: (error) => codeOf(error) === '42501',
+  },
   widenColumn(table, name) {
     return `alter table ${quote(table.name)} alter column ${quote(name)} type ${this.columnType(table.columns[name])}`
   },
