@@ -25,6 +25,10 @@ export async function inOneTransaction<Result>(
   return result
 }
 
+/** Methods that change nothing. All others are named below: one that is forgotten does not compile. */
+const reading = <Service, Name extends keyof Service>(service: Service, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, service[name]])) as Pick<Service, Name>
+
 /** The same services; what they change on behalf of `actor` is recorded. `build` makes them on a transaction. */
 export function audited(actor: Actor, context: ServiceContext, build: (context: ServiceContext) => Services): Services {
   const services = build({ ...context, actor })
@@ -54,9 +58,10 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
   }
 
   return {
-    ...services,
+    // These record what they do themselves.
+    ...reading(services, 'pipelines', 'collected', 'parsePlan'),
     projects: {
-      ...services.projects,
+      ...reading(services.projects, 'list', 'get', 'exists'),
       create: (project) => recorded('create', 'project', project.name, nothing, (own) => own.projects.create(project)),
       update: (name, changes) =>
         recorded(
@@ -76,7 +81,9 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
         ),
     },
     blueprints: {
-      ...services.blueprints,
+      ...reading(services.blueprints, 'list', 'get', 'preview', 'previewOf'),
+      // Asks sources before it changes anything; the pipeline that it makes is recorded with it.
+      trigger: services.blueprints.trigger,
       create: (blueprint) =>
         recorded(
           'create',
@@ -103,7 +110,7 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
         ),
     },
     connections: {
-      ...services.connections,
+      ...reading(services.connections, 'list', 'get', 'reveal', 'check', 'mask'),
       create: (plugin, values) =>
         recorded(
           'create',
@@ -130,7 +137,7 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
         ),
     },
     scopes: {
-      ...services.scopes,
+      ...reading(services.scopes, 'list', 'get', 'latestSyncState'),
       put: (plugin, connectionId, sent) =>
         recorded('update', `${plugin} scopes`, connectionId, nothing, (own) =>
           own.scopes.put(plugin, connectionId, sent),
@@ -147,7 +154,7 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
       remove: services.scopes.remove,
     },
     scopeConfigs: {
-      ...services.scopeConfigs,
+      ...reading(services.scopeConfigs, 'list', 'get', 'projects'),
       create: (plugin, connectionId, values) =>
         recorded(
           'create',

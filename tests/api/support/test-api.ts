@@ -78,7 +78,8 @@ async function ask(server: FastifyInstance, method: string, url: string, body: u
     ...payload,
     headers: { ...type, ...sent.headers },
   })
-  const isJson = String(response.headers['content-type']).includes('json') && response.payload !== ''
+  const isJson = String(response.headers['content-type']).includes('application/json') && response.payload !== ''
+    /^application\/(problem\+)?json/.test(String(response.headers['content-type'])) && response.payload !== ''
   return {
     status: response.statusCode,
     headers: response.headers,
