@@ -79,7 +79,6 @@ async function ask(server: FastifyInstance, method: string, url: string, body: u
     headers: { ...type, ...sent.headers },
   })
   const isJson = String(response.headers['content-type']).includes('application/json') && response.payload !== ''
-    /^application\/(problem\+)?json/.test(String(response.headers['content-type'])) && response.payload !== ''
   return {
     status: response.statusCode,
     headers: response.headers,
