@@ -205,12 +205,20 @@ export function readConfig(environment: Environment): Config {
   return deepFreeze({ ...values, dataFolder: resolve(values.dataFolder), oidc })
 }
 
-const SECRETS = ['encryptionSecret', 'newEncryptionSecret', 'notificationSecret', 'sessionSecret', 'authToken'] as const
+const SECRETS = [
+  'encryptionSecret',
+  'newEncryptionSecret',
+  'notificationSecret',
+  'sessionSecret',
+  'authToken',
+  'proxyIdentitySecret',
+] as const
 const ADDRESSES = ['databaseUrl', 'queueUrl', 'notificationEndpoint'] as const
 
 /** What no log may show. */
 export function secretsOf(config: Config): readonly string[] {
-  const plain = [...SECRETS.map((name) => config[name]), ...config.oidc.map(({ clientSecret }) => clientSecret)]
+  const tokens = [...config.oidc.map(({ clientSecret }) => clientSecret), ...config.authTokens.map(({ token }) => token)]
+  const plain = [...SECRETS.map((name) => config[name]), ...tokens]
   const inAddresses = ADDRESSES.flatMap((name) => addressSecrets(config[name] ?? ''))
   return [...plain, ...inAddresses].filter((secret) => secret !== undefined)
 }
