@@ -30,7 +30,8 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', issuer)
     const answer = (status: number, body: unknown) => {
-      response.writeHead(status, { 'content-type': 'application/json' })
+      // A connection that is kept could be closed by its time-out just as it is used again.
+      response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
       response.end(JSON.stringify(body))
     }
     if (url.pathname === '/.well-known/openid-configuration') {
