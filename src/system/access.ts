@@ -29,11 +29,15 @@ export const apiKeys = defineTable(
     allowed_path: string(),
     type: string(40),
     extra: string(),
-    role: string(20),
-    projects: json(),
     ...written,
   },
   { meaning: 'A key for the API, stored as a hash, with the paths it opens.' },
+)
+
+export const apiKeyRoles = defineTable(
+  '_weir_api_key_roles',
+  { api_key_id: key(bigint()), role: string(20), projects: json() },
+  { meaning: 'What an API key may do, and in which projects; one without a row may do everything.' },
 )
 
 export const authSessions = defineTable(
@@ -47,11 +51,20 @@ export const authSessions = defineTable(
     expires_at: required(indexed(timestamp())),
     revoked_at: indexed(timestamp()),
     last_seen_at: zeroTime(timestamp()),
+  },
+  { meaning: 'A signed-in browser, kept so that it can be signed out.' },
+)
+
+export const sessionOrigins = defineTable(
+  '_weir_session_origins',
+  {
+    jti: key(string(36)),
     provider: string(),
     groups: json(),
     token_mark: string(64),
+    expires_at: required(indexed(timestamp())),
   },
-  { meaning: 'A signed-in browser, kept so that it can be signed out.' },
+  { meaning: 'How a browser was signed in: by which provider with which groups, or by which access token.' },
 )
 
 export const usedSignIns = defineTable(

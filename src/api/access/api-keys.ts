@@ -18,7 +18,7 @@ import {
 } from '../../pipelines/store.ts'
 import { compilePattern } from '../../plugin-kit/patterns.ts'
 import type { Secrets } from '../../secrets.ts'
-import { apiKeys } from '../../system/access.ts'
+import { apiKeyRoles, apiKeys } from '../../system/access.ts'
 import type { User } from './identity.ts'
 import { EVERYTHING } from './roles.ts'
 
@@ -64,17 +64,28 @@ const newKey = () => Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETT
 /** What keys of the web page are called; those of plugins are listed with their connections. */
 const LISTED_TYPE = 'devlake'
 
-type Row = RowOf<typeof apiKeys>
+type Row = RowOf<typeof apiKeys> & { readonly role: string; readonly projects: readonly string[] }
+
+/** With what each may do. */
+async function withRoles(queries: Queries, rows: readonly RowOf<typeof apiKeys>[]): Promise<Row[]> {
+  const ids = rows.map(({ id }) => id)
+  const held = ids.length ? await selectRows(queries, apiKeyRoles, (query) => query.where('api_key_id', 'in', ids)) : []
+  const byKey = new Map(held.map((each) => [each.api_key_id, each]))
+  return rows.map((row) => {
+    const { role = '', projects } = byKey.get(row.id) ?? {}
+    return { ...row, role, projects: projects ?? [] }
+  })
+}
 
 function shown(row: Row): ApiKey {
-  const { apiKey: _digest, role, projects, ...key } = publicRow(apiKeys, row)
-  return { ...key, ...(role && { role }), ...(projects?.length > 0 && { projects }) } as unknown as ApiKey
+  const { role, projects } = row
+  const { apiKey: _digest, ...key } = publicRow(apiKeys, row)
+  return { ...key, ...(role && { role }), ...(projects.length > 0 && { projects }) } as unknown as ApiKey
 }
 
 function grantsOf({ role, projects }: Row): readonly Grant[] {
   if (!role) return EVERYTHING
-  const names: readonly string[] = projects ?? []
-  return names.length === 0 ? [{ role: role as Role }] : names.map((project) => ({ role: role as Role, project }))
+  return projects.length === 0 ? [{ role: role as Role }] : projects.map((project) => ({ role: role as Role, project }))
 }
 
 /** Anchored, so that a key for /plugins/webhook opens no path that merely contains it. DevLake's form suggests no slash before. */
@@ -95,18 +106,18 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
   async function stored(id: number, queries: Queries = kysely) {
     const row = await findRow(queries, apiKeys, { id })
     if (!row) throw new UserError(`There is no API key ${id}.`, { status: 404 })
-    return row
+    return (await withRoles(queries, [row]))[0] as Row
   }
 
   return {
     async list(page) {
       const ofType = (query: any) => query.where('type', '=', LISTED_TYPE)
       const { count, items } = await selectPage(kysely, apiKeys, page, ofType, [['id', 'desc']])
-      return { count, items: items.map(shown) }
+      return { count, items: (await withRoles(kysely, items)).map(shown) }
     },
     async listOf(type) {
       const rows = await selectRows(kysely, apiKeys, (query) => query.where('type', '=', type).orderBy('id'))
-      return rows.map(shown)
+      return (await withRoles(kysely, rows)).map(shown)
     },
     async create({ name, type, allowedPath, expiredAt, extra = '', role = '', projects = [] }, actor) {
       if (await findRow(kysely, apiKeys, { name })) {
@@ -114,18 +125,10 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
       }
       const plain = newKey()
       const who = { creator: actor.name, creator_email: actor.email, updater: actor.name, updater_email: actor.email }
-      const row = {
-        ...who,
-        name,
-        type,
-        extra,
-        role,
-        projects,
-        allowed_path: allowedPath,
-        expired_at: expiredAt ?? null,
-      }
+      const row = { ...who, name, type, extra, allowed_path: allowedPath, expired_at: expiredAt ?? null }
       return database.transaction(async ({ kysely: inside }) => {
         const id = await insertRow(inside, apiKeys, { ...row, api_key: secrets.digest(plain) })
+        if (role) await insertRow(inside, apiKeyRoles, { api_key_id: id, role, projects })
         const key = shown(await stored(id, inside))
         await recordChange(inside, actor, { action: 'create', subject: 'API key', key: name, before: null, after: key })
         return { ...key, apiKey: plain }
@@ -146,11 +149,13 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
       database.transaction(async ({ kysely: inside }) => {
         const before = shown(await stored(id, inside))
         await deleteRows(inside, apiKeys, { id })
+        await deleteRows(inside, apiKeyRoles, { api_key_id: id })
         const change = { action: 'delete', subject: 'API key', key: before.name, before, after: null } as const
         await recordChange(inside, actor, change)
       }),
     async verify(key, path) {
-      const row = await findRow(kysely, apiKeys, { api_key: secrets.digest(key) })
+      const found = await findRow(kysely, apiKeys, { api_key: secrets.digest(key) })
+      const [row] = await withRoles(kysely, found ? [found] : [])
       if (!row) throw new UserError('This API key is not valid: create one, or renew it.', { status: 403 })
       if (row.expired_at && row.expired_at < new Date()) {
         throw new UserError(`The API key ${row.name} has expired: create another.`, { status: 403 })

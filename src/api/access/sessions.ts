@@ -6,11 +6,12 @@ import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { deleteRows, findRow, insertRow, type Queries } from '../../pipelines/store.ts'
 import type { Secrets } from '../../secrets.ts'
-import { authSessions } from '../../system/access.ts'
+import { authSessions, sessionOrigins } from '../../system/access.ts'
 import { signerFor } from './signed.ts'
 
 export const SESSION_COOKIE = 'devlake_session'
 export const CSRF_COOKIE = 'devlake_csrf'
+const TABLES = [authSessions, sessionOrigins]
 
 /** What was found out when somebody signed in. What it is worth is decided anew at each request. */
 export interface Session {
@@ -48,26 +49,26 @@ export function sessionService({ kysely }: Database, secrets: Secrets, config: C
       const issued = new Date()
       const expires = new Date(issued.getTime() + config.sessionTtlMs)
       const jti = randomUUID()
-      await queries.deleteFrom(authSessions.name).where('expires_at', '<', issued).execute()
-      await insertRow(queries, authSessions, {
-        ...session,
-        jti,
-        issued_at: issued,
-        expires_at: expires,
-        last_seen_at: issued,
-      })
+      const { sub, name, email, provider, groups, token_mark } = session
+      for (const table of TABLES) await queries.deleteFrom(table.name).where('expires_at', '<', issued).execute()
+      const times = { issued_at: issued, expires_at: expires, last_seen_at: issued }
+      await insertRow(queries, authSessions, { jti, sub, name, email, ...times })
+      await insertRow(queries, sessionOrigins, { jti, provider, groups, token_mark, expires_at: expires })
       reply.setCookie(SESSION_COOKIE, signer.sign({ jti }, expires), { ...cookieOptions, expires })
       // Readable by scripts of the same origin only, which send it back as a header.
       reply.setCookie(CSRF_COOKIE, randomUUID(), { ...cookieOptions, expires, httpOnly: false })
     },
     async read(cookie) {
       const claims = signer.read(cookie)
-      const row = claims && (await findRow(kysely, authSessions, { jti: claims.jti }))
-      return row && !row.revoked_at && (row.expires_at as Date) > new Date() ? (row as Session) : undefined
+      if (!claims) return undefined
+      const row = await findRow(kysely, authSessions, { jti: claims.jti })
+      const origin = await findRow(kysely, sessionOrigins, { jti: claims.jti })
+      const isOpen = row && origin && !row.revoked_at && (row.expires_at as Date) > new Date()
+      return isOpen ? ({ ...row, ...origin } as Session) : undefined
     },
     async close(queries, reply, cookie) {
       const claims = signer.read(cookie)
-      if (claims) await deleteRows(queries, authSessions, { jti: claims.jti })
+      for (const table of claims ? TABLES : []) await deleteRows(queries, table, { jti: claims?.jti })
       reply.clearCookie(SESSION_COOKIE, cookieOptions)
       reply.clearCookie(CSRF_COOKIE, { ...cookieOptions, httpOnly: false })
     },
