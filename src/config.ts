@@ -217,7 +217,10 @@ const ADDRESSES = ['databaseUrl', 'queueUrl', 'notificationEndpoint'] as const
 
 /** What no log may show. */
 export function secretsOf(config: Config): readonly string[] {
-  const tokens = [...config.oidc.map(({ clientSecret }) => clientSecret), ...config.authTokens.map(({ token }) => token)]
+  const tokens = [
+    ...config.oidc.map(({ clientSecret }) => clientSecret),
+    ...config.authTokens.map(({ token }) => token),
+  ]
   const plain = [...SECRETS.map((name) => config[name]), ...tokens]
   const inAddresses = ADDRESSES.flatMap((name) => addressSecrets(config[name] ?? ''))
   return [...plain, ...inAddresses].filter((secret) => secret !== undefined)
