@@ -14,8 +14,10 @@ export interface Field {
   readonly help?: string
   /** Stored when nothing is given. */
   readonly default?: unknown
-  /** What a form starts with; the API does not put it in. */
+  /** What a form starts with, and what holds for scopes without a scope config; the API does not put it in. */
   readonly suggestion?: unknown
+  /** The suggestion is only for those who want such a thing: never assumed. */
+  readonly isOnRequest?: boolean
   /** Fields of one heading are drawn together. */
   readonly panel?: string
   /** A refresh token that use replaces: see rotating-tokens.ts. */

@@ -34,8 +34,23 @@ export const circleci = definePlugin({
   },
   scopeConfig: {
     fields: {
-      deploymentPattern: { kind: 'regex', label: 'Jobs that deploy', size: 255, isOptional: true },
-      productionPattern: { kind: 'regex', label: 'Of these, to production', size: 255, isOptional: true },
+      deploymentPattern: {
+        kind: 'regex',
+        label: 'Workflows and jobs that deploy',
+        help: 'Matched against their names.',
+        size: 255,
+        isOptional: true,
+        suggestion: '(?i)deploy',
+      },
+      productionPattern: {
+        kind: 'regex',
+        label: 'Of these, to production',
+        help: 'Matched against their names. Empty: all of them.',
+        size: 255,
+        isOptional: true,
+        // Names that say no more than "deploy" mean production; deploy-staging and the like do not.
+        suggestion: '(?i)(prod|live|^(build|test|and|[-_ ])*deploy(ment)?$)',
+      },
     },
     prepare: deliveryRules,
   },

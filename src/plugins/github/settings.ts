@@ -57,12 +57,12 @@ const LABEL_HELP = 'Matched against each label; the last label that matches is t
 /** Five panels; an empty pattern matches nothing, except that without a production pattern everything is production. */
 export const scopeConfigFields: Fields = {
   ...inPanel('Issue Tracking', {
-    issueTypeRequirement: pattern('Labels of requirements', '(feat|feature|proposal|requirement)', LABEL_HELP),
-    issueTypeBug: pattern('Labels of bugs', '(bug|broken)', LABEL_HELP),
-    issueTypeIncident: pattern('Labels of incidents', '(incident|failure)', LABEL_HELP),
-    issuePriority: pattern('Labels of priority', '(highest|high|medium|low|p0|p1|p2|p3)', LABEL_HELP),
-    issueComponent: pattern('Labels of components', 'component(.*)', LABEL_HELP),
-    issueSeverity: pattern('Labels of severity', 'severity(.*)', LABEL_HELP),
+    issueTypeRequirement: pattern('Labels of requirements', '(?i)(feat|feature|proposal|requirement)', LABEL_HELP),
+    issueTypeBug: pattern('Labels of bugs', '(?i)(bug|broken)', LABEL_HELP),
+    issueTypeIncident: pattern('Labels of incidents', '(?i)(incident|failure)', LABEL_HELP),
+    issuePriority: pattern('Labels of priority', '(?i)(highest|high|medium|low|p0|p1|p2|p3)', LABEL_HELP),
+    issueComponent: pattern('Labels of components', '(?i)component(.*)', LABEL_HELP),
+    issueSeverity: pattern('Labels of severity', '(?i)severity(.*)', LABEL_HELP),
   }),
   ...inPanel('CI/CD', {
     envNamePattern: pattern('Production environments', '(?i)prod(.*)', 'Of deployments made through GitHub.'),
@@ -70,8 +70,8 @@ export const scopeConfigFields: Fields = {
     productionPattern: pattern('Of these, to production', '', 'Names, and branches of runs. Empty: all of them.'),
   }),
   ...inPanel('Code Review', {
-    prType: pattern('Labels of pull request types', 'type(.*)', LABEL_HELP),
-    prComponent: pattern('Labels of pull request components', 'component(.*)', LABEL_HELP),
+    prType: pattern('Labels of pull request types', '(?i)type(.*)', LABEL_HELP),
+    prComponent: pattern('Labels of pull request components', '(?i)component(.*)', LABEL_HELP),
   }),
   ...inPanel('Cross-domain', {
     prBodyClosePattern: pattern(
@@ -86,12 +86,14 @@ export const scopeConfigFields: Fields = {
       label: 'Releases to compare',
       help: 'tagsLimit: how many of the newest tags; tagsPattern: which tags count.',
       isOptional: true,
+      isOnRequest: true,
       suggestion: { tagsLimit: 10, tagsPattern: '/v\\d+\\.\\d+(\\.\\d+(-rc)*\\d*)*$/' },
     },
     prSizeExcludedFileExtensions: {
       kind: 'strings',
       label: 'File extensions that do not count towards the size of a pull request',
       isOptional: true,
+      isOnRequest: true,
       suggestion: [],
     },
   }),

@@ -23,7 +23,7 @@ import statuses from './entities/statuses.ts'
 import worklogs from './entities/worklogs.ts'
 import { boards, paramsOf, probe } from './kit.ts'
 import { remoteScopes } from './remote-scopes.ts'
-import { issueRules } from './rules.ts'
+import { issueRules, STANDARD_TYPES } from './rules.ts'
 
 export const jira = definePlugin({
   name: 'jira',
@@ -47,7 +47,13 @@ export const jira = definePlugin({
   },
   scopeConfig: {
     fields: {
-      typeMappings: { kind: 'json', label: 'Issue types and statuses', isOptional: true },
+      typeMappings: {
+        kind: 'json',
+        label: 'Issue types and statuses',
+        help: 'For each type of Jira its standardType (REQUIREMENT, BUG, INCIDENT) and, if wished, statusMappings. A type without one keeps its name, in capitals.',
+        isOptional: true,
+        suggestion: STANDARD_TYPES,
+      },
       storyPointField: { kind: 'string', label: 'Field with story points', size: 255, isOptional: true },
       dueDateField: { kind: 'string', label: 'Field with the due date', size: 255, isOptional: true },
       // Stored for clients that know it; Jira itself says which epic an issue belongs to.

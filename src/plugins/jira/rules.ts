@@ -10,6 +10,16 @@ interface TypeMapping {
   readonly statusMappings?: Readonly<Record<string, { readonly standardStatus?: string | null }>> | null
 }
 
+const ofType = (standardType: string, ...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { standardType }]))
+
+/** As Jira Software and Jira Service Management call them out of the box. */
+export const STANDARD_TYPES: Readonly<Record<string, TypeMapping>> = {
+  ...ofType('REQUIREMENT', 'Story', 'Feature', 'New Feature', 'Improvement'),
+  ...ofType('BUG', 'Bug', 'Defect'),
+  ...ofType('INCIDENT', 'Incident', '[System] Incident', 'Production Incident', 'Outage'),
+}
+
 const STANDARD_STATUS: Readonly<Record<string, string>> = { new: 'TODO', done: 'DONE' }
 export const standardStatus = (category: string): string => STANDARD_STATUS[category] ?? 'IN_PROGRESS'
 
