@@ -19,7 +19,7 @@ interface Folder {
 }
 
 const EVERYTHING = ['']
-const BASICS = ['errors', 'config', 'log', 'address-secrets']
+const BASICS = ['errors', 'config', 'log', 'address-secrets', 'nearest']
 
 /** The longest matching path decides. `plugins/*` stands for each plugin's own folder. */
 const FOLDERS: Readonly<Record<string, Folder>> = {
@@ -28,6 +28,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   'src/config': { mayImport: ['errors', 'address-secrets'] },
   'src/address-secrets': { mayImport: [] },
   'src/log': { mayImport: ['errors', 'address-secrets'] },
+  'src/nearest': { mayImport: ['errors'] },
   'src/database': { mayImport: BASICS },
   'src/domain': { mayImport: ['database/table', 'errors'] },
   'src/system': { mayImport: ['database/table', 'errors'] },

@@ -60,7 +60,7 @@ export async function createServer({ config, control, log }: ServerDependencies)
   api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
     const result = schema.safeParse(value)
     if (result.success) return { value: result.data }
-    return { error: new UserError(explainIssues(result.error.issues as any, httpPart)) }
+    return { error: new UserError(explainIssues(result.error.issues as any, { httpPart, value, schema })) }
   })
   api.setSerializerCompiler(() => (value) => JSON.stringify(value))
   api.setErrorHandler(errorHandler(database))

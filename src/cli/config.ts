@@ -1,9 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { assumptionsIn } from '../config-as-code/assumed.ts'
 import { parseConfig } from '../config-as-code/document.ts'
 import { exportConfig } from '../config-as-code/export.ts'
 import { type ConfigChange, type ReconcileContext, reconcile } from '../config-as-code/reconcile.ts'
 import { messageOf, UserError } from '../errors.ts'
+import { type Assumption, assumptionLines } from '../pipelines/plan/assumptions.ts'
+import { plugins } from '../plugins/index.ts'
 import { commandLineActor, openControl } from './control.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -30,9 +33,14 @@ function readFile(file: string): string {
 
 const SIGN = { create: '+', update: '~' }
 const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-function print(changes: readonly ConfigChange[], asJson: boolean, done: string): void {
+function print(
+  changes: readonly ConfigChange[],
+  assumptions: readonly Assumption[],
+  asJson: boolean,
+  done: string,
+): void {
   if (asJson) {
-    console.log(JSON.stringify({ changes }))
+    console.log(JSON.stringify({ changes, assumptions }))
     return
   }
   for (const { action, subject, fields } of changes) {
@@ -41,6 +49,7 @@ function print(changes: readonly ConfigChange[], asJson: boolean, done: string):
       console.log(`    ${name}: ${action === 'create' ? shown(after) : `${shown(before)} → ${shown(after)}`}`)
     }
   }
+  for (const line of assumptions.flatMap(assumptionLines)) console.log(line)
   console.log(changes.length === 0 ? 'Nothing to change.' : `${changes.length} changes ${done}.`)
 }
 
@@ -54,7 +63,7 @@ const plan = new Command('plan')
   .action(async (file: string, options: { json?: boolean; check?: boolean }) => {
     const document = parseConfig(readFile(file), file)
     const changes = await withContext(true, (context) => reconcile(document, context))
-    print(changes, options.json ?? false, 'to make')
+    print(changes, assumptionsIn(document, plugins), options.json ?? false, 'to make')
     if (options.check && changes.length > 0) process.exitCode = 2
   })
 
@@ -65,7 +74,7 @@ const apply = new Command('apply')
   .action(async (file: string, options: { json?: boolean }) => {
     const document = parseConfig(readFile(file), file)
     const changes = await withContext(false, (context) => reconcile(document, context))
-    print(changes, options.json ?? false, 'made')
+    print(changes, assumptionsIn(document, plugins), options.json ?? false, 'made')
   })
 
 const exportCommand = new Command('export')

@@ -70,8 +70,11 @@ export function parseConfig(text: string, file: string): ConfigDocument {
   const parsed = parseDocument(text, { prettyErrors: true })
   const [error] = parsed.errors
   if (error) throw new UserError(`${file} is not YAML: ${error.message.split('\n')[0]}`)
-  const result = document.safeParse(contentOf(parsed, file) ?? {})
-  if (!result.success) throw new UserError(`${file}: ${explainIssues(result.error.issues as any)}`)
+  const value = contentOf(parsed, file) ?? {}
+  const result = document.safeParse(value)
+  if (!result.success) {
+    throw new UserError(`${file}: ${explainIssues(result.error.issues as any, { value, schema: document })}`)
+  }
   return result.data
 }
 

@@ -1,6 +1,8 @@
 /** Makes stored configuration say what a file says, or tells what that would change: one walk does both. */
+
 import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
+import { hintOf, shortName } from '../nearest.ts'
 import type { Settings } from '../pipelines/records.ts'
 import type { Services } from '../pipelines/services.ts'
 import { checkSettings } from '../pipelines/settings.ts'
@@ -117,8 +119,8 @@ const ENTITIES: Field = { kind: 'strings', label: 'Entities' }
 
 function requireKnown(where: string, fields: Fields, sent: Settings): void {
   const unknown = Object.keys(sent).find((name) => !(name in fields))
-  const known = Object.keys(fields).join(', ') || 'its settings: it has none'
-  if (unknown) throw new UserError(`${where}: ${unknown} is not one of ${known}.`)
+  if (unknown)
+    throw new UserError(`${where}: ${shortName(unknown)} is not known${hintOf(unknown, Object.keys(fields))}`)
 }
 
 const HIDDEN = '(secret)'

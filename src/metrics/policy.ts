@@ -2,7 +2,9 @@
  * Repairs of what the reference's rules get wrong, each a switch of its own. All are off in `REFERENCE`, so that the
  * numbers are its numbers until somebody decides otherwise and has seen the difference.
  */
+
 import { UserError } from '../errors.ts'
+import { hintOf, shortName } from '../nearest.ts'
 
 export interface Policy {
   /** The first deployment claims what was merged in so many days before it. Null: it claims nothing. */
@@ -68,8 +70,8 @@ export const POLICIES: readonly NamedPolicy[] = [
 /** A policy from stored or sent settings; what is not set is as in the reference. */
 export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Policy {
   for (const [name, value] of Object.entries(settings)) {
-    if (!(name in REFERENCE)) {
-      throw new UserError(`policy: ${name} is not known. Use ${Object.keys(REFERENCE).join(', ')}.`)
+    if (!Object.hasOwn(REFERENCE, name)) {
+      throw new UserError(`policy: ${shortName(name)} is not known${hintOf(name, Object.keys(REFERENCE))}`)
     }
     const isSwitch = typeof REFERENCE[name as keyof Policy] === 'boolean'
     const isFine = isSwitch ? typeof value === 'boolean' : value === null || (typeof value === 'number' && value > 0)

@@ -6,6 +6,7 @@ import { blueprintLabels, blueprints, projects } from '../system/projects.ts'
 import { deleteBlueprint, readBlueprints, type UnsavedBlueprint, writeBlueprint } from './blueprint-rows.ts'
 import { checkSchedule } from './cron.ts'
 import { requireFinished } from './guards.ts'
+import { assumptionsOf } from './plan/assumptions.ts'
 import { makePlan } from './plan/make-plan.ts'
 import { parsePlan } from './plan/parse-plan.ts'
 import { restoreSecrets } from './plan/plan-secrets.ts'
@@ -22,7 +23,9 @@ import type {
 } from './records.ts'
 import { setTick } from './schedule.ts'
 import type { BlueprintService, ServiceContext } from './services.ts'
+import { unknownPlugin } from './sources.ts'
 import { findRow, type Queries, selectPage, selectRows } from './store.ts'
+import { unknownProject } from './unknown-project.ts'
 
 const DEFAULTS: UnsavedBlueprint = {
   name: '',
@@ -121,7 +124,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     return { ...complete, plan }
 
     function checkConnection({ pluginName, connectionId, scopes }: BlueprintConnection): BlueprintConnection {
-      if (!plugins.some(({ name }) => name === pluginName)) throw new UserError(`There is no plugin ${pluginName}.`)
+      if (!plugins.some(({ name }) => name === pluginName)) throw unknownPlugin(plugins, String(pluginName), 400)
       if (blueprint.mode === 'NORMAL' && !scopes?.length && !WITHOUT_SCOPES.includes(pluginName)) {
         throw new UserError(`Connection ${connectionId} of ${pluginName} has no scopes: choose some, or leave it out.`)
       }
@@ -206,12 +209,13 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
       return (await startPipeline(blueprint, flagsOf(flags))) as Pipeline
     },
     async preview(id, flags) {
-      const plan = await planOf(context, await stored(id), flagsOf(flags))
-      return maskSecrets(await previewPlan(database, plan))
+      const blueprint = await stored(id)
+      const plan = await planOf(context, blueprint, flagsOf(flags))
+      return maskSecrets(await previewPlan(database, plan, await assumptionsOf(context, blueprint.connections)))
     },
     async previewOf(blueprint: NewBlueprint) {
-      const { plan } = await checked(changed(DEFAULTS, blueprint))
-      return maskSecrets(await previewPlan(database, plan))
+      const { plan, connections } = await checked(changed(DEFAULTS, blueprint))
+      return maskSecrets(await previewPlan(database, plan, await assumptionsOf(context, connections)))
     },
   }
 }
@@ -222,7 +226,7 @@ async function requireFreeProject(transaction: Queries, projectName: string, id?
   const [project] = await selectRows(transaction, projects, (query) =>
     query.where('name', '=', projectName).forUpdate(),
   )
-  if (!project) throw new UserError(`There is no project ${projectName}: create it first.`)
+  if (!project) throw await unknownProject(transaction, projectName, 400)
   const other = await findRow(transaction, blueprints, { project_name: projectName })
   if (other && other.id !== id) throw new UserError(`Project ${projectName} already has the blueprint ${other.name}.`)
 }

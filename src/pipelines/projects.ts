@@ -3,6 +3,7 @@ import { retrying } from '../database/write.ts'
 import { domainTables } from '../domain/index.ts'
 import { UserError } from '../errors.ts'
 import { forgetProject } from '../metrics/calculate/forget-project.ts'
+import { unknownName } from '../nearest.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints, projectMetricSettings, projects } from '../system/projects.ts'
 import { deleteBlueprint, joinBlueprints, readBlueprintParts } from './blueprint-rows.ts'
@@ -24,6 +25,7 @@ import {
   selectRows,
   updateRows,
 } from './store.ts'
+import { unknownProject } from './unknown-project.ts'
 
 const LONGEST_NAME = 100
 /** Lists tell when and what is collected; one project shows the plan as well. */
@@ -48,7 +50,7 @@ export function projectService(
 
   async function stored(name: string) {
     const row = await findRow(kysely, projects, { name })
-    if (!row) throw new UserError(`There is no project ${name}.`, { status: 404 })
+    if (!row) throw await unknownProject(kysely, name)
     return row
   }
 
@@ -182,12 +184,8 @@ export function projectService(
 async function writeMetrics(queries: Queries, project_name: string, metrics: readonly Metric[]): Promise<void> {
   if (metrics.length === 0) return
   await deleteRows(queries, projectMetricSettings, { project_name })
-  const unknown = metrics.find(({ pluginName }) => !(pluginName in METRIC_PLANS))
-  if (unknown) {
-    throw new UserError(
-      `There is no metric ${unknown.pluginName}. Choose from ${Object.keys(METRIC_PLANS).join(', ')}.`,
-    )
-  }
+  const unknown = metrics.find(({ pluginName }) => !Object.hasOwn(METRIC_PLANS, pluginName))
+  if (unknown) throw unknownName('metric', String(unknown.pluginName), Object.keys(METRIC_PLANS), 400)
   for (const [plugin_name, metric] of new Map(metrics.map((each) => [each.pluginName, each]))) {
     const plugin_option = metric.pluginOption ?? {}
     await insertRow(queries, projectMetricSettings, { project_name, plugin_name, plugin_option, enable: metric.enable })

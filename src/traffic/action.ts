@@ -1,5 +1,6 @@
+import { didYouMean } from '../nearest.ts'
 import { type Finding, finding } from './finding.ts'
-import { didYouMean, isPort, parseTargetGroupArn, shown, TARGET_GROUP_NAME } from './names.ts'
+import { isPort, parseTargetGroupArn, shown, TARGET_GROUP_NAME } from './names.ts'
 import type { Plan, Port } from './plan.ts'
 
 /** The JSON of `alb.ingress.kubernetes.io/actions.<name>` that sends weighted shares to several target groups. */

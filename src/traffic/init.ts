@@ -1,5 +1,5 @@
+import { didYouMean } from '../nearest.ts'
 import { TrafficError } from './finding.ts'
-import { didYouMean } from './names.ts'
 
 /** Ways to split the move, named as other tools name them; each starts at 100/0. */
 export const PRESETS = {

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { closest, didYouMean } from '../nearest.ts'
 import { ANNOTATION_PREFIX, actionKey, lintAction } from './action.ts'
 import { type Finding, finding } from './finding.ts'
 import { GROUP_NAME, MULTI_CLUSTER } from './ingress.ts'
@@ -85,7 +86,7 @@ function shapeFindings(issue: z.core.$ZodIssue, kind: string): readonly Finding[
   const code = kind === 'TargetGroupBinding' && issue.path.includes('networking') ? 'TS-B02' : 'TS-Y02'
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
-      finding(code, pathText([...issue.path, key]), `unknown field ${key}${names.didYouMean(key, KNOWN_FIELDS)}`),
+      finding(code, pathText([...issue.path, key]), `unknown field ${key}${didYouMean(key, KNOWN_FIELDS)}`),
     )
   }
   return [finding(code, pathText(issue.path), issue.message)]
@@ -134,7 +135,7 @@ function lintAnnotation(key: string, value: unknown): readonly Finding[] {
   if (!key.startsWith(ANNOTATION_PREFIX)) return []
   const name = key.slice(ANNOTATION_PREFIX.length)
   if (!isKnownAnnotation(name)) {
-    const guess = names.nearest(name, KNOWN_ANNOTATIONS) ?? names.nearest(`${name.split('.')[0]}.`, KNOWN_ANNOTATIONS)
+    const guess = closest(name, KNOWN_ANNOTATIONS) ?? closest(`${name.split('.')[0]}.`, KNOWN_ANNOTATIONS)
     return [finding('TS-M02', path, `unknown annotation${guess === undefined ? '' : `; did you mean ${guess}?`}`)]
   }
   if (key === MULTI_CLUSTER && !GO_BOOLEANS.includes(value))
@@ -180,9 +181,7 @@ function lintBackends(ingress: Ingress): readonly Finding[] {
     if (port === undefined) continue
     const where = pathText([...path, 'service', 'port'])
     const looksMeant =
-      port.name !== undefined &&
-      port.name !== 'use-annotation' &&
-      names.nearest(port.name, ['use-annotation']) !== undefined
+      port.name !== undefined && port.name !== 'use-annotation' && closest(port.name, ['use-annotation']) !== undefined
     const hasAction = actionKey(backend.service!.name) in (ingress.metadata.annotations ?? {})
     if (port.name !== undefined && port.number !== undefined)
       findings.push(finding('TS-A02', where, 'name and number exclude each other'))
@@ -209,7 +208,7 @@ function lintActions(ingress: Ingress, bundle: Bundle): readonly Finding[] {
     used.add(backend.service.name)
     if (!(actionKey(backend.service.name) in annotations)) {
       const defined = Object.keys(annotations).flatMap((key) => actionNameOf(key) ?? [])
-      const hint = names.didYouMean(backend.service.name, defined)
+      const hint = didYouMean(backend.service.name, defined)
       findings.push(
         finding(
           'TS-A05',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { didYouMean } from '../nearest.ts'
 import { type Code, type Finding, finding } from './finding.ts'
 import * as names from './names.ts'
 import { readYaml } from './yaml.ts'
@@ -234,7 +235,7 @@ function findingsOf(issue: z.core.$ZodIssue): readonly Finding[] {
   const path = pathText(issue.path) || '(plan)'
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
-      finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${names.didYouMean(key, KNOWN_KEYS)}`),
+      finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${didYouMean(key, KNOWN_KEYS)}`),
     )
   }
   const own = /^(TS-[A-Z]\d\d) (.*)$/s.exec(issue.message)

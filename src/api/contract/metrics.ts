@@ -4,6 +4,7 @@ import { REASONS } from '../../metrics/metric.ts'
 import { POLICIES } from '../../metrics/policy.ts'
 import { paging } from './common.ts'
 import { moment } from './lenient.ts'
+import { assumption } from './records.ts'
 
 const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]
 const word = z.string().regex(/^[^\0]+$/, 'must be a text without NUL')
@@ -104,6 +105,10 @@ export const explanationRecord = z.object({
   metric: z.string(),
   ...range,
   ...explanation,
+  findings: z
+    .array(z.object({ seen: z.string(), remedy: z.string() }))
+    .meta({ description: 'What is there and does not count, and what to change if it should.' }),
+  assumptions: z.array(assumption),
   samples: z.array(itemRecord),
 })
 export const policiesRecord = z.object({

@@ -168,6 +168,13 @@ export const pipelineSubtasks = z
   })
   .meta({ id: 'PipelineSubtasks' })
 
+export const assumption = z
+  .object({
+    subject: z.string(),
+    rules: z.array(z.object({ name: z.string(), label: z.string(), value: z.any() })),
+  })
+  .meta({ id: 'Assumption', description: 'Rules that hold for scopes because they have no scope config.' })
+
 const estimate = { requests: z.int().nullable(), seconds: z.number().nullable() }
 export const planPreview = z
   .object({
@@ -183,6 +190,7 @@ export const planPreview = z
       }),
     ),
     ...estimate,
+    assumptions: z.array(assumption),
   })
   .meta({ id: 'PlanPreview', description: 'What would run, and the requests and time that it should take.' })
 

@@ -5,6 +5,7 @@ import { fingerprint } from '../../secrets.ts'
 import { tasks } from '../../system/pipelines.ts'
 import { taskProgress } from '../../system/runs.ts'
 import type { Plan, PlanTask } from '../records.ts'
+import type { Assumption } from './assumptions.ts'
 import { jsonWithin, LONGEST_SHOWN } from './stored-plans.ts'
 
 export interface TaskEstimate {
@@ -26,6 +27,8 @@ export interface PlanPreview {
   /** Of the whole plan: requests added up, stages added up with the slowest task of each; null when a part is unknown. */
   readonly requests: number | null
   readonly seconds: number | null
+  /** Rules that hold because nobody wrote others. */
+  readonly assumptions: readonly Assumption[]
 }
 
 /** Equal for tasks that do the same on the same scope. */
@@ -83,7 +86,11 @@ const sum = (values: readonly (number | null)[]): number | null =>
 const most = (values: readonly (number | null)[]): number | null =>
   values.some((value) => value === null) ? null : Math.max(0, ...values.map((value) => value ?? 0))
 
-export async function previewPlan(database: Database, plan: Plan): Promise<PlanPreview> {
+export async function previewPlan(
+  database: Database,
+  plan: Plan,
+  assumptions: readonly Assumption[],
+): Promise<PlanPreview> {
   const marks = new Map(plan.flat().map((task) => [task, scopeMark(task)]))
   const last = await lastRuns(database, marks.values())
   const plugins = new Set(plan.flat().map(({ plugin }) => plugin))
@@ -102,6 +109,7 @@ export async function previewPlan(database: Database, plan: Plan): Promise<PlanP
     tasks: all,
     requests: sum(all.map(({ requests }) => requests)),
     seconds: sum(stages.map((stage) => most(stage.map(({ seconds }) => seconds)))),
+    assumptions,
   }
 }
 
