@@ -101,6 +101,8 @@ const variables = {
   host: ['HOST', z.string().default('127.0.0.1')],
   port: ['PORT', whole(0, 65_535).default(8080)],
   logLevel: ['LOGGING_LEVEL', z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info')],
+  /** A path, or `stderr`. Unset: standard error, unless somebody looks at it. */
+  logFile: ['LOGGING_FILE', z.string().optional()],
   encryptionSecret: ['ENCRYPTION_SECRET', z.string().min(16, 'must have at least 16 characters').optional()],
   /** Read by `weir secrets rotate` alone. */
   newEncryptionSecret: ['NEW_ENCRYPTION_SECRET', z.string().min(16, 'must have at least 16 characters').optional()],

@@ -37,11 +37,11 @@ export function redact(text: string): string {
   return clean.replace(SIGNED, `$1 ${HIDDEN}`)
 }
 
-/** Writes to standard error, so that the output of a command can be piped on. */
-export function createLog(
-  level: string,
-  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
-): Logger {
+/** Without a file it goes to standard error, so that the output of a command can be piped on. */
+export const logDestination = (file?: string): DestinationStream =>
+  pino.destination(file === undefined ? { dest: 2, sync: true } : { dest: file, sync: true, mkdir: true, mode: 0o600 })
+
+export function createLog(level: string, destination: DestinationStream = logDestination()): Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: redact } },
     destination,

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import packageFile from '../package.json' with { type: 'json' }
+import { explainUsage } from './cli/explain-usage.ts'
 import { commands } from './cli/index.ts'
 import { messageOf, UserError } from './errors.ts'
 import { redact } from './log.ts'
@@ -8,8 +9,10 @@ import { redact } from './log.ts'
 process.env.TZ = 'UTC'
 if (new Date().getTimezoneOffset() !== 0) throw new Error('the process does not run in UTC')
 
-const program = new Command('weir').description(packageFile.description).version(packageFile.version)
+// Messages and help name it as it is called in a shell.
+const program = new Command('npx weir').description(packageFile.description).version(packageFile.version)
 for (const command of commands) program.addCommand(command)
+explainUsage(program)
 
 try {
   await program.parseAsync()

@@ -1,8 +1,10 @@
 import { Command } from 'commander'
 import { UserError } from '../errors.ts'
+import { assumptionLines, assumptionsOfProject } from '../pipelines/plan/assumptions.ts'
 import type { Pipeline, Task } from '../pipelines/records.ts'
 import type { PipelineEvent } from '../pipelines/services.ts'
 import { commandLineActor, openControl } from './control.ts'
+import { fourKeyLines } from './four-keys.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -40,11 +42,17 @@ export const collect = new Command('collect')
         if (!blueprint) throw new UserError(`Project ${name} has no blueprint: create one.`)
         const flags = { fullSync: options.full ?? false, skipCollectors: options.skipCollectors ?? false }
         const { id } = await blueprints.trigger(blueprint.id, flags)
+        if (!options.json) {
+          const assumed = await assumptionsOfProject(control.context, name)
+          for (const line of assumed.flatMap(assumptionLines)) console.log(line)
+        }
         const runner = await startOwnRunner(runtime.config, control, url)
         const cancel = () => void pipelines.cancel(id)
         runtime.signal.addEventListener('abort', cancel, { once: true })
         try {
-          return await show(pipelines.watch(id, new AbortController().signal), options.json ?? false)
+          const ended = await show(pipelines.watch(id, new AbortController().signal), options.json ?? false)
+          if (!options.json) for (const line of await fourKeyLines(database, name)) console.log(line)
+          return ended
         } finally {
           runtime.signal.removeEventListener('abort', cancel)
           await runner.stop()

@@ -1,9 +1,11 @@
+import { join, resolve } from 'node:path'
 import { addressSecrets } from '../address-secrets.ts'
 import { type Config, readConfig, secretsOf } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { startEmbedded } from '../database/embedded.ts'
 import { openDatabase } from '../database/open.ts'
-import { createLog, keepSecret, type Logger } from '../log.ts'
+import { messageOf, UserError } from '../errors.ts'
+import { createLog, keepSecret, type Logger, logDestination } from '../log.ts'
 import { prepareDatabase } from '../prepare-database.ts'
 
 /** What a subcommand works with. */
@@ -34,7 +36,22 @@ export function createRuntime(): Runtime {
   process.on('disconnect', () => abort())
   process.channel?.unref()
 
-  return { config, log: createLog(config.logLevel), signal: stop.signal, fail: abort }
+  return { config, log: createLog(config.logLevel, openLog(config)), signal: stop.signal, fail: abort }
+}
+
+/** Where the log goes; undefined: standard error. A terminal is for people, so there it goes to a file. */
+export function logFileOf({ logFile, dataFolder }: Pick<Config, 'logFile' | 'dataFolder'>): string | undefined {
+  if (logFile !== undefined) return logFile === 'stderr' ? undefined : resolve(logFile)
+  return process.stderr.isTTY ? join(dataFolder, 'logs', 'weir.log') : undefined
+}
+
+function openLog(config: Config) {
+  const file = logFileOf(config)
+  try {
+    return logDestination(file)
+  } catch (error) {
+    throw new UserError(`The log cannot be written to ${file}: ${messageOf(error)}. Set LOGGING_FILE to another path.`)
+  }
 }
 
 /** Runs `body` on the database of DB_URL, or else on the embedded one, with all tables in place. */

@@ -40,7 +40,7 @@ const project = z.strictObject({
   schedule: z.string().default('0 0 * * *'),
   enable: z.boolean().default(true),
   timeAfter: time.optional(),
-  skipOnFail: z.boolean().default(false),
+  skipOnFail: z.boolean().default(true),
   priority: z.int().default(0),
   labels: z.array(z.string()).default([]),
   collect: z.array(selector).default([]),

@@ -127,7 +127,7 @@ async function exportBlueprint(context: Context, owners: readonly Connected[], b
     schedule: blueprint.isManual ? 'manual' : blueprint.cronConfig,
     ...(!blueprint.enable && { enable: false }),
     ...(blueprint.timeAfter && { timeAfter: blueprint.timeAfter.toISOString() }),
-    ...(blueprint.skipOnFail && { skipOnFail: true }),
+    ...(!blueprint.skipOnFail && { skipOnFail: false }),
     ...(blueprint.priority !== 0 && { priority: blueprint.priority }),
     ...(blueprint.labels.length > 0 && { labels: blueprint.labels }),
     ...(collect.length > 0 && { collect }),

@@ -95,7 +95,7 @@ const NEW_BLUEPRINT: Partial<Blueprint> = {
   enable: true,
   isManual: false,
   cronConfig: '0 0 * * *',
-  skipOnFail: false,
+  skipOnFail: true,
   priority: 0,
   labels: [],
   connections: [],

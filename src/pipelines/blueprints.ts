@@ -40,7 +40,8 @@ const DEFAULTS: UnsavedBlueprint = {
   labels: [],
   connections: [],
   priority: 0,
-  skipOnFail: false,
+  // One repository that cannot be cloned must not cost the others their numbers.
+  skipOnFail: true,
   timeAfter: null,
   skipCollectors: false,
   fullSync: false,

@@ -9,6 +9,7 @@ import { type Secrets, secretsIn } from '../secrets.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import type { TaskRow } from './pipeline-rows.ts'
 import { countsAsCollector, selectSubtasks } from './plan/select-subtasks.ts'
+import { namedFailure } from './plan/task-title.ts'
 import { trackProgress } from './progress.ts'
 import { openOptions } from './sealed.ts'
 import { pluginNamed } from './sources.ts'
@@ -23,17 +24,21 @@ export interface TaskEnvironment {
   readonly dataFolder: string
 }
 
+/** How far a task has come, for the message when it fails. */
+interface TaskState {
+  current: string
+  options: Readonly<Record<string, any>>
+}
+
 export async function runTask(environment: TaskEnvironment, taskId: number, signal: AbortSignal): Promise<TaskOutcome> {
   const { database, dataFolder } = environment
   const task = await findRow(database.kysely, tasks, { id: taskId })
   if (!task) throw new FatalError(`there is no task ${taskId}`)
   const log = createTaskLog(join(logFolder(dataFolder, task.pipeline_id), taskLogName(task)))
-  let current = ''
+  const state: TaskState = { current: '', options: {} }
   try {
     log(`task ${task.id} begins: ${task.plugin}`)
-    const message = await runSubtasks(environment, task, signal, log, (name) => {
-      current = name
-    })
+    const message = await runSubtasks(environment, task, signal, log, state)
     log(message ? `completed, but:\n${message}` : 'completed')
     return { status: 'TASK_COMPLETED', message }
   } catch (error) {
@@ -41,7 +46,8 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
       log('cancelled')
       return { status: 'TASK_CANCELLED' }
     }
-    const message = redact(messageOf(error))
+    const { current, options } = state
+    const message = redact(namedFailure({ plugin: task.plugin, options }, messageOf(error)))
     log(`failed${current && ` in ${current}`}: ${error instanceof Error ? (error.stack ?? message) : message}`)
     const errorName = error instanceof Error ? error.name : ''
     return { status: 'TASK_FAILED', message, errorName, failedSubTask: current }
@@ -55,12 +61,13 @@ async function runSubtasks(
   task: TaskRow,
   signal: AbortSignal,
   log: (line: string) => void,
-  onSubtask: (name: string) => void,
+  state: TaskState,
 ): Promise<string> {
   const { kysely } = database
   const pipeline = await findRow(kysely, pipelines, { id: task.pipeline_id })
   const { redrive: isRedriven = false, ...options } = openOptions(task.options, secrets)
   for (const secret of secretsIn(options)) keepSecret(secret)
+  state.options = options
   const selected = selectSubtasks(pluginNamed(plugins, task.plugin), task.subtasks, {
     skipCollectors: pipeline?.skip_collectors ?? false,
   })
@@ -90,7 +97,7 @@ async function runSubtasks(
     const row = rows[index] as (typeof rows)[number]
     if (row.finished_at && !row.is_failed) continue
     signal.throwIfAborted()
-    onSubtask(subtask.name)
+    state.current = subtask.name
     const began_at = new Date()
     const spent = () => ({
       finished_at: new Date(),
@@ -118,7 +125,7 @@ async function runSubtasks(
   }
   const [first] = lists
   if (first && lists.every(({ result }) => result.list === 'lost')) {
-    onSubtask(first.name)
+    state.current = first.name
     throw new FatalError(`nothing could be collected: ${remarksOf(first.result)}`)
   }
   return (await subtaskRows(kysely, task.id, selected))

@@ -101,6 +101,13 @@ describeEachDatabase('access', (test) => {
     }
     expect((await api.ask('GET', '/')).text).toContain('Access token')
     expect((await api.ask('GET', '/projects', undefined, { headers: bearer })).status).toBe(200)
+    const browser = { headers: { accept: 'text/html,application/xhtml+xml' } }
+    const shown = await api.ask('GET', '/auth/login', undefined, browser)
+    expect(shown).toMatchObject({ status: 200, headers: { 'content-type': expect.stringContaining('text/html') } })
+    expect(shown.text).toContain('action="../auth/token"')
+    const again = await api.ask('POST', '/auth/token', { token: 'wrong' }, browser)
+    expect(again.status).toBe(401)
+    expect(again.text).toMatch(/not the access token.*<form/s)
     expect((await api.ask('POST', '/auth/token', { token: 'wrong' })).status).toBe(401)
     const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } }
     const signedIn = await api.ask('POST', '/auth/token', `token=${encodeURIComponent(TOKEN)}`, form)

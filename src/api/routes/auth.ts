@@ -10,8 +10,10 @@ import { localPath, openOidc, STATE_COOKIE, STATE_MINUTES } from '../access/oidc
 import { EVERYTHING } from '../access/roles.ts'
 import { SESSION_COOKIE, type Session, sessionService } from '../access/sessions.ts'
 import type { Routes } from '../api.ts'
-import { answers } from '../contract/common.ts'
+import { answers, streams } from '../contract/common.ts'
 import { body, text } from '../contract/lenient.ts'
+import { failureOf } from '../envelope.ts'
+import { signInPage, wantsPage } from '../sign-in-page.ts'
 
 const tags = ['sign-in']
 
@@ -21,6 +23,25 @@ export const authRoutes: Routes = (api, context) => {
   const oidc = openOidc(config, database, secrets)
   const tokens = accessTokens(config, secrets)
   const sessions = sessionService(database, secrets, config)
+  const sendPage = (reply: FastifyReply, status: number, problem?: string): any =>
+    reply
+      .code(status)
+      .type('text/html; charset=utf-8')
+      .send(signInPage(config, '../', problem))
+  /** A browser that fails to sign in gets the page again, with the reason. */
+  const withPage = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    signIn: () => Promise<unknown>,
+  ): Promise<any> => {
+    try {
+      return await signIn()
+    } catch (error) {
+      if (!wantsPage(request)) throw error
+      const { status, body } = failureOf(error, database)
+      return sendPage(reply, status, body.message)
+    }
+  }
 
   /** A session and the entry about it come to be together. */
   const signIn = (request: FastifyRequest, reply: FastifyReply, session: Session) =>
@@ -57,12 +78,23 @@ export const authRoutes: Routes = (api, context) => {
   const redirect = answers(303, z.null().meta({ description: 'To the next page.' }), 401, 403, 502, 503)
   api.get(
     '/auth/login',
-    { schema: { tags, summary: 'Sign in with OpenID Connect', querystring: login, response: redirect } },
-    async ({ query }, reply) => {
-      const { location, cookie } = await oidc.begin(query.provider, localPath(query.return_url))
-      reply.setCookie(STATE_COOKIE, cookie, { ...sessions.cookieOptions, maxAge: STATE_MINUTES * 60 })
-      return reply.redirect(location, 303)
+    {
+      schema: {
+        tags,
+        summary: 'Sign in with OpenID Connect',
+        querystring: login,
+        response: { ...redirect, ...streams('text/html', 'A page to choose a way to sign in from.') },
+      },
     },
+    (request, reply) =>
+      withPage(request, reply, async () => {
+        const { query } = request
+        const isChoice = query.provider === undefined && oidc.providers.length !== 1
+        if (isChoice && wantsPage(request)) return sendPage(reply, 200)
+        const { location, cookie } = await oidc.begin(query.provider, localPath(query.return_url))
+        reply.setCookie(STATE_COOKIE, cookie, { ...sessions.cookieOptions, maxAge: STATE_MINUTES * 60 })
+        return reply.redirect(location, 303)
+      }),
   )
   const callback = z.looseObject({ code: z.string().optional(), state: z.string().optional() })
   api.get(
@@ -75,18 +107,19 @@ export const authRoutes: Routes = (api, context) => {
         response: redirect,
       },
     },
-    async (request, reply) => {
-      const search = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : ''
-      reply.clearCookie(STATE_COOKIE, sessions.cookieOptions)
-      const { session, returnUrl } = await oidc.finish(request.cookies[STATE_COOKIE], search).catch(async (error) => {
-        if (!(error instanceof UserError)) throw error
-        failures.count(request.ip)
-        await recordFailure(context, request, error.message)
-        throw error
-      })
-      await signIn(request, reply, session)
-      return reply.redirect(returnUrl, 303)
-    },
+    (request, reply) =>
+      withPage(request, reply, async () => {
+        const search = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : ''
+        reply.clearCookie(STATE_COOKIE, sessions.cookieOptions)
+        const { session, returnUrl } = await oidc.finish(request.cookies[STATE_COOKIE], search).catch(async (error) => {
+          if (!(error instanceof UserError)) throw error
+          failures.count(request.ip)
+          await recordFailure(context, request, error.message)
+          throw error
+        })
+        await signIn(request, reply, session)
+        return reply.redirect(returnUrl, 303)
+      }),
   )
   api.post(
     '/auth/token',
@@ -98,18 +131,19 @@ export const authRoutes: Routes = (api, context) => {
         response: redirect,
       },
     },
-    async (request, reply) => {
-      if (mode !== 'token') throw new UserError('Sign-in with a token is off: set AUTH to token.', { status: 503 })
-      const token = tokens.find(request.body.token)
-      if (!token) {
-        failures.count(request.ip)
-        await recordFailure(context, request, 'not an access token')
-        throw new UserError('This is not the access token: look into AUTH_TOKEN or the token file.', { status: 401 })
-      }
-      const { name, mark } = token
-      await signIn(request, reply, { sub: 'token', name, email: '', provider: '', groups: [], token_mark: mark })
-      return reply.redirect('/', 303)
-    },
+    (request, reply) =>
+      withPage(request, reply, async () => {
+        if (mode !== 'token') throw new UserError('Sign-in with a token is off: set AUTH to token.', { status: 503 })
+        const token = tokens.find(request.body.token)
+        if (!token) {
+          failures.count(request.ip)
+          await recordFailure(context, request, 'not an access token')
+          throw new UserError('This is not the access token: look into AUTH_TOKEN or the token file.', { status: 401 })
+        }
+        const { name, mark } = token
+        await signIn(request, reply, { sub: 'token', name, email: '', provider: '', groups: [], token_mark: mark })
+        return reply.redirect('/', 303)
+      }),
   )
   api.post(
     '/auth/logout',

@@ -109,7 +109,7 @@ const asBadInput = (error: unknown) =>
 const withoutNull = (body: object) => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 
 const HIDDEN =
-  'The connection test failed; why is hidden (WRAP_RESPONSE_ERROR). Whoever runs Weir sees it with weir doctor.'
+  'The connection test failed; why is hidden (WRAP_RESPONSE_ERROR). Whoever runs Weir sees it with: npx weir doctor'
 
 /** For those who fear that what a server says of itself helps to explore a network. */
 async function withoutReason(result: Promise<TestResult>, database: Database): Promise<TestResult> {

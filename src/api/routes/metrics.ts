@@ -210,7 +210,8 @@ const publicItem = ({ raw_table, raw_params, raw_id, ...item }: Item) => ({
   rawId: raw_id === null ? null : Number(raw_id),
 })
 
-function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to?: Date | undefined }) {
+/** Six months up to now, unless another is asked for. */
+export function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to?: Date | undefined }) {
   const range = { from: from ?? new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() - 6, to.getUTCDate())), to }
   checkRange(range)
   return range
@@ -232,7 +233,7 @@ async function requireProject({ kysely }: Database, project: string): Promise<vo
 }
 
 /** `policy` among the options that the project has for its four keys. */
-async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
+export async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
   const { rows } = await sql<{ plugin_option: unknown }>`select plugin_option from project_metric_settings
     where project_name = ${project} and plugin_name = 'dora'`.execute(kysely)
   const stored = rows[0]?.plugin_option

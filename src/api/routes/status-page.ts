@@ -10,6 +10,7 @@ import { mayEverywhere } from '../access/roles.ts'
 import type { Api, ApiContext, Routes } from '../api.ts'
 import { streams } from '../contract/common.ts'
 import { escapeHtml, page } from '../page.ts'
+import { signInPage } from '../sign-in-page.ts'
 
 const LINKS = `<p><a href="swagger/index.html">Interface description</a> · the README lies beside the program:
 <code>README.md</code></p>`
@@ -48,8 +49,8 @@ function firstSteps(plugins: readonly Plugin[]): string {
 <ol>
 <li>Write down where to collect (${sources.join(', ')}) and for which project: <code>docs/configuration.md</code>
 beside the program has a file to start from.</li>
-<li><code>weir config apply FILE.yaml</code> connects the sources and creates the project.</li>
-<li><code>weir collect PROJECT</code> collects now; later runs come by the schedule.</li>
+<li><code>npx weir config apply FILE.yaml</code> connects the sources and creates the project.</li>
+<li><code>npx weir collect PROJECT</code> collects now; later runs come by the schedule.</li>
 </ol>
 <p>The same can be done over the interface: a connection (<code>POST plugins/github/connections</code>), its scopes, a
 project, a trigger.</p>`
@@ -64,19 +65,14 @@ async function firstRun({ blueprints, projects }: Services): Promise<string> {
   const next = times.sort((one, other) => one.getTime() - other.getTime())[0]
   const name = escapeHtml(newest[0]?.name ?? 'PROJECT')
   return `<p>Nothing has run yet. ${next ? `The schedule begins at ${utcMinute(next)} UTC.` : 'Nothing is scheduled.'}
-To collect now: <code>weir collect "${name}"</code></p>`
+To collect now: <code>npx weir collect "${name}"</code></p>`
 }
-
-const TOKEN_FORM = `<form method="post" action="auth/token">
-<label>Access token <input name="token" type="password" autocomplete="current-password" required></label>
-<button>Sign in</button></form>`
 
 export const statusPageRoutes: Routes = (api: Api, context: ApiContext) => {
   const mode = accessMode(context.config)
-  const signIn = mode === 'token' ? TOKEN_FORM : '<p><a href="auth/login">Sign in</a></p>'
   const title = `Weir ${packageFile.version}`
   const shownTo = async (isOpen: boolean) =>
-    isOpen ? page(title, (await overview(context)) + LINKS, REFRESH) : page(title, signIn + LINKS)
+    isOpen ? page(title, (await overview(context)) + LINKS, REFRESH) : signInPage(context.config, '')
   api.get(
     '/',
     {

@@ -7,6 +7,7 @@ import { taskProgress } from '../../system/runs.ts'
 import type { Plan, PlanTask } from '../records.ts'
 import type { Assumption } from './assumptions.ts'
 import { jsonWithin, LONGEST_SHOWN } from './stored-plans.ts'
+import { taskTitle } from './task-title.ts'
 
 export interface TaskEstimate {
   /** Place in the plan, both from 1. */
@@ -99,7 +100,7 @@ export async function previewPlan(
   const stages = plan.map((stage, row) =>
     stage.map((task, column): TaskEstimate => {
       const own = last.get(marks.get(task) as string)
-      const place = { stage: row + 1, column: column + 1, plugin: task.plugin, title: titleOf(task) }
+      const place = { stage: row + 1, column: column + 1, plugin: task.plugin, title: taskTitle(task) }
       return { ...place, ...estimate(own, similar.get(task.plugin) ?? []) }
     }),
   )
@@ -125,7 +126,3 @@ function estimate(
     basis: 'similar scopes',
   }
 }
-
-/** The first option that is a name rather than a number. */
-const titleOf = ({ options, plugin }: PlanTask): string =>
-  options.fullName ?? options.projectName ?? Object.values(options).find((value) => typeof value === 'string') ?? plugin
