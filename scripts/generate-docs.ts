@@ -1,9 +1,10 @@
-/** Writes docs/data-model.md from the table definitions; a test fails when the file is stale. */
+/** Writes docs/data-model.md and docs/sources.md from the definitions; a test fails when one is stale. */
 import { writeFileSync } from 'node:fs'
 import { type Column, common, type Table } from '../src/database/table.ts'
 import { columnWords } from '../src/domain/enums.ts'
 import { domainAreas } from '../src/domain/index.ts'
 import { systemTables } from '../src/system/index.ts'
+import { renderSources, sourcesFile } from './render-sources.ts'
 
 export const dataModelFile = new URL('../docs/data-model.md', import.meta.url)
 
@@ -82,4 +83,7 @@ ${columnRows('', common, Object.keys(common))}
   ].join('\n')
 }
 
-if (import.meta.main) writeFileSync(dataModelFile, renderDataModel())
+if (import.meta.main) {
+  writeFileSync(dataModelFile, renderDataModel())
+  writeFileSync(sourcesFile, renderSources())
+}

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { dataModelFile, renderDataModel } from '../scripts/generate-docs.ts'
+import { renderSources, sourcesFile } from '../scripts/render-sources.ts'
 import type { Database } from '../src/database/database.ts'
 import { ZERO_TIME } from '../src/database/fit.ts'
 import { migrate } from '../src/database/migrate.ts'
@@ -12,6 +13,7 @@ import { columnWords } from '../src/domain/enums.ts'
 import { domainId } from '../src/domain/ids.ts'
 import { domainTables } from '../src/domain/index.ts'
 import { seedRows } from '../src/domain/seeds.ts'
+import { plugins } from '../src/plugins/index.ts'
 import { prepareDatabase } from '../src/prepare-database.ts'
 import { systemTables } from '../src/system/index.ts'
 import { allTables } from '../src/tables.ts'
@@ -266,6 +268,13 @@ test('words are listed for columns that exist', () => {
   for (const name of Object.keys(columnWords)) {
     const [table = '', column = ''] = name.split('.')
     expect(tableNamed(table)?.names, name).toContain(column)
+  }
+})
+
+test('docs/sources.md is what `npm run docs` writes, and names the rights that every source needs', () => {
+  expect(readFileSync(sourcesFile, 'utf8'), 'stale: run `npm run docs`').toBe(renderSources())
+  for (const { source } of plugins) {
+    if (source && !source.settingsOf) expect(source.connection.rights, source.name).not.toHaveLength(0)
   }
 })
 

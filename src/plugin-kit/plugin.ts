@@ -83,6 +83,8 @@ export interface PluginSpec {
   readonly connection: {
     readonly fields: Fields
     readonly endpoint: string
+    /** What the credentials must be allowed to do, a line for each kind of them; stands in docs/sources.md. */
+    readonly rights?: readonly string[]
     /** Addresses of further servers that belong to a connection, such as one for uploads or for builds. */
     readonly hosts?: (settings: Settings) => readonly string[]
     /** What requests are signed with; several are pooled. Default: the comma separated `token`. */

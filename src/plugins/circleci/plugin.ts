@@ -14,6 +14,9 @@ export const circleci = definePlugin({
   spelling: 'camel',
   connection: {
     endpoint: 'https://circleci.com/api/',
+    rights: [
+      'Personal API token: it may do what its owner may, so the owner must see the projects. Project tokens are refused by the interface that is asked.',
+    ],
     sign: (token) => ({ 'Circle-Token': token }),
     test: { path: '/v2/me' },
     knows: ({ id }) => typeof id === 'string',

@@ -53,7 +53,8 @@ async function checkApp(settings: Settings): Promise<Found> {
 
 export async function checkConnection(settings: Settings, question: CheckQuestion): Promise<ConnectionCheck> {
   const tokens = tokensOf(settings)
-  if (!isApp(settings) && tokens.length === 0) throw new UserError('token is missing: set a personal access token.')
+  if (!isApp(settings) && tokens.length === 0)
+    throw new UserError('token is missing: add it. A personal access token is needed.')
   if (!question.isSaved) {
     const [token = ''] = tokens
     const { success, message, ...found } = isApp(settings)

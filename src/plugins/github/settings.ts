@@ -41,6 +41,13 @@ export const connectionFields: Fields = {
   refreshTokenExpiresAt: { kind: 'time', label: 'Refresh token expires at', isManaged: true },
 }
 
+export const RIGHTS = [
+  'Classic personal access token: `repo`, `read:user`, `read:org`. For public repositories alone, `repo:status` and `repo_deployment` do instead of `repo`.',
+  'Fine-grained personal access token: of the repositories, reading Actions, Commit statuses, Contents, Deployments, Issues, Metadata and Pull requests; of the organisation, reading Members.',
+  'GitHub App: the same permissions, installed on the repositories.',
+  'The git history is cloned with the same credentials.',
+]
+
 const pattern = (label: string, suggestion: string, help?: string): Field => ({
   kind: 'regex',
   label,

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../plugin-kit/define-plugin.ts'
 import { boardFilterBegin, boardFilterEnd } from './board-filter.ts'
-import { checkConnection, connectionFields, credentials, sign } from './connection.ts'
+import { checkConnection, connectionFields, credentials, RIGHTS, sign } from './connection.ts'
 import accounts, { accounts as accountTable, issuePeople } from './entities/accounts.ts'
 import boardEntity from './entities/boards.ts'
 import changelogs from './entities/changelogs.ts'
@@ -31,6 +31,7 @@ export const jira = definePlugin({
   spelling: 'camel',
   connection: {
     endpoint: '',
+    rights: RIGHTS,
     fields: connectionFields,
     credentials,
     sign,
