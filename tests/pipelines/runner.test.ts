@@ -110,10 +110,12 @@ describeEachDatabase('runner', (test) => {
   })
 
   it('goes on past failures when asked to, and calls the end PARTIAL', async () => {
-    const plan = [[paint({ place: 'g', failIn: 'collectPaint' })], [paint({ place: 'h' })]]
+    const plan = [[paint({ place: 'g', failIn: 'collectPaint', fullName: 'acme/web' })], [paint({ place: 'h' })]]
     const { id } = await create({ plan, skipOnFail: true })
     await start()
-    expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: 2 })
+    const { message, ...ended } = await untilFinished(control, id)
+    expect(ended).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: 2 })
+    expect(message).toContain('acme/web: g failed in collectPaint')
     const none = await create({ plan: [[paint({ place: 'g', failIn: 'collectPaint' })]], skipOnFail: true })
     expect(await untilFinished(control, none.id)).toMatchObject({ status: 'TASK_FAILED' })
   })
