@@ -96,7 +96,7 @@ export function opens({ decrypt }: Secrets, ciphertext: string): boolean {
 function secretsFor(stored: StoredKey, place: KeyPlace): Secrets {
   if (stored.next_fingerprint !== '') {
     throw new UserError(
-      'The encryption key of this database is being replaced, and that has not ended: run `weir secrets rotate` again, then start.',
+      'The encryption key of this database is being replaced, and that has not ended: run `npx weir secrets rotate` again, then start.',
     )
   }
   return openWith(stored, place)
@@ -140,7 +140,7 @@ export async function acceptKey(database: Database, place: KeyPlace): Promise<Se
 }
 
 const LOST =
-  'If it is lost, `weir secrets accept-key` goes on with a new one; tokens and passwords then have to be entered again.'
+  'If it is lost, `npx weir secrets accept-key` goes on with a new one; tokens and passwords then have to be entered again.'
 
 const missing = (place: KeyPlace) =>
   new UserError(

@@ -225,7 +225,7 @@ describeEachDatabase('what is pushed', (test) => {
     const exported = await exportConfig(context)
     expect(exported).toContain('- connection: webhook/from file')
     expect(await apply(exported)).toEqual([])
-    await expect(apply(file('{ token: x }'))).rejects.toThrow('token is not one of its settings: it has none')
+    await expect(apply(file('{ token: x }'))).rejects.toThrow('token is not known. There are none yet.')
     await expect(apply(file('{ scopeConfigs: { x: {} } }'))).rejects.toThrow('webhook has no scope configs')
     await expect(apply(file('{}', '{ connection: webhook/from file, scopes: [x] }'))).rejects.toThrow('taken whole')
     const github = 'connections: { github: { main: { endpoint: "https://api.github.com/", token: { env: T } } } }'
