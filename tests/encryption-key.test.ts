@@ -208,7 +208,8 @@ describeEachDatabase('the encryption key', (test) => {
     const filled = await fill(old)
     await expect(rotateKey(dyingAt(test.database, 3), place, NEW)).rejects.toThrow('killed')
     expect((await storedWith(old)).length).toBeGreaterThan(0)
-    for (const key of [OLD, NEW]) await expect(open(place.dataFolder, key)).rejects.toThrow('run `npx weir secrets rotate`')
+    for (const key of [OLD, NEW])
+      await expect(open(place.dataFolder, key)).rejects.toThrow('run `npx weir secrets rotate`')
     await expect(requireSameKey(test.database, old)).rejects.toThrow('start again')
     await expect(rotateKey(test.database, place)).rejects.toThrow('NEW_ENCRYPTION_SECRET')
     await expect(rotateKey(test.database, place, 'a third passphrase for this')).rejects.toThrow(

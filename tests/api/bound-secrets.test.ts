@@ -139,14 +139,7 @@ describeEachDatabase('secrets and their server', (test) => {
   it('the path of a proxied request stays below the endpoint', async () => {
     const { id } = await connect({ endpoint: `${own.url}api/` })
     const proxied = (path: string) => api.server.inject({ url: `${CONNECTIONS}/${id}/proxy/rest/${path}` })
-    const outside = [
-      '%252e%252e/x',
-      '%2e%2e/x',
-      '%2e%2e%2fx',
-      '..%5cx',
-      '%252e%252e%252fx',
-      'a/%25%32%65%25%32%65/x',
-    ]
+    const outside = ['%252e%252e/x', '%2e%2e/x', '%2e%2e%2fx', '..%5cx', '%252e%252e%252fx', 'a/%25%32%65%25%32%65/x']
     for (const path of outside) expect([400, 404], path).toContain((await proxied(path)).statusCode)
     expect(own.paths).toEqual([])
     await proxied('projects/a%2Fb?x=1')
