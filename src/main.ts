@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import packageFile from '../package.json' with { type: 'json' }
 import { explainUsage } from './cli/explain-usage.ts'
 import { commands } from './cli/index.ts'
-import { messageOf, UserError } from './errors.ts'
+import { messageOf, UnavailableError, UserError } from './errors.ts'
 import { redact } from './log.ts'
 
 // One driver reads timestamps without a zone as local time.
@@ -18,7 +18,7 @@ try {
   await program.parseAsync()
 } catch (error) {
   const line = messageOf(error).replace(/\s*\n\s*/g, ' ')
-  const isOurs = !(error instanceof UserError) && error instanceof Error
+  const isOurs = error instanceof Error && !(error instanceof UserError || error instanceof UnavailableError)
   console.error(redact(isOurs ? `weir: unexpected error: ${error.stack ?? line}` : `weir: ${line}`))
   process.exitCode = 1
 }

@@ -1,7 +1,7 @@
 /** The reference's answer envelope, and how errors become answers. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.ts'
-import { FatalError, messageOf, RetryableError, UserError } from '../errors.ts'
+import { FatalError, messageOf, publicMessageOf, RetryableError, UnavailableError, UserError } from '../errors.ts'
 import { redact } from '../log.ts'
 
 export interface Envelope {
@@ -25,6 +25,7 @@ export const done = (): Envelope => envelope(true, 'success')
 interface Failure {
   readonly status: number
   readonly body: Envelope
+  readonly retryAfterSeconds?: number
 }
 
 /** Thrown by the framework before a route is asked: what its code means for the sender. */
@@ -35,10 +36,12 @@ const FRAMEWORK: Readonly<Record<string, string>> = {
 }
 
 export function failureOf(error: unknown, database: Database): Failure {
-  const known = error instanceof UserError ? error : database.explain(error)
+  const known = error instanceof UserError || error instanceof UnavailableError ? error : database.explain(error)
   if (known) {
     const { data = null } = known as { data?: unknown }
-    return { status: known.status, body: { ...envelope(false, redact(known.message), data), causes: causesOf(known) } }
+    const body = { ...envelope(false, redact(publicMessageOf(known)), data), causes: causesOf(known) }
+    const wait = known instanceof UnavailableError && { retryAfterSeconds: known.retryAfterSeconds }
+    return { status: known.status, body, ...wait }
   }
   const { statusCode = 500, code = '' } = error as FastifyError
   if (statusCode < 500) return { status: statusCode, body: envelope(false, FRAMEWORK[code] ?? messageOf(error)) }
@@ -51,16 +54,24 @@ export function failureOf(error: unknown, database: Database): Failure {
   return { status: 500, body: envelope(false, 'Something unexpected happened; the server log tells more.') }
 }
 
-function causesOf(error: UserError): readonly string[] | null {
+function causesOf(error: Error): readonly string[] | null {
   const causes: string[] = []
   for (let cause = error.cause; cause instanceof UserError; cause = cause.cause) causes.push(redact(cause.message))
   return causes.length > 0 ? causes : null
 }
 
+/** The one way in which a failure becomes an answer, whoever met it. */
+export function sendFailure(error: unknown, database: Database, request: FastifyRequest, reply: FastifyReply) {
+  const { status, body, retryAfterSeconds } = failureOf(error, database)
+  if (status === 500) request.log.error({ err: error, url: request.routeOptions.url }, messageOf(error))
+  if (retryAfterSeconds !== undefined) {
+    request.log.warn({ url: request.routeOptions.url }, messageOf(database.explain(error) ?? error))
+    void reply.header('retry-after', retryAfterSeconds)
+  }
+  return reply.code(status).type('application/json; charset=utf-8').send(body)
+}
+
 export const errorHandler =
   (database: Database) =>
-  (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const { status, body } = failureOf(error, database)
-    if (status === 500) request.log.error({ err: error, url: request.routeOptions.url }, messageOf(error))
-    return reply.code(status).type('application/json; charset=utf-8').send(body)
-  }
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    sendFailure(error, database, request, reply)

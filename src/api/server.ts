@@ -15,7 +15,7 @@ import { rewriteUrl, withoutSlash } from './addresses.ts'
 import type { Api, ApiContext } from './api.ts'
 import { LARGEST_BODY, parseBody } from './body.ts'
 import { explainIssues } from './contract/explain-issues.ts'
-import { errorHandler, failureOf } from './envelope.ts'
+import { errorHandler, sendFailure } from './envelope.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
@@ -38,10 +38,7 @@ export async function createServer({ config, control, log }: ServerDependencies)
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     rewriteUrl,
-    frameworkErrors: (error, _request, reply: FastifyReply) => {
-      const { status, body } = failureOf(error, database)
-      return reply.code(status).send(body)
-    },
+    frameworkErrors: (error, request, reply: FastifyReply) => sendFailure(error, database, request, reply),
   })
   const api = server as unknown as Api
   const shared = sharedAnswers()

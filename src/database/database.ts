@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { UserError } from '../errors.ts'
 import type { Dialect, LiveTable } from './dialects/dialect.ts'
+import type { Explained } from './explain.ts'
 import type { Gathering, RowShape, Rows } from './rows.ts'
 
 /** `update` sets the columns of rows that exist, and makes no others. */
@@ -40,7 +40,7 @@ export interface Database {
   locked<Result>(name: string, body: () => Promise<Result>): Promise<Result>
   /** A deadlock or a lock that took too long: the statement had no effect and may be sent again. */
   isRetryable(error: unknown): boolean
-  /** What the user can do about an error of the server, where it is the user's. */
-  explain(error: unknown): UserError | undefined
+  /** An error of the server that somebody can do something about, in a sentence; that it is away among them. */
+  explain(error: unknown): Explained | undefined
   close(): Promise<void>
 }

@@ -48,14 +48,14 @@ export const refusal = z
 
 export type Answers = Record<number, any>
 const failing = (failures: readonly number[]): Answers =>
-  Object.fromEntries([400, ...failures].map((status) => [status, failure]))
-/** What a route answers: its success, and the failures that are its own; what is malformed is 400 everywhere. */
+  Object.fromEntries([400, 503, ...failures].map((status) => [status, failure]))
+/** What a route answers: its success, and the failures that are its own; 400 is malformed, 503 the database away. */
 export const answers = (status: number, schema: z.ZodType, ...failures: readonly number[]): Answers => ({
   [status]: schema,
   ...failing(failures),
 })
 /** Further failures of routes that ask another server. */
-export const REMOTE_FAILURES = [502, 503, 504]
+export const REMOTE_FAILURES = [502, 504]
 /** An answer that is no JSON. */
 export const streams = (type: string, description: string, ...failures: readonly number[]): Answers => ({
   200: { description, content: { [type]: { schema: z.string() } } },

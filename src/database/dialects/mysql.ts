@@ -5,6 +5,8 @@ import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
 import { codeOf, explainWith, rowTooLarge, type Trouble } from '../explain.ts'
+import { holding, holdingOn, requireNoneHeld } from '../held.ts'
+import { inLine } from '../line.ts'
 import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
@@ -157,6 +159,11 @@ function openPool(url: string, connectionLimit: number): Pool {
       return next()
     },
   })
+  const getConnection = pool.getConnection.bind(pool)
+  pool.getConnection = (callback) => {
+    requireNoneHeld(pool)
+    getConnection(callback)
+  }
   pool.on('connection', (connection: PoolConnection) => {
     for (const setting of SESSION) {
       connection.query(`set session ${setting}`, (error: unknown) => {
@@ -188,7 +195,7 @@ export async function connectMysql(url: string, connections: number): Promise<Da
   const most = packet - PACKET_MARGIN
   const allowed: StatementSize = {
     ...{ most, enough: Math.min(LONGEST_STATEMENT, most) },
-    tooLarge: (table, bytes) => rowTooLarge(url, 3306, { table, bytes, most: packet }),
+    tooLarge: (table, bytes) => rowTooLarge({ table, bytes, most: packet }),
   }
   return databaseOn(pool, { url, allowed }, createTurns(connections))
 }
@@ -198,11 +205,11 @@ interface Settings {
   readonly allowed: StatementSize
 }
 
-/** Without turns: on the one connection of a transaction. */
-function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
+/** Without turns: on the one connection of a transaction, which is one of `whole`. */
+function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
     const opened = new Kysely<any>({ dialect: new MysqlDialect({ pool: pool as Pool }) })
-    return turns ? inTurns(opened, turns, signal) : opened
+    return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
   }
   const kysely = open()
   const database: Database = {
@@ -212,7 +219,7 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
     gather: gatherCells,
     transaction: (body) =>
       inTransaction(pool, (own, atEnd) => {
-        const inside = databaseOn(own, settings)
+        const inside = databaseOn(own, settings, undefined, whole)
         const nested: Database = {
           ...inside,
           transaction: (part) => inside.transaction((inner) => part({ ...inner, locked: nested.locked })),
@@ -225,20 +232,23 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
           // A deadlock undoes the whole transaction: sending its last statement again would keep only that one.
           isRetryable: () => false,
         }
-        return body(nested)
+        return holding(pool, () => body(nested))
       }),
     async aside(body) {
+      requireNoneHeld(whole)
       const own = databaseOn(openPool(settings.url, 1), settings, createTurns(1))
       return body(own).finally(() => own.close())
     },
     until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
     describe: () => describe(kysely),
     locked: (name, body) =>
-      database.aside((own) =>
-        own.kysely.connection().execute(async (connection) => {
-          await takeLock(connection, name)
-          return body()
-        }),
+      inLine(`${settings.url} ${name}`, () =>
+        database.aside((own) =>
+          own.kysely.connection().execute(async (connection) => {
+            await takeLock(connection, name)
+            return body()
+          }),
+        ),
       ),
     isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
     explain: explainWith(TROUBLES, settings.url, 3306),
@@ -278,5 +288,13 @@ const TROUBLES: Record<string, Trouble> = {
   ER_RECORD_FILE_FULL: 'diskFull',
   ER_DISK_FULL: 'diskFull',
   ER_CON_COUNT_ERROR: 'noConnection',
+  ER_SERVER_SHUTDOWN: 'lost',
+  ER_ABORTING_CONNECTION: 'lost',
+  ER_NEW_ABORTING_CONNECTION: 'lost',
+  ER_CONNECTION_KILLED: 'lost',
+  ER_FORCING_CLOSE: 'lost',
+  ER_NORMAL_SHUTDOWN: 'lost',
+  PROTOCOL_CONNECTION_LOST: 'lost',
+  PROTOCOL_SEQUENCE_TIMEOUT: 'silent',
   ER_NET_PACKET_TOO_LARGE: 'packet',
 }

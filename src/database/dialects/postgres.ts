@@ -5,6 +5,8 @@ import { UserError } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
+import { holding, holdingOn, requireNoneHeld } from '../held.ts'
+import { inLine } from '../line.ts'
 import type { Column } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
@@ -110,6 +112,11 @@ function openPool(url: string, connections: number): pg.Pool {
   })
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
   pool.on('error', () => {})
+  const connect = pool.connect.bind(pool)
+  pool.connect = ((...parameters: []) => {
+    requireNoneHeld(pool)
+    return connect(...parameters)
+  }) as typeof pool.connect
   pool.on('connect', (client) => {
     // One that breaks in use is told by the query that it fails; this event would end the process besides.
     client.on('error', () => {})
@@ -133,11 +140,11 @@ export async function connectPostgres(url: string, connections: number): Promise
   throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
 }
 
-/** Without turns: on the one connection of a transaction. */
-function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns): Database {
+/** Without turns: on the one connection of a transaction, which is one of `whole`. */
+function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
     const opened = new Kysely<any>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
-    return turns ? inTurns(opened, turns, signal) : opened
+    return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
   }
   const kysely = open()
   const database: Database = {
@@ -145,8 +152,12 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
     kysely,
     sendRows: copyWriter(pool, postgres, known),
     gather: gatherBinary,
-    transaction: (body) => inTransaction(pool, (client) => body(databaseOn(poolOf(client), url, known))),
+    transaction: (body) =>
+      inTransaction(pool, (client) =>
+        holding(pool, () => body(databaseOn(poolOf(client), url, known, undefined, whole))),
+      ),
     async aside(body) {
+      requireNoneHeld(whole)
       const own = databaseOn(openPool(url, 1), url, known, createTurns(1))
       return body(own).finally(() => own.close())
     },
@@ -154,12 +165,14 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
     describe: () => describe(kysely),
     async locked(name, body) {
       if (turns)
-        return database.aside((own) =>
-          own.kysely.connection().execute(async (connection) => {
-            // Ends with its connection.
-            await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
-            return body()
-          }),
+        return inLine(`${url} ${name}`, () =>
+          database.aside((own) =>
+            own.kysely.connection().execute(async (connection) => {
+              // Ends with its connection.
+              await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
+              return body()
+            }),
+          ),
         )
       await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(kysely)
       return body()
@@ -199,4 +212,13 @@ const TROUBLES: Record<string, Trouble> = {
   '25006': 'readOnly',
   '53100': 'diskFull',
   '53300': 'noConnection',
+  '57P01': 'lost',
+  '57P02': 'lost',
+  '57P03': 'lost',
+  '57P05': 'lost',
+  '08000': 'lost',
+  '08001': 'lost',
+  '08003': 'lost',
+  '08006': 'lost',
+  '25P03': 'lost',
 }
