@@ -19,12 +19,13 @@ interface Folder {
 }
 
 const EVERYTHING = ['']
-const BASICS = ['errors', 'config', 'log', 'address-secrets', 'nearest']
+const BASICS = ['decimal', 'errors', 'config', 'log', 'address-secrets', 'nearest']
 
 /** The longest matching path decides. `plugins/*` stands for each plugin's own folder. */
 const FOLDERS: Readonly<Record<string, Folder>> = {
   src: { mayImport: EVERYTHING },
   'src/errors': { mayImport: [] },
+  'src/decimal': { mayImport: [] },
   'src/config': { mayImport: ['errors', 'address-secrets'] },
   'src/address-secrets': { mayImport: [] },
   'src/log': { mayImport: ['errors', 'address-secrets'] },

@@ -100,6 +100,14 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
           (own) => own.blueprints.get(id),
           (own) => own.blueprints.update(id, changes),
         ),
+      addScopes: (id, found) =>
+        recorded(
+          'update',
+          'blueprint',
+          id,
+          (own) => own.blueprints.get(id),
+          (own) => own.blueprints.addScopes(id, found),
+        ),
       remove: (id) =>
         recorded(
           'delete',
@@ -141,6 +149,10 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
       put: (plugin, connectionId, sent) =>
         recorded('update', `${plugin} scopes`, connectionId, nothing, (own) =>
           own.scopes.put(plugin, connectionId, sent),
+        ),
+      add: (plugin, connectionId, sent) =>
+        recorded('update', `${plugin} scopes`, connectionId, nothing, (own) =>
+          own.scopes.add(plugin, connectionId, sent),
         ),
       update: (plugin, connectionId, id, changes) =>
         recorded(

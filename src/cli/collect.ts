@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { UserError } from '../errors.ts'
+import { messageOf, UserError } from '../errors.ts'
 import { assumptionLines, assumptionsOfProject } from '../pipelines/plan/assumptions.ts'
 import type { Pipeline, Task } from '../pipelines/records.ts'
 import type { PipelineEvent } from '../pipelines/services.ts'
@@ -47,10 +47,16 @@ export const collect = new Command('collect')
           for (const line of assumed.flatMap(assumptionLines)) console.log(line)
         }
         const runner = await startOwnRunner(runtime.config, control, url)
-        const cancel = () => void pipelines.cancel(id)
+        const stop = new AbortController()
+        const cancel = () =>
+          void pipelines.cancel(id).catch((error) => {
+            say(`Run ${id} could not be cancelled: ${messageOf(database.explain(error) ?? error)}`)
+            stop.abort()
+          })
+        const tellAway = (error: Error) => say(`${error.message} The run goes on when it is back.`)
         runtime.signal.addEventListener('abort', cancel, { once: true })
         try {
-          const ended = await show(pipelines.watch(id, new AbortController().signal), options.json ?? false)
+          const ended = await show(pipelines.watch(id, stop.signal, tellAway), options.json ?? false)
           if (!options.json) for (const line of await fourKeyLines(database, name)) console.log(line)
           return ended
         } finally {
@@ -62,6 +68,8 @@ export const collect = new Command('collect')
     )
     process.exitCode = CODES[last.status] ?? 1
   })
+
+const say = (line: string) => console.error(`weir: ${line}`)
 
 async function show(events: AsyncIterable<PipelineEvent>, asJson: boolean): Promise<Pipeline> {
   const bar = createBar()

@@ -27,7 +27,12 @@ const MOST_PAGES = 1000
 const WAIT_MS = 120_000
 
 /** The scopes that a selector chooses now, asked of the source. */
-export async function chooseScopes(source: PluginSpec, settings: Settings, selector: Selector): Promise<Settings[]> {
+export async function chooseScopes(
+  source: PluginSpec,
+  settings: Settings,
+  selector: Selector,
+  signal = AbortSignal.timeout(WAIT_MS),
+): Promise<Settings[]> {
   const given = selector.scopes.filter((scope) => !isPattern(scope)) as Settings[]
   const patterns = selector.scopes.filter(isPattern)
   if (patterns.length === 0) return given
@@ -38,7 +43,7 @@ export async function chooseScopes(source: PluginSpec, settings: Settings, selec
   try {
     const found = new Map<string, RemoteEntry>()
     for (const pattern of patterns) {
-      for (const entry of await entriesOf(source, settings, client, pattern)) found.set(entry.id, entry)
+      for (const entry of await entriesOf(source, settings, client, pattern, signal)) found.set(entry.id, entry)
     }
     const excluded = selector.except.map(globOf)
     const chosen = [...found.values()].filter(
@@ -53,7 +58,13 @@ export async function chooseScopes(source: PluginSpec, settings: Settings, selec
   }
 }
 
-async function entriesOf(source: PluginSpec, settings: Settings, client: ApiClient, pattern: string) {
+async function entriesOf(
+  source: PluginSpec,
+  settings: Settings,
+  client: ApiClient,
+  pattern: string,
+  signal: AbortSignal,
+) {
   const glob = globOf(pattern)
   // `acme/*` needs one group asked; `*/web` all of them.
   const literal = pattern.slice(0, pattern.search(/[*/]/) + 1 || undefined).replace(/[*/]$/, '')
@@ -61,7 +72,7 @@ async function entriesOf(source: PluginSpec, settings: Settings, client: ApiClie
   const seen = new Set<string>()
   const found: RemoteEntry[] = []
   const walk = async (group: string | undefined): Promise<void> => {
-    for await (const entry of pagesOf(source, settings, client, group)) {
+    for await (const entry of pagesOf(source, settings, client, group, signal)) {
       if (entry.type === 'scope') {
         if (glob.test(entry.fullName)) found.push(entry)
       } else if (!seen.has(entry.id)) {
@@ -74,8 +85,13 @@ async function entriesOf(source: PluginSpec, settings: Settings, client: ApiClie
   return found
 }
 
-async function* pagesOf(source: PluginSpec, settings: Settings, client: ApiClient, group: string | undefined) {
-  const signal = AbortSignal.timeout(WAIT_MS)
+async function* pagesOf(
+  source: PluginSpec,
+  settings: Settings,
+  client: ApiClient,
+  group: string | undefined,
+  signal: AbortSignal,
+) {
   const inGroup = group === undefined ? {} : { group }
   let page: unknown
   for (let count = 0; count < MOST_PAGES; count++) {

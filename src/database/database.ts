@@ -6,6 +6,11 @@ import type { Gathering, RowShape, Rows } from './rows.ts'
 /** `update` sets the columns of rows that exist, and makes no others. */
 export type SendMode = 'insert' | 'upsert' | 'update'
 
+/** After so much silence of a process the server takes a lock that is meant for a moment from it. */
+export const LONGEST_SILENCE_SECONDS = 10
+/** For such a lock nobody waits any longer; it is tried again. */
+export const LONGEST_WAIT_SECONDS = 20
+
 /** An open database of either engine. Everything outside this folder sees only this. */
 export interface Database {
   readonly dialect: Dialect
@@ -38,6 +43,11 @@ export interface Database {
    * held until that ends.
    */
   locked<Result>(name: string, body: () => Promise<Result>): Promise<Result>
+  /**
+   * The same for what takes a moment: the lock and all that `body` does are of one connection, which the server ends when
+   * this process falls silent in between, so that one that hangs does not hold up others.
+   */
+  lockedBriefly<Result>(name: string, body: (database: Database) => Promise<Result>): Promise<Result>
   /** A deadlock or a lock that took too long: the statement had no effect and may be sent again. */
   isRetryable(error: unknown): boolean
   /** An error of the server that somebody can do something about, in a sentence; that it is away among them. */

@@ -1,13 +1,14 @@
 /** A blueprint is spread over five tables. */
 import type { RowOf } from '../database/table.ts'
+import { UserError } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
 import { blueprintConnections, blueprintLabels, blueprintScopes, blueprints } from '../system/projects.ts'
 import { blueprintTicks } from '../system/runs.ts'
 import { deletePlans, LONGEST_SHOWN, readPlans, type StoredPlans, writePlans } from './plan/stored-plans.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
-import { deleteRows, type Ids, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
+import { deleteRows, findRow, type Ids, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
 
-type BlueprintRow = RowOf<typeof blueprints>
+export type BlueprintRow = RowOf<typeof blueprints>
 
 /** What belongs to blueprints, in the tables beside theirs. */
 export interface BlueprintParts {
@@ -44,6 +45,45 @@ export async function readBlueprints(
 ): Promise<Blueprint[]> {
   const ids = rows.map(({ id }) => id)
   return ids.length === 0 ? [] : joinBlueprints(rows, await readBlueprintParts(queries, ids, secrets, longestPlan))
+}
+
+export async function blueprintRow(queries: Queries, id: number): Promise<BlueprintRow> {
+  const row = await findRow(queries, blueprints, { id })
+  if (!row) throw new UserError(`There is no blueprint ${id}.`, { status: 404 })
+  return row
+}
+
+export async function storedBlueprint(queries: Queries, id: number, secrets: Secrets): Promise<Blueprint> {
+  const [blueprint] = await readBlueprints(queries, [await blueprintRow(queries, id)], secrets)
+  return blueprint as Blueprint
+}
+
+/** What was read has been changed by somebody else since. */
+export class ChangedMeanwhile extends UserError {
+  constructor() {
+    super('The blueprint is changed by others all the time: try again.', { status: 409 })
+  }
+}
+export const isSameVersion = (row: Pick<BlueprintRow, 'updated_at'>, updatedAt: Date): boolean =>
+  Number(row.updated_at) === Number(updatedAt)
+
+const MOST_ATTEMPTS = 20
+
+/** Does something that counts only for a blueprint as it is; anew when it was changed in between. */
+export async function whileChanging<Result>(
+  blueprint: Blueprint,
+  attempt: (blueprint: Blueprint) => Promise<Result>,
+  readAgain: () => Promise<Blueprint>,
+): Promise<Result> {
+  let current = blueprint
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt(current)
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile) || attempts === MOST_ATTEMPTS) throw error
+      current = await readAgain()
+    }
+  }
 }
 
 const connectionKey = (row: { blueprint_id: number; plugin_name: string; connection_id: number }) =>
@@ -86,13 +126,23 @@ export function joinBlueprints(rows: readonly BlueprintRow[], parts: BlueprintPa
 
 export type UnsavedBlueprint = Omit<Blueprint, 'id' | 'createdAt' | 'updatedAt' | 'problem'>
 
-/** Writes a new blueprint, or the one with `id`, with everything that belongs to it. */
+/** Never the same moment twice, so that two versions differ. */
+export const laterThan = (moment: Date) => new Date(Math.max(Date.now(), Number(moment) + 1))
+
+/** Holds the row until the transaction ends. */
+async function requireUnchanged(transaction: Queries, { id, updatedAt }: Blueprint): Promise<void> {
+  const [row] = await selectRows(transaction, blueprints, (query) => query.where('id', '=', id).forUpdate())
+  if (!row || !isSameVersion(row, updatedAt)) throw new ChangedMeanwhile()
+}
+
+/** Writes a new blueprint, or another version of `before` as long as that is still the last one, with all its parts. */
 export async function writeBlueprint(
-  queries: Queries,
+  transaction: Queries,
   blueprint: UnsavedBlueprint,
   secrets: Secrets,
-  id?: number,
+  before?: Blueprint,
 ): Promise<number> {
+  if (before) await requireUnchanged(transaction, before)
   const row = {
     name: blueprint.name,
     project_name: blueprint.projectName,
@@ -106,10 +156,10 @@ export async function writeBlueprint(
     skip_collectors: blueprint.skipCollectors,
     full_sync: blueprint.fullSync,
   }
-  const blueprint_id = id ?? (await insertRow(queries, blueprints, row))
-  if (id) {
-    await updateRows(queries, blueprints, { id }, row)
-    await deleteParts(queries, id)
+  const blueprint_id = before?.id ?? (await insertRow(transaction, blueprints, row))
+  if (before) {
+    await updateRows(transaction, blueprints, { id: before.id }, { ...row, updated_at: laterThan(before.updatedAt) })
+    await deleteParts(transaction, before.id)
   }
   const isMadeAnew = blueprint.mode === 'NORMAL'
   const plans = {
@@ -117,20 +167,32 @@ export async function writeBlueprint(
     beforePlan: { plan: blueprint.beforePlan },
     afterPlan: { plan: blueprint.afterPlan },
   }
-  await writePlans(queries, { subject: 'blueprint', subject_id: blueprint_id }, plans, secrets)
+  await writePlans(transaction, { subject: 'blueprint', subject_id: blueprint_id }, plans, secrets)
   const labels = [...new Set(blueprint.labels)].map((name) => ({ blueprint_id, name }))
-  await insertRows(queries, blueprintLabels, labels)
+  await insertRows(transaction, blueprintLabels, labels)
   for (const connection of merged(blueprint.connections)) {
     const link = { blueprint_id, plugin_name: connection.pluginName, connection_id: connection.connectionId }
-    await insertRow(queries, blueprintConnections, link)
+    await insertRow(transaction, blueprintConnections, link)
     const ids = new Set(connection.scopes.map(({ scopeId }) => scopeId))
     await insertRows(
-      queries,
+      transaction,
       blueprintScopes,
       [...ids].map((scope_id) => ({ ...link, scope_id })),
     )
   }
   return blueprint_id
+}
+
+/** The connections with these ones and their scopes too; undefined when they have them all. */
+export function joined(
+  connections: readonly BlueprintConnection[],
+  added: readonly BlueprintConnection[],
+): BlueprintConnection[] | undefined {
+  const sizeOf = (all: readonly BlueprintConnection[]) =>
+    all.reduce((sum, { scopes }) => sum + 1 + new Set(scopes.map(({ scopeId }) => scopeId)).size, 0)
+  const before = merged(connections)
+  const after = merged([...before, ...added])
+  return sizeOf(after) === sizeOf(before) ? undefined : after
 }
 
 /** A connection that was named twice is one connection. */

@@ -1,9 +1,19 @@
 import type { Kysely } from 'kysely'
 import { retrying } from '../database/write.ts'
+import { decimalOf } from '../decimal.ts'
 import { UserError } from '../errors.ts'
 import { maskSecrets } from '../secrets.ts'
 import { blueprintLabels, blueprints, projects } from '../system/projects.ts'
-import { deleteBlueprint, readBlueprints, type UnsavedBlueprint, writeBlueprint } from './blueprint-rows.ts'
+import {
+  blueprintRow,
+  deleteBlueprint,
+  joined,
+  readBlueprints,
+  storedBlueprint,
+  type UnsavedBlueprint,
+  whileChanging,
+  writeBlueprint,
+} from './blueprint-rows.ts'
 import { checkSchedule } from './cron.ts'
 import { requireFinished } from './guards.ts'
 import { assumptionsOf } from './plan/assumptions.ts'
@@ -66,6 +76,8 @@ export type StartPipeline = (
   flags: Flags,
   /** Runs in the transaction that creates the pipeline; false: somebody else was first, and nothing is created. */
   claim?: (transaction: Kysely<any>) => Promise<boolean>,
+  /** Ends the look for new scopes, and with it the start. */
+  signal?: AbortSignal,
 ) => Promise<Pipeline | undefined>
 
 /** ADVANCED runs as it is written; NORMAL is planned anew from what is configured now. */
@@ -91,15 +103,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
   const { database, plugins, secrets } = context
   const { kysely } = database
 
-  async function storedRow(id: number) {
-    const row = await findRow(kysely, blueprints, { id })
-    if (!row) throw new UserError(`There is no blueprint ${id}.`, { status: 404 })
-    return row
-  }
-  async function stored(id: number): Promise<Blueprint> {
-    const [blueprint] = await readBlueprints(kysely, [await storedRow(id)], secrets)
-    return blueprint as Blueprint
-  }
+  const stored = (id: number) => storedBlueprint(kysely, id, secrets)
 
   async function checked(blueprint: UnsavedBlueprint): Promise<UnsavedBlueprint> {
     const name = blueprint.name.trim()
@@ -124,13 +128,15 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     if (plan.length === 0) throw new UserError('plan is empty: give it at least one stage.')
     return { ...complete, plan }
 
-    function checkConnection({ pluginName, connectionId, scopes }: BlueprintConnection): BlueprintConnection {
+    function checkConnection({ pluginName, connectionId: given, scopes }: BlueprintConnection): BlueprintConnection {
+      const connectionId = decimalOf(given)
+      if (connectionId === undefined) throw new UserError(`connectionId of ${pluginName} must be a whole number.`)
       if (!plugins.some(({ name }) => name === pluginName)) throw unknownPlugin(plugins, String(pluginName), 400)
       if (blueprint.mode === 'NORMAL' && !scopes?.length && !WITHOUT_SCOPES.includes(pluginName)) {
         throw new UserError(`Connection ${connectionId} of ${pluginName} has no scopes: choose some, or leave it out.`)
       }
       const ids = (scopes ?? []).map(({ scopeId }) => ({ scopeId: String(scopeId) }))
-      return { pluginName, connectionId: Number(connectionId), scopes: ids }
+      return { pluginName, connectionId, scopes: ids }
     }
   }
 
@@ -141,7 +147,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     const id = await retrying(database, () =>
       kysely.transaction().execute(async (transaction) => {
         await requireFreeProject(transaction, complete.projectName, before?.id)
-        const saved = await writeBlueprint(transaction, complete, secrets, before?.id)
+        const saved = await writeBlueprint(transaction, complete, secrets, before)
         if (isRescheduled) await setTick(transaction, saved, new Date())
         return saved
       }),
@@ -159,6 +165,14 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     return Object.fromEntries(
       given.map((name) => [name, restoreSecrets(parsePlan(plugins, sent[name], name), before?.[name], name)]),
     )
+  }
+
+  async function change(before: Blueprint, changes: BlueprintChanges): Promise<Blueprint> {
+    if (changes.mode !== undefined && changes.mode !== before.mode) {
+      throw new UserError('mode cannot be changed: create another blueprint.')
+    }
+    requireReadable(before, changes)
+    return save(changed(before, { ...changes, ...plansIn(changes, before) }), before)
   }
 
   const flagsOf = (flags: Partial<Flags> = {}): Flags => ({
@@ -190,16 +204,25 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     },
     create: async (blueprint) => save(changed(DEFAULTS, { ...blueprint, ...plansIn(blueprint) })),
     get: async (id) => shown(await stored(id)),
-    async update(id, changes) {
-      const before = await stored(id)
-      if (changes.mode !== undefined && changes.mode !== before.mode) {
-        throw new UserError('mode cannot be changed: create another blueprint.')
-      }
-      requireReadable(before, changes)
-      return save(changed(before, { ...changes, ...plansIn(changes, before) }), before)
+    update: async (id, changes) =>
+      whileChanging(
+        await stored(id),
+        (before) => change(before, changes),
+        () => stored(id),
+      ),
+    async addScopes(id, found) {
+      await whileChanging(
+        await stored(id),
+        async (before) => {
+          const connections = joined(before.connections, await found(before, database))
+          return connections && save({ ...before, connections }, before)
+        },
+        () => stored(id),
+      )
+      return stored(id)
     },
     async remove(id) {
-      const { name } = await storedRow(id)
+      const { name } = await blueprintRow(kysely, id)
       await requireFinished(kysely, [id], `blueprint ${name}`)
       await retrying(database, () => kysely.transaction().execute((transaction) => deleteBlueprint(transaction, id)))
       context.changed('schedule')

@@ -31,8 +31,8 @@ export function createControlPlane(base: Omit<ServiceContext, 'changed'>): Contr
 
   function build(own: ServiceContext): Pick<ControlPlane, 'services' | 'startPipeline'> {
     const { start, ...pipelines } = pipelineService(own)
-    const startPipeline: StartPipeline = async (blueprint, flags, claim) =>
-      start(await adoptScopes(own, servicesFor(SELECTORS), blueprint), flags, claim)
+    const startPipeline: StartPipeline = async (blueprint, flags, claim, signal) =>
+      start(await adoptScopes(own, servicesFor(SELECTORS), blueprint, signal), flags, claim)
     const blueprints = blueprintService(own, startPipeline)
     const projects = projectService(own, blueprints)
     const services: Services = {

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import { NOBODY, recordChange } from '../audit/record.ts'
-import { readByKeys } from '../database/pieces.ts'
+import { inPieces, readByKeys } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
 import { pipelineLabels, pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
-import { pipelineLeases } from '../system/runs.ts'
+import { type BlueprintRow, ChangedMeanwhile, isSameVersion, storedBlueprint, whileChanging } from './blueprint-rows.ts'
 import { planOf, type StartPipeline } from './blueprints.ts'
 import {
   newestStates,
@@ -20,21 +20,12 @@ import {
 import { countTasks, parsePlan } from './plan/parse-plan.ts'
 import { restoreSecrets } from './plan/plan-secrets.ts'
 import { LONGEST_LISTED, LONGEST_SHOWN, writePlans } from './plan/stored-plans.ts'
+import { cancelPipeline, holdPipeline } from './queue.ts'
 import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task, TaskWithSubtasks } from './records.ts'
 import { sealJson } from './sealed.ts'
 import type { PipelineService, ServiceContext } from './services.ts'
-import { FINISHED, isFinished, QUEUED, UNFINISHED } from './states.ts'
-import {
-  deleteRows,
-  findRow,
-  insertRow,
-  insertRows,
-  publicRow,
-  type Queries,
-  selectPage,
-  selectRows,
-  updateRows,
-} from './store.ts'
+import { isFinished, UNFINISHED } from './states.ts'
+import { findRow, insertRow, insertRows, publicRow, type Queries, selectPage, selectRows, updateRows } from './store.ts'
 import { followTaskLog, logArchive } from './task-log.ts'
 import { watchPipeline } from './watch.ts'
 
@@ -68,12 +59,16 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
   const get = async (id: number) => (await readPipelines(kysely, [await stored(id)], secrets))[0] as Pipeline
 
   /** Undefined when `claim` says that somebody else was first. */
-  async function insert(pipeline: NewPipeline & { plan: Plan }, claim: Claim = async () => true) {
+  async function insert(pipeline: NewPipeline & { plan: Plan }, claim: Claim = async () => true, plannedAt?: Date) {
     const { plan, blueprintId = 0, labels = [], name = '' } = pipeline
     const total_tasks = countTasks(plan)
     if (total_tasks === 0) throw new UserError('The plan has no task: nothing would run.')
     const id = await inTransaction(async (transaction) => {
-      if (blueprintId > 0) await requireNonePending(transaction, blueprintId)
+      if (blueprintId > 0) {
+        const blueprint = await requireNonePending(transaction, blueprintId)
+        if (!blueprint) throw new UserError(`There is no blueprint ${blueprintId}.`)
+        if (plannedAt && !isSameVersion(blueprint, plannedAt)) throw new ChangedMeanwhile()
+      }
       if (!(await claim(transaction))) return undefined
       const pipelineId = await insertRow(transaction, pipelines, {
         name,
@@ -126,27 +121,25 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
   }
 
   async function rerun(id: number, candidates: (newest: readonly TaskRow[]) => readonly TaskRow[]): Promise<Task[]> {
-    const ids = await inTransaction(async (transaction) => {
-      const { status } = await stored(id, transaction)
-      if (!isFinished(status as TaskStatus)) {
-        throw new UserError(`Pipeline ${id} is ${status}: it can run again when it is finished.`)
-      }
+    await inTransaction(async (transaction) => {
+      const { blueprint_id, status } = await stored(id, transaction)
+      requireEnded(id, status)
+      if (blueprint_id > 0) await requireNonePending(transaction, blueprint_id)
+      requireEnded(id, (await holdPipeline(transaction, id))?.status)
       const again = candidates(await newestTasks(transaction, id))
       if (again.length === 0) throw new UserError(`Pipeline ${id} has nothing to run again: every task completed.`)
-      const changed = await updateRows(transaction, pipelines, { id, status: [...FINISHED] }, { status: 'TASK_RERUN' })
-      if (changed === 0) throw new UserError(`Pipeline ${id} was started again by somebody else.`)
-      const created: number[] = []
-      for (const task of again) {
-        await updateRows(transaction, tasks, { id: task.id }, { status: 'TASK_FAILED' })
-        const { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col } = task
-        const copy = { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' }
-        created.push(await insertRow(transaction, tasks, copy))
+      await updateRows(transaction, pipelines, { id }, { status: 'TASK_RERUN' })
+      for (const ids of inPieces(again.map((task) => task.id))) {
+        await updateRows(transaction, tasks, { id: [...ids] }, { status: 'TASK_FAILED' })
       }
-      await record(transaction, 'rerun', id, { status }, { status: 'TASK_RERUN', tasks: created.length })
-      return created
+      const copies = again.map(({ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col }) => ({
+        ...{ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' },
+      }))
+      await insertRows(transaction, tasks, copies)
+      await record(transaction, 'rerun', id, { status }, { status: 'TASK_RERUN', tasks: copies.length })
     })
     context.changed('pipelines')
-    const rows = await selectRows(kysely, tasks, (query) => query.where('id', 'in', ids).orderBy('id'))
+    const rows = (await newestTasks(kysely, id)).filter(({ status }) => status === 'TASK_RERUN')
     return readTasks(kysely, rows, secrets)
   }
 
@@ -178,12 +171,17 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
     async create(pipeline) {
       return (await insert({ ...pipeline, plan: restoreSecrets(parsePlan(plugins, pipeline.plan)) })) as Pipeline
     },
-    async start(blueprint, { skipCollectors, fullSync }, claim) {
-      const plan = await planOf(context, blueprint, { skipCollectors })
-      const { id: blueprintId, name, labels, priority, skipOnFail, timeAfter } = blueprint
-      const policy = { skipOnFail, timeAfter, skipCollectors, fullSync }
-      return insert({ blueprintId, name, labels, priority, plan, ...policy }, claim)
-    },
+    start: (given, { skipCollectors, fullSync }, claim) =>
+      whileChanging(
+        given,
+        async (blueprint) => {
+          const plan = await planOf(context, blueprint, { skipCollectors })
+          const { id: blueprintId, name, labels, priority, skipOnFail, timeAfter, updatedAt } = blueprint
+          const policy = { skipOnFail, timeAfter, skipCollectors, fullSync }
+          return insert({ blueprintId, name, labels, priority, plan, ...policy }, claim, updatedAt)
+        },
+        () => storedBlueprint(kysely, given.id, secrets),
+      ),
     get,
     async tasks(id) {
       await stored(id)
@@ -215,15 +213,9 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
     async cancel(id) {
       await stored(id)
       await inTransaction(async (transaction) => {
-        const ended = { status: 'TASK_CANCELLED', finished_at: new Date() }
-        const wasQueued = await updateRows(transaction, pipelines, { id, status: [...QUEUED] }, ended)
-        const isRunning = (await stored(id, transaction)).status === 'TASK_RUNNING'
-        if (wasQueued || isRunning) {
-          await record(transaction, 'cancel', id, { isRunning }, { status: 'TASK_CANCELLED' })
-          await updateRows(transaction, tasks, { pipeline_id: id, status: [...QUEUED] }, { ...ended, message: '' })
-        }
-        if (isRunning) await updateRows(transaction, pipelineLeases, { pipeline_id: id }, { cancel_requested: true })
-        else await deleteRows(transaction, pipelineLeases, { pipeline_id: id })
+        const before = await cancelPipeline(transaction, id)
+        const isRunning = before === 'TASK_RUNNING'
+        if (before) await record(transaction, 'cancel', id, { isRunning }, { status: 'TASK_CANCELLED' })
       })
       context.changed('pipelines')
     },
@@ -236,7 +228,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       const [created] = await rerun(task.pipeline_id, (newest) => newest.filter(isSamePlace))
       return created as Task
     },
-    watch: (id, signal) => watchPipeline(context, id, signal),
+    watch: (id, signal, onAway) => watchPipeline(context, id, signal, onAway),
     async logArchive(id) {
       await stored(id)
       return logArchive(dataFolder, id)
@@ -245,17 +237,23 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
   }
 }
 
+function requireEnded(id: number, status: string | undefined): void {
+  if (status && isFinished(status as TaskStatus)) return
+  throw new UserError(`Pipeline ${id} is ${status ?? 'deleted'}: it can run again when it is finished.`)
+}
+
 /** The row is locked, so that of two that start a pipeline at once one sees the other's. */
-async function requireNonePending(transaction: Kysely<any>, blueprintId: number): Promise<void> {
+async function requireNonePending(transaction: Queries, blueprintId: number): Promise<BlueprintRow | undefined> {
   const [blueprint] = await selectRows(transaction, blueprints, (query) =>
     query.where('id', '=', blueprintId).forUpdate(),
   )
-  if (!blueprint) throw new UserError(`There is no blueprint ${blueprintId}.`)
+  if (!blueprint) return undefined
   const [pending] = await selectRows(transaction, pipelines, (query) =>
     query.where('blueprint_id', '=', blueprintId).where('status', 'in', UNFINISHED).limit(1),
   )
   if (pending)
     throw new UserError(`Pipeline ${pending.id} of this blueprint is not finished yet: wait for it, or cancel it.`)
+  return blueprint
 }
 
 const withDetails = (all: readonly Task[], details: readonly Record<string, any>[]): TaskWithSubtasks[] => {

@@ -13,6 +13,7 @@ import { requireFinished } from './guards.ts'
 import { joinPipelines, readPipelineParts } from './pipeline-rows.ts'
 import { METRIC_PLANS } from './plan/metric-plans.ts'
 import type { Metric, NewBlueprint, Pipeline, Project } from './records.ts'
+import { renameInRuns } from './rename-in-runs.ts'
 import type { BlueprintService, ProjectService, ServiceContext } from './services.ts'
 import {
   deleteRows,
@@ -151,6 +152,7 @@ export function projectService(
             for (const table of [projectMetricSettings, blueprints, ...projectTables]) {
               await updateRows(transaction, table, { project_name: name }, { project_name: newName })
             }
+            await renameInRuns(transaction, name, newName, secrets)
           }
           if (metrics.length > 0) await writeMetrics(transaction, newName, metrics)
         }),

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { addressSecrets } from '../address-secrets.ts'
 import type { Database } from '../database/database.ts'
-import { FatalError, messageOf } from '../errors.ts'
+import { FatalError, publicMessageOf, UnavailableError } from '../errors.ts'
 import { keepSecret, redact } from '../log.ts'
 import type { Plugin, Subtask, SubtaskResult, TaskRun } from '../plugin-kit/subtask.ts'
 import { type Secrets, secretsIn } from '../secrets.ts'
@@ -47,14 +47,27 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
       return { status: 'TASK_CANCELLED' }
     }
     const { current, options } = state
-    const message = redact(namedFailure({ plugin: task.plugin, options }, messageOf(error)))
-    log(`failed${current && ` in ${current}`}: ${error instanceof Error ? (error.stack ?? message) : message}`)
-    const errorName = error instanceof Error ? error.name : ''
-    return { status: 'TASK_FAILED', message, errorName, failedSubTask: current }
+    const named = (message: string) => namedFailure({ plugin: task.plugin, options }, message)
+    const outcome = failedBy(database.explain(error) ?? error, current, named)
+    log(`failed${current && ` in ${current}`}: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+    return outcome
   } finally {
     log.close()
   }
 }
+
+/** `named` adds what the task was about. */
+export const failedBy = (
+  error: unknown,
+  failedSubTask = '',
+  named: (message: string) => string = (message) => message,
+): TaskOutcome => ({
+  status: 'TASK_FAILED',
+  message: redact(named(publicMessageOf(error))),
+  errorName: error instanceof Error ? error.name : '',
+  failedSubTask,
+  isAway: error instanceof UnavailableError,
+})
 
 async function runSubtasks(
   { database, plugins, secrets }: TaskEnvironment,
@@ -117,7 +130,8 @@ async function runSubtasks(
       await save({ ...spent(), finished_records: records, message: redact(remarksOf(result)) })
       log(`${subtask.name} ends: ${records} records read, ${written} rows written, ${quarantined} put aside`)
     } catch (error) {
-      if (!signal.aborted) await save({ ...spent(), is_failed: true, message: redact(messageOf(error)) })
+      const message = redact(publicMessageOf(database.explain(error) ?? error))
+      if (!signal.aborted) await save({ ...spent(), is_failed: true, message })
       throw error
     } finally {
       progress.stop()

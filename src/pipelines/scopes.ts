@@ -119,32 +119,57 @@ export function scopeService({ database, plugins, secrets, actor = NOBODY }: Ser
     return new Map([...groups].map(([id, own]) => [id, own.flatMap((link) => shown.get(link.blueprint_id) ?? [])]))
   }
 
+  const storedAmong = (source: PluginSpec, connectionId: number, keys: readonly unknown[], queries = kysely) =>
+    selectRows(queries, source.scope.table, (query) =>
+      query.where('connection_id', '=', connectionId).where(scopeKey(source), 'in', keys),
+    )
+
+  /** What is there is written over, or left as it is. */
+  async function store(plugin: string, connectionId: number, scopes: readonly Settings[], isOver: boolean) {
+    const source = sourceNamed(plugins, plugin)
+    const { table } = source.scope
+    const key = scopeKey(source)
+    if (!(await findRow(kysely, settingsTables(source).connections, { id: connectionId }))) {
+      throw new UserError(`There is no ${plugin} connection ${connectionId}.`)
+    }
+    const rows = scopes.map((scope) => ({ ...columnsOf(source, scope), connection_id: connectionId }) as any)
+    const unnamed = rows.find((row) => row[key] === undefined || row[key] === '' || row[key] === 0)
+    if (unnamed) throw new UserError(`${publicName(key)} is missing: it names the scope.`)
+    for (const id of new Set(rows.map((row) => row.scope_config_id))) {
+      await requireScopeConfig(source, connectionId, id)
+    }
+    await retrying(database, () =>
+      database.transaction(async (inside) => {
+        const keys = rows.map((row) => row[key])
+        const there = isOver
+          ? []
+          : await readByKeys(keys, (piece) => storedAmong(source, connectionId, piece, inside.kysely))
+        const known = new Set(there.map((row) => String(row[key])))
+        const written = rows.filter((row) => !known.has(String(row[key])))
+        await write(
+          inside,
+          written.map((row) => {
+            const _raw_data_params = scopeParams(source, connectionId, decodeRow(table, row))
+            return table.row({ ...row, _raw_data_table: `_raw_${plugin}_scopes`, _raw_data_params })
+          }),
+        )
+      }),
+    )
+    return { source, rows, key }
+  }
+
   return {
     async put(plugin, connectionId, scopes) {
-      const source = sourceNamed(plugins, plugin)
-      const { table } = source.scope
-      const key = scopeKey(source)
-      if (!(await findRow(kysely, settingsTables(source).connections, { id: connectionId }))) {
-        throw new UserError(`There is no ${plugin} connection ${connectionId}.`)
-      }
-      const rows = scopes.map((scope) => ({ ...columnsOf(source, scope), connection_id: connectionId }) as any)
-      const unnamed = rows.find((row) => row[key] === undefined || row[key] === '' || row[key] === 0)
-      if (unnamed) throw new UserError(`${publicName(key)} is missing: it names the scope.`)
-      for (const id of new Set(rows.map((row) => row.scope_config_id))) {
-        await requireScopeConfig(source, connectionId, id)
-      }
-      const wholeRows = rows.map((row) => {
-        const _raw_data_params = scopeParams(source, connectionId, decodeRow(table, row))
-        return table.row({ ...row, _raw_data_table: `_raw_${plugin}_scopes`, _raw_data_params })
-      })
-      await retrying(database, () => database.transaction((inside) => write(inside, wholeRows)))
+      const { source, rows, key } = await store(plugin, connectionId, scopes, true)
       const saved = await readByKeys(
         rows.map((row) => row[key]),
-        (piece) =>
-          selectRows(kysely, table, (query) => query.where('connection_id', '=', connectionId).where(key, 'in', piece)),
+        (piece) => storedAmong(source, connectionId, piece),
       )
       const byKey = new Map(saved.map((row) => [String(row[key]), publicScope(source, row)]))
       return rows.map((row) => byKey.get(String(row[key]))).filter((scope) => scope !== undefined)
+    },
+    async add(plugin, connectionId, scopes) {
+      await store(plugin, connectionId, scopes, false)
     },
     async list(
       plugin,

@@ -1,7 +1,7 @@
 /** Everything that the API and the command line can do with configuration and runs, whatever the plugin. */
 import type { Actor } from '../audit/record.ts'
 import type { Database } from '../database/database.ts'
-import type { TaskStatus } from '../domain/enums.ts'
+import type { UnavailableError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
@@ -10,6 +10,7 @@ import type { PlanPreview } from './plan/preview.ts'
 import type {
   Blueprint,
   BlueprintChanges,
+  BlueprintConnection,
   Connection,
   Metric,
   NewBlueprint,
@@ -87,7 +88,13 @@ export interface BlueprintService {
   ): Promise<Listed<Blueprint>>
   create(blueprint: NewBlueprint): Promise<Blueprint>
   get(id: number): Promise<Blueprint>
+  /** Of the blueprint as it is then: what others change meanwhile stays, but for the same fields. */
   update(id: number, changes: BlueprintChanges): Promise<Blueprint>
+  /** Connections and scopes that `found` names for the blueprint as it is join it; gives it as stored, plans in clear. */
+  addScopes(
+    id: number,
+    found: (blueprint: Blueprint, database: Database) => Promise<readonly BlueprintConnection[]>,
+  ): Promise<Blueprint>
   remove(id: number): Promise<void>
   trigger(id: number, flags?: Partial<Pick<SyncPolicy, 'skipCollectors' | 'fullSync'>>): Promise<Pipeline>
   /** What a trigger would run now, with the requests and time that each scope should take. */
@@ -97,7 +104,8 @@ export interface BlueprintService {
 }
 
 export interface PipelineFilter extends Paged {
-  readonly status?: TaskStatus
+  /** Nothing has one that is no TaskStatus. */
+  readonly status?: string
   /** Only unfinished ones. */
   readonly pending?: boolean
   readonly blueprintId?: number
@@ -123,8 +131,11 @@ export interface PipelineService {
   /** Runs again what did not complete; gives the new tasks. */
   rerun(id: number): Promise<readonly Task[]>
   rerunTask(taskId: number): Promise<Task>
-  /** A snapshot now and at every change, until the pipeline is finished or the signal is given. */
-  watch(id: number, signal: AbortSignal): AsyncIterable<PipelineEvent>
+  /**
+   * A snapshot now and at every change, until the pipeline is finished or the signal is given. While the database is away
+   * it waits, for two minutes at most, and tells so once.
+   */
+  watch(id: number, signal: AbortSignal, onAway?: (error: UnavailableError) => void): AsyncIterable<PipelineEvent>
   /** pipeline.log and one file a task, as tar.gz; 404 when nothing is stored here. */
   logArchive(id: number): Promise<AsyncIterable<Uint8Array>>
   /** The log of a task from its beginning, going on while the task runs. */
@@ -150,6 +161,8 @@ export interface ConnectionService {
 export interface ScopeService {
   /** Writes all columns of each; a scope without scopeConfigId loses its scope config. */
   put(plugin: string, connectionId: number, scopes: readonly Settings[]): Promise<readonly Scope[]>
+  /** Writes those that are not there yet; what is there stays as it is. */
+  add(plugin: string, connectionId: number, scopes: readonly Settings[]): Promise<void>
   list(
     plugin: string,
     connectionId: number,

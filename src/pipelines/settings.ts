@@ -1,5 +1,6 @@
 /** Values that users send for a plugin's described fields: matched, converted, checked, encrypted, masked. */
 import { hasAddressSecret, serverOf } from '../address-secrets.ts'
+import { wholeOf } from '../decimal.ts'
 import { UserError } from '../errors.ts'
 import { compilePattern } from '../plugin-kit/patterns.ts'
 import type { Field, Fields } from '../plugin-kit/plugin.ts'
@@ -44,9 +45,9 @@ const CONVERT: Record<Field['kind'], (name: string, value: unknown, field: Field
     return text
   },
   integer(name, value) {
-    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
     if (value === '') return 0
-    if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw wrong(name, 'a whole number')
+    const number = wholeOf(typeof value === 'string' ? value.trim() : value)
+    if (number === undefined) throw wrong(name, 'a whole number')
     return number
   },
   boolean(name, value) {

@@ -14,10 +14,15 @@ export type TaskOutcome =
       readonly message: string
       readonly errorName: string
       readonly failedSubTask: string
+      /** It lost the database, and may go on from where it was when that is back. */
+      readonly isAway?: boolean
     }
 
 export interface TaskDispatch {
-  /** Runs a stored task to its end; a given signal ends it within a second. Never rejects. */
-  run(task: DispatchedTask, signal: AbortSignal): Promise<TaskOutcome>
+  /**
+   * Runs a stored task to its end; a given signal ends it within a second. `begin` is called when there is a place for it.
+   * Undefined when it did not begin: the signal came before, or `begin` gave false. Rejects only when that does.
+   */
+  run(task: DispatchedTask, signal: AbortSignal, begin: () => Promise<boolean>): Promise<TaskOutcome | undefined>
   close(): Promise<void>
 }

@@ -125,11 +125,13 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
   }
 
   return {
-    async run(task, signal) {
-      for (;;) {
+    async run(task, signal, begin) {
+      for (let isBegun = false; ; ) {
         const thread = await take(task, signal)
-        if (!thread) return { status: 'TASK_CANCELLED' }
+        if (!thread) return isBegun ? { status: 'TASK_CANCELLED' } : undefined
         try {
+          isBegun ||= await begin()
+          if (!isBegun) return undefined
           const outcome = await runOn(thread, task.id, signal)
           if (outcome) return outcome
         } finally {

@@ -2,6 +2,7 @@ import type { Database } from '../database/database.ts'
 import { missingCell } from '../database/fit.ts'
 import { readAll } from '../database/read.ts'
 import type { Column, Table } from '../database/table.ts'
+import { decimalOf } from '../decimal.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { assumedRules } from './assumed-rules.ts'
 import type { EntityContext } from './entity.ts'
@@ -24,8 +25,8 @@ export interface SourceTask extends EntityTask {
 
 export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promise<SourceTask> {
   const { options } = run
-  const connectionId = Number(options.connectionId)
-  if (!Number.isSafeInteger(connectionId) || connectionId < 1) {
+  const connectionId = decimalOf(options.connectionId)
+  if (!connectionId) {
     throw new UserError(`${plugin.name}: the option connectionId is missing or no number`)
   }
   const scope = await findScope(plugin, connectionId, run)

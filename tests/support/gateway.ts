@@ -1,15 +1,17 @@
-/** A way to a database server that can be cut: whoever goes through it sees the server away, and others do not. */
+/** A way to a server that can be cut or held up: whoever goes through it sees the server away or silent. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface Gateway {
-  /** The address of the same database, through here. */
+  /** The same address, through here. */
   readonly url: string
   /** Connections end, and new ones are ended at once: a server that is just starting. */
   breakOff(): Promise<void>
   /** Nothing listens any more. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** New connections are taken, and nothing is answered; gives how many wait so. */
+  hold(): { waiting(): number; release(): void }
   close(): Promise<void>
 }
 
@@ -17,8 +19,14 @@ export async function openGateway(url: string): Promise<Gateway> {
   const behind = new URL(url)
   const sockets = new Set<Socket>()
   let isBroken = false
+  let held: (() => void)[] | undefined
   const server = createServer((client) => {
     if (isBroken) return client.destroy()
+    client.on('error', () => {})
+    if (held) held.push(() => join(client))
+    else join(client)
+  })
+  function join(client: Socket) {
     const target = connect(Number(behind.port), behind.hostname)
     for (const [one, other] of [
       [client, target],
@@ -32,7 +40,7 @@ export async function openGateway(url: string): Promise<Gateway> {
       })
       one.pipe(other)
     }
-  })
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
@@ -59,6 +67,17 @@ export async function openGateway(url: string): Promise<Gateway> {
       if (server.listening) return
       server.listen(port, '127.0.0.1')
       await once(server, 'listening')
+    },
+    hold() {
+      const mine: (() => void)[] = []
+      held = mine
+      return {
+        waiting: () => mine.length,
+        release() {
+          held = undefined
+          for (const go of mine) go()
+        },
+      }
     },
     close: stop,
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Plan } from '../../pipelines/records.ts'
+import { id } from './common.ts'
 import { body, change, flag, given, moment, text, whole, words } from './lenient.ts'
 
 /** Checked by the services, which know plugins and subtasks. */
@@ -16,7 +17,7 @@ export const planBody = z
   .transform((plan) => plan as unknown as Plan)
 
 const scope = body({ scopeId: text }, ['blueprintId', 'pluginName', 'connectionId'])
-const connection = body({ pluginName: text, connectionId: whole, scopes: given(z.array(scope)) }, ['blueprintId'])
+const connection = body({ pluginName: text, connectionId: id, scopes: given(z.array(scope)) }, ['blueprintId'])
 const mode = z.enum(['NORMAL', 'ADVANCED'])
 
 /** What is shown and cannot be set; records are often sent back whole. */

@@ -1,21 +1,29 @@
 import { z } from 'zod'
+import { decimalOf, wholeOf } from '../../decimal.ts'
 
-export const id = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+/** Digits in an address or a query; what is none stays as it is, and is refused for that. */
+const asWhole = (value: unknown) => wholeOf(value) ?? value
+const asId = (value: unknown) => decimalOf(value) ?? value
+export const id = z.preprocess(asId, z.int().min(0).max(Number.MAX_SAFE_INTEGER))
+export const wholeNumber = (least: number, most: number) => z.preprocess(asWhole, z.int().min(least).max(most))
 export const idParameter = z.object({ id })
 /** RFC 3339 in answers. */
 export const time = z.date()
 export const timeOrNull = z.date().nullable()
 
-const FURTHEST_PAGE = 1_000_000_000
-const LARGEST_PAGE = 1_000_000
-/** Below 1 means the default; nothing is refused for being too large, since no list is. */
-const position = (fallback: number, most: number) =>
-  z.coerce
-    .number()
-    .int()
-    .optional()
+export const FURTHEST_PAGE = 1_000_000_000
+/** More rows than this no page has, whatever list it is of. */
+export const LARGEST_PAGE = 1000
+/** Below 1 means the default, as in the reference; a page that is too large is cut, and its count tells of the rest. */
+const position = (fallback: number, most: number, description: string) =>
+  z
+    .preprocess(asWhole, z.int().optional())
     .transform((value) => (value === undefined || value < 1 ? fallback : Math.min(value, most)))
-export const paging = { page: position(1, FURTHEST_PAGE), pageSize: position(50, LARGEST_PAGE) }
+    .meta({ description })
+export const paging = {
+  page: position(1, FURTHEST_PAGE, 'From 1.'),
+  pageSize: position(50, LARGEST_PAGE, `At most ${LARGEST_PAGE}; a larger one is taken for that.`),
+}
 
 /** `true`, `1`, `false`, `0`; nothing else has a meaning in a query. */
 export const queryFlag = z

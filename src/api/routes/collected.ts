@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Routes } from '../api.ts'
-import { answers, paging, time, timeOrNull } from '../contract/common.ts'
+import { answers, paging, time, timeOrNull, wholeNumber } from '../contract/common.ts'
 import { pipeline } from '../contract/records.ts'
 
 const tags = ['collected']
@@ -10,7 +10,7 @@ const connectionId = z.int().min(1)
 const filter = {
   project: word.optional().meta({ description: 'Only what this project collects.' }),
   plugin: word.optional().meta({ description: 'Only what this plugin collects.' }),
-  connectionId: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  connectionId: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
   scopeId: word.optional(),
 }
 /** What is run again: a project, or one scope. */

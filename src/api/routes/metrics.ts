@@ -108,7 +108,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
     async ({ params, query }, reply) => {
       const metric = metricNamed(params.metric)
       const filter = await filterOf(database, query)
-      const limit = Math.min(query.pageSize, 10_000)
+      const limit = query.pageSize
       const items = (
         await readItems(database, metric, filter, { reason: query.reason, limit, offset: (query.page - 1) * limit })
       ).map(publicItem)

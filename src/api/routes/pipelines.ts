@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { decimalOf } from '../../decimal.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { planBody } from '../contract/blueprint-body.ts'
 import { answers, id, idParameter, paging, streams, success } from '../contract/common.ts'
 import { body, flag, given, moment, present, text, whole, words } from '../contract/lenient.ts'
-import { pipeline, pipelineSubtasks, status, task } from '../contract/records.ts'
+import { pipeline, pipelineSubtasks, task } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 import { stopWith, streamEvents } from '../stream.ts'
 
@@ -14,10 +15,10 @@ const tags = ['pipelines']
 const pending = z
   .string()
   .optional()
-  .transform((value) => (value === undefined ? undefined : Number(value) > 0 || value === 'true'))
+  .transform((value) => (value === undefined ? undefined : (decimalOf(value) ?? 0) > 0 || value === 'true'))
 export const pipelineFilter = {
   ...paging,
-  status: status.optional(),
+  status: z.string().meta({ description: 'Such as TASK_COMPLETED; nothing has an unknown one.' }).optional(),
   pending,
   label: z.string().optional(),
 }
@@ -29,7 +30,7 @@ const newPipeline = body(
     plan: planBody,
     labels: given(words),
     priority: given(whole),
-    blueprintId: given(whole),
+    blueprintId: given(id),
     skipOnFail: given(flag),
     timeAfter: given(moment),
     skipCollectors: given(flag),

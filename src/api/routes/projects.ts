@@ -104,7 +104,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
         summary: 'Change a project; a description that is left out is cleared',
         params: named,
         body: changed,
-        response: answers(201, project, 404),
+        response: answers(201, project, 404, 409),
       },
     },
     async (request, reply) => {

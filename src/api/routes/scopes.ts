@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { answers, id, queryFlag, timeOrNull } from '../contract/common.ts'
+import { answers, FURTHEST_PAGE, id, LARGEST_PAGE, queryFlag, timeOrNull, wholeNumber } from '../contract/common.ts'
 import { present } from '../contract/lenient.ts'
 import { sentScope, shownScope, shownScopeConfig } from '../contract/plugin-fields.ts'
 import { connectionParameter } from './connections.ts'
@@ -37,10 +37,9 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
     },
     (request) => servicesFor(request).scopes.put(plugin, request.params.connectionId, request.body.data),
   )
-  const wholeNumber = z.coerce.number().int()
   const list = z.object({
-    page: wholeNumber.min(1).max(1_000_000_000).optional(),
-    pageSize: wholeNumber.min(1).max(1000).optional(),
+    page: wholeNumber(1, FURTHEST_PAGE).optional(),
+    pageSize: wholeNumber(1, LARGEST_PAGE).optional(),
     searchTerm: z.string().optional(),
     ...withBlueprints,
   })

@@ -6,7 +6,7 @@ import { preview } from '../../traffic/preview.ts'
 import { reverseSwitch } from '../../traffic/reverse.ts'
 import { describeSwitch, getSwitch, journalOf, planOf } from '../../traffic/store.ts'
 import type { Routes } from '../api.ts'
-import { answers, queryFlag, streams } from '../contract/common.ts'
+import { answers, queryFlag, streams, wholeNumber } from '../contract/common.ts'
 import { journalRecord, switchRecord, transitionAnswers, transitionBody } from '../contract/traffic.ts'
 import { stopWith, streamEvents } from '../stream.ts'
 import { actorName, BASE, idParameter, tags, versionOf } from './traffic.ts'
@@ -119,7 +119,7 @@ export const trafficRunRoutes: Routes = (api, { database }) => {
         tags,
         summary: 'What was done and what came of it',
         params: idParameter,
-        querystring: z.object({ after: z.coerce.number().int().default(0) }),
+        querystring: z.object({ after: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0) }),
         response: answers(200, z.array(journalRecord), 404),
       },
     },
@@ -133,7 +133,7 @@ export const trafficRunRoutes: Routes = (api, { database }) => {
         summary:
           'The journal as it grows, as server-sent events; ends when the switch is finished or nobody works on it',
         params: idParameter,
-        querystring: z.object({ after: z.coerce.number().int().default(0), follow: queryFlag }),
+        querystring: z.object({ after: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0), follow: queryFlag }),
         response: streams('text/event-stream', 'One journal entry an event; repeat with ?after=sequence.', 404),
       },
     },

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { decimalOf } from '../../decimal.ts'
+import { UserError } from '../../errors.ts'
 import { engineOn } from '../../traffic/connect.ts'
 import { diffSides } from '../../traffic/diff.ts'
 import { lintPlan } from '../../traffic/lint-plan.ts'
@@ -44,7 +46,10 @@ export const actorName = (request: FastifyRequest): string => {
 /** `If-Match: "7"` */
 export const versionOf = ({ headers }: FastifyRequest): number | undefined => {
   const text = headers['if-match']?.replaceAll(/[W/"]/g, '')
-  return text === undefined || text === '*' ? undefined : Number(text)
+  if (text === undefined || text === '*') return undefined
+  const version = decimalOf(text)
+  if (version === undefined) throw new UserError('If-Match must be a version, such as "7", or *.')
+  return version
 }
 
 /** Plans of switches, and what can be told of them without acting. */

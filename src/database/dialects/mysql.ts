@@ -2,7 +2,7 @@
 import { Kysely, MysqlDialect, sql } from 'kysely'
 import mysql2, { type Pool, type PoolConnection } from 'mysql2'
 import { UserError } from '../../errors.ts'
-import type { Database } from '../database.ts'
+import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
 import { codeOf, explainWith, rowTooLarge, type Trouble } from '../explain.ts'
 import { holding, holdingOn, requireNoneHeld } from '../held.ts'
@@ -242,13 +242,21 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
     until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
     describe: () => describe(kysely),
     locked: (name, body) =>
-      inLine(`${settings.url} ${name}`, () =>
+      inLine(whole, name, () =>
         database.aside((own) =>
           own.kysely.connection().execute(async (connection) => {
             await takeLock(connection, name)
             return body()
           }),
         ),
+      ),
+    lockedBriefly: (name, body) =>
+      database.aside((own) =>
+        own.transaction(async (inside) => {
+          await sql.raw(`set session wait_timeout = ${LONGEST_SILENCE_SECONDS}`).execute(inside.kysely)
+          await takeLock(inside.kysely, name, LONGEST_WAIT_SECONDS)
+          return body(inside)
+        }),
       ),
     isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
     explain: explainWith(TROUBLES, settings.url, 3306),
@@ -261,10 +269,15 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
   return database
 }
 
+const A_DAY = 86_400
+
 /** Names are per server, and at most 64 characters. Ends with its connection. */
-async function takeLock(queries: Kysely<any>, name: string): Promise<void> {
+async function takeLock(queries: Kysely<any>, name: string, seconds = A_DAY): Promise<void> {
   const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
-  await sql`select get_lock(${lock}, 86400)`.execute(queries)
+  const { rows } = await sql<{ taken: number }>`select get_lock(${lock}, ${seconds}) as taken`.execute(queries)
+  if (rows[0]?.taken !== 1) {
+    throw Object.assign(new Error(`the lock ${name} was not free in time`), { code: 'ER_LOCK_WAIT_TIMEOUT' })
+  }
 }
 
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {

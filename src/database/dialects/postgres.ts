@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import Cursor from 'pg-cursor'
 import { UserError } from '../../errors.ts'
-import type { Database } from '../database.ts'
+import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
 import { holding, holdingOn, requireNoneHeld } from '../held.ts'
@@ -165,7 +165,7 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
     describe: () => describe(kysely),
     async locked(name, body) {
       if (turns)
-        return inLine(`${url} ${name}`, () =>
+        return inLine(whole, name, () =>
           database.aside((own) =>
             own.kysely.connection().execute(async (connection) => {
               // Ends with its connection.
@@ -177,6 +177,17 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
       await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(kysely)
       return body()
     },
+    lockedBriefly: (name, body) =>
+      database.aside((own) =>
+        own.transaction(async (inside) => {
+          await sql
+            .raw(`set local idle_in_transaction_session_timeout = '${LONGEST_SILENCE_SECONDS}s'`)
+            .execute(inside.kysely)
+          await sql.raw(`set local lock_timeout = '${LONGEST_WAIT_SECONDS}s'`).execute(inside.kysely)
+          await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(inside.kysely)
+          return body(inside)
+        }),
+      ),
     // Within a transaction that failed nothing can be sent again.
     isRetryable: turns ? isRetryable : () => false,
     explain: explainWith(TROUBLES, url, 5432),

@@ -60,7 +60,7 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
   const plugin = pluginNamed(context.plugins, connection.pluginName)
   const { source, feed } = plugin
   const { kysely } = context.database
-  const connectionId = Number(connection.connectionId)
+  const { connectionId } = connection
   const stored = async (table: Table<any>) => {
     const row = await findRow(kysely, table, { id: connectionId })
     if (!row) throw new UserError(`There is no ${plugin.name} connection ${connectionId}.`)

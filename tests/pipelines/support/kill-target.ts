@@ -9,7 +9,7 @@ const database = await openDatabase(url)
 const control = testControl(database, { dataFolder })
 // Without threads: loading their code would take most of the time, and most of the kills.
 const dispatch: TaskDispatch = {
-  run: ({ id }, signal) => runTask(control.context, id, signal),
+  run: async ({ id }, signal, begin) => ((await begin()) ? runTask(control.context, id, signal) : undefined),
   close: async () => {},
 }
 console.log('begins')
