@@ -119,6 +119,7 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
     ) {
       run.log(`task ${task.id} (${task.plugin}) goes on when the database is back: ${outcome.message}`)
       await setState(run, tasks, task.id, { message: outcome.message })
+      await sleep(PAUSE_MS)
       outcome = await dispatch.run(dispatched, signal, () => setState(run, tasks, task.id, { message: '' }))
     }
     if (!outcome || isStopping()) return

@@ -7,6 +7,7 @@ import { newHolder } from '../database/holder.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
 import type { ControlPlane } from './control-plane.ts'
+import { now } from './fence.ts'
 import { createLeases, type Server } from './leases.ts'
 import type { PipelineRow, TaskRow } from './pipeline-rows.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
@@ -54,6 +55,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     const holder = newHolder()
     return { holder, membership: await joinServers(database, holder, leaseMs) }
   }
+  dispatch.fence.open(now(), leaseMs)
   let server = await joinOthers()
   /** False: others took this server for dead, and it has not joined again. */
   let isMember = true
@@ -63,6 +65,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const begin = beginner(control, dispatch, leases)
 
   async function live(): Promise<void> {
+    let asked = now()
     if (isMember && !(await server.membership.beat())) {
       log.error('this server was silent for so long that others took over its pipelines')
       isMember = false
@@ -70,9 +73,11 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     if (!isMember) {
       for (const { abort } of running.values()) abort.abort(STOPPED)
       await Promise.all([...running.values()].map(({ ended }) => ended))
+      asked = now()
       server = await joinOthers()
       isMember = true
     }
+    dispatch.fence.open(asked, leaseMs)
     for (const id of await cancelRequests(database.kysely, server.holder)) running.get(id)?.abort.abort(CANCELLED)
     await leases.endLeft()
     if (performance.now() < forgetAt) return

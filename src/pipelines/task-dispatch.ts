@@ -1,3 +1,5 @@
+import type { Fence } from './fence.ts'
+
 /** Where tasks run: in threads of this process, or later by workers elsewhere. State lives in the database, not here. */
 export interface DispatchedTask {
   readonly id: number
@@ -19,6 +21,8 @@ export type TaskOutcome =
     }
 
 export interface TaskDispatch {
+  /** Kept open by whoever hands out tasks. */
+  readonly fence: Fence
   /**
    * Runs a stored task to its end; a given signal ends it within a second. `begin` is called when there is a place for it.
    * Undefined when it did not begin: the signal came before, or `begin` gave false. Rejects only when that does.

@@ -7,6 +7,7 @@ import { openDatabase } from '../database/open.ts'
 import { keepSecret } from '../log.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import { createSecrets } from '../secrets.ts'
+import { behindFence, createFence } from './fence.ts'
 import { withSubtaskDefaults } from './plan/select-subtasks.ts'
 import { failedBy, runTask, type TaskEnvironment } from './run-task.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
@@ -18,6 +19,7 @@ export interface WorkerSetup {
   /** Address of a module that exports `plugins`. */
   readonly pluginModule: string
   readonly subtaskDefaults?: readonly string[]
+  readonly fenceMemory: SharedArrayBuffer
 }
 export type ToWorker = { readonly run: number } | { readonly abort: number }
 export interface FromWorker {
@@ -35,13 +37,15 @@ for (const secret of [setup.secretKey, ...addressSecrets(setup.databaseUrl), ...
 // On Linux this concerns the calling thread alone: whoever waits for the API comes first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 
+const fence = createFence(setup.fenceMemory)
+
 async function open(): Promise<TaskEnvironment> {
   const [{ plugins }, database] = await Promise.all([
     import(setup.pluginModule) as Promise<{ plugins: readonly Plugin[] }>,
     openDatabase(setup.databaseUrl, CONNECTIONS),
   ])
   return {
-    database,
+    database: behindFence(database, fence),
     plugins: withSubtaskDefaults(plugins, setup.subtaskDefaults ?? []),
     secrets: createSecrets(setup.secretKey),
     dataFolder: setup.dataFolder,

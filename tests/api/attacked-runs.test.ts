@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { saveSelectors } from '../../src/config-as-code/stored-selectors.ts'
+import { createFence } from '../../src/pipelines/fence.ts'
 import { startRunner } from '../../src/pipelines/runner.ts'
 import { insertRows } from '../../src/pipelines/store.ts'
 import type { TaskDispatch } from '../../src/pipelines/task-dispatch.ts'
@@ -162,6 +163,7 @@ describeEachDatabase('attacked runs', (test) => {
       where blueprint_id = ${id}`.execute(test.database.kysely)
     const held = gateway.hold()
     const dispatch: TaskDispatch = {
+      fence: createFence(),
       async run(_task, signal, begin) {
         if (!(await begin())) return undefined
         await sleep(600_000, undefined, { signal }).catch(() => {})

@@ -4,10 +4,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
 import { reconcile } from '../../src/config-as-code/reconcile.ts'
-import { runTask } from '../../src/pipelines/run-task.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { webhook } from '../../src/plugins/webhook/plugin.ts'
-import { testRunner, untilFinished } from '../pipelines/support/test-control.ts'
+import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
@@ -25,12 +24,8 @@ describeEachDatabase('what is pushed', (test) => {
     () => test.database,
   )
 
-  const dispatch = {
-    run: ({ id }: { id: number }, signal: AbortSignal) => runTask(api.control.context, id, signal),
-    close: async () => {},
-  }
   async function runToEnd(pipelineId: number) {
-    const runner = await testRunner(api.control, dispatch)
+    const runner = await testRunner(api.control, inProcess(api.control))
     const { status, message } = await untilFinished(api.control, pipelineId)
     await runner.stop()
     expect([status, message]).toEqual(['TASK_COMPLETED', ''])
