@@ -23,7 +23,7 @@ const duration = z
   .transform((text) => {
     if (/^\d+$/.test(text)) return Number(text) * 1000
     const unit: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-    const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)
+    const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/gy)
     return [...parts].reduce((sum, [, amount, name]) => sum + Number(amount) * (unit[name!] ?? 0), 0)
   })
 

@@ -17,7 +17,10 @@ explainUsage(program)
 try {
   await program.parseAsync()
 } catch (error) {
-  const line = messageOf(error).replace(/\s*\n\s*/g, ' ')
+  const line = messageOf(error)
+    .split('\n')
+    .map((each) => each.trim())
+    .join(' ')
   const isOurs = error instanceof Error && !(error instanceof UserError || error instanceof UnavailableError)
   console.error(redact(isOurs ? `weir: unexpected error: ${error.stack ?? line}` : `weir: ${line}`))
   process.exitCode = 1

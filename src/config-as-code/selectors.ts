@@ -2,6 +2,7 @@
 import { UserError } from '../errors.ts'
 import { openClient } from '../plugin-kit/connection.ts'
 import type { ApiClient } from '../plugin-kit/http/index.ts'
+import { compilePattern, matches } from '../plugin-kit/patterns.ts'
 import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
 import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
 
@@ -14,13 +15,14 @@ export interface Selector {
 
 const isPattern = (scope: string | Settings): scope is string => typeof scope === 'string'
 
-/** `*` stands for anything but a slash, `**` for anything. */
-export function globOf(pattern: string): RegExp {
+/** `*` stands for anything but a slash, `**` for anything. Many stars would keep a backtracking matcher busy for ever. */
+export function globOf(pattern: string): { test(name: string): boolean } {
   const source = pattern
     .split(/(\*+)/)
     .map((part) => (part === '*' ? '[^/]*' : part.startsWith('**') ? '.*' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&')))
     .join('')
-  return new RegExp(`^${source}$`, 'i')
+  const compiled = compilePattern(`(?i)^${source}$`, pattern)
+  return { test: (name) => matches(compiled, name) }
 }
 
 const MOST_PAGES = 1000

@@ -19,7 +19,7 @@ function placeOf(pattern: string, problem: string, piece: string): number {
   if (!problem.endsWith(')')) return piece === '' ? pattern.length - 1 : Math.max(0, pattern.indexOf(piece))
   const open: number[] = []
   // Escaped characters and those in [classes] are skipped whole.
-  for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]/gs)) {
+  for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|[()]/gs)) {
     if (part === '(') open.push(index)
     else if (part === ')' && open.pop() === undefined) return index
   }

@@ -18,7 +18,7 @@ export function readYaml(text: string): readonly ReadDocument[] {
     const broken = document.errors[0]
     if (broken !== undefined) {
       const line = broken.linePos?.[0].line
-      const problem = finding('TS-Y01', '(file)', broken.message.split('\n')[0]!.replace(/ at line.*$/, ''))
+      const problem = finding('TS-Y01', '(file)', broken.message.split('\n')[0]!.replace(/ at line.*/s, ''))
       return [{ problem: line === undefined ? problem : { ...problem, line } }]
     }
     if (document.contents === null) return []
