@@ -17,8 +17,13 @@ export interface Csv {
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed: close it, or write it twice ("") where it is meant.',
   CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write a quote inside quotes twice ("").',
+  CSV_MAX_RECORD_SIZE: 'it is too long for one record: is a quote missing, or a line break?',
   INVALID_OPENING_QUOTE: 'a quote stands inside a cell without quotes: put the cell into quotes, the quote twice ("").',
 }
+
+/** More than any table has, with the fields that users add. */
+const MOST_COLUMNS = 1000
+const LONGEST_RECORD = 4_000_000
 
 /** Parsed at a time; the whole file would become as many texts as it has cells, all at once. */
 const PIECE = 1 << 16
@@ -65,6 +70,7 @@ export async function openCsv(
   const parser = parse({
     skip_empty_lines: true,
     relax_column_count: true,
+    max_record_size: LONGEST_RECORD,
     record_delimiter: ['\r\n', '\n', '\r'],
     on_record(record: string[], { bytes: end }) {
       const made: Line = { line: counter.next(), record }
@@ -83,6 +89,9 @@ export async function openCsv(
   }
   const first = await next()
   if (!first) throw new UserError(`${name} is empty: its first line must name the columns.`)
+  if (first.record.length > MOST_COLUMNS) {
+    throw new UserError(`${name} has ${first.record.length} columns, and may have ${MOST_COLUMNS}: take some out.`)
+  }
   const header = first.record.map((cell) => cell.trim())
   const twice = header.find((cell, index) => header.indexOf(cell) !== index)
   if (twice !== undefined) throw new UserError(`${name} has the column "${twice}" twice: keep one of them.`)
