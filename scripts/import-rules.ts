@@ -40,7 +40,8 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   },
   'src/metrics': { mayImport: ['domain', 'database', ...BASICS] },
   'src/dashboards': { mayImport: ['metrics', 'database/dialects', 'errors'] },
-  'src/traffic': { mayImport: ['database', ...BASICS] },
+  'src/yaml': { mayImport: [] },
+  'src/traffic': { mayImport: ['database', 'yaml', ...BASICS] },
   web: { mayImport: ['api/contract'], typesOnly: true },
 }
 

@@ -11,10 +11,11 @@ function similar(name: string, known: Iterable<string>): string[] {
   if (name.length > LONGEST) return []
   const guesses: { readonly name: string; readonly distance: number }[] = []
   for (const candidate of known) {
-    if (candidate.length > LONGEST) continue
+    const allowed = Math.max(2, Math.floor(candidate.length / 4))
+    // As many letters as one is longer than the other have to go.
+    if (candidate.length > LONGEST || Math.abs(candidate.length - name.length) > allowed) continue
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
-    const isNear = distance <= Math.max(2, Math.floor(candidate.length / 4)) && distance < candidate.length
-    if (isNear) guesses.push({ name: candidate, distance })
+    if (distance <= allowed && distance < candidate.length) guesses.push({ name: candidate, distance })
   }
   return guesses.sort((one, other) => one.distance - other.distance).map((guess) => guess.name)
 }

@@ -7,6 +7,7 @@ import type { Services } from '../pipelines/services.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
 import type { AttemptLimit } from './access/attempt-limit.ts'
+import type { HeavyWork } from './heavy/heavy-work.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 
 /** A server whose routes are typed by their zod schemas. */
@@ -25,6 +26,8 @@ export interface ApiContext {
   readonly shared: SharedAnswers
   /** Wrong keys and tokens, by address. */
   readonly failures: AttemptLimit
+  /** Beside the thread that answers. */
+  readonly heavy: HeavyWork
 }
 
 /** One file a resource. */

@@ -16,6 +16,7 @@ import type { Api, ApiContext } from './api.ts'
 import { LARGEST_BODY, parseBody } from './body.ts'
 import { explainIssues } from './contract/explain-issues.ts'
 import { errorHandler, sendFailure } from './envelope.ts'
+import { createHeavyWork } from './heavy/heavy-work.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
@@ -51,8 +52,10 @@ export async function createServer({ config, control, log }: ServerDependencies)
     servicesFor: (request) => control.servicesFor(actorOf(request)),
     shared,
     failures: attemptLimit(),
+    heavy: createHeavyWork(),
   }
 
+  api.addHook('onClose', () => context.heavy.close())
   // A schema validates what comes in; what goes out is held against it by tests, not at every request.
   api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
     const result = schema.safeParse(value)

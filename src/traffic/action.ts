@@ -181,8 +181,10 @@ function lintIdentity(entry: Fields, path: string, findings: Finding[]): void {
 }
 
 function lintWeights(entries: readonly Fields[], path: string, findings: Finding[]): void {
-  if (entries.length > 5)
+  if (entries.length > 5) {
     findings.push(finding('TS-W06', path, `${entries.length} target groups; at most 5 are allowed`))
+    return
+  }
   const identities = entries.map(
     (entry) => entry.targetGroupARN ?? entry.targetGroupName ?? `${entry.serviceName}:${entry.servicePort}`,
   )

@@ -141,8 +141,15 @@ export const findPort = (
   return found === undefined ? undefined : { port: found.port, targetPort: found.targetPort ?? found.port }
 }
 
-export const sameNamespace = (services: readonly Service[], object: { metadata: { namespace?: string | undefined } }) =>
-  services.filter((service) => (service.metadata.namespace ?? 'default') === (object.metadata.namespace ?? 'default'))
+/** By their places. */
+export type Services = ReadonlyMap<string, Service>
+interface Placed {
+  readonly metadata: { readonly name: string; readonly namespace?: string | undefined }
+}
+export const placeOf = ({ metadata }: Placed): string => `${metadata.namespace ?? 'default'}/${metadata.name}`
+/** The Service of that name in the namespace of the object. */
+export const serviceBeside = (services: Services, { metadata }: Placed, name: unknown): Service | undefined =>
+  services.get(placeOf({ metadata: { ...metadata, name: String(name) } }))
 
 /** A document may be empty, which YAML reads as null. */
 export const objectName = (

@@ -35,5 +35,14 @@ export const isPort = (value: unknown): value is number | string =>
     ? Number.isInteger(value) && value >= 1 && value <= 65535
     : typeof value === 'string' && (/^\d+$/.test(value) ? isPort(Number(value)) : PORT_NAME.test(value))
 
+const LONGEST_SHOWN = 200
 /** What a value looks like in a message: text in quotes, so that "90" and 90 can be told apart. */
-export const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  try {
+    return brief(JSON.stringify(typeof value === 'string' ? brief(value) : value))
+  } catch {
+    return 'something nested very deeply'
+  }
+}
+export const brief = (text: string): string => (text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { planSchema } from '../../traffic/plan.ts'
+import { MOST_MINUTES } from '../../traffic/simulate.ts'
 import { ACTIONS, STATES } from '../../traffic/state.ts'
 import { type Answers, answers } from './common.ts'
 
@@ -48,8 +49,13 @@ export const simulationRecord = z.object({
   ),
 })
 
+/** A second of work; plans and manifests of one application are a hundredth of it. */
+const LONGEST_YAML = 200_000
+export const yamlText = z
+  .string()
+  .max(LONGEST_YAML, `is longer than ${LONGEST_YAML} characters: send fewer objects at once`)
 /** The plan as an object, or as the text of its YAML file. */
-export const planBody = z.union([z.object({ yaml: z.string() }), z.looseObject({ apiVersion: z.string() })]).meta({
+export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() }).meta({
   description: 'A plan, or { yaml } with its text.',
   examples: [z.toJSONSchema(planSchema, { io: 'input' }).properties],
 })
@@ -85,12 +91,13 @@ export const simulationBody = z
   .strictObject({
     seed: z.int().optional(),
     clients: z.int().min(1).max(20_000).optional(),
-    thinkSeconds: z.number().min(1).optional(),
-    sessionSeconds: z.number().min(1).optional(),
-    minutes: z.int().min(1).max(1440).optional(),
+    thinkSeconds: z.number().min(1).max(604_800).optional(),
+    sessionSeconds: z.number().min(1).max(604_800).optional(),
+    minutes: z.int().min(1).max(MOST_MINUTES).optional(),
     renewCookie: z.boolean().optional(),
     outages: z
       .array(z.strictObject({ group: z.enum(['current', 'target']), fromSeconds: z.number(), toSeconds: z.number() }))
+      .max(1000)
       .optional(),
   })
   .default({})

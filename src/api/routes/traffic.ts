@@ -3,13 +3,10 @@ import { z } from 'zod'
 import { decimalOf } from '../../decimal.ts'
 import { UserError } from '../../errors.ts'
 import { engineOn } from '../../traffic/connect.ts'
-import { diffSides } from '../../traffic/diff.ts'
-import { lintPlan } from '../../traffic/lint-plan.ts'
-import { lintText } from '../../traffic/lint-text.ts'
 import { liveManifests } from '../../traffic/live-manifests.ts'
-import { type Plan, parsePlan, readPlan } from '../../traffic/plan.ts'
+import type { Plan } from '../../traffic/plan.ts'
 import { joinFiles, manifestsOf, renderPhase } from '../../traffic/render.ts'
-import { simulate } from '../../traffic/simulate.ts'
+import type { SimulationOptions } from '../../traffic/simulate.ts'
 import {
   createSwitch,
   describeSwitch,
@@ -19,7 +16,6 @@ import {
   replacePlan,
   type SwitchRow,
 } from '../../traffic/store.ts'
-import { requirePlan } from '../../traffic/submit-plan.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, streams } from '../contract/common.ts'
@@ -30,13 +26,11 @@ import {
   simulationBody,
   simulationRecord,
   switchRecord,
+  yamlText,
 } from '../contract/traffic.ts'
 
 export const tags = ['traffic switches']
 export const BASE = '/v1/traffic-switches'
-
-const readBody = (body: z.infer<typeof planBody>): Plan =>
-  requirePlan('yaml' in body && typeof body.yaml === 'string' ? parsePlan(body.yaml) : readPlan(body))
 
 export const idParameter = z.object({ id: z.string() })
 export const actorName = (request: FastifyRequest): string => {
@@ -53,7 +47,9 @@ export const versionOf = ({ headers }: FastifyRequest): number | undefined => {
 }
 
 /** Plans of switches, and what can be told of them without acting. */
-export const trafficRoutes: Routes = (api, { database }) => {
+export const trafficRoutes: Routes = (api, { database, heavy }) => {
+  const readBody = (body: z.infer<typeof planBody>): Promise<Plan> =>
+    body.yaml === undefined ? heavy.run('planFromValue', body) : heavy.run('planFromText', body.yaml)
   const engine = engineOn(database)
   const manifests = (row: SwitchRow, phase: string) =>
     renderPhase(planOf(row), phase, { targetGroupArn: row.target_group_arn ?? undefined })
@@ -74,7 +70,9 @@ export const trafficRoutes: Routes = (api, { database }) => {
       },
     },
     async (request, reply) =>
-      reply.code(201).send(describeSwitch(await createSwitch(database, readBody(request.body), actorName(request)))),
+      reply
+        .code(201)
+        .send(describeSwitch(await createSwitch(database, await readBody(request.body), actorName(request)))),
   )
   api.post(
     `${BASE}/lint`,
@@ -82,11 +80,11 @@ export const trafficRoutes: Routes = (api, { database }) => {
       schema: {
         tags,
         summary: 'Findings about a plan or about any manifests; nothing is stored',
-        body: z.strictObject({ yaml: z.string(), against: z.string().default('') }),
+        body: z.strictObject({ yaml: yamlText, against: yamlText.default('') }),
         response: answers(200, z.array(findingRecord), 400),
       },
     },
-    async ({ body }) => lintText(body.yaml, body.against),
+    async ({ body }) => [...(await heavy.run('lintText', body.yaml, body.against))],
   )
   api.get(
     `${BASE}/:id`,
@@ -110,7 +108,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
     async (request) => {
       const { id } = await getSwitch(database, request.params.id)
       return describeSwitch(
-        await replacePlan(database, id, readBody(request.body), actorName(request), versionOf(request)),
+        await replacePlan(database, id, await readBody(request.body), actorName(request), versionOf(request)),
       )
     },
   )
@@ -124,7 +122,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
         response: answers(200, z.array(findingRecord), 404),
       },
     },
-    async ({ params }) => lintPlan(planOf(await getSwitch(database, params.id))),
+    async ({ params }) => [...(await heavy.run('lintPlan', planOf(await getSwitch(database, params.id))))],
   )
   api.get(
     `${BASE}/:id/manifests`,
@@ -161,7 +159,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
         body: z.strictObject({
           from: z.string().default('step-0'),
           to: z.string().default('step-1'),
-          against: z.string().optional(),
+          against: yamlText.optional(),
           side: z.enum(['current', 'target']).default('current'),
           live: z.boolean().default(false),
         }),
@@ -176,7 +174,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
           ? manifestsOf(manifests(row, body.from))
           : { current: '', target: '', [body.side]: body.against }
       }
-      const differences = diffSides(await beforeOf(), manifestsOf(manifests(row, body.to)))
+      const differences = await heavy.run('diffSides', await beforeOf(), manifestsOf(manifests(row, body.to)))
       return differences.map(({ before = null, after = null, ...rest }) => ({ ...rest, before, after }))
     },
   )
@@ -192,6 +190,6 @@ export const trafficRoutes: Routes = (api, { database }) => {
       },
     },
     async ({ params, body }) =>
-      simulate(planOf(await getSwitch(database, params.id)), body as Parameters<typeof simulate>[1]),
+      heavy.run('simulate', planOf(await getSwitch(database, params.id)), body as SimulationOptions),
   )
 }

@@ -5,10 +5,11 @@ import type { Database } from '../../database/database.ts'
 import { act, approve, type Engine, type Request } from '../../traffic/engine.ts'
 import { TrafficError } from '../../traffic/finding.ts'
 import { preview } from '../../traffic/preview.ts'
+import { planFromText } from '../../traffic/require-plan.ts'
 import { reverseSwitch } from '../../traffic/reverse.ts'
 import { ACTIONS, type Action } from '../../traffic/state.ts'
 import { describeSwitch, getSwitch, journalOf, listSwitches, type SwitchRow } from '../../traffic/store.ts'
-import { planFromText, submitPlan } from '../../traffic/submit-plan.ts'
+import { submitPlan } from '../../traffic/submit-plan.ts'
 import { guarded, print, printJson, readText } from './output.ts'
 
 const POLL_MS = 2_000
