@@ -164,6 +164,12 @@ const variables = {
   /** Names by which AUTH=none may be reached, beside addresses and names without a dot. */
   allowedHosts: ['ALLOWED_HOSTS', list.default([])],
   requestsPerMinute: ['REQUESTS_PER_MINUTE', whole(0).default(6000)],
+  /** Of a request's head, of all of it, and between two of them. */
+  headerTimeoutMs: ['HEADER_TIMEOUT', duration.default(10_000)],
+  requestTimeoutMs: ['REQUEST_TIMEOUT', duration.default(60_000)],
+  keepAliveTimeoutMs: ['KEEP_ALIVE_TIMEOUT', duration.default(72_000)],
+  mostConnections: ['MAX_CONNECTIONS', whole(1).default(1000)],
+  mostEventStreams: ['MAX_EVENT_STREAMS', whole(0).default(200)],
   endpointBlocked: ['ENDPOINT_CIDR_BLACKLIST', list.default([])],
   endpointAllowed: ['ENDPOINT_CIDR_ALLOWED', list.default([])],
   sessionSecret: ['SESSION_SECRET', z.string().min(32, 'must have at least 32 characters').optional()],

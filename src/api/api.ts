@@ -9,6 +9,7 @@ import type { Secrets } from '../secrets.ts'
 import type { AttemptLimit } from './access/attempt-limit.ts'
 import type { HeavyWork } from './heavy/heavy-work.ts'
 import type { SharedAnswers } from './shared-answers.ts'
+import type { AdmitStream } from './stream.ts'
 
 /** A server whose routes are typed by their zod schemas. */
 export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>
@@ -28,6 +29,7 @@ export interface ApiContext {
   readonly failures: AttemptLimit
   /** Beside the thread that answers. */
   readonly heavy: HeavyWork
+  readonly admitStream: AdmitStream
 }
 
 /** One file a resource. */

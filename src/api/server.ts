@@ -20,6 +20,8 @@ import { createHeavyWork } from './heavy/heavy-work.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
+import { socketOptions } from './sockets.ts'
+import { streamLimit } from './stream.ts'
 
 export interface ServerDependencies {
   readonly config: Config
@@ -36,11 +38,13 @@ export async function createServer({ config, control, log }: ServerDependencies)
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
     bodyLimit: LARGEST_BODY,
+    ...socketOptions(config),
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     rewriteUrl,
     frameworkErrors: (error, request, reply: FastifyReply) => sendFailure(error, database, request, reply),
   })
+  server.server.maxConnections = config.mostConnections
   const api = server as unknown as Api
   const shared = sharedAnswers()
   const context: ApiContext = {
@@ -53,6 +57,7 @@ export async function createServer({ config, control, log }: ServerDependencies)
     shared,
     failures: attemptLimit(),
     heavy: createHeavyWork(),
+    admitStream: streamLimit(config.mostEventStreams),
   }
 
   api.addHook('onClose', () => context.heavy.close())

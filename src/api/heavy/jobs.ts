@@ -3,8 +3,8 @@ import { diffSides } from '../../traffic/diff.ts'
 import { lintPlan } from '../../traffic/lint-plan.ts'
 import { lintText } from '../../traffic/lint-text.ts'
 import { readPlan } from '../../traffic/plan.ts'
-import { simulate } from '../../traffic/simulate.ts'
 import { planFromText, requirePlan } from '../../traffic/require-plan.ts'
+import { simulate } from '../../traffic/simulate.ts'
 
 export const jobs = {
   diffSides,

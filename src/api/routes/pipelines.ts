@@ -8,7 +8,7 @@ import { answers, id, idParameter, paging, streams, success } from '../contract/
 import { body, flag, given, moment, present, text, whole, words } from '../contract/lenient.ts'
 import { pipeline, pipelineSubtasks, task } from '../contract/records.ts'
 import { done } from '../envelope.ts'
-import { stopWith, streamEvents } from '../stream.ts'
+import { streamEvents } from '../stream.ts'
 
 const tags = ['pipelines']
 /** A number above 0, or a word for it: only unfinished ones. */
@@ -54,7 +54,7 @@ async function* inPieces(count: number, pieces: AsyncIterable<readonly unknown[]
   yield ']}'
 }
 
-export const pipelineRoutes: Routes = (api, { services, servicesFor, shared }) => {
+export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, admitStream }) => {
   const { pipelines } = services
   api.post(
     '/pipelines',
@@ -168,13 +168,12 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared }) =
         tags,
         summary: 'Progress as server-sent events: a snapshot now and at each change, until the run is finished',
         params: idParameter,
-        response: streams('text/event-stream', '`{ pipeline, tasks }` as the data of each event.', 404),
+        response: streams('text/event-stream', '`{ pipeline, tasks }` as the data of each event.', 404, 503),
       },
     },
     async (request, reply) => {
       await pipelines.get(request.params.id)
-      const stop = stopWith(reply)
-      return streamEvents(reply, pipelines.watch(request.params.id, stop))
+      return streamEvents(reply, pipelines.watch(request.params.id, admitStream(reply)))
     },
   )
   api.get(
@@ -184,11 +183,11 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared }) =
         tags,
         summary: 'The log of a task, going on while it runs',
         params: idParameter,
-        response: streams('text/plain', 'Lines of text.', 404),
+        response: streams('text/plain', 'Lines of text.', 404, 503),
       },
     },
     async (request, reply) => {
-      const lines = pipelines.followLog(request.params.id, stopWith(reply))
+      const lines = pipelines.followLog(request.params.id, admitStream(reply))
       return reply.type('text/plain; charset=utf-8').send(Readable.from(lines))
     },
   )

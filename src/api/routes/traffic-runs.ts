@@ -8,13 +8,13 @@ import { describeSwitch, getSwitch, journalOf, planOf } from '../../traffic/stor
 import type { Routes } from '../api.ts'
 import { answers, queryFlag, streams, wholeNumber } from '../contract/common.ts'
 import { journalRecord, switchRecord, transitionAnswers, transitionBody } from '../contract/traffic.ts'
-import { stopWith, streamEvents } from '../stream.ts'
+import { streamEvents } from '../stream.ts'
 import { actorName, BASE, idParameter, tags, versionOf } from './traffic.ts'
 
 const POLL_MS = 1_000
 
 /** Switches at work: what moves them on, and what came of it. */
-export const trafficRunRoutes: Routes = (api, { database }) => {
+export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
   const engine = engineOn(database)
   const entriesOf = async (id: string, after: number) =>
     (await journalOf(database, id, after)).map(({ switch_id: _id, at, ...entry }) => ({
@@ -134,12 +134,12 @@ export const trafficRunRoutes: Routes = (api, { database }) => {
           'The journal as it grows, as server-sent events; ends when the switch is finished or nobody works on it',
         params: idParameter,
         querystring: z.object({ after: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0), follow: queryFlag }),
-        response: streams('text/event-stream', 'One journal entry an event; repeat with ?after=sequence.', 404),
+        response: streams('text/event-stream', 'One journal entry an event; repeat with ?after=sequence.', 404, 503),
       },
     },
     async ({ params, query }, reply) => {
       const { id } = await getSwitch(database, params.id)
-      return streamEvents(reply, eventsOf(id, query.after, query.follow !== false, stopWith(reply)))
+      return streamEvents(reply, eventsOf(id, query.after, query.follow !== false, admitStream(reply)))
     },
   )
 
