@@ -12,10 +12,13 @@ export interface Envelope {
   readonly data: unknown
 }
 
+/** A message may repeat what was sent, which may be megabytes. */
+const LONGEST_MESSAGE = 4000
+
 export const envelope = (success: boolean, message: string, data: unknown = null): Envelope => ({
   code: 0,
   success,
-  message,
+  message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message,
   causes: null,
   data,
 })

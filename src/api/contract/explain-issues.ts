@@ -34,7 +34,7 @@ export function explainIssues(issues: readonly Issue[], checked: Checked = {}): 
 
 function sentenceOf(issue: Issue, { httpPart = 'body', value, schema }: Checked): string {
   const path = issue.path ?? []
-  const name = path.map(String).join('.') || (PLACE[httpPart] ?? 'the request')
+  const name = shortName(path.map(String).join('.')) || (PLACE[httpPart] ?? 'the request')
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys ?? []
     const place = path.length > 0 ? `${name}: ` : ''
