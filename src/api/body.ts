@@ -4,8 +4,8 @@ import { parseExact } from '../database/exact-json.ts'
 import { messageOf, UserError } from '../errors.ts'
 
 export const LARGEST_BODY = 4 * 1024 * 1024
-/** Deeper values would overflow the stack of whoever walks them. */
-const DEEPEST = 100
+/** One engine stores no JSON that is deeper than 32; and it would overflow the stack of whoever walks it. */
+const DEEPEST = 30
 const NUL = /(?<!\\)(?:\\\\)*\\u0000/
 
 export function parseBody({ headers }: FastifyRequest, text: string): unknown {

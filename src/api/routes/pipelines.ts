@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { decimalOf } from '../../decimal.ts'
 import { visibleProjects } from '../access/gate.ts'
@@ -188,7 +189,13 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
     },
     async (request, reply) => {
       const lines = pipelines.followLog(request.params.id, admitStream(reply))
-      return reply.type('text/plain; charset=utf-8').send(Readable.from(lines))
+      return reply.type('text/plain; charset=utf-8').send(Readable.from(begun(reply, lines)))
     },
   )
+}
+
+/** The client knows at once that the answer has begun, though a task that waits writes nothing. */
+async function* begun<Item>(reply: FastifyReply, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  reply.raw.flushHeaders()
+  yield* items
 }

@@ -89,7 +89,8 @@ function bodiesOf(schema: Schema, resolve: (schema?: Schema) => Schema): readonl
     ['long key', () => `{"${'x'.repeat(KEY)}":1}`],
     ['long key beside', beside(() => ({ ['a://b:'.repeat(KEY / 6)]: 1 }))],
     ['many keys', beside(manyKeys)],
-    ['deep', () => nested(99)],
+    ['deep', () => nested(30)],
+    ['rather deep', () => nested(99)],
     ['deeper', () => nested(100_000)],
     ['list', () => JSON.stringify(many(ITEMS, base))],
     ['cut', () => JSON.stringify(base).slice(0, -1)],
@@ -101,7 +102,7 @@ function bodiesOf(schema: Schema, resolve: (schema?: Schema) => Schema): readonl
       [`list of objects ${field}`, beside(() => ({ [field]: many(ITEMS / 4, { name: 'x' }) }))],
       [`many keys ${field}`, beside(() => ({ [field]: manyKeys() }))],
       [`long key ${field}`, beside(() => ({ [field]: { ['x'.repeat(KEY)]: 1 } }))],
-      [`deep ${field}`, beside(() => ({ [field]: JSON.parse(nested(98)) }))],
+      [`deep ${field}`, beside(() => ({ [field]: JSON.parse(nested(29)) }))],
       ...WRONG.map((value, index): [string, () => string] => [
         `wrong ${field} ${index}`,
         beside(() => ({ [field]: value })),
