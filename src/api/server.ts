@@ -7,7 +7,7 @@ import type { z } from 'zod'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { ControlPlane } from '../pipelines/control-plane.ts'
+import { type ControlPlane, createControlPlane } from '../pipelines/control-plane.ts'
 import { accessMode } from './access/access-token.ts'
 import { attemptLimit, networkOf } from './access/attempt-limit.ts'
 import { actorOf, installGate, isProbe } from './access/gate.ts'
@@ -53,7 +53,11 @@ export async function createServer({ config, control, log }: ServerDependencies)
     plugins,
     secrets,
     services: control.services,
-    servicesFor: (request) => control.servicesFor(actorOf(request)),
+    control,
+    servicesFor(request, transaction) {
+      const own = transaction ? createControlPlane({ ...control.context, database: transaction }) : control
+      return own.servicesFor(actorOf(request))
+    },
     shared,
     failures: attemptLimit(),
     heavy: createHeavyWork(),

@@ -166,7 +166,7 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
       remove: services.scopes.remove,
     },
     scopeConfigs: {
-      ...reading(services.scopeConfigs, 'list', 'get', 'projects'),
+      ...reading(services.scopeConfigs, 'list', 'get', 'projects', 'requireFreeName'),
       create: (plugin, connectionId, values) =>
         recorded(
           'create',

@@ -5,8 +5,8 @@ import { joined } from '../pipelines/blueprint-rows.ts'
 import type { Blueprint, BlueprintConnection } from '../pipelines/records.ts'
 import type { ServiceContext, Services } from '../pipelines/services.ts'
 import { sourceNamed } from '../pipelines/sources.ts'
-import { idOfScope, scopesOf } from './reconcile-project.ts'
 import { chooseScopes } from './selectors.ts'
+import { idOfScope, scopesOf } from './stored-scopes.ts'
 import { type ConnectionSelectors, readSelectors } from './stored-selectors.ts'
 
 type Context = Pick<ServiceContext, 'database' | 'plugins' | 'log'>

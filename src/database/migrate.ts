@@ -1,14 +1,14 @@
-/** Makes the database match the code. Nothing is ever dropped or narrowed; columns that users added stay. */
-import { type Kysely, sql } from 'kysely'
+/** Makes the database match the code. No data is ever dropped or narrowed; columns that users added stay. */
+import { sql } from 'kysely'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
-import { createIndex, indexesOf, type LiveTable, WIDENING } from './dialects/dialect.ts'
+import { createIndex, indexesOf, type LiveTable, nameOfIndex, WIDENING } from './dialects/dialect.ts'
 import { type Column, defineTable, integer, key, now, type Table } from './table.ts'
 
 /** One step that a definition cannot express, such as moving data between columns of system tables. */
-export type Migration = (kysely: Kysely<any>) => Promise<void>
+export type Migration = (database: Database, live: ReadonlyMap<string, LiveTable>) => Promise<void>
 /** Append only: a database remembers how many of these it has seen. */
-const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable]
+const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable, sameNamesInTwoConnections]
 
 export const schemaVersions = defineTable(
   '_weir_schema_versions',
@@ -30,7 +30,7 @@ export async function migrate(database: Database, tables: readonly Table<any>[])
       }
       await applyStatements(database, statementsFor(database, [schemaVersions, ...tables], live))
       for (const table of tables) if (table.isAppendOnly) await refuseChanges(database, table)
-      for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) await migration(database.kysely)
+      for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) await migration(database, live)
       if (version < codeVersion) {
         await database.kysely
           .insertInto(schemaVersions.name)
@@ -89,7 +89,7 @@ async function applyStatements({ kysely }: Pick<Database, 'kysely'>, statements:
 }
 
 /** They stood in the rows that every look at a queue or a list reads. */
-async function plansIntoTheirOwnTable(kysely: Kysely<any>): Promise<void> {
+async function plansIntoTheirOwnTable({ kysely }: Database): Promise<void> {
   const moved: readonly [subject: string, table: string, column: string, field: string][] = [
     ['pipeline', '_devlake_pipelines', 'plan', 'plan'],
     ['blueprint', '_devlake_blueprints', 'plan', 'plan'],
@@ -124,5 +124,13 @@ async function refuseChanges({ kysely, dialect }: Database, table: Table<any>): 
     await applyStatements({ kysely }, dialect.appendOnly.statements(table))
   } catch (error) {
     if (!dialect.appendOnly.isRefused(error)) throw error
+  }
+}
+
+/** The name of a scope config was taken for all connections of a plugin. */
+async function sameNamesInTwoConnections({ dialect, kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
+  for (const [table, { indexes }] of live) {
+    if (!/^_tool_.*_scope_configs$/.test(table) || !indexes.has('name')) continue
+    await sql.raw(dialect.dropIndex(table, nameOfIndex(table, 'name'))).execute(kysely)
   }
 }

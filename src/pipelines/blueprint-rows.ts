@@ -2,7 +2,13 @@
 import type { RowOf } from '../database/table.ts'
 import { UserError } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
-import { blueprintConnections, blueprintLabels, blueprintScopes, blueprints } from '../system/projects.ts'
+import {
+  blueprintConnections,
+  blueprintLabels,
+  blueprintScopes,
+  blueprints,
+  scopeSelectors,
+} from '../system/projects.ts'
 import { blueprintTicks } from '../system/runs.ts'
 import { deletePlans, LONGEST_SHOWN, readPlans, type StoredPlans, writePlans } from './plan/stored-plans.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
@@ -214,5 +220,6 @@ export async function deleteBlueprint(queries: Queries, id: number): Promise<voi
   await deleteParts(queries, id)
   await deletePlans(queries, 'blueprint', id)
   await deleteRows(queries, blueprintTicks, { blueprint_id: id })
+  await deleteRows(queries, scopeSelectors, { blueprint_id: id })
   await deleteRows(queries, blueprints, { id })
 }

@@ -139,7 +139,7 @@ export function projectService(
     },
     get,
     exists: async (name) => (await findRow(kysely, projects, { name })) !== undefined,
-    async update(name, { name: sent, description = '', metrics = [] }) {
+    async update(name, { name: sent, description = '', metrics }) {
       await stored(name)
       const newName = sent === undefined ? name : checkName(sent, LONGEST_NAME)
       if (newName !== name && (await findRow(kysely, projects, { name: newName }))) {
@@ -154,7 +154,7 @@ export function projectService(
             }
             await renameInRuns(transaction, name, newName, secrets)
           }
-          if (metrics.length > 0) await writeMetrics(transaction, newName, metrics)
+          if (metrics) await writeMetrics(transaction, newName, metrics)
         }),
       )
       return get(newName)
@@ -184,7 +184,6 @@ export function projectService(
 
 /** Replaces all metrics of a project. */
 async function writeMetrics(queries: Queries, project_name: string, metrics: readonly Metric[]): Promise<void> {
-  if (metrics.length === 0) return
   await deleteRows(queries, projectMetricSettings, { project_name })
   const unknown = metrics.find(({ pluginName }) => !Object.hasOwn(METRIC_PLANS, pluginName))
   if (unknown) throw unknownName('metric', String(unknown.pluginName), Object.keys(METRIC_PLANS), 400)

@@ -66,7 +66,7 @@ export interface ProjectService {
   }): Promise<Project>
   get(name: string): Promise<Project>
   exists(name: string): Promise<boolean>
-  /** An absent description is cleared; metrics replace all when there are any. */
+  /** An absent description is cleared; metrics replace all, and are left alone when absent. */
   update(
     name: string,
     changes: { readonly name?: string; readonly description?: string; readonly metrics?: readonly Metric[] },
@@ -186,6 +186,8 @@ export interface ScopeConfigService {
   update(plugin: string, connectionId: number, id: number, values: Settings): Promise<ScopeConfig>
   /** Refused (409) while a scope uses it or a pipeline runs. */
   remove(plugin: string, connectionId: number, id: number): Promise<ScopeConfig>
+  /** Of another scope config than `id`, in any connection: clients of the reference expect that to be refused. */
+  requireFreeName(plugin: string, name: unknown, id?: number): Promise<void>
   projects(
     plugin: string,
     id: number,

@@ -87,7 +87,8 @@ const EMPTY: Record<Field['kind'], unknown> = {
   json: null,
   time: null,
 }
-const emptyOf = ({ kind, default: given }: Field) => given ?? EMPTY[kind]
+/** What a field has when nothing is given. */
+export const emptyOf = ({ kind, default: given }: Field) => given ?? EMPTY[kind]
 
 function convert(name: string, field: Field, value: unknown): unknown {
   const converted = CONVERT[field.kind](name, value, field)

@@ -68,8 +68,8 @@ export function settingsTables(plugin: PluginSpec): SettingsTables {
       `_tool_${plugin.name}_scope_configs`,
       {
         id: key(generated(bigint())),
-        connection_id: indexed(bigint()),
-        name: unique(string(255)),
+        connection_id: indexed(unique(bigint(), 'of_connection')),
+        name: unique(string(255), 'of_connection'),
         entities: json(),
         ...written,
         ...columnsOf(plugin.scopeConfig.fields),

@@ -122,3 +122,15 @@ export const plans = defineTable(
   },
   { meaning: 'Plans of blueprints and runs, encrypted: users may put passwords into addresses in them.' },
 )
+
+export const configTemplates = defineTable(
+  '_weir_config_templates',
+  {
+    /** Such as `connections/github/main`. */
+    subject: key(string(255)),
+    /** A list: where in it, the text with its variables, and what came of it unless that is a secret. */
+    templates: json(),
+    ...written,
+  },
+  { meaning: 'Variables of the environment that a configuration file named, for exports.' },
+)

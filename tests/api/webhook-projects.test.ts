@@ -3,13 +3,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
-import { reconcile } from '../../src/config-as-code/reconcile.ts'
+import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { webhook } from '../../src/plugins/webhook/plugin.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
+import { configContext } from './support/config-context.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
 import { BASE, DONE, deployment, FAILED, issue, pullRequest, webhookClient } from './support/webhook-client.ts'
 
@@ -201,9 +202,9 @@ describeEachDatabase('what is pushed', (test) => {
   })
 
   it('stands in a configuration file without scopes, and the doctor has nothing to ask it', async () => {
-    const context = { database: test.database, plugins, services: api.control.services, environment: {} }
+    const context = configContext(api)
     const apply = (text: string, isDryRun = false) =>
-      reconcile(parseConfig(text, 'weir.yaml'), { ...context, isDryRun })
+      (isDryRun ? planConfig : applyConfig)(parseConfig(text, 'weir.yaml', {}), context)
     const file = (connection: string, collect = '{ connection: webhook/from file }') =>
       `connections: { webhook: { from file: ${connection} } }\nprojects: { filed: { collect: [${collect}] } }`
     const planned = await apply(file('{}'), true)
@@ -225,8 +226,8 @@ describeEachDatabase('what is pushed', (test) => {
     await expect(apply(file('{}', '{ connection: webhook/from file, scopes: [x] }'))).rejects.toThrow('taken whole')
     const github = 'connections: { github: { main: { endpoint: "https://api.github.com/", token: { env: T } } } }'
     const collect = 'projects: { filed: { collect: [{ connection: github/main }] } }'
-    const withToken = { ...context, environment: { T: 'x' }, isDryRun: true }
-    await expect(reconcile(parseConfig(`${github}\n${collect}`, 'f'), withToken)).rejects.toThrow('needs scopes')
+    const withToken = parseConfig(`${github}\n${collect}`, 'f', { T: 'x' })
+    await expect(planConfig(withToken, context)).rejects.toThrow('needs scopes')
 
     const environment = { DB_URL: test.url, DATA_FOLDER: api.dataFolder, ENCRYPTION_SECRET: SECRET_KEY }
     const { code, output, errors } = await runCli(['doctor', '--json'], environment)

@@ -4,6 +4,7 @@ import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
 import { collectedRoutes } from './collected.ts'
+import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { jiraRoutes } from './jira.ts'
@@ -36,6 +37,7 @@ const CORE: readonly Routes[] = [
   pluginRoutes,
   pushRoutes,
   auditRoutes,
+  configAsCodeRoutes,
   trafficRoutes,
   trafficRunRoutes,
   metricRoutes,

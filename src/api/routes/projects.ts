@@ -112,7 +112,8 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
       const saved = await servicesFor(request).projects.update(request.params.projectName, {
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description }),
-        ...(sent && { metrics: metricsOf(sent) }),
+        // Clients of the reference send an empty list for "as they are".
+        ...(sent?.length && { metrics: metricsOf(sent) }),
       })
       return reply.code(201).send(saved)
     },

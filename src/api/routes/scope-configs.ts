@@ -39,6 +39,7 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
     },
     async (request, reply) => {
       const { connectionId } = request.params
+      await services.scopeConfigs.requireFreeName(plugin, request.body.name)
       return reply.code(201).send(await servicesFor(request).scopeConfigs.create(plugin, connectionId, request.body))
     },
   )
@@ -58,8 +59,9 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         response: answers(200, shown, 404),
       },
     },
-    (request) => {
+    async (request) => {
       const { connectionId, scopeConfigId } = request.params
+      await services.scopeConfigs.requireFreeName(plugin, request.body.name, scopeConfigId)
       return servicesFor(request).scopeConfigs.update(plugin, connectionId, scopeConfigId, request.body)
     },
   )

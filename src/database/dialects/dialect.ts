@@ -41,6 +41,7 @@ export interface Dialect {
   }
   /** Changes a column of the live table to the wider type of the definition. */
   widenColumn(table: Table<any>, name: string): string
+  dropIndex(table: string, index: string): string
   /** Start of the day, ISO week (Monday) or month that `expression` falls in, as a date. */
   startOf(unit: 'day' | 'week' | 'month', expression: string): string
   /** Whole and part seconds from `start` to `end`, as a double. */
@@ -111,7 +112,7 @@ export function indexesOf(table: Table<any>): IndexShape[] {
       [unique, true],
     ] as const) {
       if (!mark) continue
-      const indexName = shortName(mark === true ? `idx_${table.name}_${name}` : `idx_${table.name}_${mark}`)
+      const indexName = nameOfIndex(table.name, mark === true ? name : mark)
       const shape = shapes.get(indexName) ?? { columns: [], unique: isUnique, isGathered }
       shape.columns.push(name)
       shapes.set(indexName, shape)
@@ -119,6 +120,9 @@ export function indexesOf(table: Table<any>): IndexShape[] {
   }
   return [...shapes].map(([name, shape]) => ({ name, ...shape }))
 }
+
+/** `part` is a column, or what an index of several is called. */
+export const nameOfIndex = (table: string, part: string): string => shortName(`idx_${table}_${part}`)
 
 function shortName(name: string): string {
   if (name.length <= LONGEST_IDENTIFIER) return name

@@ -83,6 +83,7 @@ export const mysql: Dialect = {
         'ER_SPECIFIC_ACCESS_DENIED_ERROR',
       ].includes(codeOf(error)),
   },
+  dropIndex: (table, index) => `alter table ${quote(table)} drop index ${quote(index)}`,
   widenColumn(table, name) {
     const column = table.columns[name] as Column
     return `alter table ${quote(table.name)} modify column ${quote(name)} ${this.columnType(column, table)}${column.isKey ? ' not null' : ' null'}`

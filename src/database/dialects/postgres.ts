@@ -67,6 +67,7 @@ export const postgres: Dialect = {
     ],
     isRefused: (error) => codeOf(error) === '42501',
   },
+  dropIndex: (_table, index) => `drop index ${quote(index)}`,
   widenColumn(table, name) {
     return `alter table ${quote(table.name)} alter column ${quote(name)} type ${this.columnType(table.columns[name])}`
   },
