@@ -11,7 +11,7 @@ import type { Path } from './config-file.ts'
 import { projectDefaults } from './document.ts'
 import type { ConfigContext } from './reconcile.ts'
 import { standardOf, stateOf } from './reconcile-connection.ts'
-import { globOf, isPattern } from './selectors.ts'
+import { type Glob, globOf, isPattern } from './selectors.ts'
 import { idOfScope, scopesOf } from './stored-scopes.ts'
 import { readSelectors, type StoredSelector } from './stored-selectors.ts'
 import { readTemplates } from './stored-templates.ts'
@@ -164,7 +164,7 @@ async function unchosen(
   const isChosen = (scope: Settings) =>
     globs.some(({ patterns, written, excluded }) => {
       const title = String(scope.fullName ?? scope.slug ?? scope.name ?? '')
-      const fits = (glob: { test(name: string): boolean }) => glob.test(title)
+      const fits = (glob: Glob) => glob.test(title)
       return written.has(idOfScope(source, scope)) || (patterns.some(fits) && !excluded.some(fits))
     })
   const left = scopes.filter((scope) => ids.has(idOfScope(source, scope)) && !isChosen(scope))

@@ -15,8 +15,12 @@ export interface Selector {
 
 export const isPattern = (scope: string | Settings): scope is string => typeof scope === 'string'
 
+export interface Glob {
+  test(name: string): boolean
+}
+
 /** `*` stands for anything but a slash, `**` for anything. Many stars would keep a backtracking matcher busy for ever. */
-export function globOf(pattern: string): { test(name: string): boolean } {
+export function globOf(pattern: string): Glob {
   const source = pattern
     .split(/(\*+)/)
     .map((part) => (part === '*' ? '[^/]*' : part.startsWith('**') ? '.*' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&')))
