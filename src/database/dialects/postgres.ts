@@ -62,7 +62,10 @@ export const postgres: Dialect = {
     statements: ({ name }) => [
       `create or replace function weir_refuse_change() returns trigger language plpgsql as $$
         begin raise exception '% is only ever added to', tg_table_name; end $$`,
-      `create trigger weir_append_only before update or delete or truncate on ${quote(name)}
+      // As on the other engine: what changes no row is no change.
+      `create trigger weir_append_only before update or delete on ${quote(name)}
+        for each row execute function weir_refuse_change()`,
+      `create trigger weir_no_truncate before truncate on ${quote(name)}
         for each statement execute function weir_refuse_change()`,
     ],
     isRefused: (error) => codeOf(error) === '42501',
