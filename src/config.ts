@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { addressSecrets } from './address-secrets.ts'
+import { byName } from './by-name.ts'
 import { UserError } from './errors.ts'
 
 const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -22,7 +23,7 @@ const duration = z
   .regex(/^(\d+|(\d+(\.\d+)?(ms|h|m|s))+)$/, 'must be a duration such as 120s or 2m')
   .transform((text) => {
     if (/^\d+$/.test(text)) return Number(text) * 1000
-    const unit: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+    const unit: Record<string, number> = byName({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 })
     const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/gy)
     return [...parts].reduce((sum, [, amount, name]) => sum + Number(amount) * (unit[name!] ?? 0), 0)
   })

@@ -1,3 +1,4 @@
+import { byName } from '../by-name.ts'
 import { UnavailableError, UserError } from '../errors.ts'
 
 /** The user's to change, or to wait for. */
@@ -74,7 +75,7 @@ const TROUBLES = {
 } satisfies Record<string, Sentences>
 
 /** Network troubles have the same codes everywhere; `codes` adds the engine's own. */
-const NETWORK: Record<string, Trouble> = {
+const NETWORK: Record<string, Trouble> = byName({
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'silent',
   ENETUNREACH: 'silent',
@@ -87,7 +88,7 @@ const NETWORK: Record<string, Trouble> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'unsafe',
   SELF_SIGNED_CERT_IN_CHAIN: 'unsafe',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unsafe',
-}
+})
 /** Drivers give some errors no code. */
 const LOST =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout e|Can't add new command when connection is in closed state|Cannot use a pool after calling end|Pool is closed|Connection lost|Connection was killed)/

@@ -30,6 +30,8 @@ export const REFERENCE: Policy = {
   blameByService: false,
 }
 
+const STANDARD = new Map<string, unknown>(Object.entries(REFERENCE))
+
 export interface NamedPolicy {
   readonly name: string
   readonly meaning: string
@@ -70,10 +72,10 @@ export const POLICIES: readonly NamedPolicy[] = [
 /** A policy from stored or sent settings; what is not set is as in the reference. */
 export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Policy {
   for (const [name, value] of Object.entries(settings)) {
-    if (!Object.hasOwn(REFERENCE, name)) {
-      throw new UserError(`policy: ${shortName(name)} is not known${hintOf(name, Object.keys(REFERENCE))}`)
+    if (!STANDARD.has(name)) {
+      throw new UserError(`policy: ${shortName(name)} is not known${hintOf(name, [...STANDARD.keys()])}`)
     }
-    const isSwitch = typeof REFERENCE[name as keyof Policy] === 'boolean'
+    const isSwitch = typeof STANDARD.get(name) === 'boolean'
     const isFine = isSwitch ? typeof value === 'boolean' : value === null || (typeof value === 'number' && value > 0)
     if (!isFine)
       throw new UserError(`policy: ${name} must be ${isSwitch ? 'true or false' : 'a positive number or null'}.`)

@@ -1,5 +1,6 @@
 /** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { byName } from '../by-name.ts'
 import { isDuplicate } from '../database/explain.ts'
 import { missingCell, withoutEndSpaces } from '../database/fit.ts'
 import type { Column, RowOf, Table } from '../database/table.ts'
@@ -14,7 +15,7 @@ export type Queries = Kysely<any>
 export type Ids = readonly number[] | SelectQueryBuilder<any, any, { id: number }>
 
 /** The reference spells these so. */
-const SPELT: Readonly<Record<string, string>> = { html_url: 'HTMLUrl', parent_github_id: 'parentId' }
+const SPELT: Readonly<Record<string, string>> = byName({ html_url: 'HTMLUrl', parent_github_id: 'parentId' })
 const publicNames = new Map<string, string>(Object.entries(SPELT))
 /** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
 export function publicName(column: string): string {
@@ -44,13 +45,13 @@ function layoutOf(table: Table<any>): readonly CellLayout[] {
 
 /** Null stands for "never written"; JSON arrives parsed from both engines. */
 export function decodeRow<T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> {
-  const decoded: Record<string, unknown> = {}
+  const decoded: Record<string, unknown> = byName()
   for (const { name, missing } of layoutOf(table)) decoded[name] = row[name] ?? missing
   return decoded as RowOf<T>
 }
 
 export function publicRow(table: Table<any>, row: Record<string, unknown>): Record<string, any> {
-  const whole: Record<string, unknown> = {}
+  const whole: Record<string, unknown> = byName()
   for (const { name, shown } of layoutOf(table)) whole[shown] = row[name]
   return whole
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { byName } from '../by-name.ts'
 import { closest, didYouMean } from '../nearest.ts'
 import { ANNOTATION_PREFIX, actionKey, lintAction } from './action.ts'
 import { type Finding, finding, MOST_FINDINGS } from './finding.ts'
@@ -23,11 +24,11 @@ import * as names from './names.ts'
 import { pathText, withLine } from './plan.ts'
 import { type ReadDocument, readYaml } from './yaml.ts'
 
-const SCHEMAS: Record<string, z.ZodType> = {
+const SCHEMAS: Record<string, z.ZodType> = byName({
   Ingress: ingressSchema,
   TargetGroupBinding: bindingSchema,
   Service: serviceSchema,
-}
+})
 const GO_BOOLEANS = ['1', 't', 'T', 'TRUE', 'true', 'True', '0', 'f', 'F', 'FALSE', 'false', 'False']
 
 interface Bundle {

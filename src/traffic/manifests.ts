@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ANNOTATION_PREFIX } from './action.ts'
+import { textOf } from './names.ts'
 
 /**
  * The Kubernetes objects we read and write, as strict as `fieldValidation=Strict`: an unknown field is an error here,
@@ -127,7 +128,7 @@ export function backendsOf(ingress: Ingress): readonly PlacedBackend[] {
 
 /** Stickiness inside a target group: ELBv2 then insists on stickiness between the groups too. */
 export const hasTargetStickiness = (annotations: Readonly<Record<string, unknown>>): boolean =>
-  String(annotations[`${ANNOTATION_PREFIX}target-group-attributes`] ?? '')
+  textOf(annotations[`${ANNOTATION_PREFIX}target-group-attributes`] ?? '')
     .split(',')
     .some((pair) => pair.replaceAll(' ', '') === 'stickiness.enabled=true')
 
@@ -154,4 +155,5 @@ export const serviceBeside = (services: Services, { metadata }: Placed, name: un
 /** A document may be empty, which YAML reads as null. */
 export const objectName = (
   object: { kind?: string; metadata?: { name?: string; namespace?: string | undefined } } | null,
-): string => `${object?.kind} ${object?.metadata?.namespace ?? 'default'}/${object?.metadata?.name}`
+): string =>
+  `${textOf(object?.kind)} ${textOf(object?.metadata?.namespace ?? 'default')}/${textOf(object?.metadata?.name)}`

@@ -46,3 +46,7 @@ export function shown(value: unknown): string {
   }
 }
 export const brief = (text: string): string => (text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)
+
+/** For values that nobody has checked yet: an object may have a `toString` of its own that is none. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)

@@ -1,4 +1,5 @@
 import { type Document, isCollection, isMap, isScalar, type Node, type Pair } from 'yaml'
+import { requireCleanText } from '../clean-text.ts'
 import { messageOf } from '../errors.ts'
 import { parseYaml } from '../yaml.ts'
 import { type Finding, finding } from './finding.ts'
@@ -28,7 +29,9 @@ export function readYaml(text: string): readonly ReadDocument[] {
       return offset === undefined ? undefined : lines.linePos(offset).line
     }
     try {
-      return [{ value: document.toJS() as unknown, lineOf }]
+      const value: unknown = document.toJS()
+      requireCleanText(value, 'The text')
+      return [{ value, lineOf }]
     } catch (error) {
       // An alias without its anchor, or too many of them, shows only when values are made.
       return [{ problem: finding('TS-Y01', '(file)', messageOf(error)) }]

@@ -1,5 +1,6 @@
 /** Sign-in with OpenID Connect: authorization code with PKCE. */
 import * as client from 'openid-client'
+import { byName } from '../../by-name.ts'
 import type { Config, OidcProvider } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { isDuplicate } from '../../database/explain.ts'
@@ -160,7 +161,7 @@ async function sessionOf(
   tokens: Tokens,
 ): Promise<Session> {
   const { groupsClaim, roles, allowedGroups } = provider
-  const claims: Record<string, any> = { ...tokens.claims() }
+  const claims: Record<string, any> = byName({ ...tokens.claims() })
   const needsGroups = allowedGroups.length > 0 || roles.some(({ group }) => group !== '*')
   // Some providers tell groups there only.
   if (needsGroups && claims[groupsClaim] === undefined && configuration.serverMetadata().userinfo_endpoint) {

@@ -1,3 +1,4 @@
+import { byName } from '../../by-name.ts'
 import { didYouMean, hintOf, shortName } from '../../nearest.ts'
 
 /** Validation failures as sentences that say what to change. */
@@ -14,12 +15,12 @@ interface Issue {
 /** A body may be wrong in as many places as it has fields. */
 const MOST_ISSUES = 20
 
-const PLACE: Readonly<Record<string, string>> = {
+const PLACE: Readonly<Record<string, string>> = byName({
   body: 'the body',
   querystring: 'the query',
   params: 'the address',
   headers: 'the headers',
-}
+})
 
 export interface Checked {
   readonly httpPart?: string | undefined
@@ -108,7 +109,7 @@ function unwrapped(schema: unknown): Definition | undefined {
   return found
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const WORDS: Readonly<Record<string, string>> = byName({
   string: 'text',
   int: 'a whole number',
   boolean: 'true or false',
@@ -117,5 +118,5 @@ const WORDS: Readonly<Record<string, string>> = {
   record: 'an object',
   null: 'null',
   date: 'a time',
-}
+})
 const withArticle = (expected: string) => WORDS[expected] ?? `a ${expected}`

@@ -1,6 +1,7 @@
 /** MySQL 8 and MariaDB 10.6+. Statements keep to what both understand: `values(column)` in upserts, no row alias. */
 import { Kysely, MysqlDialect, sql } from 'kysely'
 import mysql2, { type Pool, type PoolConnection } from 'mysql2'
+import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
 import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
@@ -28,14 +29,14 @@ const TYPES: Record<Column['kind'], string> = {
   bytes: 'longblob',
 }
 /** Catalogue names back to kinds. MariaDB's json is a longtext. */
-const KINDS: Record<string, string> = {
+const KINDS: Record<string, string> = byName({
   varchar: 'string',
   longtext: 'text',
   int: 'integer',
   tinyint: 'boolean',
   datetime: 'timestamp',
   longblob: 'bytes',
-}
+})
 
 /** A row's columns outside text and blob may not exceed 65,535 bytes; a varchar counts four bytes a character. */
 const LONGEST_ROW_BYTES = 65_535
@@ -292,7 +293,7 @@ async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
   return liveTables({ columns: columns.rows, indexes: indexes.rows }, KINDS)
 }
 
-const TROUBLES: Record<string, Trouble> = {
+const TROUBLES: Record<string, Trouble> = byName({
   ER_ACCESS_DENIED_ERROR: 'password',
   ER_DBACCESS_DENIED_ERROR: 'password',
   ER_ACCESS_DENIED_NO_PASSWORD_ERROR: 'password',
@@ -311,4 +312,4 @@ const TROUBLES: Record<string, Trouble> = {
   PROTOCOL_CONNECTION_LOST: 'lost',
   PROTOCOL_SEQUENCE_TIMEOUT: 'silent',
   ER_NET_PACKET_TOO_LARGE: 'packet',
-}
+})

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import Cursor from 'pg-cursor'
+import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
 import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
@@ -28,13 +29,13 @@ const TYPES: Record<Column['kind'], string> = {
   bytes: 'bytea',
 }
 /** Catalogue names back to kinds. */
-const KINDS: Record<string, string> = {
+const KINDS: Record<string, string> = byName({
   'character varying': 'string',
   'timestamp with time zone': 'timestamp',
   'double precision': 'double',
   jsonb: 'json',
   bytea: 'bytes',
-}
+})
 
 const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
 
@@ -219,7 +220,7 @@ async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
 
 const isRetryable = (error: unknown) => ['40P01', '40001', '55P03'].includes(codeOf(error))
 
-const TROUBLES: Record<string, Trouble> = {
+const TROUBLES: Record<string, Trouble> = byName({
   '28P01': 'password',
   '28000': 'password',
   '3D000': 'missing',
@@ -236,4 +237,4 @@ const TROUBLES: Record<string, Trouble> = {
   '08003': 'lost',
   '08006': 'lost',
   '25P03': 'lost',
-}
+})

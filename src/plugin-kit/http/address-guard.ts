@@ -2,6 +2,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
+import { byName } from '../../by-name.ts'
 import { readConfig } from '../../config.ts'
 import { UserError } from '../../errors.ts'
 
@@ -50,7 +51,7 @@ function lists(): Lists {
 }
 
 /** "Any address" leads to this machine. */
-const MEANT: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+const MEANT: Readonly<Record<string, string>> = byName({ '0.0.0.0': '127.0.0.1', '::': '::1' })
 
 function isBlocked(address: string): boolean {
   const { allowed, blocked } = lists()

@@ -1,5 +1,6 @@
 /** Takes a CSV file into domain tables: all of it or, when one line is wrong, nothing. */
 import { sql } from 'kysely'
+import { byName } from '../../by-name.ts'
 import { type Column, defineTable, keyOf, optional, type Table, type TableRow } from '../../database/table.ts'
 import { accounts } from '../../domain/people.ts'
 import { inBatches } from '../../plugin-kit/batches.ts'
@@ -62,7 +63,7 @@ async function readerOf(database: Database, file: CsvFile, { header }: Csv, owne
   const people = new Map<string, TableRow>()
 
   function read(record: CsvRecord): Made {
-    const values: Record<string, Values[string]> = {}
+    const values: Record<string, Values[string]> = byName()
     for (const name of given) values[name] = cellOf(whole.columns[name], record.cells[name])
     const empty = needed.find((name) => String(values[name] ?? '').trim() === '')
     if (empty) throw lineError(file.name, record.line, `column ${empty}: is empty.`)

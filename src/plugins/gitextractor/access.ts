@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addressSecrets, serverOf } from '../../address-secrets.ts'
+import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
 import { connectionSettings, credentialsOf } from '../../plugin-kit/connection.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
@@ -132,7 +133,7 @@ async function keyFiles({ options }: GitTask, parent: string, route: readonly st
     '-o ConnectTimeout=30 -o ServerAliveInterval=30 -o ServerAliveCountMax=4',
     ...route,
   ]
-  const environment: Record<string, string> = {}
+  const environment: Record<string, string> = byName()
   if (privateKey !== '') {
     await writeFile(join(folder, 'key'), `${privateKey}\n`, { mode: 0o600 })
     ssh.push(`-i ${quoted(join(folder, 'key'))} -o IdentitiesOnly=yes`)
