@@ -1,7 +1,16 @@
 /** The reference's answer envelope, and how errors become answers. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { byName } from '../by-name.ts'
 import type { Database } from '../database/database.ts'
-import { FatalError, messageOf, publicMessageOf, RetryableError, UnavailableError, UserError } from '../errors.ts'
+import {
+  FatalError,
+  messageOf,
+  publicMessageOf,
+  RecordError,
+  RetryableError,
+  UnavailableError,
+  UserError,
+} from '../errors.ts'
 import { redact } from '../log.ts'
 
 export interface Envelope {
@@ -32,11 +41,11 @@ interface Failure {
 }
 
 /** Thrown by the framework before a route is asked: what its code means for the sender. */
-const FRAMEWORK: Readonly<Record<string, string>> = {
+const FRAMEWORK: Readonly<Record<string, string>> = byName({
   FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large: send less at once.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as Content-Length says.',
   FST_ERR_BAD_URL: 'The address is not encoded correctly: write a percent sign as %25.',
-}
+})
 
 export function failureOf(error: unknown, database: Database): Failure {
   const known = error instanceof UserError || error instanceof UnavailableError ? error : database.explain(error)
@@ -48,6 +57,8 @@ export function failureOf(error: unknown, database: Database): Failure {
   }
   const { statusCode = 500, code = '' } = error as FastifyError
   if (statusCode < 500) return { status: statusCode, body: envelope(false, FRAMEWORK[code] ?? messageOf(error)) }
+  // Whatever a request brings or asks for is the record.
+  if (error instanceof RecordError) return { status: 400, body: envelope(false, redact(`${error.message}.`)) }
   if ((error as Error).name === 'TimeoutError') {
     return { status: 504, body: envelope(false, 'The other side did not answer in time: try again later.') }
   }

@@ -14,6 +14,7 @@ import { actorOf, installGate, isProbe } from './access/gate.ts'
 import { rewriteUrl, withoutSlash } from './addresses.ts'
 import type { Api, ApiContext } from './api.ts'
 import { LARGEST_BODY, parseBody } from './body.ts'
+import { cleanRequests } from './clean-requests.ts'
 import { explainIssues } from './contract/explain-issues.ts'
 import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
@@ -88,6 +89,7 @@ export async function createServer({ config, control, log }: ServerDependencies)
   })
 
   await installProtection(api, context)
+  cleanRequests(api)
   installGate(api, context)
   installDescription(api)
   await api.register(async (routes) => {

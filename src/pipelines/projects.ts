@@ -11,7 +11,7 @@ import { shown } from './blueprints.ts'
 import { checkName } from './connections.ts'
 import { requireFinished } from './guards.ts'
 import { joinPipelines, readPipelineParts } from './pipeline-rows.ts'
-import { METRIC_PLANS } from './plan/metric-plans.ts'
+import { checkMetricOption, METRIC_PLANS } from './plan/metric-plans.ts'
 import type { Metric, NewBlueprint, Pipeline, Project } from './records.ts'
 import { renameInRuns } from './rename-in-runs.ts'
 import type { BlueprintService, ProjectService, ServiceContext } from './services.ts'
@@ -28,7 +28,7 @@ import {
 } from './store.ts'
 import { unknownProject } from './unknown-project.ts'
 
-const LONGEST_NAME = 100
+export const LONGEST_PROJECT_NAME = 100
 /** Lists tell when and what is collected; one project shows the plan as well. */
 const NO_PLAN = 0
 const DAILY = '0 0 * * *'
@@ -120,7 +120,7 @@ export function projectService(
       return { count, items: await complete(items, true) }
     },
     async create({ name: sent, description = '', metrics = [], blueprint }) {
-      const name = checkName(sent, LONGEST_NAME)
+      const name = checkName(sent, LONGEST_PROJECT_NAME)
       if (await findRow(kysely, projects, { name })) {
         throw new UserError(`There is already a project ${name}: choose another name.`)
       }
@@ -141,7 +141,7 @@ export function projectService(
     exists: async (name) => (await findRow(kysely, projects, { name })) !== undefined,
     async update(name, { name: sent, description = '', metrics }) {
       await stored(name)
-      const newName = sent === undefined ? name : checkName(sent, LONGEST_NAME)
+      const newName = sent === undefined ? name : checkName(sent, LONGEST_PROJECT_NAME)
       if (newName !== name && (await findRow(kysely, projects, { name: newName }))) {
         throw new UserError(`There is already a project ${newName}: choose another name.`)
       }
@@ -189,6 +189,7 @@ async function writeMetrics(queries: Queries, project_name: string, metrics: rea
   if (unknown) throw unknownName('metric', String(unknown.pluginName), Object.keys(METRIC_PLANS), 400)
   for (const [plugin_name, metric] of new Map(metrics.map((each) => [each.pluginName, each]))) {
     const plugin_option = metric.pluginOption ?? {}
+    checkMetricOption(plugin_option)
     await insertRow(queries, projectMetricSettings, { project_name, plugin_name, plugin_option, enable: metric.enable })
   }
 }

@@ -67,7 +67,13 @@ const CONVERT: Record<Field['kind'], (name: string, value: unknown, field: Field
     return text
   },
   strings: (name, value) => (Array.isArray(value) ? value : [value]).map((each) => toText(name, each)),
-  json: (_name, value) => value,
+  json(name, value, field) {
+    const result = field.kind === 'json' ? field.schema.safeParse(value) : undefined
+    const [issue] = result?.error?.issues ?? []
+    if (issue)
+      throw new UserError(`${[name, ...issue.path].map(String).join('.')}: ${issue.message}.`.replace(/\.\.$/, '.'))
+    return result?.data
+  },
   time(name, value) {
     const moment = new Date(toText(name, value))
     if (Number.isNaN(moment.getTime())) throw wrong(name, 'a time such as 2026-01-31T12:00:00Z')
@@ -188,13 +194,17 @@ export function openSettings(fields: Fields, row: Settings, { decrypt }: Secrets
   const reader = createReader()
   const values = Object.entries(fields).map(([name, field]) => {
     const value = row[columnName(name)]
-    return [name, typeof value === 'string' ? reader.read(name, () => decrypt(value), '') : shaped(field, value)]
+    const isText = typeof value === 'string' && field.kind !== 'json'
+    return [name, isText ? reader.read(name, () => decrypt(value), '') : shaped(field, value)]
   })
   return { ...Object.fromEntries(values), ...reader.problem() }
 }
 
-/** A column of JSON takes anything. */
-const shaped = ({ kind }: Field, value: unknown) => (kind === 'strings' && value && !Array.isArray(value) ? [] : value)
+/** Stored before it was checked: as good as nothing. */
+function shaped(field: Field, value: unknown): unknown {
+  if (field.kind === 'json') return field.schema.safeParse(value).success ? value : null
+  return field.kind === 'strings' && value && !Array.isArray(value) ? [] : value
+}
 
 /** Whatever is used or saved has to be readable, or given anew: else it would silently become empty. */
 export function requireReadable(fields: Fields, { problem }: Settings, sent: Settings = {}): void {

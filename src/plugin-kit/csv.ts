@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
+import { byName } from '../by-name.ts'
 import { RecordError, UserError } from '../errors.ts'
 
 export interface CsvRecord {
@@ -14,12 +15,12 @@ export interface Csv {
   readonly records: AsyncIterable<CsvRecord>
 }
 
-const PROBLEMS: Readonly<Record<string, string>> = {
+const PROBLEMS: Readonly<Record<string, string>> = byName({
   CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed: close it, or write it twice ("") where it is meant.',
   CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write a quote inside quotes twice ("").',
   CSV_MAX_RECORD_SIZE: 'it is too long for one record: is a quote missing, or a line break?',
   INVALID_OPENING_QUOTE: 'a quote stands inside a cell without quotes: put the cell into quotes, the quote twice ("").',
-}
+})
 
 /** More than any table has, with the fields that users add. */
 const MOST_COLUMNS = 1000
@@ -51,6 +52,12 @@ function lineCounter(bytes: Buffer) {
   }
 }
 
+function lineAt(bytes: Buffer, place: number): number {
+  const counter = lineCounter(bytes)
+  counter.pass(place)
+  return counter.next()
+}
+
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
 interface Line {
@@ -66,6 +73,8 @@ export async function openCsv(
 ): Promise<Csv> {
   if (!isUtf8(file)) throw new UserError(`${name} is not UTF-8 text: save it as "CSV UTF-8".`)
   const bytes = file.subarray(file.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0)
+  const nul = bytes.indexOf(0)
+  if (nul >= 0) throw lineError(name, lineAt(bytes, nul), 'it contains a NUL character: take it out.')
   const counter = lineCounter(bytes)
   const parser = parse({
     skip_empty_lines: true,

@@ -1,5 +1,6 @@
 /** Users' patterns: RE2 syntax as in Go, linear time, searched unanchored. */
 import { RE2JS } from 're2js'
+import { z } from 'zod'
 import { messageOf, UserError } from '../errors.ts'
 
 export type Pattern = RE2JS
@@ -13,6 +14,18 @@ export function compilePattern(pattern: string, name: string): Pattern {
     throw new UserError(`${name}: the pattern ${JSON.stringify(pattern)} does not compile: ${problem} ${place}`)
   }
 }
+
+/** In the schema of a JSON field. */
+export const patternText = z
+  .string('must be text')
+  .max(10_000)
+  .superRefine((pattern, context) => {
+    try {
+      compilePattern(pattern, 'it')
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: messageOf(error) })
+    }
+  })
 
 /** RE2 names the piece that it cannot read; for a parenthesis without its other half it names the whole pattern. */
 function placeOf(pattern: string, problem: string, piece: string): number {

@@ -1,4 +1,5 @@
 /** A plugin is data: REST routes, forms, docs and subtasks are derived from it, and written once for all plugins. */
+import type { z } from 'zod'
 import type { Row, Table, TableRow } from '../database/table.ts'
 import type { DomainType, Entity } from './entity.ts'
 import type { ApiClient, Credential, HttpRequest, RateLimits } from './http/index.ts'
@@ -8,8 +9,13 @@ import type { TokenRotation } from './rotating-tokens.ts'
 import type { SourceTask } from './source-task.ts'
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
-export interface Field {
-  readonly kind: 'string' | 'secret' | 'url' | 'integer' | 'boolean' | 'regex' | 'choice' | 'strings' | 'json' | 'time'
+export type Field = DescribedField &
+  (
+    | { readonly kind: 'string' | 'secret' | 'url' | 'integer' | 'boolean' | 'regex' | 'choice' | 'strings' | 'time' }
+    /** What the JSON may be; its messages go after the name of the field. */
+    | { readonly kind: 'json'; readonly schema: z.ZodType }
+  )
+interface DescribedField {
   readonly label: string
   readonly help?: string
   /** Stored when nothing is given. */

@@ -19,23 +19,22 @@ export function projectFinder({ kysely }: Database) {
     const row = await findRow(kysely, tasks, { id })
     return row && projectOfPipeline(row.pipeline_id)
   }
-  const BY_ID = { blueprint: projectOfBlueprint, pipeline: projectOfPipeline, task: projectOfTask }
-
   /** After validation, which decides what counts. All of them must be open to the asker; none: it is about no project, or about one that does not exist. */
   return async (request: FastifyRequest, reach: ProjectOf): Promise<string[]> => {
     const [params, query] = [request.params, request.query] as Values[]
     const body = (request.body ?? {}) as Values
     // A change may lead to another project.
     const target = request.method === 'PATCH' ? body[reach === 'path' ? 'name' : 'projectName'] : undefined
-    const about = {
+    const id = Number(params?.id)
+    const about: Record<ProjectOf, () => unknown> = {
       path: () => params?.projectName,
       query: () => query?.project,
       body: () => body.project,
+      blueprint: () => projectOfBlueprint(id),
+      pipeline: () => projectOfPipeline(id),
+      task: () => projectOfTask(id),
     }
-    const found =
-      reach in about
-        ? about[reach as keyof typeof about]()
-        : await BY_ID[reach as keyof typeof BY_ID](Number(params?.id))
+    const found = await about[reach]()
     if (typeof found !== 'string' || found === '') return []
     return target === undefined || target === null ? [found] : [found, String(target).trim()]
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Plan } from '../../pipelines/records.ts'
 import { id } from './common.ts'
-import { body, change, flag, given, moment, text, whole, words } from './lenient.ts'
+import { body, change, flag, given, labels, moment, text, whole } from './lenient.ts'
 
 /** Checked by the services, which know plugins and subtasks. */
 export const planBody = z
@@ -33,7 +33,7 @@ export const blueprintFields = {
   isManual: given(flag),
   beforePlan: given(planBody),
   afterPlan: given(planBody),
-  labels: given(words),
+  labels: given(labels),
   connections: given(z.array(connection)),
   priority: given(whole),
   skipOnFail: given(flag),
@@ -51,7 +51,7 @@ export const blueprintChanges = {
   isManual: change(flag, false),
   beforePlan: change(planBody, null),
   afterPlan: change(planBody, null),
-  labels: change(words, []),
+  labels: change(labels, []),
   connections: change(z.array(connection), []),
   priority: change(whole, 0),
   skipOnFail: change(flag, false),

@@ -1,27 +1,30 @@
 /** Schemas of connections, scopes and scope configs, from what plugins say about their fields. */
 import { z } from 'zod'
+import { byName } from '../../by-name.ts'
 import type { Column, Table } from '../../database/table.ts'
 import { publicName } from '../../pipelines/store.ts'
 import type { Field, Fields } from '../../plugin-kit/plugin.ts'
 import { time, timeOrNull } from './common.ts'
-import { respell } from './lenient.ts'
+import { anyText, bounded, LONGEST, respell } from './lenient.ts'
 import { problem } from './records.ts'
 
-const anyText = z.union([z.string(), z.number(), z.boolean()])
+/** What a column of unlimited text holds. */
+const LONGEST_FIELD = 1_000_000
+const LONGEST_NAME = 255
 const anyWhole = z.union([z.number(), z.string()])
 const anyFlag = z.union([z.boolean(), z.string(), z.number()])
 
 /** Forms of a value that may be sent; the service converts it and says what else is wrong with it. */
 const SENT: Record<Field['kind'], (field: Field) => z.ZodType> = {
-  string: () => anyText,
-  secret: () => anyText,
-  url: () => z.string(),
+  string: ({ size = LONGEST_FIELD }) => anyText(size),
+  secret: ({ size = LONGEST_FIELD }) => anyText(size),
+  url: ({ size = LONGEST_FIELD }) => bounded(size),
   integer: () => anyWhole,
   boolean: () => anyFlag,
-  regex: () => anyText,
+  regex: ({ size = LONGEST_FIELD }) => anyText(size),
   choice: ({ choices = [] }) => z.enum(['', ...choices]),
-  strings: () => z.union([z.array(anyText), anyText]),
-  json: () => z.any(),
+  strings: () => z.union([z.array(anyText(LONGEST)), anyText(LONGEST)]),
+  json: (field) => (field.kind === 'json' ? field.schema : z.any()),
   time: () => z.string(),
 }
 const SHOWN: Record<Field['kind'], z.ZodType> = {
@@ -48,14 +51,14 @@ const describe = (schema: z.ZodType, { label, help, default: standard, suggestio
 /** What is sent for these fields; every one may be left out, since changes send some and forms send others. */
 function sent(fields: Fields, base: Record<string, z.ZodType>) {
   const own = Object.entries(fields).map(([name, field]) => [name, describe(SENT[field.kind](field).nullish(), field)])
-  const shape: Record<string, z.ZodType> = { ...base, ...Object.fromEntries(own) }
+  const shape: Record<string, z.ZodType> = byName({ ...base, ...Object.fromEntries(own) })
   const names = Object.keys(shape)
   // The reference's own forms send fields that the server does not know, so they are not refused here.
   return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape))
 }
-export const sentConnection = (fields: Fields) => sent(fields, { name: anyText.nullish() })
+export const sentConnection = (fields: Fields) => sent(fields, { name: anyText(LONGEST_NAME).nullish() })
 export const sentScopeConfig = (fields: Fields) =>
-  sent(fields, { name: anyText.nullish(), entities: z.array(z.string()).nullish() })
+  sent(fields, { name: anyText(LONGEST_NAME).nullish(), entities: z.array(bounded(LONGEST_NAME)).nullish() })
 
 const shown = (fields: Fields) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, describe(SHOWN[field.kind], field)]))
@@ -105,7 +108,10 @@ export function sentScope(table: Table<any>) {
   const shape = Object.fromEntries(
     columnsOf(table)
       .filter(([name]) => !name.startsWith('_') && !['createdAt', 'updatedAt', 'connectionId'].includes(name))
-      .map(([name, { kind }]) => [name, (SENT_COLUMN[kind as Column['kind']] ?? anyText).nullish()]),
+      .map(([name, { kind, size = LONGEST }]) => [
+        name,
+        (SENT_COLUMN[kind as Column['kind']] ?? anyText(size)).nullish(),
+      ]),
   )
   return z.preprocess((value) => respell(Object.keys(shape), value), z.looseObject(shape))
 }

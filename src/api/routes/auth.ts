@@ -11,7 +11,7 @@ import { EVERYTHING } from '../access/roles.ts'
 import { SESSION_COOKIE, type Session, sessionService } from '../access/sessions.ts'
 import type { Routes } from '../api.ts'
 import { answers, streams } from '../contract/common.ts'
-import { body, text } from '../contract/lenient.ts'
+import { body, longText } from '../contract/lenient.ts'
 import { failureOf } from '../envelope.ts'
 import { signInPage, wantsPage } from '../sign-in-page.ts'
 
@@ -127,7 +127,7 @@ export const authRoutes: Routes = (api, context) => {
       schema: {
         tags,
         summary: 'Sign a browser in with the access token',
-        body: body({ token: text }),
+        body: body({ token: longText }),
         response: redirect,
       },
     },

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { Routes } from '../api.ts'
 import { answers, paging, time, timeOrNull, wholeNumber } from '../contract/common.ts'
+import { bounded } from '../contract/lenient.ts'
 import { pipeline } from '../contract/records.ts'
 
 const tags = ['collected']
 
-const word = z.string().regex(/^[^\0]+$/, 'must be a text without NUL')
+const word = bounded(255).min(1)
 const connectionId = z.int().min(1)
 const filter = {
   project: word.optional().meta({ description: 'Only what this project collects.' }),

@@ -8,7 +8,7 @@ import { importCsv } from '../../plugins/customize/import-csv.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, queryFlag, success } from '../contract/common.ts'
-import { body, given, text } from '../contract/lenient.ts'
+import { body, given, longText } from '../contract/lenient.ts'
 import { done } from '../envelope.ts'
 import { consumes, file as fileField, uploadRoutes } from '../upload.ts'
 
@@ -29,7 +29,7 @@ const newField = body(
     columnName: z.string().meta({ description: 'x_ and then at most 50 letters, digits and underscores.' }),
     displayName: z.string().trim().min(1, 'is empty: name the field for people').max(255),
     dataType: z.enum(Object.keys(FIELD_TYPES) as FieldType[]),
-    description: given(text),
+    description: given(longText),
   },
   ['isCustomizedField'],
 )

@@ -10,7 +10,10 @@ import { POLICIES, type Policy, policyOf, REFERENCE } from '../../metrics/policy
 import { previewRules } from '../../metrics/preview.ts'
 import { checkRange, readItems, readMetric, readSeries } from '../../metrics/read.ts'
 import { assumptionsOfProject } from '../../pipelines/plan/assumptions.ts'
+import { metricOption } from '../../pipelines/plan/metric-plans.ts'
+import { findRow } from '../../pipelines/store.ts'
 import { unknownProject } from '../../pipelines/unknown-project.ts'
+import { projectMetricSettings } from '../../system/projects.ts'
 import type { Routes } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
 import {
@@ -234,11 +237,9 @@ async function requireProject({ kysely }: Database, project: string): Promise<vo
 
 /** `policy` among the options that the project has for its four keys. */
 export async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
-  const { rows } = await sql<{ plugin_option: unknown }>`select plugin_option from project_metric_settings
-    where project_name = ${project} and plugin_name = 'dora'`.execute(kysely)
-  const stored = rows[0]?.plugin_option
-  const option = typeof stored === 'string' ? JSON.parse(stored) : stored
-  return policyOf(option?.policy ?? {})
+  const stored = await findRow(kysely, projectMetricSettings, { project_name: project, plugin_name: 'dora' })
+  const { policy } = metricOption(stored?.plugin_option)
+  return policyOf((policy ?? {}) as Record<string, unknown>)
 }
 
 type Grouping = z.output<typeof valueQuery>['groupBy']

@@ -6,7 +6,7 @@ import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { planBody } from '../contract/blueprint-body.ts'
 import { answers, id, idParameter, paging, streams, success } from '../contract/common.ts'
-import { body, flag, given, moment, present, text, whole, words } from '../contract/lenient.ts'
+import { body, flag, given, labels, moment, present, text, whole } from '../contract/lenient.ts'
 import { pipeline, pipelineSubtasks, task } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 import { streamEvents } from '../stream.ts'
@@ -29,7 +29,7 @@ const newPipeline = body(
   {
     name: given(text),
     plan: planBody,
-    labels: given(words),
+    labels: given(labels),
     priority: given(whole),
     blueprintId: given(id),
     skipOnFail: given(flag),

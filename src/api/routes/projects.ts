@@ -4,7 +4,7 @@ import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
 import { answers, paging, success } from '../contract/common.ts'
-import { body, change, flag, given, present, text } from '../contract/lenient.ts'
+import { body, change, flag, given, longText, present, text } from '../contract/lenient.ts'
 import { project } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 
@@ -46,7 +46,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
   const created = body(
     {
       name: text,
-      description: given(text),
+      description: given(longText),
       metrics: given(metrics),
       blueprint: given(body(blueprintFields, READ_ONLY)),
     },
@@ -92,7 +92,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
     async ({ params }) => ({ exist: await services.projects.exists(params.projectName) }),
   )
 
-  const changed = body({ name: given(text), description: change(text, ''), metrics: change(metrics, []) }, [
+  const changed = body({ name: given(text), description: change(longText, ''), metrics: change(metrics, []) }, [
     ...SHOWN,
     'blueprint',
   ])

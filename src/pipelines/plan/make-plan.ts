@@ -10,7 +10,7 @@ import type { ServiceContext } from '../services.ts'
 import { pluginNamed, scopeKey, scopeTitle } from '../sources.ts'
 import { findRow, selectRows } from '../store.ts'
 import { type DomainScope, domainScopeOf, domainScopesOf, entitiesOf } from './domain-scopes.ts'
-import { METRIC_PLANS } from './metric-plans.ts'
+import { METRIC_PLANS, metricOption } from './metric-plans.ts'
 import { mergePlans } from './parse-plan.ts'
 import { isCollectorName, subtasksFor } from './select-subtasks.ts'
 
@@ -45,7 +45,7 @@ async function planMetrics({ database }: Context, projectName: string, domainSco
     query.where('project_name', '=', projectName).where('enable', '=', true).orderBy('plugin_name'),
   )
   const plans = settings.map(({ plugin_name, plugin_option }) =>
-    METRIC_PLANS[plugin_name]?.({ projectName, domainScopes, option: plugin_option }),
+    METRIC_PLANS[plugin_name]?.({ projectName, domainScopes, option: metricOption(plugin_option) }),
   )
   return mergePlans(plans.filter((plan) => plan !== undefined))
 }

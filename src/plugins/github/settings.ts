@@ -1,5 +1,18 @@
+import { z } from 'zod'
+import { patternText } from '../../plugin-kit/patterns.ts'
 import type { Field, Fields } from '../../plugin-kit/plugin.ts'
 import { ENDPOINT } from './connection.ts'
+
+const tagComparison = z
+  .looseObject(
+    {
+      tagsLimit: z.int('must be a whole number').min(0).max(10_000).nullish(),
+      tagsPattern: patternText.nullish(),
+      tagsOrder: z.string('must be text').max(255).nullish(),
+    },
+    'must be an object',
+  )
+  .nullable()
 
 export const connectionFields: Fields = {
   endpoint: {
@@ -90,6 +103,7 @@ export const scopeConfigFields: Fields = {
   ...inPanel('Additional Settings', {
     refdiff: {
       kind: 'json',
+      schema: tagComparison,
       label: 'Releases to compare',
       help: 'tagsLimit: how many of the newest tags; tagsPattern: which tags count.',
       isOptional: true,

@@ -23,7 +23,7 @@ import statuses from './entities/statuses.ts'
 import worklogs from './entities/worklogs.ts'
 import { boards, paramsOf, probe } from './kit.ts'
 import { remoteScopes } from './remote-scopes.ts'
-import { issueRules, STANDARD_TYPES } from './rules.ts'
+import { issueRules, repoPatterns, STANDARD_TYPES, typeMappings } from './rules.ts'
 
 export const jira = definePlugin({
   name: 'jira',
@@ -50,6 +50,7 @@ export const jira = definePlugin({
     fields: {
       typeMappings: {
         kind: 'json',
+        schema: typeMappings,
         label: 'Issue types and statuses',
         help: 'For each type of Jira its standardType (REQUIREMENT, BUG, INCIDENT) and, if wished, statusMappings. A type without one keeps its name, in capitals.',
         isOptional: true,
@@ -67,7 +68,12 @@ export const jira = definePlugin({
         isOptional: true,
       },
       remotelinkCommitShaPattern: { kind: 'regex', label: 'Commits in remote links', size: 255, isOptional: true },
-      remotelinkRepoPattern: { kind: 'json', label: 'Repositories in remote links', isOptional: true },
+      remotelinkRepoPattern: {
+        kind: 'json',
+        schema: repoPatterns,
+        label: 'Repositories in remote links',
+        isOptional: true,
+      },
     },
     prepare: issueRules,
   },
