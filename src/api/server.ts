@@ -23,6 +23,7 @@ import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
 import { socketOptions } from './sockets.ts'
 import { streamLimit } from './stream.ts'
+import { unknownAddresses } from './unknown-addresses.ts'
 
 export interface ServerDependencies {
   readonly config: Config
@@ -74,9 +75,8 @@ export async function createServer({ config, control, log }: ServerDependencies)
   })
   api.setSerializerCompiler(() => (value) => JSON.stringify(value))
   api.setErrorHandler(errorHandler(database))
-  api.setNotFoundHandler((_request, reply) =>
-    reply.code(404).type('text/plain; charset=utf-8').send('404 page not found'),
-  )
+  const unknown = unknownAddresses(api)
+  api.setNotFoundHandler((request, reply) => unknown.answer(request, reply))
   api.addHook('onRequest', async (request, reply) => {
     const target = withoutSlash(request.originalUrl)
     if (target) return reply.redirect(target, request.method === 'GET' ? 301 : 307)
@@ -91,7 +91,11 @@ export async function createServer({ config, control, log }: ServerDependencies)
   await installProtection(api, context)
   cleanRequests(api)
   installGate(api, context)
-  installDescription(api)
+  api.addHook('onRequest', async (request, reply) => {
+    // Before its body is read: nobody is going to look at it.
+    if (request.is404) return unknown.answer(request, reply)
+  })
+  installDescription(api, config)
   await api.register(async (routes) => {
     const typed = routes as Api
     coreRoutes(typed, context)

@@ -7,14 +7,25 @@ import { body, change, flag, given, labels, moment, text, whole } from './lenien
 export const planBody = z
   .array(
     z.array(
-      z.looseObject({}).meta({
-        description: '`plugin` (or `Plugin`), `subtasks` (null: those that run by default), `options`',
-        example: { plugin: 'dora', subtasks: null, options: { projectName: 'shop' } },
-      }),
+      z
+        .looseObject({
+          plugin: z.any().optional(),
+          subtasks: z.any().optional().meta({ description: 'Null: those that run by default.' }),
+          options: z.any().optional(),
+        })
+        .meta({
+          properties: {
+            plugin: { type: 'string', description: 'Or `Plugin`.' },
+            subtasks: { type: ['array', 'null'], items: { type: 'string' }, description: 'Null: the default ones.' },
+            options: { type: 'object', description: 'What the plugin asks for.' },
+          },
+        }),
     ),
   )
   .meta({ description: 'Stages run one after another, the tasks of a stage side by side.' })
   .transform((plan) => plan as unknown as Plan)
+
+export const EXAMPLE_PLAN = [[{ plugin: 'dora', subtasks: null, options: { projectName: 'shop' } }]]
 
 const scope = body({ scopeId: text }, ['blueprintId', 'pluginName', 'connectionId'])
 const connection = body({ pluginName: text, connectionId: id, scopes: given(z.array(scope)) }, ['blueprintId'])

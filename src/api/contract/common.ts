@@ -54,7 +54,10 @@ export const refusal = z
   .object({ success: z.literal(false), message: z.string() })
   .meta({ id: 'Refusal', description: 'Not allowed.' })
 
-export type Answers = Record<number, any>
+/** Of a body. Zod leaves `examples` out where it transforms what came. */
+export const example = (value: unknown) => ({ 'x-examples': { example: { value } } })
+
+export type Answers = Record<number | 'default', any> | Record<number, any>
 const failing = (failures: readonly number[]): Answers =>
   Object.fromEntries([400, 503, ...failures].map((status) => [status, failure]))
 /** What a route answers: its success, and the failures that are its own; 400 is malformed, 503 the database away. */
@@ -64,9 +67,34 @@ export const answers = (status: number, schema: z.ZodType, ...failures: readonly
 })
 /** Further failures of routes that ask another server. */
 export const REMOTE_FAILURES = [502, 504]
+/** Whatever another server says passes through, with its own status. */
+export const passedOn = (...failures: readonly number[]): Answers => ({
+  ...answers(200, z.any().meta({ description: 'What it says.' }), ...failures),
+  default: z.any().meta({ description: 'What it says, with the status that it has.' }),
+})
 /** An answer that is no JSON. */
 export const streams = (type: string, description: string, ...failures: readonly number[]): Answers => ({
   200: { description, content: { [type]: { schema: z.string() } } },
+  ...failing(failures),
+})
+/** Server-sent events. */
+export const events = (description: string, ...failures: readonly number[]): Answers => ({
+  200: {
+    description,
+    content: {
+      'text/event-stream': { schema: z.object({ event: z.string().optional(), data: z.string().optional() }) },
+    },
+  },
+  ...failing(failures),
+})
+/** Text of one kind, or the same as JSON. */
+export const eitherWay = (
+  type: string,
+  schema: z.ZodType,
+  description: string,
+  ...failures: readonly number[]
+): Answers => ({
+  200: { description, content: { [type]: { schema: z.string() }, 'application/json': { schema } } },
   ...failing(failures),
 })
 /** Rows as JSON, or as CSV where `format=csv` asks for it. */

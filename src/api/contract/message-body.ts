@@ -26,6 +26,13 @@ const SENT: Partial<Record<Column['kind'], z.ZodType>> = {
   timestamp: anyTime,
 }
 
+/** Said of text; whole numbers may be anything but 0. */
+const someText = {
+  anyOf: [{ type: 'string', pattern: '\\S' }, { type: 'number' }, { type: 'boolean' }],
+  type: undefined,
+}
+const NEEDED: Partial<Record<Column['kind'], Record<string, unknown>>> = { string: someText, text: someText }
+
 function fieldBody(column: MessageFields[string]): z.ZodType {
   const { kind, words, isKey, isRequired, size = 255 } = column
   if (!isKey && !isRequired) return (words ? z.enum(['', ...words]) : (SENT[kind] ?? anyText)).nullish()
@@ -36,7 +43,7 @@ function fieldBody(column: MessageFields[string]): z.ZodType {
     .refine(isThere, kind === 'bigint' ? 'must not be 0' : 'must not be empty')
   // Cut, a key could become that of another.
   const fits = (value: unknown) => !isKey || [...String(value)].length <= size
-  return needed.refine(fits, `must be at most ${size} characters`)
+  return needed.refine(fits, `must be at most ${size} characters`).meta(words ? {} : (NEEDED[kind] ?? {}))
 }
 
 /** Names count in any letter case, null as nothing; fields that are not known are kept with the message. */

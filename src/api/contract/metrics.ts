@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { REASONS } from '../../metrics/metric.ts'
 import { POLICIES } from '../../metrics/policy.ts'
 import { LONGEST_PROJECT_NAME } from '../../pipelines/projects.ts'
-import { paging } from './common.ts'
+import { example, paging } from './common.ts'
 import { bounded, moment } from './lenient.ts'
 import { assumption } from './records.ts'
 
@@ -120,19 +120,21 @@ export const policiesRecord = z.object({
 })
 
 const pattern = bounded(10_000).optional()
-export const previewBody = z.strictObject({
-  project: projectName,
-  from: moment.optional(),
-  to: moment.optional(),
-  rules: z.strictObject({
-    deploymentPattern: pattern,
-    productionPattern: pattern,
-    envNamePattern: pattern,
-    issueTypeRequirement: pattern,
-    issueTypeBug: pattern,
-    issueTypeIncident: pattern,
-  }),
-})
+export const previewBody = z
+  .strictObject({
+    project: projectName,
+    from: moment.optional(),
+    to: moment.optional(),
+    rules: z.strictObject({
+      deploymentPattern: pattern,
+      productionPattern: pattern,
+      envNamePattern: pattern,
+      issueTypeRequirement: pattern,
+      issueTypeBug: pattern,
+      issueTypeIncident: pattern,
+    }),
+  })
+  .meta(example({ project: 'shop', rules: { productionPattern: 'prod' } }))
 const sample = z.object({ table: z.string(), id: z.string(), name: z.string() })
 export const previewRecord = z.object({
   effects: z.array(

@@ -4,7 +4,7 @@ import { byName } from '../../by-name.ts'
 import type { Column, Table } from '../../database/table.ts'
 import { publicName } from '../../pipelines/store.ts'
 import type { Field, Fields } from '../../plugin-kit/plugin.ts'
-import { time, timeOrNull } from './common.ts'
+import { example, time, timeOrNull } from './common.ts'
 import { anyText, bounded, LONGEST, respell } from './lenient.ts'
 import { problem } from './records.ts'
 
@@ -41,24 +41,49 @@ const SHOWN: Record<Field['kind'], z.ZodType> = {
 }
 
 const describe = (schema: z.ZodType, { label, help, default: standard, suggestion }: Field) => {
-  const example = standard ?? suggestion
+  const usual = standard ?? suggestion
   return schema.meta({
     description: help ? `${label}. ${help}` : label,
-    ...(example !== undefined && example !== null && { examples: [example] }),
+    ...(usual !== undefined && usual !== null && { examples: [usual] }),
   })
 }
 
 /** What is sent for these fields; every one may be left out, since changes send some and forms send others. */
-function sent(fields: Fields, base: Record<string, z.ZodType>) {
+function sent(fields: Fields, base: Record<string, z.ZodType>, whole: Record<string, unknown> = {}) {
   const own = Object.entries(fields).map(([name, field]) => [name, describe(SENT[field.kind](field).nullish(), field)])
   const shape: Record<string, z.ZodType> = byName({ ...base, ...Object.fromEntries(own) })
   const names = Object.keys(shape)
   // The reference's own forms send fields that the server does not know, so they are not refused here.
-  return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape))
+  return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape).meta(whole))
 }
-export const sentConnection = (fields: Fields) => sent(fields, { name: anyText(LONGEST_NAME).nullish() })
-export const sentScopeConfig = (fields: Fields) =>
-  sent(fields, { name: anyText(LONGEST_NAME).nullish(), entities: z.array(bounded(LONGEST_NAME)).nullish() })
+/** In something new: what cannot be left out. The service says so, since forms send null for nothing. */
+const needed = (fields: Fields) => [
+  'name',
+  ...Object.keys(fields).filter((name) => {
+    const { isOptional, isManaged, authMethod, default: standard } = fields[name] as Field
+    return !isOptional && !isManaged && !authMethod && standard === undefined
+  }),
+]
+const STAND_IN: Partial<Record<Field['kind'], unknown>> = { url: 'https://example.com/rest/', integer: 1 }
+/** With the first way of signing in. */
+function exampleOf(fields: Fields): object {
+  const login = fields.authMethod?.default ?? fields.authMethod?.choices?.[0]
+  const own = Object.entries(fields).flatMap(
+    ([name, { kind, isOptional, isManaged, authMethod, default: standard }]) => {
+      if (isOptional || isManaged || (authMethod && authMethod !== login)) return []
+      return [[name, name === 'authMethod' ? login : (standard ?? STAND_IN[kind] ?? 'something')]]
+    },
+  )
+  return { name: 'main', ...Object.fromEntries(own) }
+}
+const connectionBase = { name: anyText(LONGEST_NAME).nullish() }
+export const sentConnection = (fields: Fields) => sent(fields, connectionBase)
+export const newConnection = (fields: Fields) =>
+  sent(fields, connectionBase, { required: needed(fields) }).meta(example(exampleOf(fields)))
+const scopeConfigBase = { name: anyText(LONGEST_NAME).nullish(), entities: z.array(bounded(LONGEST_NAME)).nullish() }
+export const sentScopeConfig = (fields: Fields) => sent(fields, scopeConfigBase)
+export const newScopeConfig = (fields: Fields) =>
+  sent(fields, scopeConfigBase, { required: ['name'] }).meta(example({ name: 'rules' }))
 
 const shown = (fields: Fields) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, describe(SHOWN[field.kind], field)]))
@@ -104,6 +129,14 @@ export function shownScope(table: Table<any>) {
   const shape = Object.fromEntries(columnsOf(table).map(([name, { kind }]) => [name, COLUMN[kind as Column['kind']]]))
   return z.looseObject({ ...shape, scopeConfigId: z.int().optional() })
 }
+/** The least that makes one. */
+export const exampleScope = ({ names, columns, keys }: Table<any>): object =>
+  Object.fromEntries(
+    keys
+      .map((place) => names[place] as string)
+      .filter((name) => name !== 'connection_id')
+      .map((name) => [publicName(name), SENT_COLUMN[columns[name].kind as Column['kind']] ? 1 : 'example']),
+  )
 export function sentScope(table: Table<any>) {
   const shape = Object.fromEntries(
     columnsOf(table)

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { initialPlan } from '../../traffic/init.ts'
 import { planSchema } from '../../traffic/plan.ts'
 import { MOST_MINUTES } from '../../traffic/simulate.ts'
 import { ACTIONS, STATES } from '../../traffic/state.ts'
-import { type Answers, answers } from './common.ts'
+import { type Answers, answers, example } from './common.ts'
 
 export const findingRecord = z.object({
   code: z.string(),
@@ -55,10 +56,9 @@ export const yamlText = z
   .string()
   .max(LONGEST_YAML, `is longer than ${LONGEST_YAML} characters: send fewer objects at once`)
 /** The plan as an object, or as the text of its YAML file. */
-export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() }).meta({
-  description: 'A plan, or { yaml } with its text.',
-  examples: [z.toJSONSchema(planSchema, { io: 'input' }).properties],
-})
+export const planBody = z
+  .looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() })
+  .meta({ description: 'A plan, or { yaml } with its text.', ...example({ yaml: initialPlan('shop', 'canary') }) })
 export const transitionBody = z.strictObject({
   action: z.enum(ACTIONS),
   dryRun: z.boolean().default(false),

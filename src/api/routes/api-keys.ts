@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts'
 import { apiKeyService } from '../access/api-keys.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, idParameter, paging, success } from '../contract/common.ts'
+import { answers, example, idParameter, paging, success } from '../contract/common.ts'
 import { body, given, moment, pattern, text } from '../contract/lenient.ts'
 import { apiKey } from '../contract/records.ts'
 import { done } from '../envelope.ts'
@@ -38,7 +38,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
       projects: given(z.array(text.pipe(z.string().min(1).max(100))).max(100)),
     },
     ['id', 'extra'],
-  )
+  ).meta(example({ name: 'reports', type: 'devlake', allowedPath: '/v1/metrics/.*' }))
   api.post(
     '/api-keys',
     {

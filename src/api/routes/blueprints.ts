@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { BlueprintChanges, NewBlueprint } from '../../pipelines/records.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { blueprintChanges, blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
-import { answers, idParameter, paging, queryFlag, success } from '../contract/common.ts'
+import { blueprintChanges, blueprintFields, EXAMPLE_PLAN, READ_ONLY } from '../contract/blueprint-body.ts'
+import { answers, example, idParameter, paging, queryFlag, success } from '../contract/common.ts'
 import { body, flag, given, present, text } from '../contract/lenient.ts'
 import { blueprint, pipeline, planPreview } from '../contract/records.ts'
 import { done } from '../envelope.ts'
@@ -11,6 +11,9 @@ import { pipelineFilter } from './pipelines.ts'
 
 const tags = ['blueprints']
 const named = { ...blueprintFields, name: text }
+const newBody = body(named, READ_ONLY).meta({
+  ...example({ name: 'four keys', mode: 'ADVANCED', isManual: true, plan: EXAMPLE_PLAN }),
+})
 const newBlueprint = (sent: z.output<ReturnType<typeof body<typeof named>>>): NewBlueprint => ({
   ...(present(sent) as Partial<NewBlueprint>),
   name: sent.name,
@@ -46,7 +49,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
       schema: {
         tags,
         summary: 'Create a blueprint',
-        body: body(named, READ_ONLY),
+        body: newBody,
         response: answers(201, blueprint),
       },
     },
@@ -129,7 +132,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
       schema: {
         tags,
         summary: 'What a blueprint that is not saved would run, and what it should cost',
-        body: body(named, READ_ONLY),
+        body: newBody,
         response: answers(200, planPreview),
       },
     },

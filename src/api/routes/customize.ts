@@ -7,7 +7,7 @@ import { createField, deleteField, FIELD_TYPES, type FieldType, listFields } fro
 import { importCsv } from '../../plugins/customize/import-csv.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, queryFlag, success } from '../contract/common.ts'
+import { answers, example, queryFlag, success } from '../contract/common.ts'
 import { body, given, longText } from '../contract/lenient.ts'
 import { done } from '../envelope.ts'
 import { consumes, file as fileField, uploadRoutes } from '../upload.ts'
@@ -32,7 +32,7 @@ const newField = body(
     description: given(longText),
   },
   ['isCustomizedField'],
-)
+).meta(example({ columnName: 'x_risk', displayName: 'Risk', dataType: 'varchar(255)' }))
 
 /** Fields that users add to domain tables. */
 const fieldRoutes: Routes = (api, { database }) => {

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { decimalOf } from '../../decimal.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { planBody } from '../contract/blueprint-body.ts'
-import { answers, id, idParameter, paging, streams, success } from '../contract/common.ts'
+import { EXAMPLE_PLAN, planBody } from '../contract/blueprint-body.ts'
+import { answers, events, example, id, idParameter, paging, streams, success } from '../contract/common.ts'
 import { body, flag, given, labels, moment, present, text, whole } from '../contract/lenient.ts'
 import { pipeline, pipelineSubtasks, task } from '../contract/records.ts'
 import { done } from '../envelope.ts'
@@ -41,7 +41,7 @@ const newPipeline = body(
     ...['id', 'createdAt', 'updatedAt', 'totalTasks', 'finishedTasks', 'beganAt', 'finishedAt', 'status', 'message'],
     ...['errorName', 'spentSeconds', 'stage'],
   ],
-)
+).meta(example({ name: 'four keys', plan: EXAMPLE_PLAN }))
 
 /** A run may have more tasks than fit into one text. */
 async function* inPieces(count: number, pieces: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
@@ -169,7 +169,7 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
         tags,
         summary: 'Progress as server-sent events: a snapshot now and at each change, until the run is finished',
         params: idParameter,
-        response: streams('text/event-stream', '`{ pipeline, tasks }` as the data of each event.', 404, 503),
+        response: events('`{ pipeline, tasks }` as the data of each event.', 404, 503),
       },
     },
     async (request, reply) => {

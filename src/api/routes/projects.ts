@@ -3,13 +3,17 @@ import type { NewBlueprint } from '../../pipelines/records.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
-import { answers, paging, success } from '../contract/common.ts'
+import { answers, example, paging, success } from '../contract/common.ts'
 import { body, change, flag, given, longText, present, text } from '../contract/lenient.ts'
 import { project } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 
+const option = z.any().meta({
+  anyOf: [{ type: 'object' }, { type: 'string', maxLength: 0 }, { type: 'null' }],
+  description: 'dora: `policy`; linker: `prToIssueRegexp`.',
+})
 const metrics = z.array(
-  body({ pluginName: text, pluginOption: z.any().optional(), enable: given(flag) }, [
+  body({ pluginName: text, pluginOption: option.optional(), enable: given(flag) }, [
     'projectName',
     'createdAt',
     'updatedAt',
@@ -51,7 +55,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
       blueprint: given(body(blueprintFields, READ_ONLY)),
     },
     SHOWN,
-  )
+  ).meta(example({ name: 'shop', metrics: [{ pluginName: 'dora', pluginOption: {}, enable: true }] }))
   api.post(
     '/projects',
     {

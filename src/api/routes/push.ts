@@ -8,14 +8,16 @@ import { RecordError, UserError } from '../../errors.ts'
 import { selectRows } from '../../pipelines/store.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers } from '../contract/common.ts'
+import { answers, example } from '../contract/common.ts'
 
 const tags = ['domain layer']
 
 /** Rows that other programs bring, straight into the domain layer. */
 export const pushRoutes: Routes = (api, { config, database }) => {
   const params = z.object({ tableName: z.string().regex(/^[A-Za-z0-9_]+$/, 'must consist of letters, digits and _') })
-  const rows = z.array(z.record(z.string(), z.any()))
+  const rows = z
+    .array(z.record(z.string(), z.any()))
+    .meta(example([{ id: 'github:GithubRepo:1:1', name: 'acme/shop', url: 'https://github.com/acme/shop' }]))
   api.post(
     '/push/:tableName',
     {

@@ -4,7 +4,7 @@ import type { ApiClient } from '../../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { askSource } from '../ask-source.ts'
-import { answers, paging, REMOTE_FAILURES } from '../contract/common.ts'
+import { answers, paging, passedOn, REMOTE_FAILURES } from '../contract/common.ts'
 import { patience, stopWith } from '../stream.ts'
 import { connectionParameter } from './connections.ts'
 
@@ -97,8 +97,8 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
         tags,
         summary: `A GET request to ${title} itself, signed by the connection`,
         params: z.object({ ...params.shape, '*': z.string().meta({ description: 'Path below the endpoint' }) }),
-        querystring: z.record(z.string(), z.any()),
-        response: answers(200, z.any(), 404, ...REMOTE_FAILURES),
+        querystring: z.looseObject({}).catchall(z.any()),
+        response: passedOn(404, ...REMOTE_FAILURES),
       },
     },
     async (request, reply) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { answers, id } from '../contract/common.ts'
-import { sentScopeConfig, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { newScopeConfig, sentScopeConfig, shownScopeConfig } from '../contract/plugin-fields.ts'
 import { connectionParameter } from './connections.ts'
 
 /** Rules by which the scopes of a data source are understood. */
@@ -33,7 +33,7 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         tags,
         summary: `Create a ${title} scope config`,
         params: connectionParameter,
-        body: sent,
+        body: newScopeConfig(scopeConfig.fields),
         response: answers(201, shown, 404),
       },
     },

@@ -1,9 +1,18 @@
 import { z } from 'zod'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { answers, FURTHEST_PAGE, id, LARGEST_PAGE, queryFlag, timeOrNull, wholeNumber } from '../contract/common.ts'
+import {
+  answers,
+  example,
+  FURTHEST_PAGE,
+  id,
+  LARGEST_PAGE,
+  queryFlag,
+  timeOrNull,
+  wholeNumber,
+} from '../contract/common.ts'
 import { present } from '../contract/lenient.ts'
-import { sentScope, shownScope, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { exampleScope, sentScope, shownScope, shownScopeConfig } from '../contract/plugin-fields.ts'
 import { connectionParameter } from './connections.ts'
 
 const scopeParameter = z.object({ connectionId: id, scopeId: z.string() })
@@ -23,7 +32,7 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
     blueprints: z.array(z.looseObject({ id: z.int(), name: z.string(), projectName: z.string() })).optional(),
   })
 
-  const data = z.object({ data: z.array(sent) })
+  const data = z.object({ data: z.array(sent) }).meta(example({ data: [exampleScope(scope.table)] }))
   api.put(
     base,
     {

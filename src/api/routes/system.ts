@@ -14,7 +14,7 @@ export const systemRoutes: Routes = (api, { database: { kysely } }) => {
   api.get(
     '/ping',
     { schema: { tags, summary: 'Does the server listen?', response: streams('text/plain', 'Nothing.') } },
-    async (_request, reply) => reply.send(),
+    async (_request, reply) => reply.type('text/plain; charset=utf-8').send(''),
   )
   // Tables are made to match before the server listens, so there is no other state.
   api.get('/ready', { schema: { tags, summary: 'Can it be used?', response: answers(200, success, 503) } }, async () =>

@@ -6,7 +6,7 @@ import { preview } from '../../traffic/preview.ts'
 import { reverseSwitch } from '../../traffic/reverse.ts'
 import { describeSwitch, getSwitch, journalOf, planOf } from '../../traffic/store.ts'
 import type { Routes } from '../api.ts'
-import { answers, queryFlag, streams, wholeNumber } from '../contract/common.ts'
+import { answers, events, queryFlag, wholeNumber } from '../contract/common.ts'
 import { journalRecord, switchRecord, transitionAnswers, transitionBody } from '../contract/traffic.ts'
 import { streamEvents } from '../stream.ts'
 import { actorName, BASE, idParameter, tags, versionOf } from './traffic.ts'
@@ -134,7 +134,7 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
           'The journal as it grows, as server-sent events; ends when the switch is finished or nobody works on it',
         params: idParameter,
         querystring: z.object({ after: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0), follow: queryFlag }),
-        response: streams('text/event-stream', 'One journal entry an event; repeat with ?after=sequence.', 404, 503),
+        response: events('One journal entry an event; repeat with ?after=sequence.', 404, 503),
       },
     },
     async ({ params, query }, reply) => {

@@ -18,7 +18,7 @@ import {
 } from '../../traffic/store.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, streams } from '../contract/common.ts'
+import { answers, eitherWay, example } from '../contract/common.ts'
 import {
   differenceRecord,
   findingRecord,
@@ -80,7 +80,9 @@ export const trafficRoutes: Routes = (api, { database, heavy }) => {
       schema: {
         tags,
         summary: 'Findings about a plan or about any manifests; nothing is stored',
-        body: z.strictObject({ yaml: yamlText, against: yamlText.default('') }),
+        body: z
+          .strictObject({ yaml: yamlText, against: yamlText.default('') })
+          .meta(example({ yaml: 'kind: Service\nmetadata: { name: web }' })),
         response: answers(200, z.array(findingRecord), 400),
       },
     },
@@ -135,8 +137,9 @@ export const trafficRoutes: Routes = (api, { database, heavy }) => {
           phase: z.string().default('step-0'),
           format: z.enum(['yaml', 'json']).default('yaml'),
         }),
-        response: streams(
+        response: eitherWay(
           'application/yaml',
+          z.array(z.object({ path: z.string(), content: z.string() })),
           'All files in one stream; with format=json a list of { path, content }.',
           404,
           422,

@@ -9,7 +9,7 @@ import { pullRequestMessage } from '../../plugins/webhook/entities/pull-requests
 import { webhook } from '../../plugins/webhook/plugin.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, success } from '../contract/common.ts'
+import { answers, example, success } from '../contract/common.ts'
 import { messageBody } from '../contract/message-body.ts'
 import { done } from '../envelope.ts'
 import { BY_ID, BY_NAME, BY_PROJECT, BY_SHORT_ID, type Place, WEBHOOK } from './webhook-places.ts'
@@ -22,16 +22,47 @@ interface Kind {
   readonly title: string
   readonly message: Message
   readonly places: readonly Place[]
+  readonly example: object
 }
+const SHA = '0123456789abcdef0123456789abcdef01234567'
+const WHILE = { startedDate: '2026-01-31T12:00:00Z', finishedDate: '2026-01-31T12:05:00Z' }
 const KINDS: readonly Kind[] = [
   {
     path: 'deployments',
     title: 'a deployment and its commits',
     message: deploymentMessage,
     places: [...CONNECTIONS, BY_PROJECT],
+    example: {
+      id: 'deployment-1',
+      ...WHILE,
+      deploymentCommits: [{ repoUrl: 'https://github.com/acme/shop', commitSha: SHA, ...WHILE }],
+    },
   },
-  { path: 'pull_requests', title: 'a pull request', message: pullRequestMessage, places: CONNECTIONS },
-  { path: 'issues', title: 'an issue, or an incident', message: issueMessage, places: CONNECTIONS },
+  {
+    path: 'pull_requests',
+    title: 'a pull request',
+    message: pullRequestMessage,
+    places: CONNECTIONS,
+    example: {
+      pullRequestKey: 7,
+      id: 'pull-request-7',
+      displayTitle: 'Faster checkout',
+      createdDate: WHILE.startedDate,
+    },
+  },
+  {
+    path: 'issues',
+    title: 'an issue, or an incident',
+    message: issueMessage,
+    places: CONNECTIONS,
+    example: {
+      issueKey: 'SHOP-1',
+      title: 'Checkout is down',
+      status: 'TODO',
+      originalStatus: 'Open',
+      createdDate: WHILE.startedDate,
+    },
+  },
 ]
 
 export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => {
@@ -43,8 +74,8 @@ export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => 
       await recordChange(inbox.database.kysely, actorOf(request), { ...change, before: null, after: null })
     })
 
-  for (const { path, title, message, places } of KINDS) {
-    const body = messageBody(message)
+  for (const { path, title, message, places, example: value } of KINDS) {
+    const body = messageBody(message).meta(example(value))
     for (const { path: place, title: where, params, connectionId } of places) {
       api.post(
         `${place}/${path}`,
