@@ -5,6 +5,7 @@
  * fitted    checked and cut so that both engines store it alike; a value that cannot be stored is a RecordError
  * origin    the four columns that name the raw record a row was made from
  */
+import { RecordError } from '../errors.ts'
 import { type Cell, type Fitter, fitterOf } from './fit.ts'
 
 export type Kind =
@@ -211,3 +212,12 @@ export const inKeyOrder = (table: Table<any>, rows: Iterable<Cell[]>): Cell[][] 
     }
     return 0
   })
+
+/** Refuses text that would be cut to fit, where no raw record keeps the whole. */
+export function requireWholeText({ name, columns }: Table<any>, values: Readonly<Record<string, unknown>>): void {
+  for (const [column, value] of Object.entries(values)) {
+    const { kind, size = 255 } = (columns[column] ?? {}) as Partial<Column>
+    if (kind !== 'string' || typeof value !== 'string' || value.length <= size || [...value].length <= size) continue
+    throw new RecordError(`${name}.${column}: longer than ${size} characters`)
+  }
+}

@@ -131,6 +131,15 @@ describeEachDatabase('checked values', (test) => {
     const scope = { githubId: 1, name: 'x'.repeat(256), fullName: 'a/b' }
     await refused('PUT', '/plugins/github/connections/1/scopes', { data: [scope] }, /name/)
     await refused('POST', '/plugins/github/connections', { name: 'x'.repeat(256), token: 't' }, /name/)
+    await refused('POST', '/push/repos', [{ id: 'r', deleted: false, language: 'x'.repeat(256) }], /language.*longer/)
+    const csv = await upload(api, 'POST', '/plugins/customize/csvfiles/issues.csv', `id,status\n1,${'x'.repeat(256)}`, {
+      boardId: 'b',
+      boardName: 'x',
+    })
+    expect(csv).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/line 2: column status: longer/) },
+    })
   })
 
   it('a name is counted by characters, not by halves of them', async () => {

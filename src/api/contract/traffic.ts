@@ -4,6 +4,7 @@ import { planSchema } from '../../traffic/plan.ts'
 import { MOST_MINUTES } from '../../traffic/simulate.ts'
 import { ACTIONS, STATES } from '../../traffic/state.ts'
 import { type Answers, answers, example } from './common.ts'
+import { bounded } from './lenient.ts'
 
 export const findingRecord = z.object({
   code: z.string(),
@@ -65,12 +66,12 @@ export const transitionBody = z.strictObject({
   /** False: answer at once and go on behind the scenes; the events tell how it ends. */
   wait: z.boolean().default(true),
   expectedVersion: z.int().optional(),
-  reason: z.string().optional(),
+  reason: bounded(1000).optional(),
   overrideGates: z.boolean().optional(),
   uncheckedDns: z.boolean().optional(),
   skipQuiet: z.boolean().optional(),
   acceptLive: z.boolean().optional(),
-  confirm: z.string().optional(),
+  confirm: bounded(255).optional(),
 })
 export const transitionAnswers: Answers = {
   ...answers(

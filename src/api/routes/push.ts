@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { withBareAddresses } from '../../address-secrets.ts'
 import { doRecorded } from '../../audit/record.ts'
+import { requireWholeText } from '../../database/table.ts'
 import { write } from '../../database/write.ts'
 import { repos } from '../../domain/code.ts'
 import { domainTables } from '../../domain/index.ts'
@@ -41,6 +42,7 @@ export const pushRoutes: Routes = (api, { config, database }) => {
         const unknown = Object.keys(values).find((name) => !table.names.includes(name))
         if (unknown) throw new UserError(`Row ${index + 1}: ${tableName} has no column ${unknown}.`)
         try {
+          requireWholeText(table, values)
           return table.row(values as any)
         } catch (error) {
           if (!(error instanceof RecordError)) throw error

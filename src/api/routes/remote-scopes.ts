@@ -19,6 +19,12 @@ const entry = z.object({
   topics: z.array(z.string()).optional(),
 })
 
+/** What the other side sends need not be what it sends usually. */
+function understood<Found extends { readonly children: readonly unknown[] }>(found: Found): Found {
+  if (found.children.every((each) => entry.safeParse(each).success)) return found
+  throw new TypeError('an entry lacks what every entry has')
+}
+
 /** Opaque to clients: whatever the plugin needs to find the next page. */
 const writeToken = (next: unknown) => (next === undefined ? '' : Buffer.from(JSON.stringify(next)).toString('base64'))
 function readToken(token: string): unknown {
@@ -56,8 +62,12 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
         const { groupId, pageToken } = request.query
         const page = pageToken ? { page: readToken(pageToken) } : {}
         const group = groupId && groupId !== 'null' ? { group: groupId } : {}
-        const { children, next } = await askSource(source, services, request.params.connectionId, (client, settings) =>
-          remote.list({ client, settings, signal: patience(stopWith(reply)), ...group, ...page }),
+        const { children, next } = await askSource(
+          source,
+          services,
+          request.params.connectionId,
+          async (client, settings) =>
+            understood(await remote.list({ client, settings, signal: patience(stopWith(reply)), ...group, ...page })),
         )
         return { children, nextPageToken: writeToken(next) }
       },
@@ -83,8 +93,8 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
       },
       async (request, reply) => {
         const { page, pageSize } = request.query
-        const found = await askSource(source, services, request.params.connectionId, (client, settings) =>
-          search({ client, settings, signal: patience(stopWith(reply)), ...request.query }),
+        const found = await askSource(source, services, request.params.connectionId, async (client, settings) =>
+          understood(await search({ client, settings, signal: patience(stopWith(reply)), ...request.query })),
         )
         return { ...found, page, pageSize }
       },

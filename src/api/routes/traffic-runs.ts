@@ -7,6 +7,7 @@ import { reverseSwitch } from '../../traffic/reverse.ts'
 import { describeSwitch, getSwitch, journalOf, planOf } from '../../traffic/store.ts'
 import type { Routes } from '../api.ts'
 import { answers, events, queryFlag, wholeNumber } from '../contract/common.ts'
+import { bounded } from '../contract/lenient.ts'
 import { journalRecord, switchRecord, transitionAnswers, transitionBody } from '../contract/traffic.ts'
 import { streamEvents } from '../stream.ts'
 import { actorName, BASE, idParameter, tags, versionOf } from './traffic.ts'
@@ -57,7 +58,7 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
         tags,
         summary: 'Pass the approval gate of the step in force',
         params: idParameter,
-        body: z.strictObject({ reason: z.string().optional() }).default({}),
+        body: z.strictObject({ reason: bounded(1000).optional() }).default({}),
         response: answers(200, switchRecord, 404, 409),
       },
     },
@@ -73,7 +74,7 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
         tags,
         summary: 'A new draft in the other direction',
         params: idParameter,
-        body: z.strictObject({ sourceSecurityGroup: z.string().optional() }).default({}),
+        body: z.strictObject({ sourceSecurityGroup: bounded(255).optional() }).default({}),
         response: answers(201, switchRecord, 404, 422, 502),
       },
     },

@@ -1,7 +1,15 @@
 /** Takes a CSV file into domain tables: all of it or, when one line is wrong, nothing. */
 import { sql } from 'kysely'
 import { byName } from '../../by-name.ts'
-import { type Column, defineTable, keyOf, optional, type Table, type TableRow } from '../../database/table.ts'
+import {
+  type Column,
+  defineTable,
+  keyOf,
+  optional,
+  requireWholeText,
+  type Table,
+  type TableRow,
+} from '../../database/table.ts'
 import { accounts } from '../../domain/people.ts'
 import { inBatches } from '../../plugin-kit/batches.ts'
 import { type Csv, type CsvRecord, lineError, onLine, openCsv, requireColumns } from '../../plugin-kit/csv.ts'
@@ -79,9 +87,10 @@ async function readerOf(database: Database, file: CsvFile, { header }: Csv, owne
         )
     }
     for (const [name, derive] of Object.entries(adds)) values[name] = derive(values, ownerId)
-    const rows = onLine(file.name, record, () =>
-      tables.map((table) => table.row({ ...values, _raw_data_params: ownerId })),
-    )
+    const rows = onLine(file.name, record, () => {
+      requireWholeText(whole, values)
+      return tables.map((table) => table.row({ ...values, _raw_data_params: ownerId }))
+    })
     const [main] = rows as [TableRow, ...TableRow[]]
     const id = values[keys[0] as string] as string
     for (const [name, { row }] of Object.entries(lists)) {
