@@ -108,13 +108,15 @@ function parametersOf(path: string, { parameters = [] }: any): object[] {
   return [...parameters.map((each: any) => (each.name === '*' ? { ...each, name: 'path' } : each)), query]
 }
 
-/** It may be left out where all of its fields may. */
+/** It may be left out, or be null, where all of its fields may. */
 function bodyOf(body: any): object {
-  const schemas = Object.values<any>(body.content).map(({ schema }) => schema)
-  return {
-    ...body,
-    required: schemas.some(({ type, anyOf, required }) => required?.length > 0 || anyOf || type === 'array'),
-  }
+  const isNeeded = ({ type, anyOf, required }: any) => required?.length > 0 || anyOf || type === 'array'
+  const content = Object.entries<any>(body.content).map(([type, { schema, ...media }]) => {
+    const isObject = schema.type === 'object' && !isNeeded(schema)
+    return [type, { ...media, schema: isObject ? { ...schema, type: ['object', 'null'] } : schema }]
+  })
+  const required = Object.values<any>(body.content).some(({ schema }) => isNeeded(schema))
+  return { ...body, required, content: Object.fromEntries(content) }
 }
 
 const securityOf = (isPublic: boolean, needsSignIn: boolean) =>

@@ -78,7 +78,7 @@ export function respell(names: readonly string[], sent: unknown): unknown {
 export function body<Shape extends z.ZodRawShape>(shape: Shape, ignored: readonly string[] = []) {
   const names = [...Object.keys(shape), ...ignored]
   return z.preprocess((sent) => {
-    const spelt = respell(names, sent === undefined ? {} : sent)
+    const spelt = respell(names, sent ?? {})
     if (spelt === null || typeof spelt !== 'object' || Array.isArray(spelt)) return spelt
     return Object.fromEntries(Object.entries(spelt).filter(([name]) => !ignored.includes(name)))
   }, z.strictObject(shape))

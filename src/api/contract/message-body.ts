@@ -51,7 +51,7 @@ function fieldBody(column: MessageFields[string]): z.ZodType {
 /** Names count in any letter case, null as nothing; fields that are not known are kept with the message. */
 function objectOf(shape: Record<string, z.ZodType>) {
   const names = Object.keys(shape)
-  return z.preprocess((value) => withoutNull(respell(names, value === undefined ? {} : value)), z.looseObject(shape))
+  return z.preprocess((value) => withoutNull(respell(names, value ?? {})), z.looseObject(shape))
 }
 
 const withoutNull = (value: any) =>

@@ -54,7 +54,7 @@ function sent(fields: Fields, base: Record<string, z.ZodType>, whole: Record<str
   const shape: Record<string, z.ZodType> = byName({ ...base, ...Object.fromEntries(own) })
   const names = Object.keys(shape)
   // The reference's own forms send fields that the server does not know, so they are not refused here.
-  return z.preprocess((value) => respell(names, value === undefined ? {} : value), z.looseObject(shape).meta(whole))
+  return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape).meta(whole))
 }
 /** In something new: what cannot be left out. The service says so, since forms send null for nothing. */
 const needed = (fields: Fields) => [
