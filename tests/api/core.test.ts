@@ -43,7 +43,6 @@ describeEachDatabase('core endpoints', (test) => {
     expect(await api.ask('GET', '//elsewhere.example/')).toMatchObject({ status: 404 })
     for (const [method, url] of [
       ['GET', '/nowhere'],
-      ['PATCH', '/version'],
       ['GET', '/plugins/nothing/connections'],
     ] as const) {
       const { status, headers } = await api.ask(method, url)

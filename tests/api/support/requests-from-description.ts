@@ -114,7 +114,9 @@ export function generatedRequests(document: any, local: string): fc.Arbitrary<Ge
             fc.option(
               fc.oneof(
                 parameter(each),
-                valid(each.schema).map((value) => encode(String(value))),
+                valid(each.schema).map((value) =>
+                  encode(typeof value === 'object' ? JSON.stringify(value) : String(value)),
+                ),
               ),
             ),
           ),
