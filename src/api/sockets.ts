@@ -3,6 +3,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions } from 'fastify'
+import { byName } from '../by-name.ts'
 import type { Config } from '../config.ts'
 import { envelope } from './envelope.ts'
 
@@ -11,7 +12,7 @@ const CHECK_MS = 1000
 const LARGEST_HEADERS = 16_384
 
 /** What cannot be answered by a route, since there is no request yet: status and sentence by the code of the error. */
-const TROUBLE: Readonly<Record<string, readonly [status: string, message: string]>> = {
+const TROUBLE: Readonly<Record<string, readonly [status: string, message: string]>> = byName({
   ERR_HTTP_REQUEST_TIMEOUT: [
     '408 Request Timeout',
     'The request did not arrive in time: send it faster, or less of it.',
@@ -20,7 +21,7 @@ const TROUBLE: Readonly<Record<string, readonly [status: string, message: string
     '431 Request Header Fields Too Large',
     'The address or the headers are too long: shorten them.',
   ],
-}
+})
 const MALFORMED = ['400 Bad Request', 'This is not HTTP: correct the request.'] as const
 
 function refuse(error: Error & { code?: string }, socket: Socket): void {

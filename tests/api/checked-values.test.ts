@@ -188,7 +188,7 @@ describeEachDatabase('checked values', (test) => {
         const answer = await api.ask('POST', '/v1/traffic-switches', { yaml })
         expect(answer).toMatchObject({ status: 422, body: { message: expect.stringMatching(/NUL|surrogate/) } })
         expect(lintText(yaml, '')).toMatchObject([{ code: 'TS-Y01' }])
-        expect(() => parseConfig(`projects: { "a${bad}": {} }`, 'weir.yaml')).toThrow(/weir\.yaml contains/)
+        expect(() => parseConfig(`projects: { "a${bad}": {} }`, 'weir.yaml', {})).toThrow(/weir\.yaml contains/)
       }
       await refused('POST', '/v1/traffic-switches', { apiVersion: 'x', name: HALF }, /surrogate/)
     })

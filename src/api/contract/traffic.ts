@@ -57,9 +57,12 @@ export const yamlText = z
   .string()
   .max(LONGEST_YAML, `is longer than ${LONGEST_YAML} characters: send fewer objects at once`)
 /** The plan as an object, or as the text of its YAML file. */
-export const planBody = z
-  .looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() })
-  .meta({ description: 'A plan, or { yaml } with its text.', ...example({ yaml: initialPlan('shop', 'canary') }) })
+const { properties } = z.toJSONSchema(planSchema, { io: 'input' })
+export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() }).meta({
+  description: 'A plan, or { yaml } with its text.',
+  properties: { yaml: { type: 'string', maxLength: LONGEST_YAML }, ...properties },
+  ...example({ yaml: initialPlan('shop', 'canary') }),
+})
 export const transitionBody = z.strictObject({
   action: z.enum(ACTIONS),
   dryRun: z.boolean().default(false),
