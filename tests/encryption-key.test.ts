@@ -255,7 +255,7 @@ describeEachDatabase('the encryption key', (test) => {
     // Nothing has made this folder yet.
     const DATA_FOLDER = join(newFolder(), 'new')
     const server = startCli(['up'], { ...environment, DATA_FOLDER })
-    await server.saw(/access token is in[\s\S]*ready at/)
+    await server.saw(/ready at[\s\S]*with the token in/)
     server.kill('SIGTERM')
     expect(await server.ended).toBe(0)
     const wrong = { ...environment, DATA_FOLDER, ENCRYPTION_SECRET: NEW }
