@@ -1,6 +1,7 @@
 /** A file with the lines of its values: whatever is wrong with one of them is told with its place. */
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { type Document, isMap, isScalar, isSeq } from 'yaml'
 import { FatalError, messageOf, RetryableError, UserError } from '../errors.ts'
+import { parseYaml } from '../yaml.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -22,6 +23,11 @@ export interface ConfigFile {
   /** To be thrown. */
   refusal(path: Path, message: string): UserError
 }
+
+/** Names in it may be as long as the file. */
+const LONGEST_MESSAGE = 2000
+const beginning = (message: string) =>
+  message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message
 
 /** Its message begins with file and line. */
 class PlacedError extends UserError {}
@@ -49,7 +55,7 @@ export function configFile({ content, place }: ConfigText, name: string): Config
     const field = /^[\w$]+/.exec(error.message)?.[0] ?? ''
     const { line } = own.inside?.get(field) ?? own
     const status = error instanceof UserError ? error.status : error instanceof RetryableError ? 503 : 502
-    return new PlacedError(`${name}:${line}: ${error.message}`, { status, cause: error })
+    return new PlacedError(`${name}:${line}: ${beginning(error.message)}`, { status, cause: error })
   }
   return {
     content,
@@ -60,59 +66,41 @@ export function configFile({ content, place }: ConfigText, name: string): Config
         throw placed(path, error)
       }
     },
-    refusal: (path, message) => new PlacedError(`${name}:${placeOf(path).line}: ${message}`),
+    refusal: (path, message) => new PlacedError(`${name}:${placeOf(path).line}: ${beginning(message)}`),
   }
 }
 
-/** Deeper values would overflow the stack of whoever walks them. */
-const DEEPEST = 100
-
 export function readConfigText(text: string, name: string): ConfigText {
-  const lines = new LineCounter()
-  const document = documentOf(text, name, lines)
-  const refusal = (line: number, message: string) => new UserError(`${name}:${line}: ${message}`)
+  const { documents, lines } = parseYaml(text)
+  const [document, another] = documents
+  const [error] = documents.flatMap(({ errors }) => errors)
+  if (error) {
+    const { line = 1 } = error.linePos?.[0] ?? {}
+    const isUnquoted = text.split('\n', line)[line - 1]?.includes('${')
+    const hint = isUnquoted ? '. Within { } and [ ] a variable stands in quotes' : ''
+    throw new UserError(`${name}:${line}: this is not YAML: ${error.message.replace(/ at line.*$/s, '')}${hint}`)
+  }
+  if (another) throw new UserError(`${name} holds several documents: leave one.`)
+  if (!document) return { content: {}, place: { line: 1 } }
   const lineAt = (node: any, other: number) => (node?.range ? lines.linePos(node.range[0]).line : other)
 
   /** A word or number stands where it is, a list or an object where its name is. */
-  function placeOf(node: unknown, line: number, depth: number): Place {
+  function placeOf(node: unknown, line: number): Place {
     if (isScalar(node)) return { line: lineAt(node, line) }
     if (!isMap(node) && !isSeq(node)) return { line }
-    if (depth > DEEPEST) throw refusal(line, `this is nested deeper than ${DEEPEST} levels: make it flatter.`)
     const inside = new Map<string, Place>()
     if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) {
-        inside.set(String(index), placeOf(item, lineAt(item, line), depth + 1))
+        inside.set(String(index), placeOf(item, lineAt(item, line)))
       }
     } else {
       for (const { key, value } of node.items) {
-        const name = String(isScalar(key) ? key.value : key)
-        const keyLine = lineAt(key, line)
-        if (inside.has(name)) throw refusal(keyLine, `${name} is here twice: leave one of them out.`)
-        inside.set(name, placeOf(value, keyLine, depth + 1))
+        inside.set(String(isScalar(key) ? key.value : key), placeOf(value, lineAt(key, line)))
       }
     }
     return { line, inside }
   }
-  const place = placeOf(document.contents, 1, 0)
-  return { content: contentOf(document, name), place }
-}
-
-function documentOf(text: string, name: string, lineCounter: LineCounter): Document {
-  try {
-    // The library would compare each key with all others to find those that are twice there.
-    const document = parseDocument(text, { prettyErrors: true, lineCounter, uniqueKeys: false })
-    const [error] = document.errors
-    if (!error) return document as unknown as Document
-    const [sentence = ''] = error.message.split('\n')
-    const line = error.linePos?.[0].line ?? 1
-    const isUnquoted = text.split('\n', line)[line - 1]?.includes('${')
-    const hint = isUnquoted ? '. Within { } and [ ] a variable stands in quotes' : ''
-    throw new UserError(`${name}:${line}: this is not YAML: ${sentence.replace(/ at line.*$/, '')}${hint}`)
-  } catch (error) {
-    // Nested so deeply that the reader gives up.
-    if (error instanceof RangeError) throw new UserError(`${name} is nested too deeply: make it flatter.`)
-    throw error
-  }
+  return { content: contentOf(document, name), place: placeOf(document.contents, 1) }
 }
 
 /** An alias without its anchor shows only when values are made. */

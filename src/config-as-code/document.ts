@@ -1,7 +1,6 @@
 /** The YAML file: what it may say, checked strictly, since nobody is there to ask. */
 import { z } from 'zod'
 import { explainIssues } from '../api/contract/explain-issues.ts'
-import { requireCleanText } from '../clean-text.ts'
 import { parseTime } from '../database/time.ts'
 import { UserError } from '../errors.ts'
 import { type ConfigFile, type ConfigText, configFile, type Path, readConfigText } from './config-file.ts'
@@ -83,7 +82,6 @@ export const parseConfig = (text: string, name: string, environment: Environment
 export function checkConfig(text: ConfigText, name: string, environment: Environment): Config {
   const file = configFile(text, name)
   const { content, templates } = fillVariables(file, environment)
-  requireCleanText(content ?? {}, name)
   const result = document.safeParse(content ?? {})
   if (!result.success) {
     const sentences = result.error.issues.slice(0, MOST_ISSUES).map((issue) => {

@@ -176,7 +176,8 @@ async function unchosen(
 }
 
 /** The path of a repository names no other; the title of a board may. */
-const isUnmistakable = (fullName: unknown) => typeof fullName === 'string' && /^[^*]+\/[^*]+$/.test(fullName)
+const isUnmistakable = (fullName: unknown) =>
+  typeof fullName === 'string' && fullName.includes('/') && !fullName.includes('*')
 
 /** A scope without what belongs to its row rather than to it. */
 const plain = (scope: Settings): Settings =>

@@ -1,4 +1,6 @@
 /** `${NAME}` in a file stands for a variable of the environment; `$${` for the two characters themselves. */
+import { requireCleanText } from '../clean-text.ts'
+import { messageOf } from '../errors.ts'
 import { maskSecrets } from '../secrets.ts'
 import type { ConfigFile, Path } from './config-file.ts'
 
@@ -74,8 +76,10 @@ function environmentName(value: object): string | undefined {
 
 function requireStorable(file: ConfigFile, path: Path, text: string): void {
   if (text === '__proto__') throw file.refusal(path, 'this name cannot be used: choose another.')
-  if (text.includes('\0') || !text.isWellFormed()) {
-    throw file.refusal(path, 'there are characters in it that cannot be stored: take them out.')
+  try {
+    requireCleanText(text, String(path.at(-1)))
+  } catch (error) {
+    throw file.refusal(path, messageOf(error))
   }
 }
 

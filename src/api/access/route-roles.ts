@@ -114,7 +114,8 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     [
       ...all('POST', '/projects', '/blueprints'),
       ...['GET /api-keys', 'POST /api-keys', 'PUT /api-keys/:id', 'DELETE /api-keys/:id'],
-      ...all('GET', '/v1/audit', '/v1/audit/export'),
+      ...all('GET', '/v1/audit', '/v1/audit/export', '/v1/config'),
+      ...all('POST', '/v1/config/plan', '/v1/config/apply'),
       ...all('POST', '/plugins/:plugin/connections', '/plugins/:plugin/test', `${CONNECTION}/test`),
       ...all('PATCH', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),
       ...all('DELETE', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),

@@ -1,4 +1,5 @@
 /** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
+import { readConfigText } from '../../config-as-code/config-file.ts'
 import { diffSides } from '../../traffic/diff.ts'
 import { lintPlan } from '../../traffic/lint-plan.ts'
 import { lintText } from '../../traffic/lint-text.ts'
@@ -12,6 +13,7 @@ export const jobs = {
   lintText,
   planFromText,
   planFromValue: (value: unknown) => requirePlan(readPlan(value)),
+  readConfigText,
   simulate,
 }
 

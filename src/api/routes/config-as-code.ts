@@ -1,13 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { parseConfig } from '../../config-as-code/document.ts'
+import { checkConfig } from '../../config-as-code/document.ts'
 import { exportConfig } from '../../config-as-code/export.ts'
 import { applyConfig, type ConfigContext, planConfig } from '../../config-as-code/reconcile.ts'
 import type { Routes } from '../api.ts'
 import { answers, REMOTE_FAILURES } from '../contract/common.ts'
 
-/** What can be read while others wait for their answers. */
-const LONGEST_FILE = 200_000
+const LONGEST_FILE = 500_000
 const NAME = 'config'
 
 const sent = z.object({
@@ -31,7 +30,7 @@ const changes = z.object({
 const tags = ['configuration']
 
 /** What `weir config` does. */
-export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures }, control, servicesFor }) => {
+export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures }, control, heavy, servicesFor }) => {
   const contextOf = (request: FastifyRequest, allowsEmpty = false): ConfigContext => ({
     control: control.context,
     services: control.services,
@@ -56,10 +55,13 @@ export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures },
   ] as const) {
     api.post(
       `/v1/config/${path}`,
-      { schema: { tags, summary, body: sent, response: answers(200, changes, 403, 404, 409, ...REMOTE_FAILURES) } },
+      {
+        schema: { tags, summary, body: sent, response: answers(200, changes, 403, 404, 409, 413, ...REMOTE_FAILURES) },
+      },
       async (request) => {
         const { config, variables, allowEmpty } = request.body
-        return { changes: await reconcile(parseConfig(config, NAME, variables), contextOf(request, allowEmpty)) }
+        const text = await heavy.run('readConfigText', config, NAME)
+        return { changes: await reconcile(checkConfig(text, NAME, variables), contextOf(request, allowEmpty)) }
       },
     )
   }
