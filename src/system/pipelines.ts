@@ -20,7 +20,7 @@ export const pipelines = defineTable(
   {
     id: generated(key(bigint())),
     name: indexed(string(191)),
-    blueprint_id: bigint(),
+    blueprint_id: indexed(bigint()),
     /** Stays empty: see `_weir_plans`. */
     plan: text(),
     total_tasks: bigint(),
