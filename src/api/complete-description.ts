@@ -131,8 +131,15 @@ function responsesOf(path: string, { responses, requestBody }: any): object {
     ALWAYS.includes(status) || (status === '404' && hasParts) || (status === '413' && requestBody)
   const shared = [...SHARED]
     .filter(([status]) => isPossible(status) || Object.hasOwn(responses, status))
-    .map(([status, [name]]) => [status, { $ref: `#/components/responses/${name}` }])
+    .map(([status, [name, answer]]) => [status, withPages(responses[status], name, answer)])
   return Object.fromEntries([...own, ...shared])
+}
+
+/** The shared answer; where it may also be a page, a copy that says so. */
+function withPages(own: any, name: string, answer: any): object {
+  const { 'application/json': _, ...pages } = own?.content ?? {}
+  if (Object.keys(pages).length === 0) return { $ref: `#/components/responses/${name}` }
+  return { ...answer, content: { ...answer.content, ...pages } }
 }
 
 /** Answers that no schema describes have the name of their status; those that lead elsewhere have nothing else. */

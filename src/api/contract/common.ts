@@ -65,6 +65,11 @@ export const answers = (status: number, schema: z.ZodType, ...failures: readonly
   [status]: schema,
   ...failing(failures),
 })
+/** Failures that a browser gets as a page. */
+export const failurePages = (...statuses: readonly number[]): Answers => {
+  const content = { 'application/json': { schema: failure }, 'text/html': { schema: z.string() } }
+  return Object.fromEntries(statuses.map((status) => [status, { description: 'Default Response', content }]))
+}
 /** Further failures of routes that ask another server. */
 export const REMOTE_FAILURES = [502, 504]
 /** Whatever another server says passes through, with its own status. */

@@ -10,7 +10,7 @@ import { localPath, openOidc, STATE_COOKIE, STATE_MINUTES } from '../access/oidc
 import { EVERYTHING } from '../access/roles.ts'
 import { SESSION_COOKIE, type Session, sessionService } from '../access/sessions.ts'
 import type { Routes } from '../api.ts'
-import { answers, streams } from '../contract/common.ts'
+import { answers, failurePages, streams } from '../contract/common.ts'
 import { body, longText } from '../contract/lenient.ts'
 import { failureOf } from '../envelope.ts'
 import { signInPage, wantsPage } from '../sign-in-page.ts'
@@ -75,7 +75,10 @@ export const authRoutes: Routes = (api, context) => {
     },
   )
   const login = z.object({ provider: z.string().optional(), return_url: z.string().optional() })
-  const redirect = answers(303, z.null().meta({ description: 'To the next page.' }), 401, 403, 502, 503)
+  const redirect = {
+    ...answers(303, z.null().meta({ description: 'To the next page.' }), 401, 403, 502, 503),
+    ...failurePages(400, 401, 403, 429, 502, 503),
+  }
   api.get(
     '/auth/login',
     {
@@ -83,7 +86,7 @@ export const authRoutes: Routes = (api, context) => {
         tags,
         summary: 'Sign in with OpenID Connect',
         querystring: login,
-        response: { ...redirect, ...streams('text/html', 'A page to choose a way to sign in from.') },
+        response: { ...streams('text/html', 'A page to choose a way to sign in from.'), ...redirect },
       },
     },
     (request, reply) =>
