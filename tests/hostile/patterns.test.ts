@@ -18,7 +18,7 @@ interface Place {
 }
 
 /** Patterns that are put together when the program starts, from constants. */
-const FROM_CONSTANTS = ['src/database/exact-json.ts', 'src/traffic/diff.ts']
+const FROM_CONSTANTS = ['src/api/unknown-addresses.ts', 'src/database/exact-json.ts', 'src/traffic/diff.ts']
 
 /** Without a repetition that has no end, a pattern looks at so many characters at each place and no more. */
 const canBeLong = ({ source }: Place) => /[*+]|\{\d*,\}/.test(source)
