@@ -28,10 +28,10 @@ const show = (row: SwitchRow, isJson: boolean | undefined): void => {
     printJson({ ...rest, plan })
     return
   }
-  const weights = plan.steps[row.step]!.weights
-  print(
-    `${row.id}: ${row.state}, step ${row.step} of ${plan.steps.length - 1} (${weights.current}/${weights.target})${row.problem ? `\n  problem: ${row.problem}` : ''}\n  possible now: ${rest.actions.join(', ') || 'nothing'}`,
-  )
+  const weights = plan.steps[row.step]?.weights
+  const step = weights ? `, step ${row.step} of ${plan.steps.length - 1} (${weights.current}/${weights.target})` : ''
+  const problem = rest.problem ? `\n  problem: ${rest.problem}` : ''
+  print(`${row.id}: ${row.state}${step}${problem}\n  possible now: ${rest.actions.join(', ') || 'nothing'}`)
 }
 
 interface ActionFlags {
