@@ -103,7 +103,7 @@ function parametersOf(path: string, { parameters = [] }: any): object[] {
     description: 'Any parameters; they are passed on as they are.',
     style: 'form',
     explode: true,
-    schema: { type: 'object', additionalProperties: { type: 'string' } },
+    schema: { type: 'object', additionalProperties: true },
   }
   return [...parameters.map((each: any) => (each.name === '*' ? { ...each, name: 'path' } : each)), query]
 }

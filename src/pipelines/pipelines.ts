@@ -233,7 +233,12 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       await stored(id)
       return logArchive(dataFolder, id)
     },
-    followLog: (taskId, signal) => followTaskLog(context, taskId, signal),
+    async followLog(taskId, signal) {
+      if (!(await findRow(kysely, tasks, { id: taskId }))) {
+        throw new UserError(`There is no task ${taskId}.`, { status: 404 })
+      }
+      return followTaskLog(context, taskId, signal)
+    },
   }
 }
 

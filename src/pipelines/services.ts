@@ -139,7 +139,7 @@ export interface PipelineService {
   /** pipeline.log and one file a task, as tar.gz; 404 when nothing is stored here. */
   logArchive(id: number): Promise<AsyncIterable<Uint8Array>>
   /** The log of a task from its beginning, going on while the task runs. */
-  followLog(taskId: number, signal: AbortSignal): AsyncIterable<string>
+  followLog(taskId: number, signal: AbortSignal): Promise<AsyncIterable<string>>
 }
 
 export interface ConnectionService {

@@ -20,8 +20,8 @@ export const hashOf = (plan: Plan): string => createHash('sha256').update(JSON.s
 
 /** The stored plan; edited behind our back it is refused, because what was checked is not what would be applied. */
 export function planOf(row: SwitchRow): Plan {
-  const plan = planSchema.parse(JSON.parse(row.plan))
-  if (hashOf(plan) !== row.plan_hash) {
+  const { data: plan } = planSchema.safeParse(JSON.parse(row.plan))
+  if (!plan || hashOf(plan) !== row.plan_hash) {
     throw new TrafficError(
       'conflict',
       `The stored plan of ${row.id} was changed by hand; nothing was applied. Restore it, or roll back and start a new switch.`,

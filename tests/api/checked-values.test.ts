@@ -1,6 +1,7 @@
 /** What generated requests found: every value has a form and a length, and no name reaches further than it should. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
+import { initialPlan } from '../../src/traffic/init.ts'
 import { lintText } from '../../src/traffic/lint-text.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
@@ -142,6 +143,22 @@ describeEachDatabase('checked values', (test) => {
     })
   })
 
+  it('what Schemathesis found', async () => {
+    expect((await api.ask('GET', '/v1/tasks/999999/log')).status).toBe(404)
+    // A scope without what its rows are named by can be deleted.
+    const login = { name: 'main', endpoint: 'http://127.0.0.1:9/', token: 't' }
+    const { body: connection } = await api.ask('POST', '/plugins/circleci/connections', login)
+    const scopes = `/plugins/circleci/connections/${connection.id}/scopes`
+    expect((await api.ask('PUT', scopes, { data: [{ id: 'bare' }] })).status).toBe(200)
+    expect((await api.ask('DELETE', `${scopes}/bare`)).status).toBe(200)
+    // The way back of a switch is checked like any other plan.
+    const yaml = initialPlan('reversed', 'canary')
+    const { body: made } = await api.ask('POST', '/v1/traffic-switches', { yaml })
+    const back = await api.ask('POST', `/v1/traffic-switches/${made.id}/reverse`, { sourceSecurityGroup: 'nonsense' })
+    expect(back).toMatchObject({ status: 422, body: { message: expect.stringMatching(/TS-V01/) } })
+    await refused('PUT', `/v1/traffic-switches/${made.id}`, { yaml, name: 'other' }, /either yaml or/)
+  })
+
   it('a name is counted by characters, not by halves of them', async () => {
     const name = '🚀'.repeat(100)
     expect((await api.ask('POST', '/projects', { name })).body.name).toBe(name)
@@ -188,7 +205,7 @@ describeEachDatabase('checked values', (test) => {
         const answer = await api.ask('POST', '/v1/traffic-switches', { yaml })
         expect(answer).toMatchObject({ status: 422, body: { message: expect.stringMatching(/NUL|surrogate/) } })
         expect(lintText(yaml, '')).toMatchObject([{ code: 'TS-Y01' }])
-        expect(() => parseConfig(`projects: { "a${bad}": {} }`, 'weir.yaml', {})).toThrow(/weir\.yaml contains/)
+        expect(() => parseConfig(`projects: { "a${bad}": {} }`, 'weir.yaml', {})).toThrow(/weir\.yaml.*contains/s)
       }
       await refused('POST', '/v1/traffic-switches', { apiVersion: 'x', name: HALF }, /surrogate/)
     })

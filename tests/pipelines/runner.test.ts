@@ -286,7 +286,8 @@ describeEachDatabase('runner', (test) => {
     await start()
     const [task] = await services.pipelines.tasks(id)
     let followed = ''
-    for await (const text of services.pipelines.followLog(task?.id ?? 0, AbortSignal.timeout(60_000))) followed += text
+    for await (const text of await services.pipelines.followLog(task?.id ?? 0, AbortSignal.timeout(60_000)))
+      followed += text
     const stored = readFileSync(join(logFolder(context.dataFolder, id), `task-${task?.id}-1-1-paint.log`), 'utf8')
     expect(followed).toBe(stored)
     expect(stored).toContain('collectPaint ends: 2 records read, 2 rows written, 0 put aside')

@@ -130,10 +130,9 @@ export function shownScope(table: Table<any>) {
   return z.looseObject({ ...shape, scopeConfigId: z.int().optional() })
 }
 /** The least that makes one. */
-export const exampleScope = ({ names, columns, keys }: Table<any>): object =>
+export const exampleScope = ({ names, columns, keys }: Table<any>, options: readonly string[]): object =>
   Object.fromEntries(
-    keys
-      .map((place) => names[place] as string)
+    [...keys.map((place) => names[place] as string), ...options]
       .filter((name) => name !== 'connection_id')
       .map((name) => [publicName(name), SENT_COLUMN[columns[name].kind as Column['kind']] ? 1 : 'example']),
   )

@@ -188,7 +188,7 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
       },
     },
     async (request, reply) => {
-      const lines = pipelines.followLog(request.params.id, admitStream(reply))
+      const lines = await pipelines.followLog(request.params.id, admitStream(reply))
       return reply.type('text/plain; charset=utf-8').send(Readable.from(begun(reply, lines)))
     },
   )

@@ -32,7 +32,9 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
     blueprints: z.array(z.looseObject({ id: z.int(), name: z.string(), projectName: z.string() })).optional(),
   })
 
-  const data = z.object({ data: z.array(sent) }).meta(example({ data: [exampleScope(scope.table)] }))
+  const data = z
+    .object({ data: z.array(sent) })
+    .meta(example({ data: [exampleScope(scope.table, Object.values(scope.options))] }))
   api.put(
     base,
     {

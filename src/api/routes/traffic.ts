@@ -48,8 +48,11 @@ export const versionOf = ({ headers }: FastifyRequest): number | undefined => {
 
 /** Plans of switches, and what can be told of them without acting. */
 export const trafficRoutes: Routes = (api, { database, heavy }) => {
-  const readBody = (body: z.infer<typeof planBody>): Promise<Plan> =>
-    body.yaml === undefined ? heavy.run('planFromValue', body) : heavy.run('planFromText', body.yaml)
+  const readBody = async ({ yaml, ...plan }: z.infer<typeof planBody>): Promise<Plan> => {
+    if (yaml === undefined) return heavy.run('planFromValue', plan)
+    if (Object.keys(plan).length > 0) throw new UserError('Send either yaml or the fields of a plan.')
+    return heavy.run('planFromText', yaml)
+  }
   const engine = engineOn(database)
   const manifests = (row: SwitchRow, phase: string) =>
     renderPhase(planOf(row), phase, { targetGroupArn: row.target_group_arn ?? undefined })
