@@ -81,7 +81,7 @@ describeEachDatabase('collecting with gaps', (test) => {
           ['10', null, '5', '10', null].map((at) => `/boards/7/builds${at ? `?after=${at}` : ''}`),
         )
         expect(await ids(builds)).toHaveLength(12)
-        expect(await receipt('builds')).toMatchObject({ status: 'complete', stored: 12 })
+        expect(await receipt('builds')).toMatchObject({ status: 'complete', received: 12, stored: 12 })
       },
     )
 
