@@ -2,6 +2,7 @@
 import type { History } from './support/history.ts'
 import { describeHistories } from './support/suite.ts'
 import { circleciVendor } from './vendors/circleci.ts'
+import { githubVendor } from './vendors/github.ts'
 import { jiraVendor } from './vendors/jira.ts'
 import { workshopVendor } from './workshop/vendor.ts'
 
@@ -52,3 +53,10 @@ describeHistories(workshopVendor, (history) => {
 for (const vendor of [circleciVendor, jiraVendor]) {
   describeHistories(vendor, (history) => history('what was calculated for a project goes with it', DELETED_PROJECT))
 }
+
+describeHistories(githubVendor, (history) =>
+  history('rules of pull requests change, and who gave a review stays so', [
+    ['run', 0],
+    ['change rules', 2],
+  ]),
+)
