@@ -120,8 +120,9 @@ const SESSION = [
   `sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'`,
   // A reader that streams a table may pause longer than the default minute while its batch is written.
   'net_write_timeout = 3600',
-  // Gap locks of the default level make parallel writers of one table wait for each other, or deadlock.
-  `transaction_isolation = 'READ-COMMITTED'`,
+  // Gap locks of the default level make parallel writers of one table wait for each other, or deadlock. Not by the name of
+  // a variable, of which servers have different ones: a second try would come after the first transaction has begun.
+  'transaction isolation level read committed',
 ]
 
 function openPool(url: string, connectionLimit: number): Pool {
@@ -167,13 +168,8 @@ function openPool(url: string, connectionLimit: number): Pool {
     getConnection(callback)
   }
   pool.on('connection', (connection: PoolConnection) => {
-    for (const setting of SESSION) {
-      connection.query(`set session ${setting}`, (error: unknown) => {
-        // The isolation level has another name on MariaDB before 11.1.
-        const [name, value] = setting.split(' = ')
-        if (error && name === 'transaction_isolation') connection.query(`set session tx_isolation = ${value}`, () => {})
-      })
-    }
+    // What they fail with, the first statement after them fails with too.
+    for (const setting of SESSION) connection.query(`set session ${setting}`, () => {})
   })
   return pool
 }
