@@ -137,7 +137,7 @@ export const findPort = (
   wanted: number | string,
 ): { port: number; targetPort: number | string } | undefined => {
   const found = (service.spec.ports ?? []).find((item) =>
-    /^\d+$/.test(String(wanted)) ? item.port === Number(wanted) : item.name === wanted,
+    /^\d+$/.test(textOf(wanted)) ? item.port === Number(wanted) : item.name === wanted,
   )
   return found === undefined ? undefined : { port: found.port, targetPort: found.targetPort ?? found.port }
 }
@@ -147,10 +147,11 @@ export type Services = ReadonlyMap<string, Service>
 interface Placed {
   readonly metadata: { readonly name: string; readonly namespace?: string | undefined }
 }
-export const placeOf = ({ metadata }: Placed): string => `${metadata.namespace ?? 'default'}/${metadata.name}`
+export const placeOf = ({ metadata }: Placed): string =>
+  `${textOf(metadata.namespace ?? 'default')}/${textOf(metadata.name)}`
 /** The Service of that name in the namespace of the object. */
 export const serviceBeside = (services: Services, { metadata }: Placed, name: unknown): Service | undefined =>
-  services.get(placeOf({ metadata: { ...metadata, name: String(name) } }))
+  services.get(placeOf({ metadata: { ...metadata, name: textOf(name) } }))
 
 /** A document may be empty, which YAML reads as null. */
 export const objectName = (

@@ -1,8 +1,10 @@
 /** Keys for programs: stored as digests, shown once, limited to paths and in time. */
 import { randomInt } from 'node:crypto'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Actor, recordChange } from '../../audit/record.ts'
 import type { Grant, Role } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
+import { among, readByKeys } from '../../database/pieces.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { Listed, Paged } from '../../pipelines/services.ts'
@@ -68,8 +70,13 @@ type Row = RowOf<typeof apiKeys> & { readonly role: string; readonly projects: r
 
 /** With what each may do. */
 async function withRoles(queries: Queries, rows: readonly RowOf<typeof apiKeys>[]): Promise<Row[]> {
-  const ids = rows.map(({ id }) => id)
-  const held = ids.length ? await selectRows(queries, apiKeyRoles, (query) => query.where('api_key_id', 'in', ids)) : []
+  const held = await readByKeys(
+    rows.map(({ id }) => id),
+    (ids) =>
+      selectRows(queries, apiKeyRoles, (query) =>
+        query.where(among(sql.ref('api_key_id'), ids) as Expression<SqlBool>),
+      ),
+  )
   const byKey = new Map(held.map((each) => [each.api_key_id, each]))
   return rows.map((row) => {
     const { role = '', projects } = byKey.get(row.id) ?? {}
