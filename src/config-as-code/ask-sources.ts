@@ -181,7 +181,9 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
 }
 
 const unexplained = ({ title }: PluginSpec) =>
-  new UserError(`${title} could not be asked; why is hidden (WRAP_RESPONSE_ERROR). weir config plan tells it.`)
+  new UserError(
+    `${title} could not be asked; why is hidden (WRAP_RESPONSE_ERROR), and npx weir config plan weir.yaml tells it.`,
+  )
 
 /** The fields of a connection that stand in the file, secrets by name only. */
 export function sentFields(

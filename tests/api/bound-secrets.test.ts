@@ -193,7 +193,8 @@ describeEachDatabase('secrets and their server', (test) => {
   })
 
   // What a file says is checked as what a form sends is, whatever the engine.
-  it.runIf(test.engine === 'postgres')('files need the secret again, in dry runs too, and print none', async () => {
+  const once = test.engine === 'postgres' ? it : () => {}
+  once('files need the secret again, in dry runs too, and print none', async () => {
     const { name } = await connect({ proxy: own.url.replace('://', `://me:${PROXY_PASSWORD}@`) })
     const file = join(mkdtempSync(join(tmpdir(), 'weir-bound-')), 'weir.yaml')
     const environment = {

@@ -91,7 +91,12 @@ describeEachDatabase('two servers over one database', (test) => {
         })
         const tasks = await pipelines.tasks(id)
         const wasDone = tasks.every(({ status }) => status === 'TASK_COMPLETED')
-        expect(pipeline.status, round).toBe(isCancelled && !wasDone ? 'TASK_CANCELLED' : 'TASK_COMPLETED')
+        // A cancel that comes when all tasks are done and the run is not yet may win.
+        const allowed = [
+          ...(isCancelled ? ['TASK_CANCELLED'] : []),
+          ...(!isCancelled || wasDone ? ['TASK_COMPLETED'] : []),
+        ]
+        expect(allowed, round).toContain(pipeline.status)
         expect(pipeline.finishedTasks, round).toBe(tasks.filter(({ beganAt }) => beganAt !== null).length)
         ended.set(number, { round, pipeline, steps: (await stepsOf(`r${number}`)).length })
       }
