@@ -182,7 +182,7 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
 
 const unexplained = ({ title }: PluginSpec) =>
   new UserError(
-    `${title} could not be asked; why is hidden (WRAP_RESPONSE_ERROR), and npx weir config plan weir.yaml tells it.`,
+    `${title} could not be asked; why is hidden (WRAP_RESPONSE_ERROR). Run npx weir config plan weir.yaml, which tells it.`,
   )
 
 /** The fields of a connection that stand in the file, secrets by name only. */

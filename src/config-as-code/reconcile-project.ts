@@ -73,6 +73,8 @@ async function reconcileBlueprint(
     return blueprint
   }
   const before = await stored()
+  // What an export says of a project whose blueprint was deleted; a new project has got one by now.
+  if (!before && !config.enable && isManual(config) && collected.length === 0 && !config.plan) return
   const isAdvanced = (before?.mode ?? (config.plan ? 'ADVANCED' : 'NORMAL')) === 'ADVANCED'
   if (isAdvanced && collected.length > 0) {
     const { file } = reconciling.config

@@ -276,7 +276,8 @@ projects:
 
   it('is planned, applied and exported over REST as by the command line, with the variables of the sender', async () => {
     const body = { config: file('[acme/*]'), variables: { TOKEN: DEFAULT_TOKEN } }
-    const entries = async () => (await storedConfiguration(test.database))[auditEntries.name] ?? []
+    const entries = async () =>
+      ((await storedConfiguration(test.database))[auditEntries.name] ?? []).sort((one, other) => one.id - other.id)
     const before = (await entries()).length
     const planned = await api.ask('POST', '/v1/config/plan', body)
     expect(planned.status).toBe(200)
