@@ -54,9 +54,21 @@ for (const vendor of [circleciVendor, jiraVendor]) {
   describeHistories(vendor, (history) => history('what was calculated for a project goes with it', DELETED_PROJECT))
 }
 
-describeHistories(githubVendor, (history) =>
+/** Of the first pull requests: those who are asked may have given a review before. */
+const asking = (person: (pull: number) => number): History =>
+  [0, 1, 2, 3, 4, 5].map((pull) => ['ask for review', 0, pull, person(pull)])
+
+describeHistories(githubVendor, (history) => {
   history('rules of pull requests change, and who gave a review stays so', [
     ['run', 0],
     ['change rules', 2],
-  ]),
-)
+  ])
+  for (const first of [1, 2, 3, 4]) {
+    history(`who gave a review is asked for another, and then no longer (from user ${first})`, [
+      ['run', 0],
+      ...asking((pull) => ((first + pull) % 4) + 1),
+      ['run', 0],
+      ...asking(() => 0),
+    ])
+  }
+})

@@ -37,8 +37,6 @@ export default entity(reviews, {
   },
   extract: {
     writes: [reviewers, repoAccounts],
-    // Pull requests are extracted anew when these change, and write over those who gave a review.
-    dependsOn: ['prType', 'prComponent'],
     *rows(given, context) {
       const review = withoutGhosts(given, 'user')
       if (review.state === 'PENDING' || context.scopeConfig.isExcluded(review.user)) return
