@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { findViolations } from './import-rules.ts'
+import { findUnsafeLookups } from './lookup-rules.ts'
 
 const root = dirname(import.meta.dirname)
 const files = ['src', 'web']
@@ -12,7 +13,7 @@ const files = ['src', 'web']
   )
   .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }))
 
-const violations = findViolations(files)
+const violations = [...findViolations(files), ...findUnsafeLookups(files)]
 for (const violation of violations) console.error(violation)
-console.log(`import rules: ${files.length} files, ${violations.length} violations`)
+console.log(`import and lookup rules: ${files.length} files, ${violations.length} violations`)
 process.exitCode = violations.length === 0 ? 0 : 1

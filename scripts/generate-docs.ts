@@ -1,10 +1,11 @@
-/** Writes docs/data-model.md from the table definitions, and types from the API's description; a test fails when one is stale. */
+/** Writes docs/data-model.md and docs/sources.md from the definitions, and the types of the API; a test fails when one is stale. */
 import { writeFileSync } from 'node:fs'
 import { type Column, common, type Table } from '../src/database/table.ts'
 import { columnWords } from '../src/domain/enums.ts'
 import { domainAreas } from '../src/domain/index.ts'
 import { systemTables } from '../src/system/index.ts'
 import { apiTypesFile, describeApi, renderApiTypes } from './api-types.ts'
+import { renderSources, sourcesFile } from './render-sources.ts'
 
 export const dataModelFile = new URL('../docs/data-model.md', import.meta.url)
 
@@ -86,4 +87,5 @@ ${columnRows('', common, Object.keys(common))}
 if (import.meta.main) {
   writeFileSync(dataModelFile, renderDataModel())
   writeFileSync(apiTypesFile, renderApiTypes(await describeApi()))
+  writeFileSync(sourcesFile, renderSources())
 }

@@ -19,23 +19,31 @@ interface Folder {
 }
 
 const EVERYTHING = ['']
-const BASICS = ['errors', 'config', 'log']
+const BASICS = ['decimal', 'errors', 'config', 'log', 'address-secrets', 'nearest', 'by-name', 'clean-text']
 
 /** The longest matching path decides. `plugins/*` stands for each plugin's own folder. */
 const FOLDERS: Readonly<Record<string, Folder>> = {
   src: { mayImport: EVERYTHING },
   'src/errors': { mayImport: [] },
-  'src/config': { mayImport: ['errors'] },
-  'src/log': { mayImport: ['errors'] },
+  'src/by-name': { mayImport: [] },
+  'src/clean-text': { mayImport: ['errors'] },
+  'src/decimal': { mayImport: [] },
+  'src/config': { mayImport: ['errors', 'address-secrets', 'by-name'] },
+  'src/address-secrets': { mayImport: [] },
+  'src/log': { mayImport: ['errors', 'address-secrets'] },
+  'src/nearest': { mayImport: ['errors'] },
   'src/database': { mayImport: BASICS },
-  'src/domain': { mayImport: ['database/table', 'errors'] },
-  'src/system': { mayImport: ['database/table', 'errors'] },
+  'src/domain': { mayImport: ['database/table', 'errors', 'by-name'] },
+  'src/system': { mayImport: ['database/table', 'errors', 'by-name'] },
   'src/plugin-kit': { mayImport: ['database', 'domain', 'system', ...BASICS] },
   'src/plugins': { mayImport: ['plugins', 'plugin-kit'] },
-  'src/plugins/*': { mayImport: ['plugin-kit', 'domain', 'database/table', 'metrics/calculate', 'errors'] },
+  'src/plugins/*': {
+    mayImport: ['plugin-kit', 'domain', 'database/table', 'metrics/calculate', 'errors', 'address-secrets', 'by-name'],
+  },
   'src/metrics': { mayImport: ['domain', 'database', ...BASICS] },
   'src/dashboards': { mayImport: ['metrics', 'database/dialects', 'errors'] },
-  'src/traffic': { mayImport: ['database', ...BASICS] },
+  'src/yaml': { mayImport: [] },
+  'src/traffic': { mayImport: ['database', 'yaml', ...BASICS] },
   web: { mayImport: ['api/contract'], typesOnly: true },
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { ensureWebBuilt } from './build-web.mjs'
 import { ensureInstalled, node, root, run, say, step } from './install.mjs'
 
 /** What the tests run beside Node: Debian package → the program that shows that it is there. */
@@ -69,7 +70,9 @@ say('testing')
 try {
   await ensureInstalled({ development: true })
   await ensurePrograms()
+  await ensureWebBuilt()
   await check('types', 'node_modules/typescript/bin/tsc', [])
+  await check('types of the web client', 'node_modules/typescript/bin/tsc', ['-p', 'web'])
   await check('format and lint', 'node_modules/@biomejs/biome/bin/biome', ['check', '--diagnostic-level=error', '.'])
   await check('import rules', 'scripts/check-imports.ts', [])
   await runTests(process.argv.slice(2))

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { ensureWebBuilt } from './build-web.mjs'
 import { launch } from './launch.mjs'
 
-await launch('src/main.ts', process.argv.slice(2))
+const parameters = process.argv.slice(2)
+await launch('src/main.ts', parameters, parameters[0] === 'up' ? { prepare: ensureWebBuilt } : {})

@@ -1,6 +1,9 @@
+import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { addressSecrets } from './address-secrets.ts'
+import { byName } from './by-name.ts'
 import { UserError } from './errors.ts'
 
 const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -20,10 +23,77 @@ const duration = z
   .regex(/^(\d+|(\d+(\.\d+)?(ms|h|m|s))+)$/, 'must be a duration such as 120s or 2m')
   .transform((text) => {
     if (/^\d+$/.test(text)) return Number(text) * 1000
-    const unit: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-    const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)
+    const unit: Record<string, number> = byName({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 })
+    const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/gy)
     return [...parts].reduce((sum, [, amount, name]) => sum + Number(amount) * (unit[name!] ?? 0), 0)
   })
+
+/** `10.0.0.7`, `10.1.0.0/16`, or a name for a range of them. */
+function isNetwork(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/')
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
+  const family = isIP(address)
+  const isLength = length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128))
+  return family !== 0 && isLength && rest.length === 0
+}
+
+export const ROLES = ['viewer', 'operator', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+/** What somebody may do; without a project, everywhere. */
+export interface Grant {
+  readonly role: Role
+  readonly project?: string
+}
+
+/** `admin`, `operator@shop`, `viewer+operator@shop`; signs in the name of a project are percent-encoded. */
+function parseGrants(text: string): Grant[] | undefined {
+  const grants = text.split('+').map((each): Grant | undefined => {
+    const [, role, project] = /^(\w+)(?:@(.+))?$/.exec(each) ?? []
+    const name = project === undefined ? undefined : decoded(project)
+    if (!ROLES.includes(role as Role) || (project !== undefined && name === undefined)) return undefined
+    return { role: role as Role, ...(name !== undefined && { project: name }) }
+  })
+  return grants.includes(undefined) ? undefined : (grants as Grant[])
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+export interface RoleToken {
+  readonly name: string
+  readonly grants: readonly Grant[]
+  readonly token: string
+}
+const TOKEN_FORM = 'must look like NAME:operator@PROJECT:TOKEN,…, each token with at least 16 characters'
+const roleTokens = list.transform((entries, context): RoleToken[] =>
+  entries.flatMap((entry) => {
+    const [, name = '', granted = '', token = ''] = /^([\w.-]+):([^:]+):(\S{16,})$/.exec(entry) ?? []
+    const grants = parseGrants(granted)
+    if (name && grants) return { name, grants, token }
+    context.addIssue({ code: 'custom', message: TOKEN_FORM })
+    return []
+  }),
+)
+
+/** Which grants a group brings; `*` stands for everybody who is let in. */
+export type GroupRoles = readonly { readonly group: string; readonly grants: readonly Grant[] }[]
+const groupRoles = list.transform(
+  (entries, context): GroupRoles =>
+    entries.flatMap((entry) => {
+      const [, group = '', granted = ''] = /^(.+)=([^=]+)$/.exec(entry) ?? []
+      const grants = parseGrants(granted)
+      if (group && grants) return { group, grants }
+      context.addIssue({ code: 'custom', message: 'must look like GROUP=viewer,GROUP=operator@PROJECT,*=viewer' })
+      return []
+    }),
+)
+/** Who is let in may do everything, unless told otherwise. */
+const EVERYTHING: GroupRoles = [{ group: '*', grants: [{ role: 'admin' }] }]
 
 /** Every environment variable that Weir reads, under the name that the code uses. */
 const variables = {
@@ -32,7 +102,11 @@ const variables = {
   host: ['HOST', z.string().default('127.0.0.1')],
   port: ['PORT', whole(0, 65_535).default(8080)],
   logLevel: ['LOGGING_LEVEL', z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info')],
+  /** A path, or `stderr`. Unset: standard error, unless somebody looks at it. */
+  logFile: ['LOGGING_FILE', z.string().optional()],
   encryptionSecret: ['ENCRYPTION_SECRET', z.string().min(16, 'must have at least 16 characters').optional()],
+  /** Read by `weir secrets rotate` alone. */
+  newEncryptionSecret: ['NEW_ENCRYPTION_SECRET', z.string().min(16, 'must have at least 16 characters').optional()],
   queueUrl: ['QUEUE_URL', z.url({ protocol: /^rediss?$/, error: 'must look like redis://host:6379' }).optional()],
   /** Over all servers of a database; 0: as many as there are. */
   pipelineMaxParallel: ['PIPELINE_MAX_PARALLEL', whole(0).default(1)],
@@ -71,8 +145,32 @@ const variables = {
       .regex(/^\S{16,}$/, 'must have at least 16 characters and no blanks')
       .optional(),
   ],
-  trustedProxies: ['TRUSTED_PROXIES', list.default([])],
+  authTokens: ['AUTH_TOKENS', roleTokens.default([])],
+  /** Whose X-Forwarded-For, -Proto and -Host count. They say where a request comes from, never who sends it. */
+  trustedProxies: [
+    'TRUSTED_PROXIES',
+    list
+      .refine((entries) => entries.every(isNetwork), 'must be addresses or networks such as 10.0.0.7,10.1.0.0/16')
+      .default([]),
+  ],
+  /** A proxy that signs people in sends it as X-Weir-Proxy-Secret, beside X-Forwarded-User. */
+  proxyIdentitySecret: [
+    'PROXY_IDENTITY_SECRET',
+    z
+      .string()
+      .regex(/^[\x21-\x7e]{32,}$/, 'must have at least 32 characters and no blanks')
+      .optional(),
+  ],
+  proxyIdentityRoles: ['PROXY_IDENTITY_ROLES', groupRoles.default(EVERYTHING)],
+  /** Names by which AUTH=none may be reached, beside addresses and names without a dot. */
+  allowedHosts: ['ALLOWED_HOSTS', list.default([])],
   requestsPerMinute: ['REQUESTS_PER_MINUTE', whole(0).default(6000)],
+  /** Of a request's head, of all of it, and between two of them. */
+  headerTimeoutMs: ['HEADER_TIMEOUT', duration.default(10_000)],
+  requestTimeoutMs: ['REQUEST_TIMEOUT', duration.default(60_000)],
+  keepAliveTimeoutMs: ['KEEP_ALIVE_TIMEOUT', duration.default(72_000)],
+  mostConnections: ['MAX_CONNECTIONS', whole(1).default(1000)],
+  mostEventStreams: ['MAX_EVENT_STREAMS', whole(0).default(200)],
   endpointBlocked: ['ENDPOINT_CIDR_BLACKLIST', list.default([])],
   endpointAllowed: ['ENDPOINT_CIDR_ALLOWED', list.default([])],
   sessionSecret: ['SESSION_SECRET', z.string().min(32, 'must have at least 32 characters').optional()],
@@ -91,6 +189,11 @@ const oidcProviderVariables = {
   redirectUrl: ['REDIRECT_URL', z.url()],
   scopes: ['SCOPES', list.default(['openid', 'profile', 'email'])],
   displayName: ['DISPLAY_NAME', z.string().optional()],
+  allowedDomains: ['ALLOWED_DOMAINS', list.default([])],
+  allowedEmails: ['ALLOWED_EMAILS', list.default([])],
+  allowedGroups: ['ALLOWED_GROUPS', list.default([])],
+  groupsClaim: ['GROUPS_CLAIM', z.string().default('groups')],
+  roles: ['ROLES', groupRoles.default(EVERYTHING)],
 } satisfies Record<string, readonly [string, z.ZodType]>
 
 type Variables = Record<string, readonly [string, z.ZodType]>
@@ -109,6 +212,27 @@ export function readConfig(environment: Environment): Config {
     ...parse(oidcProviderVariables, environment, `OIDC_${name.toUpperCase().replaceAll('-', '_')}_`),
   }))
   return deepFreeze({ ...values, dataFolder: resolve(values.dataFolder), oidc })
+}
+
+const SECRETS = [
+  'encryptionSecret',
+  'newEncryptionSecret',
+  'notificationSecret',
+  'sessionSecret',
+  'authToken',
+  'proxyIdentitySecret',
+] as const
+const ADDRESSES = ['databaseUrl', 'queueUrl', 'notificationEndpoint'] as const
+
+/** What no log may show. */
+export function secretsOf(config: Config): readonly string[] {
+  const tokens = [
+    ...config.oidc.map(({ clientSecret }) => clientSecret),
+    ...config.authTokens.map(({ token }) => token),
+  ]
+  const plain = [...SECRETS.map((name) => config[name]), ...tokens]
+  const inAddresses = ADDRESSES.flatMap((name) => addressSecrets(config[name] ?? ''))
+  return [...plain, ...inAddresses].filter((secret) => secret !== undefined)
 }
 
 function parse<V extends Variables>(wanted: V, environment: Environment, prefix = ''): Parsed<V> {

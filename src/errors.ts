@@ -11,6 +11,20 @@ export class UserError extends Error {
   }
 }
 
+/** Nobody's to fix who asks: something that we need is away or busy, and the same may work a little later. */
+export class UnavailableError extends Error {
+  override readonly name: string = 'UnavailableError'
+  readonly status = 503
+  readonly retryAfterSeconds: number
+  /** For those whom the names of our machines do not concern. */
+  readonly publicMessage: string
+  constructor(message: string, options: { publicMessage?: string; retryAfterSeconds?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.publicMessage = options.publicMessage ?? message
+    this.retryAfterSeconds = options.retryAfterSeconds ?? 5
+  }
+}
+
 /** Worth another try, as it is, after a pause. */
 export class RetryableError extends Error {
   override readonly name: string = 'RetryableError'
@@ -33,3 +47,6 @@ export class RecordError extends Error {
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** The same for people who may not know where our database stands. */
+export const publicMessageOf = (error: unknown): string =>
+  error instanceof UnavailableError ? error.publicMessage : messageOf(error)

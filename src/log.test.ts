@@ -16,10 +16,23 @@ it('hides secrets at any depth, in messages, and in text within text', () => {
     log.info({ headers: { Authorization: 'Bearer aaaa.bbbb.cccc', 'PRIVATE-TOKEN': 'glpat-zzz' } })
     log.info('connecting to scheme://weir:pa55word@db.example:5432/lake')
     log.info({ body: JSON.stringify({ user: 'ada', password: 'hunter22' }) })
+    log.info({ body: JSON.stringify({ secretKey: 'in"inner' }) })
     log.info('GET https://x.example/a?access_token=qqqq&page=2 with Basic dXNlcjpwYXNz')
     log.error(new Error('refused: token ghp_0123456789abcdef'))
   })
-  for (const secret of ['abc', 'k-1', 'aaaa.bbbb', 'glpat', 'pa55word', 'hunter22', 'qqqq', 'dXNlcjpw', 'ghp_0123']) {
+  for (const secret of [
+    'abc',
+    'k-1',
+    'aaaa.bbbb',
+    'glpat',
+    'pa55word',
+    'hunter22',
+    'qqqq',
+    'dXNlcjpw',
+    'ghp_0123',
+    '"123',
+    'inner',
+  ]) {
     expect(text).not.toContain(secret)
   }
   for (const harmless of ['api.example', 'weir:', 'db.example:5432/lake', 'ada', 'page=2', 'refused']) {
@@ -38,4 +51,41 @@ it('hides values that it was told about, however they are written', () => {
 it('leaves ordinary text alone', () => {
   const text = '{"level":30,"msg":"collected 12 issues of https://jira.example:8443/board/1, tokens 3"}'
   expect(redact(text)).toBe(text)
+})
+
+it.each([
+  ['https://ghp-alone@host/x.git', 'https://[redacted]@host/x.git'],
+  ['https://some-token:x-oauth-basic@host/x', 'https://[redacted]:[redacted]@host/x'],
+  ['https://git:a@b:c@host/x', 'https://git:[redacted]@host/x'],
+  ['ssh://git@host/x', 'ssh://git@host/x'],
+  [
+    'fatal: https://h/x?a=1&private_token=abc&b=2 is gone',
+    'fatal: https://h/x?a=1&private_token=[redacted]&b=2 is gone',
+  ],
+  [
+    'see "https://h/x?sig=abc#key=d", twice: http://u:p1@h',
+    'see "https://h/x?sig=[redacted]#key=[redacted]", twice: http://u:[redacted]@h',
+  ],
+])('hides what addresses hold: %s', (text, clean) => {
+  expect(redact(text)).toBe(clean)
+})
+
+it.each([
+  'https://jira.example:8443/rest/user/me@home',
+  'must look like mysql://user:password@host:3306/weir',
+  'It usually is https://api.github.com/.',
+  'Check the token settings, or use Basic authentication.',
+  'http://127.0.0.1:8080/a?page=2&author=me@x',
+  '{"authMethod":"AccessToken","tokenExpiresAt":"2026-01-01","author":"ada"}',
+])('leaves %s alone', (text) => {
+  expect(redact(text)).toBe(text)
+})
+
+it('takes time in proportion to the text', () => {
+  const long = 200_000
+  for (const piece of ['a', 'token', '"token', 'a://', '://', '\\"token\\":', '@', 'x?token=', '"a":"\\', 'token ']) {
+    const start = performance.now()
+    redact(`"${piece.repeat(long / piece.length)}`)
+    expect(performance.now() - start, piece).toBeLessThan(1000)
+  }
 })

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { hideAddressSecrets, isSecretName } from './address-secrets.ts'
 
 export type { Logger } from 'pino'
 
@@ -12,30 +13,35 @@ export function keepSecret(value: string): void {
 
 const HIDDEN = '[redacted]'
 
-const PATTERNS: readonly [RegExp, string][] = [
-  // "password": "…" at any depth, escaped or not, as in a body that was logged as text
-  [
-    /(\\?"[\w-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|authorization|cookie)[\w-]*\\?":\s*\\?")((?:[^"\\]|\\[^"])*)/gi,
-    `$1${HIDDEN}`,
-  ],
-  [/([a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*:)[^\s@"]+(?=@)/gi, `$1${HIDDEN}`],
-  [/\b(bearer|basic|token)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
-  [/([?&](?:access_token|private_token|token|api_key|key|secret|password|sign)=)[^&\s"]+/gi, `$1${HIDDEN}`],
+/** `"password": "…"`, and the same within a text, as in a body that was logged. */
+const FIELDS = [
+  /(?<!\\)("([\w-]{1,200})":\s*")([^"\\]*(?:\\.[^"\\]*)*)/gs,
+  /(\\"([\w-]{1,200})\\":\s*\\")([^"\\]*(?:\\(?:\\\\"|[^"])[^"\\]*)*)/gs,
 ]
+/** Words that follow are none: "basic authentication", "the token settings". */
+const SIGNED =
+  /\b(bearer|Bearer|BEARER|basic|Basic|token|Token)\s+(?=[a-z.-]*[\d_~+/=A-Z]|[a-z-]*\.\w|[a-z]{20})[\w.~+/=-]{8,}/g
+
+/** What messages write to show the form of an address. */
+const EXAMPLE = /^(?:user(?:name)?|pass(?:word|wd)?|token|secret|\*+)$/i
+const hideSecret = (secret: string) => (EXAMPLE.test(secret) ? secret : HIDDEN)
 
 /** The text without anything that looks like, or is known to be, a secret. */
 export function redact(text: string): string {
   let clean = text
   for (const secret of secrets) clean = clean.replaceAll(secret, HIDDEN)
-  for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement)
-  return clean
+  clean = hideAddressSecrets(clean, hideSecret)
+  for (const field of FIELDS) {
+    clean = clean.replace(field, (all, start, name, value) => (value && isSecretName(name) ? start + HIDDEN : all))
+  }
+  return clean.replace(SIGNED, `$1 ${HIDDEN}`)
 }
 
-/** Writes to standard error, so that the output of a command can be piped on. */
-export function createLog(
-  level: string,
-  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
-): Logger {
+/** Without a file it goes to standard error, so that the output of a command can be piped on. */
+export const logDestination = (file?: string): DestinationStream =>
+  pino.destination(file === undefined ? { dest: 2, sync: true } : { dest: file, sync: true, mkdir: true, mode: 0o600 })
+
+export function createLog(level: string, destination: DestinationStream = logDestination()): Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: redact } },
     destination,

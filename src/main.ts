@@ -1,21 +1,27 @@
 import { Command } from 'commander'
 import packageFile from '../package.json' with { type: 'json' }
+import { explainUsage } from './cli/explain-usage.ts'
 import { commands } from './cli/index.ts'
-import { messageOf, UserError } from './errors.ts'
+import { messageOf, UnavailableError, UserError } from './errors.ts'
 import { redact } from './log.ts'
 
 // One driver reads timestamps without a zone as local time.
 process.env.TZ = 'UTC'
 if (new Date().getTimezoneOffset() !== 0) throw new Error('the process does not run in UTC')
 
-const program = new Command('weir').description(packageFile.description).version(packageFile.version)
+// Messages and help name it as it is called in a shell.
+const program = new Command('npx weir').description(packageFile.description).version(packageFile.version)
 for (const command of commands) program.addCommand(command)
+explainUsage(program)
 
 try {
   await program.parseAsync()
 } catch (error) {
-  const line = messageOf(error).replace(/\s*\n\s*/g, ' ')
-  const isOurs = !(error instanceof UserError) && error instanceof Error
+  const line = messageOf(error)
+    .split('\n')
+    .map((each) => each.trim())
+    .join(' ')
+  const isOurs = error instanceof Error && !(error instanceof UserError || error instanceof UnavailableError)
   console.error(redact(isOurs ? `weir: unexpected error: ${error.stack ?? line}` : `weir: ${line}`))
   process.exitCode = 1
 }

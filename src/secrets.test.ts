@@ -1,13 +1,19 @@
-import { chmodSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createSecrets, maskSecret, maskSecrets, openSecrets, unmaskSecret, unmaskSecrets } from './secrets.ts'
+import { createSecrets, hasMask, isMask, maskSecret, maskSecrets, unmaskSecret } from './secrets.ts'
 
 const KEY = 'a key that is only used in tests'
 
 describe('encryption', () => {
   const secrets = createSecrets(KEY)
+  test('long text is compressed, and comes back whole', () => {
+    const long = JSON.stringify(
+      Array.from({ length: 5000 }, (_, id) => ({ table: 'repos', rowId: `github:GithubRepo:1:${id}` })),
+    )
+    const sealed = secrets.encrypt(long)
+    expect(sealed.length).toBeLessThan(long.length / 3)
+    expect(secrets.decrypt(sealed)).toBe(long)
+    expect(() => createSecrets(`${KEY}!`).decrypt(sealed)).toThrow('ENCRYPTION_SECRET')
+  })
   test('gives back what went in, and looks different each time', () => {
     const texts = ['', 'ghp_abc', 'ünï©ødé 🔑', 'x'.repeat(10_000)]
     for (const text of texts) {
@@ -36,30 +42,6 @@ describe('encryption', () => {
   })
 })
 
-describe('the key', () => {
-  test('is made once, for its owner only, and found again', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-key-'))
-    const sealed = openSecrets(folder).encrypt('token')
-    const [file] = readdirSync(folder)
-    expect(readdirSync(folder)).toEqual(['encryption-key'])
-    expect(statSync(join(folder, file ?? '')).mode & 0o777).toBe(0o600)
-    expect(openSecrets(folder).decrypt(sealed)).toBe('token')
-    chmodSync(join(folder, file ?? ''), 0o644)
-    openSecrets(folder)
-    expect(statSync(join(folder, file ?? '')).mode & 0o777).toBe(0o600)
-  })
-  test('comes from ENCRYPTION_SECRET where that is set, and no file is made', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-key-'))
-    expect(openSecrets(folder, KEY).decrypt(createSecrets(KEY).encrypt('token'))).toBe('token')
-    expect(readdirSync(folder)).toEqual([])
-  })
-  test('is never an empty file', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-key-'))
-    writeFileSync(join(folder, 'encryption-key'), '\n')
-    expect(() => openSecrets(folder)).toThrow('holds no key')
-  })
-})
-
 describe('masks', () => {
   const token = `ghp_${'abcdefgh'}${'S'.repeat(20)}${'12345678'}`
   const fine = `github_pat_${'abcdefgh'}${'S'.repeat(66)}${'tail1234'}`
@@ -79,24 +61,59 @@ describe('masks', () => {
     expect(unmaskSecret(`new-token-1,${maskSecret(fine)}`, `${token},${fine}`)).toBe(`new-token-1,${fine}`)
     expect(unmaskSecret('other', token)).toBe('other')
   })
-  test('hide what users put into plans, and know it when it comes back', () => {
-    const plan = [[{ options: { url: 'https://git:s3cret@example.com', password: 'pass-word', accessToken: 'abc' } }]]
-    const shown = maskSecrets(plan)
-    expect(shown).toEqual([
-      [{ options: { url: 'https://git:******@example.com', password: 'pa*****rd', accessToken: 'a*c' } }],
-    ])
+  test('are known for what they are', () => {
+    for (const text of ['ab', 'abcde', 'abcdefgh', token, fine, `${token},abcdefgh`]) {
+      expect([isMask(text), isMask(maskSecret(text)), isMask(`new,${maskSecret(text)}`)]).toEqual([false, true, true])
+    }
+    expect([isMask(''), isMask('a*b*c'), isMask('pass*word***')]).toEqual([false, false, false])
+    expect([hasMask('http://u:***@h'), hasMask('https://***@h'), hasMask('http://u:p*@h')]).toEqual([true, true, false])
+  })
+  test('hide what users put into plans, however deep', () => {
+    const options = {
+      password: 'pass-word',
+      accessToken: 'abc',
+      secretKey: 12345678,
+      tokenExpiresAt: 'tomorrow',
+      headers: { Authorization: 'Bearer 1234', list: [{ apiKey: 'abcdefgh' }] },
+      credentials: { user: 'somebody', value: 'abcdefgh' },
+      text: '-----BEGIN KEY-----\nabc\n-----END KEY-----',
+    }
+    const shown = maskSecrets([[{ options }]])
+    expect(shown[0]?.[0]?.options).toEqual({
+      password: 'pa*****rd',
+      accessToken: 'a*c',
+      secretKey: '12****78',
+      tokenExpiresAt: 'tomorrow',
+      headers: { Authorization: 'Be*******34', list: [{ apiKey: 'ab****gh' }] },
+      credentials: { user: 'so****dy', value: 'ab****gh' },
+      text: '-----BEGIN KEY-----\n***\n-----END KEY-----',
+    })
     expect(maskSecrets(shown)).toEqual(shown)
-    expect(unmaskSecrets(shown, plan)).toEqual(plan)
-    expect(unmaskSecrets([[{ options: { password: 'changed' } }]], plan)).toEqual([
-      [{ options: { password: 'changed' } }],
-    ])
   })
   test('hide passwords of addresses anywhere in JSON', () => {
     const plan = [
-      [{ options: { url: 'https://git:s3cret@example.com/x.git', list: ['http://u:p@h'], n: 1, none: null } }],
+      [
+        {
+          options: {
+            url: 'https://git:s3cret@example.com/x.git',
+            list: ['http://u:p@h', 'https://h/?token=t'],
+            n: 1,
+            none: null,
+          },
+        },
+      ],
     ]
     expect(maskSecrets(plan)).toEqual([
-      [{ options: { url: 'https://git:******@example.com/x.git', list: ['http://u:*@h'], n: 1, none: null } }],
+      [
+        {
+          options: {
+            url: 'https://git:******@example.com/x.git',
+            list: ['http://u:*@h', 'https://h/?token=*'],
+            n: 1,
+            none: null,
+          },
+        },
+      ],
     ])
   })
 })

@@ -8,46 +8,67 @@ import {
   hkdfSync,
   randomBytes,
 } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { FatalError, UserError } from './errors.ts'
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
+import { addressSecrets, hideAddressSecrets, isSecretName } from './address-secrets.ts'
+import { UserError } from './errors.ts'
 
 export interface Secrets {
   /** A fresh nonce each time: equal values do not look equal. */
   encrypt(plain: string): string
   /** Text that was never encrypted comes back as it is. */
   decrypt(stored: string): string
-  /** Keyed digest, for API keys that are only ever compared. */
+  /** Keyed digest, for API keys that are only ever compared. Outlives the key. */
   digest(value: string): string
+  /** What `digest` is keyed with; given to the next key. */
+  readonly digestKey: string
+  /** A further key, for that purpose alone. Ends with the key. */
+  derive(purpose: string): string
+  /** Tells keys apart, and nothing about them. */
+  readonly fingerprint: string
   /** What another thread or process of this installation needs to read the same secrets. */
   readonly key: string
 }
 
-const PREFIX = 'weir1:'
+const PLAIN = 'weir1:'
+/** Compressed before it was encrypted. */
+const COMPRESSED = 'weir2:'
+export const CIPHERTEXTS: readonly string[] = [PLAIN, COMPRESSED]
+/** Options that name the scopes of a large project repeat themselves a lot; short secrets only grow. */
+const WORTH_COMPRESSING = 10_000
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-export function createSecrets(key: string): Secrets {
+/** `digestKey`: of the first key, where this is a later one. */
+export function createSecrets(key: string, digestKey?: string): Secrets {
   // ENCRYPTION_SECRET is a passphrase of any length; purposes get keys of their own.
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', key, 'weir', purpose, 32)).toString('hex')
   // As key objects: a cipher made from plain bytes takes five times as long.
-  const keyFor = (purpose: string) => createSecretKey(Buffer.from(hkdfSync('sha256', key, 'weir', purpose, 32)))
-  const cipherKey = keyFor('encryption')
-  const digestKey = keyFor('digest')
+  const cipherKey = createSecretKey(derive('encryption'), 'hex')
+  const digestText = digestKey ?? derive('digest')
+  const digestKeyObject = createSecretKey(digestText, 'hex')
   return {
     key,
+    derive,
+    digestKey: digestText,
+    fingerprint: derive('fingerprint'),
     encrypt(plain) {
+      const isLong = plain.length > WORTH_COMPRESSING
+      const prefix = isLong ? COMPRESSED : PLAIN
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', cipherKey, nonce)
-      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-      return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
+      const bytes = isLong ? deflateRawSync(plain, { level: constants.Z_BEST_SPEED }) : Buffer.from(plain)
+      const sealed = Buffer.concat([cipher.update(bytes), cipher.final()])
+      return prefix + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
     },
     decrypt(stored) {
-      if (!stored.startsWith(PREFIX)) return stored
-      const bytes = Buffer.from(stored.slice(PREFIX.length), 'base64')
+      const prefix = CIPHERTEXTS.find((each) => stored.startsWith(each))
+      if (prefix === undefined) return stored
+      const bytes = Buffer.from(stored.slice(prefix.length), 'base64')
       try {
         const decipher = createDecipheriv('aes-256-gcm', cipherKey, bytes.subarray(0, NONCE_BYTES))
         decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-        return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString()
+        const opened = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
+        return String(prefix === COMPRESSED ? inflateRawSync(opened) : opened)
       } catch (error) {
         throw new UserError(
           'A stored secret cannot be read with this key: set ENCRYPTION_SECRET to the value it was stored with, or enter the secret again.',
@@ -55,45 +76,8 @@ export function createSecrets(key: string): Secrets {
         )
       }
     },
-    digest: (value) => createHmac('sha256', digestKey).update(value).digest('hex'),
+    digest: (value) => createHmac('sha256', digestKeyObject).update(value).digest('hex'),
   }
-}
-
-/** From ENCRYPTION_SECRET, or else from a file that only this user can read, made at first start. */
-export function openSecrets(dataFolder: string, encryptionSecret?: string): Secrets {
-  if (encryptionSecret) return createSecrets(encryptionSecret)
-  const file = join(dataFolder, 'encryption-key')
-  const key = readKey(file) ?? makeKey(dataFolder, file)
-  if (key.length < 16) {
-    throw new FatalError(`${file} holds no key: restore it from a backup, or set ENCRYPTION_SECRET.`)
-  }
-  return createSecrets(key)
-}
-
-function readKey(file: string): string | undefined {
-  try {
-    const key = readFileSync(file, 'utf8').trim()
-    chmodSync(file, 0o600)
-    return key
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-/** Complete before it has its name, and the first of two servers that start at once wins. */
-function makeKey(dataFolder: string, file: string): string {
-  mkdirSync(dataFolder, { recursive: true })
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
-  try {
-    linkSync(draft, file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft)
-  }
-  return readKey(file) ?? ''
 }
 
 /** Recognisable, not usable: `ab****yz`. Lists (`token,token`) part by part. */
@@ -136,32 +120,35 @@ export function unmaskSecret(sent: string, stored: string): string {
     .join(',')
 }
 
-const PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*:)([^\s@]+)(?=@)/i
-export const hasPassword = (url: string): boolean => PASSWORD.test(url)
-export const maskUrl = (url: string): string =>
-  url.replace(PASSWORD, (_all, start, password) => start + stars(password))
-
-const SECRET_NAME = /(password|passwd|passphrase|secret|token|api_?key|private_?key)$/i
-
-/** JSON that users wrote, such as a plan, with passwords in addresses and under names of secrets starred. */
-export function maskSecrets<Value>(value: Value, name = ''): Value {
-  if (typeof value === 'string') return (SECRET_NAME.test(name) ? maskSecret(value) : maskUrl(value)) as Value
-  if (Array.isArray(value)) return value.map((each) => maskSecrets(each, name)) as Value
-  if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, maskSecrets(each, key)])) as Value
+/** Was it made to be shown? As a secret it would open nothing. */
+export function isMask(value: string): boolean {
+  if (value.includes('-----BEGIN ')) return value.includes('*') && value === maskPem(value)
+  return value.split(',').some((part) => part.includes('*') && part === maskPart(part))
 }
 
-/** What was shown masked and comes back unchanged stands for what is stored, at the same place. */
-export function unmaskSecrets<Value>(sent: Value, stored: unknown, name = ''): Value {
-  if (typeof sent === 'string') {
-    return (typeof stored === 'string' && sent === maskSecrets(stored, name) ? stored : sent) as Value
+export const maskUrl = (url: string): string => hideAddressSecrets(url, stars)
+export const hasMask = (url: string): boolean =>
+  hideAddressSecrets(url, (secret) => (/^\*+$/.test(secret) ? '' : secret)) !== url
+
+/** JSON that users wrote, such as a plan, with secrets in addresses and under names of secrets starred. */
+export const maskSecrets = <Value>(value: Value, name = ''): Value => maskAll(value, isSecretName(name))
+
+function maskAll<Value>(value: Value, isSecret: boolean): Value {
+  if (typeof value === 'string') return (isSecret ? maskSecret(value) : maskUrl(maskPem(value))) as Value
+  if (typeof value === 'number') return (isSecret ? maskSecret(String(value)) : value) as Value
+  if (Array.isArray(value)) return value.map((each) => maskAll(each, isSecret)) as Value
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  const masked = Object.entries(value).map(([key, each]) => [key, maskAll(each, isSecret || isSecretName(key))])
+  return Object.fromEntries(masked) as Value
+}
+
+/** The secrets in such JSON. */
+export function secretsIn(value: unknown, isSecret = false): string[] {
+  if (typeof value === 'string' || typeof value === 'number') {
+    return isSecret ? [String(value)] : [...addressSecrets(String(value))]
   }
-  if (sent === null || typeof sent !== 'object' || sent instanceof Date) return sent
-  const at = (key: string | number) => (stored as any)?.[key]
-  if (Array.isArray(sent)) return sent.map((each, index) => unmaskSecrets(each, at(index), name)) as Value
-  return Object.fromEntries(
-    Object.entries(sent).map(([key, each]) => [key, unmaskSecrets(each, at(key), key)]),
-  ) as Value
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, each]) => secretsIn(each, isSecret || isSecretName(key)))
 }
 
 /** Equal options give equal marks, and a mark tells nothing about the options. */

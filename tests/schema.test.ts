@@ -2,7 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
+import { apiTypesFile, describeApi, renderApiTypes } from '../scripts/api-types.ts'
 import { dataModelFile, renderDataModel } from '../scripts/generate-docs.ts'
+import { renderSources, sourcesFile } from '../scripts/render-sources.ts'
 import type { Database } from '../src/database/database.ts'
 import { ZERO_TIME } from '../src/database/fit.ts'
 import { migrate } from '../src/database/migrate.ts'
@@ -12,6 +14,7 @@ import { columnWords } from '../src/domain/enums.ts'
 import { domainId } from '../src/domain/ids.ts'
 import { domainTables } from '../src/domain/index.ts'
 import { seedRows } from '../src/domain/seeds.ts'
+import { plugins } from '../src/plugins/index.ts'
 import { prepareDatabase } from '../src/prepare-database.ts'
 import { systemTables } from '../src/system/index.ts'
 import { allTables } from '../src/tables.ts'
@@ -269,6 +272,17 @@ test('words are listed for columns that exist', () => {
   }
 })
 
+test('docs/sources.md is what `npm run docs` writes, and names the rights that every source needs', () => {
+  expect(readFileSync(sourcesFile, 'utf8'), 'stale: run `npm run docs`').toBe(renderSources())
+  for (const { source } of plugins) {
+    if (source && !source.settingsOf) expect(source.connection.rights, source.name).not.toHaveLength(0)
+  }
+})
+
 test('docs/data-model.md is what `npm run docs` writes', () => {
   expect(readFileSync(dataModelFile, 'utf8'), 'stale: run `npm run docs`').toBe(renderDataModel())
+})
+
+test('the types that the web client has of the API are those of the server', async () => {
+  expect(readFileSync(apiTypesFile, 'utf8'), 'stale: run `npm run docs`').toBe(renderApiTypes(await describeApi()))
 })

@@ -14,6 +14,9 @@ import { queries } from './api/queries.ts'
 import { theme } from './look/theme.ts'
 import { router } from './places.tsx'
 
+// The server was updated under an open page: what the page knows how to load is gone.
+window.addEventListener('vite:preloadError', () => location.reload())
+
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">

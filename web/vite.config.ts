@@ -1,14 +1,32 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
 import { defineConfig } from 'vite'
 
 const root = import.meta.dirname
+const outDir = join(root, 'dist')
+
+/** Once, here, instead of at every request. */
+const compressed = {
+  name: 'compressed',
+  closeBundle() {
+    const folder = join(outDir, 'assets')
+    for (const name of readdirSync(folder).filter((each) => /\.(js|css|svg)$/.test(each))) {
+      writeFileSync(join(folder, `${name}.br`), brotliCompressSync(readFileSync(join(folder, name))))
+    }
+  },
+}
 
 export default defineConfig({
   root,
   cacheDir: join(root, '../node_modules/.cache/vite'),
+  plugins: [compressed],
   build: {
-    outDir: join(root, 'dist'),
+    outDir,
     emptyOutDir: true,
+    chunkSizeWarningLimit: 2_000,
+    // The pages may load files of their own server, and nothing written into an address.
+    assetsInlineLimit: 0,
     // What every page needs, apart from what few do: charts are larger than all the rest.
     rolldownOptions: {
       // Libraries mark what runs in browsers; here everything does.

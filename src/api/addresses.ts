@@ -1,4 +1,4 @@
-/** One table of routes serves `/x`, `/api/x` and, with an API key, `/rest/x` and `/api/rest/x`. */
+/** One table of routes serves `/x`, `/api/x` and, with an API key, `/rest/x` and `/api/rest/x`; browsers get the web client. */
 import type { IncomingMessage } from 'node:http'
 
 const viaKey = new WeakSet<IncomingMessage>()
@@ -8,7 +8,17 @@ export const isKeyed = (request: IncomingMessage): boolean => viaKey.has(request
 // Clients write scope ids as they are, and some contain slashes.
 const SCOPE = /^(\/plugins\/[^/]+\/connections\/[^/]+\/scopes\/)(.+?)(\/latest-sync-state)?$/
 
+/** The first parts of the web client's addresses: one page serves them all. `/projects` is an address of the API, too. */
+const ROOMS = ['start', 'overview', 'projects', 'dashboards', 'sources', 'runs', 'data', 'traffic', 'settings']
+
+/** A person who goes to a page, rather than a program that asks. */
+function isForPage({ method, headers, url = '/' }: IncomingMessage): boolean {
+  if (method !== 'GET' || !/\btext\/html\b/.test(headers.accept ?? '')) return false
+  return ROOMS.includes(/^\/([^/?]*)/.exec(url)?.[1] ?? '')
+}
+
 export function rewriteUrl(request: IncomingMessage): string {
+  if (isForPage(request)) return '/'
   let url = request.url ?? '/'
   const strip = (prefix: string) => {
     if (url !== prefix && !url.startsWith(`${prefix}/`) && !url.startsWith(`${prefix}?`)) return false
@@ -30,7 +40,11 @@ export function withoutSlash(url: string): string | undefined {
   const [path = '', ...query] = url.split('?')
   // What lies behind a proxy decides itself what a slash means.
   if (path.length < 2 || !path.endsWith('/') || path.includes('/proxy/rest/')) return undefined
-  const trimmed = path.replace(/\/+$/, '')
-  // `//host/` would lead to another server.
-  return trimmed === '' || trimmed.startsWith('//') ? undefined : [trimmed, ...query].join('?')
+  let end = path.length
+  while (end > 0 && path[end - 1] === '/') end--
+  const target = [path.slice(0, end), ...query].join('?')
+  return isOwnAddress(target) ? target : undefined
 }
+
+/** A path of this server: browsers read `//host` and `/\\host` as another one, and skip control characters. */
+export const isOwnAddress = (path: string): boolean => /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(path)

@@ -3,11 +3,14 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefau
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
+import type { ControlPlane } from '../pipelines/control-plane.ts'
 import type { Services } from '../pipelines/services.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
 import type { AttemptLimit } from './access/attempt-limit.ts'
+import type { HeavyWork } from './heavy/heavy-work.ts'
 import type { SharedAnswers } from './shared-answers.ts'
+import type { AdmitStream } from './stream.ts'
 
 /** A server whose routes are typed by their zod schemas. */
 export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>
@@ -20,11 +23,15 @@ export interface ApiContext {
   readonly secrets: Secrets
   /** For reading; changes go through `servicesFor`. */
   readonly services: Services
-  /** Records who changes what. */
-  servicesFor(request: FastifyRequest): Services
+  readonly control: ControlPlane
+  /** Records who changes what; on a transaction where one is given. */
+  servicesFor(request: FastifyRequest, transaction?: Database): Services
   readonly shared: SharedAnswers
   /** Wrong keys and tokens, by address. */
   readonly failures: AttemptLimit
+  /** Beside the thread that answers. */
+  readonly heavy: HeavyWork
+  readonly admitStream: AdmitStream
 }
 
 /** One file a resource. */

@@ -4,22 +4,26 @@ import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import type { z } from 'zod'
-import { audited } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { ControlPlane } from '../pipelines/control-plane.ts'
+import { type ControlPlane, createControlPlane } from '../pipelines/control-plane.ts'
 import { accessMode } from './access/access-token.ts'
-import { attemptLimit } from './access/attempt-limit.ts'
-import { actorOf, installGate } from './access/gate.ts'
+import { attemptLimit, networkOf } from './access/attempt-limit.ts'
+import { actorOf, installGate, isProbe } from './access/gate.ts'
 import { rewriteUrl, withoutSlash } from './addresses.ts'
 import type { Api, ApiContext } from './api.ts'
 import { LARGEST_BODY, parseBody } from './body.ts'
+import { cleanRequests } from './clean-requests.ts'
 import { explainIssues } from './contract/explain-issues.ts'
-import { errorHandler, failureOf } from './envelope.ts'
+import { errorHandler, sendFailure } from './envelope.ts'
+import { createHeavyWork } from './heavy/heavy-work.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
+import { socketOptions } from './sockets.ts'
+import { streamLimit } from './stream.ts'
+import { unknownAddresses } from './unknown-addresses.ts'
 
 export interface ServerDependencies {
   readonly config: Config
@@ -36,14 +40,13 @@ export async function createServer({ config, control, log }: ServerDependencies)
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
     bodyLimit: LARGEST_BODY,
+    ...socketOptions(config),
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     rewriteUrl,
-    frameworkErrors: (error, _request, reply: FastifyReply) => {
-      const { status, body } = failureOf(error, database)
-      return reply.code(status).send(body)
-    },
+    frameworkErrors: (error, request, reply: FastifyReply) => sendFailure(error, database, request, reply),
   })
+  server.server.maxConnections = config.mostConnections
   const api = server as unknown as Api
   const shared = sharedAnswers()
   const context: ApiContext = {
@@ -52,22 +55,28 @@ export async function createServer({ config, control, log }: ServerDependencies)
     plugins,
     secrets,
     services: control.services,
-    servicesFor: (request) => audited(control.services, database, actorOf(request)),
+    control,
+    servicesFor(request, transaction) {
+      const own = transaction ? createControlPlane({ ...control.context, database: transaction }) : control
+      return own.servicesFor(actorOf(request))
+    },
     shared,
     failures: attemptLimit(),
+    heavy: createHeavyWork(),
+    admitStream: streamLimit(config.mostEventStreams),
   }
 
+  api.addHook('onClose', () => context.heavy.close())
   // A schema validates what comes in; what goes out is held against it by tests, not at every request.
   api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
     const result = schema.safeParse(value)
     if (result.success) return { value: result.data }
-    return { error: new UserError(explainIssues(result.error.issues as any, httpPart)) }
+    return { error: new UserError(explainIssues(result.error.issues as any, { httpPart, value, schema })) }
   })
   api.setSerializerCompiler(() => (value) => JSON.stringify(value))
   api.setErrorHandler(errorHandler(database))
-  api.setNotFoundHandler((_request, reply) =>
-    reply.code(404).type('text/plain; charset=utf-8').send('404 page not found'),
-  )
+  const unknown = unknownAddresses(api)
+  api.setNotFoundHandler((request, reply) => unknown.answer(request, reply))
   api.addHook('onRequest', async (request, reply) => {
     const target = withoutSlash(request.originalUrl)
     if (target) return reply.redirect(target, request.method === 'GET' ? 301 : 307)
@@ -80,8 +89,13 @@ export async function createServer({ config, control, log }: ServerDependencies)
   })
 
   await installProtection(api, context)
+  cleanRequests(api)
   installGate(api, context)
-  installDescription(api)
+  api.addHook('onRequest', async (request, reply) => {
+    // Before its body is read: nobody is going to look at it.
+    if (request.is404) return unknown.answer(request, reply)
+  })
+  installDescription(api, config)
   await api.register(async (routes) => {
     const typed = routes as Api
     coreRoutes(typed, context)
@@ -110,6 +124,8 @@ async function installProtection(api: Api, { config }: ApiContext): Promise<void
     await api.register(rateLimit, {
       max: config.requestsPerMinute,
       timeWindow: '1 minute',
+      allowList: isProbe,
+      keyGenerator: ({ ip }) => networkOf(ip),
       errorResponseBuilder: (_request, { after }) =>
         new UserError(`Too many requests from this address: try again after ${after}.`, { status: 429 }),
     })

@@ -1,6 +1,7 @@
 /** Answers that go on for as long as something happens. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { UserError } from '../errors.ts'
 
 /** Given when the client hangs up. */
 export function stopWith(reply: FastifyReply): AbortSignal {
@@ -16,13 +17,36 @@ export const patience = (signal: AbortSignal): AbortSignal =>
 
 /** Proxies close what is silent for a minute. */
 const HEARTBEAT_MS = 20_000
+/** A client that is so far behind does not read. */
+const MOST_UNREAD = 1_000_000
+
+/** Counts answers that go on and on, and refuses one too many; the signal is given when the client is gone. */
+export type AdmitStream = (reply: FastifyReply) => AbortSignal
+
+export function streamLimit(most: number): AdmitStream {
+  let open = 0
+  return (reply) => {
+    if (open >= most) {
+      void reply.header('retry-after', '10')
+      const message = `${most} streams of events or logs are open, as many as may be: close one, or try again later.`
+      throw new UserError(message, { status: 503 })
+    }
+    open++
+    reply.raw.once('close', () => open--)
+    return stopWith(reply)
+  }
+}
 
 export function streamEvents(reply: FastifyReply, events: AsyncIterable<unknown>): FastifyReply {
   const stream = new Readable({ read() {} })
-  const heartbeat = setInterval(() => stream.push(': still here\n\n'), HEARTBEAT_MS)
+  const push = (text: string) => {
+    stream.push(text)
+    if (stream.readableLength > MOST_UNREAD) reply.raw.destroy()
+  }
+  const heartbeat = setInterval(() => push(': still here\n\n'), HEARTBEAT_MS)
   const pump = async () => {
-    for await (const event of events) stream.push(`data: ${JSON.stringify(event)}\n\n`)
-    stream.push('event: end\ndata: {}\n\n')
+    for await (const event of events) push(`data: ${JSON.stringify(event)}\n\n`)
+    push('event: end\ndata: {}\n\n')
   }
   pump()
     .catch((error) => {

@@ -1,12 +1,15 @@
 /** Files that are sent as multipart/form-data; a route finds them in its body, beside the fields of the form. */
-import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { messageOf, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
 import type { Api } from './api.ts'
 
 const LARGEST_FILE_MB = 20
-const LIMITS = { fileSize: LARGEST_FILE_MB * 1024 * 1024, files: 1, fields: 10, fieldSize: 4096 }
+const LARGEST_FILE = LARGEST_FILE_MB * 1024 * 1024
+/** What stands around the file. */
+const LARGEST_FORM = LARGEST_FILE + 64 * 1024
+const MOST_PARTS = 12
+const LONGEST_FIELD = 4096
 
 /** In a body's schema. */
 export const file = z
@@ -17,26 +20,50 @@ export const consumes = ['multipart/form-data']
 /** Routes whose bodies are uploads. */
 export function uploadRoutes(api: Api, routes: (api: Api) => void): void {
   void api.register(async (scope) => {
-    await scope.register(multipart, { limits: LIMITS })
-    scope.addHook('preValidation', async (request) => {
-      if (request.method !== 'GET') request.body = await readForm(request)
+    scope.addHook('onRequest', async ({ method, headers }) => {
+      if (method === 'GET' || method === 'HEAD' || headers['content-type']?.startsWith('multipart/form-data')) return
+      throw new UserError('Send multipart/form-data, with the file in the field "file".')
     })
+    scope.addContentTypeParser(
+      'multipart/form-data',
+      // A little more than may be, so that it is said in our words.
+      { parseAs: 'buffer', bodyLimit: 2 * LARGEST_FORM },
+      async (request: FastifyRequest, bytes: Buffer) => readForm(request.headers['content-type'] ?? '', bytes),
+    )
     routes(scope as Api)
   })
 }
 
-async function readForm(request: FastifyRequest): Promise<Record<string, unknown>> {
-  if (!request.isMultipart()) throw new UserError('Send multipart/form-data, with the file in the field "file".')
-  const form: Record<string, unknown> = {}
-  try {
-    for await (const part of request.parts()) {
-      form[part.fieldname] = part.type === 'file' ? await part.toBuffer() : part.value
+/** Read whole before it is taken apart: parsers of streams have let a form that breaks off end the process. */
+async function readForm(type: string, bytes: Buffer): Promise<Record<string, unknown>> {
+  if (bytes.length > LARGEST_FORM) throw tooLarge()
+  requireFewParts(type, bytes)
+  const data = await new Response(bytes, { headers: { 'content-type': type } }).formData().catch((error) => {
+    throw new UserError('The upload cannot be read: it breaks off, or is no multipart/form-data.', { cause: error })
+  })
+  const form = new Map<string, unknown>()
+  for (const [name, value] of data) {
+    if (typeof value === 'string') {
+      if (value.length > LONGEST_FIELD)
+        throw new UserError(`A field of the form is longer than ${LONGEST_FIELD} characters: shorten it.`)
+      form.set(name, value)
+    } else {
+      if (value.size > LARGEST_FILE) throw tooLarge()
+      form.set(name, Buffer.from(await value.arrayBuffer()))
     }
-  } catch (error) {
-    if ((error as { code?: string }).code === 'FST_REQ_FILE_TOO_LARGE') {
-      throw new UserError(`The file is larger than ${LARGEST_FILE_MB} MB: send it in parts.`, { status: 413 })
-    }
-    throw new UserError(`The upload cannot be read: ${messageOf(error)}.`, { cause: error })
   }
-  return form
+  return Object.fromEntries(form)
+}
+
+const tooLarge = () =>
+  new UserError(`The file is larger than ${LARGEST_FILE_MB} MB: send it in parts.`, { status: 413 })
+
+function requireFewParts(type: string, bytes: Buffer): void {
+  const [, boundary] = /boundary="?([^";,\s]{1,200})/i.exec(type) ?? []
+  if (!boundary) throw new UserError('The Content-Type of the upload names no boundary: let your client write it.')
+  const edge = `--${boundary}`
+  let count = 0
+  for (let at = bytes.indexOf(edge); at >= 0; at = bytes.indexOf(edge, at + edge.length)) {
+    if (++count > MOST_PARTS) throw new UserError(`The form has more than ${MOST_PARTS} parts: leave some out.`)
+  }
 }

@@ -1,194 +1,195 @@
-/** Every change to configuration leaves an entry: who, when, what, and how it was before and after, secrets masked. */
-import type { Database } from '../database/database.ts'
-import type { Services } from '../pipelines/services.ts'
-import { insertRow } from '../pipelines/store.ts'
-import { maskSecrets } from '../secrets.ts'
-import { auditEntries } from '../system/access.ts'
+/** Services whose changes are recorded, each in the transaction that makes it. */
+import { retrying } from '../database/write.ts'
+import type { Change as Changed, ServiceContext, Services } from '../pipelines/services.ts'
+import { type Action, type Actor, recordChange, SELECTORS } from './record.ts'
 
-/** Who changes something: a person, or the holder of an API key. */
-export interface Actor {
-  readonly name: string
-  readonly email: string
-  /** Network address, or `command line`. */
-  readonly address: string
-}
-export type Action = 'create' | 'update' | 'delete'
-export interface Change {
-  readonly action: Action
-  /** Such as `github connection`. */
-  readonly subject: string
-  /** Its name or id. */
-  readonly key: string
-  readonly before: unknown
-  readonly after: unknown
-}
-
-/** The column holds less than a blueprint of thousands of scopes. */
-const LONGEST_STATE = 200_000
-function stateOf(value: unknown): unknown {
-  // A NORMAL plan is made anew from the rest.
-  const state = isObject(value) && value.mode === 'NORMAL' ? { ...value, plan: undefined } : (value ?? null)
-  const masked = maskSecrets(state)
-  const { length } = JSON.stringify(masked)
-  return length > LONGEST_STATE ? { omitted: `${length} characters` } : masked
-}
-const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object'
-
-export async function recordChange(database: Database, actor: Actor, change: Change): Promise<void> {
-  await insertRow(database.kysely, auditEntries, {
-    actor: actor.name,
-    actor_email: actor.email,
-    address: actor.address,
-    action: change.action,
-    subject: change.subject,
-    subject_key: change.key,
-    state_before: stateOf(change.before),
-    state_after: stateOf(change.after),
+/** Runs `body` in one transaction; whoever waits for changes is told of them when it has ended. */
+export async function inOneTransaction<Result>(
+  context: ServiceContext,
+  body: (inside: ServiceContext) => Promise<Result>,
+): Promise<Result> {
+  const { database, notify } = context
+  let told: (() => void)[] = []
+  const result = await retrying(database, () => {
+    told = []
+    return database.transaction((own) =>
+      body({
+        ...context,
+        database: own,
+        changed: (what: Changed) => void told.push(() => context.changed(what)),
+        ...(notify && { notify: async (...news) => void told.push(() => void notify(...news)) }),
+      }),
+    )
   })
+  for (const tell of told) tell()
+  return result
 }
 
-/** The same services; what they change on behalf of `actor` is recorded. */
-export function audited(services: Services, database: Database, actor: Actor): Services {
-  const { projects, blueprints, connections, scopes, scopeConfigs } = services
+/** Methods that change nothing. All others are named below: one that is forgotten does not compile. */
+const reading = <Service, Name extends keyof Service>(service: Service, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, service[name]])) as Pick<Service, Name>
+
+/** The same services; what they change on behalf of `actor` is recorded. `build` makes them on a transaction. */
+export function audited(actor: Actor, context: ServiceContext, build: (context: ServiceContext) => Services): Services {
+  const services = build({ ...context, actor })
   const nothing = async () => null
 
-  async function recorded<Result>(
+  function recorded<Result>(
     action: Action,
     subject: string,
     key: string | number | ((result: Result) => string | number),
-    read: () => Promise<unknown>,
-    act: () => Promise<Result>,
+    read: (own: Services) => Promise<unknown>,
+    act: (own: Services) => Promise<Result>,
   ): Promise<Result> {
-    const before = await read()
-    const result = await act()
-    const after = action === 'delete' ? null : result
-    const subjectKey = String(typeof key === 'function' ? key(result) : key)
-    await recordChange(database, actor, { action, subject, key: subjectKey, before, after })
-    return result
+    return inOneTransaction({ ...context, actor }, async (inside) => {
+      const own = build(inside)
+      const before = await read(own)
+      const result = await act(own)
+      await recordChange(inside.database.kysely, actor, {
+        // Nobody wrote what selectors find.
+        action: actor === SELECTORS ? 'adopt' : action,
+        subject,
+        key: String(typeof key === 'function' ? key(result) : key),
+        before,
+        after: action === 'delete' ? null : result,
+      })
+      return result
+    })
   }
 
   return {
-    ...services,
+    // These record what they do themselves.
+    ...reading(services, 'pipelines', 'collected', 'parsePlan'),
     projects: {
-      ...projects,
-      create: (project) => recorded('create', 'project', project.name, nothing, () => projects.create(project)),
+      ...reading(services.projects, 'list', 'get', 'exists'),
+      create: (project) => recorded('create', 'project', project.name, nothing, (own) => own.projects.create(project)),
       update: (name, changes) =>
         recorded(
           'update',
           'project',
           name,
-          () => projects.get(name),
-          () => projects.update(name, changes),
+          (own) => own.projects.get(name),
+          (own) => own.projects.update(name, changes),
         ),
       remove: (name) =>
         recorded(
           'delete',
           'project',
           name,
-          () => projects.get(name),
-          () => projects.remove(name),
+          (own) => own.projects.get(name),
+          (own) => own.projects.remove(name),
         ),
     },
     blueprints: {
-      ...blueprints,
+      ...reading(services.blueprints, 'list', 'get', 'preview', 'previewOf'),
+      // Asks sources before it changes anything; the pipeline that it makes is recorded with it.
+      trigger: services.blueprints.trigger,
       create: (blueprint) =>
         recorded(
           'create',
           'blueprint',
           ({ id }) => id,
           nothing,
-          () => blueprints.create(blueprint),
+          (own) => own.blueprints.create(blueprint),
         ),
       update: (id, changes) =>
         recorded(
           'update',
           'blueprint',
           id,
-          () => blueprints.get(id),
-          () => blueprints.update(id, changes),
+          (own) => own.blueprints.get(id),
+          (own) => own.blueprints.update(id, changes),
+        ),
+      addScopes: (id, found) =>
+        recorded(
+          'update',
+          'blueprint',
+          id,
+          (own) => own.blueprints.get(id),
+          (own) => own.blueprints.addScopes(id, found),
         ),
       remove: (id) =>
         recorded(
           'delete',
           'blueprint',
           id,
-          () => blueprints.get(id),
-          () => blueprints.remove(id),
+          (own) => own.blueprints.get(id),
+          (own) => own.blueprints.remove(id),
         ),
     },
     connections: {
-      ...connections,
+      ...reading(services.connections, 'list', 'get', 'reveal', 'check', 'mask'),
       create: (plugin, values) =>
         recorded(
           'create',
           `${plugin} connection`,
           ({ id }) => id,
           nothing,
-          () => connections.create(plugin, values),
+          (own) => own.connections.create(plugin, values),
         ),
       update: (plugin, id, values) =>
         recorded(
           'update',
           `${plugin} connection`,
           id,
-          () => connections.get(plugin, id),
-          () => connections.update(plugin, id, values),
+          (own) => own.connections.get(plugin, id),
+          (own) => own.connections.update(plugin, id, values),
         ),
       remove: (plugin, id) =>
         recorded(
           'delete',
           `${plugin} connection`,
           id,
-          () => connections.get(plugin, id),
-          () => connections.remove(plugin, id),
+          (own) => own.connections.get(plugin, id),
+          (own) => own.connections.remove(plugin, id),
         ),
     },
     scopes: {
-      ...scopes,
+      ...reading(services.scopes, 'list', 'get', 'latestSyncState'),
       put: (plugin, connectionId, sent) =>
-        recorded('update', `${plugin} scopes`, connectionId, nothing, () => scopes.put(plugin, connectionId, sent)),
+        recorded('update', `${plugin} scopes`, connectionId, nothing, (own) =>
+          own.scopes.put(plugin, connectionId, sent),
+        ),
+      add: (plugin, connectionId, sent) =>
+        recorded('update', `${plugin} scopes`, connectionId, nothing, (own) =>
+          own.scopes.add(plugin, connectionId, sent),
+        ),
       update: (plugin, connectionId, id, changes) =>
         recorded(
           'update',
           `${plugin} scope`,
           `${connectionId}:${id}`,
-          async () => (await scopes.get(plugin, connectionId, id)).scope,
-          () => scopes.update(plugin, connectionId, id, changes),
+          async (own) => (await own.scopes.get(plugin, connectionId, id)).scope,
+          (own) => own.scopes.update(plugin, connectionId, id, changes),
         ),
-      remove: (plugin, connectionId, id, options) =>
-        recorded(
-          'delete',
-          options?.dataOnly ? `${plugin} scope data` : `${plugin} scope`,
-          `${connectionId}:${id}`,
-          async () => (await scopes.get(plugin, connectionId, id)).scope,
-          () => scopes.remove(plugin, connectionId, id, options),
-        ),
+      // Goes on over many transactions, and records them itself.
+      remove: services.scopes.remove,
     },
     scopeConfigs: {
-      ...scopeConfigs,
+      ...reading(services.scopeConfigs, 'list', 'get', 'projects', 'requireFreeName'),
       create: (plugin, connectionId, values) =>
         recorded(
           'create',
           `${plugin} scope config`,
           ({ id }) => id,
           nothing,
-          () => scopeConfigs.create(plugin, connectionId, values),
+          (own) => own.scopeConfigs.create(plugin, connectionId, values),
         ),
       update: (plugin, connectionId, id, values) =>
         recorded(
           'update',
           `${plugin} scope config`,
           id,
-          () => scopeConfigs.get(plugin, connectionId, id),
-          () => scopeConfigs.update(plugin, connectionId, id, values),
+          (own) => own.scopeConfigs.get(plugin, connectionId, id),
+          (own) => own.scopeConfigs.update(plugin, connectionId, id, values),
         ),
       remove: (plugin, connectionId, id) =>
         recorded(
           'delete',
           `${plugin} scope config`,
           id,
-          () => scopeConfigs.get(plugin, connectionId, id),
-          () => scopeConfigs.remove(plugin, connectionId, id),
+          (own) => own.scopeConfigs.get(plugin, connectionId, id),
+          (own) => own.scopeConfigs.remove(plugin, connectionId, id),
         ),
     },
   }

@@ -1,8 +1,10 @@
 import { Command } from 'commander'
-import { UserError } from '../errors.ts'
+import { messageOf, UserError } from '../errors.ts'
+import { assumptionLines, assumptionsOfProject } from '../pipelines/plan/assumptions.ts'
 import type { Pipeline, Task } from '../pipelines/records.ts'
 import type { PipelineEvent } from '../pipelines/services.ts'
-import { openControl } from './control.ts'
+import { commandLineActor, openControl } from './control.ts'
+import { fourKeyLines } from './four-keys.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -34,17 +36,29 @@ export const collect = new Command('collect')
     const last = await withDatabase(
       runtime,
       async (database, url) => {
-        const control = openControl(runtime, database)
-        const { blueprints, pipelines, projects } = control.services
+        const control = await openControl(runtime, database)
+        const { blueprints, pipelines, projects } = control.servicesFor(commandLineActor())
         const { blueprint } = await projects.get(name)
         if (!blueprint) throw new UserError(`Project ${name} has no blueprint: create one.`)
         const flags = { fullSync: options.full ?? false, skipCollectors: options.skipCollectors ?? false }
         const { id } = await blueprints.trigger(blueprint.id, flags)
+        if (!options.json) {
+          const assumed = await assumptionsOfProject(control.context, name)
+          for (const line of assumed.flatMap(assumptionLines)) console.log(line)
+        }
         const runner = await startOwnRunner(runtime.config, control, url)
-        const cancel = () => void pipelines.cancel(id)
+        const stop = new AbortController()
+        const cancel = () =>
+          void pipelines.cancel(id).catch((error) => {
+            say(`Run ${id} could not be cancelled: ${messageOf(database.explain(error) ?? error)}`)
+            stop.abort()
+          })
+        const tellAway = (error: Error) => say(`${error.message} The run goes on when it is back.`)
         runtime.signal.addEventListener('abort', cancel, { once: true })
         try {
-          return await show(pipelines.watch(id, new AbortController().signal), options.json ?? false)
+          const ended = await show(pipelines.watch(id, stop.signal, tellAway), options.json ?? false)
+          if (!options.json) for (const line of await fourKeyLines(database, name)) console.log(line)
+          return ended
         } finally {
           runtime.signal.removeEventListener('abort', cancel)
           await runner.stop()
@@ -54,6 +68,8 @@ export const collect = new Command('collect')
     )
     process.exitCode = CODES[last.status] ?? 1
   })
+
+const say = (line: string) => console.error(`weir: ${line}`)
 
 async function show(events: AsyncIterable<PipelineEvent>, asJson: boolean): Promise<Pipeline> {
   const bar = createBar()

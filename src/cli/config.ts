@@ -1,25 +1,29 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { Command } from 'commander'
-import { audited } from '../audit/audit.ts'
+import { assumptionsIn } from '../config-as-code/assumed.ts'
+import type { ConfigChange } from '../config-as-code/change.ts'
 import { parseConfig } from '../config-as-code/document.ts'
 import { exportConfig } from '../config-as-code/export.ts'
-import { type ConfigChange, type ReconcileContext, reconcile } from '../config-as-code/reconcile.ts'
+import { applyConfig, type ConfigContext, planConfig } from '../config-as-code/reconcile.ts'
 import { messageOf, UserError } from '../errors.ts'
-import { openControl } from './control.ts'
+import { createControlPlane } from '../pipelines/control-plane.ts'
+import { type Assumption, assumptionLines } from '../pipelines/plan/assumptions.ts'
+import { plugins } from '../plugins/index.ts'
+import { commandLineActor, openControl } from './control.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
-const actor = () => ({ name: userInfo().username, email: '', address: 'command line' })
-
-const withContext = <Result>(isDryRun: boolean, body: (context: ReconcileContext) => Promise<Result>) => {
+const withContext = <Result>(body: (context: ConfigContext) => Promise<Result>) => {
   const runtime = createRuntime()
   return withDatabase(
     runtime,
-    (database) => {
-      const { context, services } = openControl(runtime, database)
-      const { plugins } = context
-      const who = actor()
-      return body({ database, plugins, services: audited(services, database, who), environment: process.env, isDryRun })
+    async (database) => {
+      const { context, services } = await openControl(runtime, database)
+      const actor = commandLineActor()
+      return body({
+        control: context,
+        services,
+        servicesOn: (inside) => createControlPlane({ ...context, database: inside }).servicesFor(actor),
+      })
     },
     () => {},
   )
@@ -35,9 +39,14 @@ function readFile(file: string): string {
 
 const SIGN = { create: '+', update: '~' }
 const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-function print(changes: readonly ConfigChange[], asJson: boolean, done: string): void {
+function print(
+  changes: readonly ConfigChange[],
+  assumptions: readonly Assumption[],
+  asJson: boolean,
+  done: string,
+): void {
   if (asJson) {
-    console.log(JSON.stringify({ changes }))
+    console.log(JSON.stringify({ changes, assumptions }))
     return
   }
   for (const { action, subject, fields } of changes) {
@@ -46,39 +55,49 @@ function print(changes: readonly ConfigChange[], asJson: boolean, done: string):
       console.log(`    ${name}: ${action === 'create' ? shown(after) : `${shown(before)} → ${shown(after)}`}`)
     }
   }
+  for (const line of assumptions.flatMap(assumptionLines)) console.log(line)
   console.log(changes.length === 0 ? 'Nothing to change.' : `${changes.length} changes ${done}.`)
 }
 
 const json = ['--json', 'print JSON'] as const
+const empty = ['--allow-empty', 'let selectors choose nothing'] as const
+
+interface Options {
+  readonly json?: boolean
+  readonly allowEmpty?: boolean
+  readonly check?: boolean
+}
 
 const plan = new Command('plan')
   .description('show what apply would change')
   .argument('<file>', 'YAML')
   .option(...json)
+  .option(...empty)
   .option('--check', 'end with code 2 when there is something to change')
-  .action(async (file: string, options: { json?: boolean; check?: boolean }) => {
-    const document = parseConfig(readFile(file), file)
-    const changes = await withContext(true, (context) => reconcile(document, context))
-    print(changes, options.json ?? false, 'to make')
-    if (options.check && changes.length > 0) process.exitCode = 2
+  .action(async (file: string, { json: asJson = false, allowEmpty = false, check }: Options) => {
+    const config = parseConfig(readFile(file), file, process.env)
+    const changes = await withContext((context) => planConfig(config, { ...context, allowsEmpty: allowEmpty }))
+    print(changes, assumptionsIn(config.document, plugins), asJson, 'to make')
+    if (check && changes.length > 0) process.exitCode = 2
   })
 
 const apply = new Command('apply')
-  .description('make connections, scope configs, projects and schedules say what the file says')
+  .description('make connections, scope configs, projects and schedules say what the file says: all of it, or nothing')
   .argument('<file>', 'YAML')
   .option(...json)
-  .action(async (file: string, options: { json?: boolean }) => {
-    const document = parseConfig(readFile(file), file)
-    const changes = await withContext(false, (context) => reconcile(document, context))
-    print(changes, options.json ?? false, 'made')
+  .option(...empty)
+  .action(async (file: string, { json: asJson = false, allowEmpty = false }: Options) => {
+    const config = parseConfig(readFile(file), file, process.env)
+    const changes = await withContext((context) => applyConfig(config, { ...context, allowsEmpty: allowEmpty }))
+    print(changes, assumptionsIn(config.document, plugins), asJson, 'made')
   })
 
 const exportCommand = new Command('export')
-  .description('write the stored configuration as YAML; secrets become references to the environment')
+  .description('write the stored configuration as YAML; secrets become variables of the environment')
   .argument('[file]', 'where to; standard output when left out')
   .option(...json)
-  .action(async (file: string | undefined, options: { json?: boolean }) => {
-    const text = await withContext(true, exportConfig)
+  .action(async (file: string | undefined, options: Options) => {
+    const text = await withContext(exportConfig)
     if (file) writeFileSync(file, text)
     else process.stdout.write(options.json ? `${JSON.stringify({ config: text })}\n` : text)
   })

@@ -17,7 +17,7 @@ interface Finding {
 export const doctor = new Command('doctor')
   .description('check database, disk, encryption key, connections and schedule')
   .option('--json', 'print JSON')
-  .addHelpText('after', '\nEnds with 0 when nothing is bad, else with 1.')
+  .addHelpText('after', '\nEnds with 0 when nothing is bad, else with 1. A warning is not bad yet.')
   .action(async (options: { json?: boolean }) => {
     const runtime = createRuntime()
     const findings = await examine(runtime)
@@ -57,10 +57,10 @@ async function checkDisk({ config }: Runtime): Promise<Finding> {
   }
 }
 
-async function checkControl({ config, signal }: Runtime, open: () => ControlPlane): Promise<Finding[]> {
+async function checkControl({ config, signal }: Runtime, open: () => Promise<ControlPlane>): Promise<Finding[]> {
   let control: ControlPlane
   try {
-    control = open()
+    control = await open()
   } catch (error) {
     return [{ check: 'encryption key', state: 'bad', message: messageOf(error) }]
   }
@@ -87,7 +87,7 @@ async function checkConnections(
         const limited = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
         const result = await testConnection(source, settings, services.connections, { isSaved: true, signal: limited })
         if (result.success) return { check, state: 'good', message: 'answers' }
-        return { check, state: 'warning', message: result.message }
+        return { check, state: 'bad', message: result.message }
       } catch (error) {
         return { check, state: 'bad', message: messageOf(error) }
       }
@@ -108,7 +108,7 @@ async function checkSchedule({ services }: ControlPlane): Promise<Finding[]> {
         : `next at ${nextTick(cronConfig, new Date())?.toISOString() ?? 'never'}`
       const isFailed = last?.status === 'TASK_FAILED' || last?.status === 'TASK_PARTIAL'
       const history = last ? `, last run ${last.status.replace('TASK_', '').toLowerCase()}` : ', never run'
-      return { check, state: isFailed ? 'warning' : 'good', message: next + history }
+      return { check, state: isFailed ? 'bad' : 'good', message: next + history }
     }),
   )
 }

@@ -2,10 +2,12 @@ import type { Config } from '../config.ts'
 import type { ControlPlane } from '../pipelines/control-plane.ts'
 import { type Runner, startRunner } from '../pipelines/runner.ts'
 import { createTaskThreads } from '../pipelines/task-threads.ts'
+import { requireSameKey } from '../rotate-key.ts'
 
 /** Runs pipelines in threads of this process, beside other servers of the same database. */
-export const startOwnRunner = (config: Config, control: ControlPlane, databaseUrl: string): Promise<Runner> =>
-  startRunner(control, {
+export async function startOwnRunner(config: Config, control: ControlPlane, databaseUrl: string): Promise<Runner> {
+  const { database, secrets } = control.context
+  const runner = await startRunner(control, {
     dispatch: createTaskThreads({
       databaseUrl,
       secretKey: control.context.secrets.key,
@@ -17,3 +19,11 @@ export const startOwnRunner = (config: Config, control: ControlPlane, databaseUr
     maxParallel: config.pipelineMaxParallel,
     resume: config.resumePipelines,
   })
+  try {
+    await requireSameKey(database, secrets)
+    return runner
+  } catch (error) {
+    await runner.stop()
+    throw error
+  }
+}

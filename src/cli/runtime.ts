@@ -1,8 +1,11 @@
-import { type Config, readConfig } from '../config.ts'
+import { join, resolve } from 'node:path'
+import { addressSecrets } from '../address-secrets.ts'
+import { type Config, readConfig, secretsOf } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { startEmbedded } from '../database/embedded.ts'
 import { openDatabase } from '../database/open.ts'
-import { createLog, keepSecret, type Logger } from '../log.ts'
+import { messageOf, UserError } from '../errors.ts'
+import { createLog, keepSecret, type Logger, logDestination } from '../log.ts'
 import { prepareDatabase } from '../prepare-database.ts'
 
 /** What a subcommand works with. */
@@ -20,9 +23,7 @@ const STOP_DEADLINE_MS = 90_000
 
 export function createRuntime(): Runtime {
   const config = readConfig(process.env)
-  for (const secret of [config.encryptionSecret, config.notificationSecret, config.sessionSecret, config.authToken])
-    keepSecret(secret ?? '')
-  for (const provider of config.oidc) keepSecret(provider.clientSecret ?? '')
+  for (const secret of secretsOf(config)) keepSecret(secret)
 
   const stop = new AbortController()
   const abort = (reason?: Error) => {
@@ -35,7 +36,22 @@ export function createRuntime(): Runtime {
   process.on('disconnect', () => abort())
   process.channel?.unref()
 
-  return { config, log: createLog(config.logLevel), signal: stop.signal, fail: abort }
+  return { config, log: createLog(config.logLevel, openLog(config)), signal: stop.signal, fail: abort }
+}
+
+/** Where the log goes; undefined: standard error. A terminal is for people, so there it goes to a file. */
+export function logFileOf({ logFile, dataFolder }: Pick<Config, 'logFile' | 'dataFolder'>): string | undefined {
+  if (logFile !== undefined) return logFile === 'stderr' ? undefined : resolve(logFile)
+  return process.stderr.isTTY ? join(dataFolder, 'logs', 'weir.log') : undefined
+}
+
+function openLog(config: Config) {
+  const file = logFileOf(config)
+  try {
+    return logDestination(file)
+  } catch (error) {
+    throw new UserError(`The log cannot be written to ${file}: ${messageOf(error)}. Set LOGGING_FILE to another path.`)
+  }
 }
 
 /** Runs `body` on the database of DB_URL, or else on the embedded one, with all tables in place. */
@@ -48,6 +64,7 @@ export async function withDatabase<Result>(
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config.dataFolder, { onProgress, onLost: fail })
   try {
     const url = embedded?.url ?? config.databaseUrl ?? ''
+    for (const secret of addressSecrets(url)) keepSecret(secret)
     const database = await openDatabase(url)
     try {
       onProgress('preparing the tables')

@@ -1,6 +1,6 @@
 import { createServer as createProbe } from 'node:net'
 import { Command } from 'commander'
-import { accessMode, tokenFile } from '../api/access/access-token.ts'
+import { accessMode } from '../api/access/access-token.ts'
 import { createServer } from '../api/server.ts'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
@@ -10,6 +10,7 @@ import { startWatch } from '../traffic/watch.ts'
 import { openControl } from './control.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
+import { welcome } from './welcome.ts'
 
 export const up = new Command('up')
   .description('start the server, with an embedded database unless DB_URL names one')
@@ -22,7 +23,7 @@ export const up = new Command('up')
       runtime,
       async (database, url) => {
         if (signal.aborted) return untilStopped(runtime)
-        const control = openControl(runtime, database)
+        const control = await openControl(runtime, database)
         const server = await createServer({ config, control, log })
         const runner = await startOwnRunner(config, control, url)
         const watch = startWatch(engineOn(database), (id, err) =>
@@ -33,8 +34,8 @@ export const up = new Command('up')
           const address = await server
             .listen({ host: config.host, port: config.port })
             .catch((error) => Promise.reject(explainListen(error, config)))
-          if (accessMode(config) === 'token' && !config.authToken) say(`the access token is in ${tokenFile(config)}`)
           say(`ready at ${address}`)
+          console.log(await welcome(config, control, address))
           await untilStopped(runtime)
         } finally {
           say('stopping')

@@ -1,56 +1,75 @@
 /** Before a blueprint runs: scopes that have come to match its selectors join it. */
+import type { Database } from '../database/database.ts'
 import { messageOf } from '../errors.ts'
+import { joined } from '../pipelines/blueprint-rows.ts'
 import type { Blueprint, BlueprintConnection } from '../pipelines/records.ts'
 import type { ServiceContext, Services } from '../pipelines/services.ts'
 import { sourceNamed } from '../pipelines/sources.ts'
-import { idOfScope, scopesOf } from './reconcile-project.ts'
 import { chooseScopes } from './selectors.ts'
-import { readSelectors } from './stored-selectors.ts'
+import { idOfScope, scopesOf } from './stored-scopes.ts'
+import { type ConnectionSelectors, readSelectors } from './stored-selectors.ts'
 
 type Context = Pick<ServiceContext, 'database' | 'plugins' | 'log'>
 
-export async function adoptScopes(context: Context, services: Services, blueprint: Blueprint): Promise<Blueprint> {
-  const rules = blueprint.mode === 'NORMAL' ? await readSelectors(context.database, blueprint.id) : []
+/** Longer than this nobody waits for the lists of sources: what is known already is collected. */
+const PATIENCE_MS = 60_000
+
+/** A given signal ends it with its reason; what others change meanwhile stays as they want it. */
+export async function adoptScopes(
+  context: Context,
+  services: Services,
+  blueprint: Blueprint,
+  signal = new AbortController().signal,
+): Promise<Blueprint> {
+  const rulesIn = async (database: Database) =>
+    blueprint.mode === 'NORMAL' ? readSelectors(database, blueprint.id) : []
+  const rules = await rulesIn(context.database)
   if (rules.length === 0) return blueprint
-  const connections = blueprint.connections.map((each) => ({ ...each, scopes: [...each.scopes] }))
-  let count = 0
-  for (const { plugin, connectionId, selectors } of rules) {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  const found: BlueprintConnection[] = []
+  for (const rule of rules) {
     try {
-      const source = sourceNamed(context.plugins, plugin)
-      const settings = await services.connections.reveal(plugin, connectionId)
-      const known = new Set((await scopesOf(services, plugin, connectionId)).map((scope) => idOfScope(source, scope)))
-      for (const { scopeConfigId, ...selector } of selectors) {
-        for (const data of await chooseScopes(source, settings, selector)) {
-          const scopeId = idOfScope(source, data)
-          const scope = { ...data, ...(scopeConfigId && { scopeConfigId }) }
-          if (!known.has(scopeId)) await services.scopes.put(plugin, connectionId, [scope])
-          if (join(connections, plugin, connectionId, scopeId)) count++
-        }
-      }
+      const chosen = await chosenBy(context, services, rule, either)
+      if (chosen.scopes.length > 0) found.push(chosen)
     } catch (error) {
+      signal.throwIfAborted()
       // What is known is collected all the same; a source that is down is told by its own tasks.
       context.log.warn(
-        `${blueprint.name}: new scopes of ${plugin} connection ${connectionId} were not looked for: ${messageOf(error)}`,
+        `${blueprint.name}: new scopes of ${rule.plugin} connection ${rule.connectionId} were not looked for: ${messageOf(error)}`,
       )
     }
   }
-  if (count === 0) return blueprint
-  context.log.info(`${blueprint.name}: ${count} new scopes match its selectors and are collected from now on`)
-  await services.blueprints.update(blueprint.id, { connections })
-  // Not what the service shows: plans in it are masked.
-  return { ...blueprint, connections }
-}
-
-type Growing = Omit<BlueprintConnection, 'scopes'> & { scopes: { scopeId: string }[] }
-
-/** True when it was not there yet. */
-function join(connections: Growing[], pluginName: string, connectionId: number, scopeId: string): boolean {
-  let own = connections.find((each) => each.pluginName === pluginName && each.connectionId === connectionId)
-  if (!own) {
-    own = { pluginName, connectionId, scopes: [] }
-    connections.push(own)
+  if (!joined(blueprint.connections, found)) return blueprint
+  const asked = JSON.stringify(rules)
+  const grown = await services.blueprints.addScopes(blueprint.id, async (_current, database) =>
+    JSON.stringify(await rulesIn(database)) === asked ? found : [],
+  )
+  const count = countScopes(grown) - countScopes(blueprint)
+  if (count > 0) {
+    context.log.info(`${blueprint.name}: ${count} new scopes match its selectors and are collected from now on`)
   }
-  if (own.scopes.some((scope) => scope.scopeId === scopeId)) return false
-  own.scopes.push({ scopeId })
-  return true
+  return grown
 }
+
+/** What the selectors of a connection choose now, stored where it was not known. */
+async function chosenBy(
+  { plugins }: Context,
+  services: Services,
+  { plugin, connectionId, selectors }: ConnectionSelectors,
+  signal: AbortSignal,
+): Promise<BlueprintConnection> {
+  const source = sourceNamed(plugins, plugin)
+  const settings = await services.connections.reveal(plugin, connectionId)
+  const known = new Set((await scopesOf(services, plugin, connectionId)).map((scope) => idOfScope(source, scope)))
+  const ids = new Set<string>()
+  for (const { scopeConfigId, ...selector } of selectors) {
+    const chosen = await chooseScopes(source, settings, selector, signal)
+    const scopes = chosen.map((data) => ({ ...data, ...(scopeConfigId && { scopeConfigId }) }))
+    const unknown = scopes.filter((scope) => !known.has(idOfScope(source, scope)))
+    if (unknown.length > 0) await services.scopes.add(plugin, connectionId, unknown)
+    for (const scope of scopes) ids.add(idOfScope(source, scope))
+  }
+  return { pluginName: plugin, connectionId, scopes: [...ids].map((scopeId) => ({ scopeId })) }
+}
+
+const countScopes = ({ connections }: Blueprint) => connections.reduce((sum, { scopes }) => sum + scopes.length, 0)

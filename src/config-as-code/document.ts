@@ -1,12 +1,10 @@
 /** The YAML file: what it may say, checked strictly, since nobody is there to ask. */
-import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { explainIssues } from '../api/contract/explain-issues.ts'
 import { parseTime } from '../database/time.ts'
-import { messageOf, UserError } from '../errors.ts'
-
-/** Secrets come from the environment; the file can be shown to everybody. */
-export const environmentReference = z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) })
+import { UserError } from '../errors.ts'
+import { type ConfigFile, type ConfigText, configFile, type Path, readConfigText } from './config-file.ts'
+import { type Environment, fillVariables, type Templates } from './variables.ts'
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.any()), z.record(z.string(), z.any())])
 
@@ -31,6 +29,9 @@ const time = z.union([z.string(), z.date()]).transform((sent, context) => {
   return z.NEVER
 })
 
+/** Stages of tasks; checked in full where it is stored. */
+const plan = z.array(z.array(z.record(z.string(), z.any())))
+
 const project = z.strictObject({
   description: z.string().default(''),
   /** Names, or names with options. */
@@ -38,11 +39,18 @@ const project = z.strictObject({
   /** Cron in UTC, or `manual`. */
   schedule: z.string().default('0 0 * * *'),
   enable: z.boolean().default(true),
-  timeAfter: time.optional(),
-  skipOnFail: z.boolean().default(false),
+  /** Null: everything. What is left out from here on is left as it is, or as a new project has it. */
+  timeAfter: time.nullable().optional(),
+  skipOnFail: z.boolean().default(true),
   priority: z.int().default(0),
   labels: z.array(z.string()).default([]),
   collect: z.array(selector).default([]),
+  /** Instead of `collect`: tasks as they are written (mode ADVANCED). */
+  plan: plan.optional(),
+  beforePlan: plan.nullable().optional(),
+  afterPlan: plan.nullable().optional(),
+  skipCollectors: z.boolean().optional(),
+  fullSync: z.boolean().optional(),
 })
 
 const document = z.strictObject({
@@ -56,43 +64,46 @@ export type ConnectionConfig = z.output<typeof connection>
 export type ProjectConfig = z.output<typeof project>
 export type SelectorConfig = z.output<typeof selector>
 
-/** An alias without its anchor shows only when values are made. */
-function contentOf(parsed: ReturnType<typeof parseDocument>, file: string): unknown {
-  try {
-    return parsed.toJS()
-  } catch (error) {
-    throw new UserError(`${file} is not YAML: ${messageOf(error)}`)
+/** What a project has that says nothing. */
+export const projectDefaults = (): ProjectConfig => project.parse({})
+
+export interface Config {
+  readonly file: ConfigFile
+  readonly document: ConfigDocument
+  readonly templates: Templates
+}
+
+const MOST_ISSUES = 5
+
+/** Reads a file; its variables come from `environment` alone. */
+export const parseConfig = (text: string, name: string, environment: Environment): Config =>
+  checkConfig(readConfigText(text, name), name, environment)
+
+export function checkConfig(text: ConfigText, name: string, environment: Environment): Config {
+  const file = configFile(text, name)
+  const { content, templates } = fillVariables(file, environment)
+  const result = document.safeParse(content ?? {})
+  if (!result.success) {
+    const sentences = result.error.issues.slice(0, MOST_ISSUES).map((issue) => {
+      const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
+      const path = [...(issue.path as (string | number)[]), ...unknown]
+      return file.refusal(path, explainIssues([issue as any], { value: content ?? {}, schema: document })).message
+    })
+    throw new UserError(sentences.join(' '))
   }
+  for (const [path, each] of namesOf(result.data)) {
+    if (each.trim() !== each) throw file.refusal(path, `"${each}" begins or ends with a space: leave it out.`)
+  }
+  return { file, document: result.data, templates }
 }
 
-export function parseConfig(text: string, file: string): ConfigDocument {
-  const parsed = parseDocument(text, { prettyErrors: true })
-  const [error] = parsed.errors
-  if (error) throw new UserError(`${file} is not YAML: ${error.message.split('\n')[0]}`)
-  const result = document.safeParse(contentOf(parsed, file) ?? {})
-  if (!result.success) throw new UserError(`${file}: ${explainIssues(result.error.issues as any)}`)
-  return result.data
-}
-
-/** Replaces references by what the environment holds. */
-export function resolveEnvironment(
-  where: string,
-  settings: Readonly<Record<string, unknown>>,
-  isSecret: (name: string) => boolean,
-  environment: NodeJS.ProcessEnv,
-): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, each]) => {
-      const reference = environmentReference.safeParse(each)
-      if (reference.success) {
-        const found = environment[reference.data.env]
-        if (!found) throw new UserError(`${where}: ${name} comes from ${reference.data.env}, which is not set.`)
-        return [name, found]
-      }
-      if (isSecret(name) && each) {
-        throw new UserError(`${where}: ${name} is a secret. Write it as { env: NAME } and set NAME in the environment.`)
-      }
-      return [name, each]
-    }),
-  )
+function* namesOf({ connections, projects }: ConfigDocument): Iterable<readonly [path: Path, name: string]> {
+  for (const [plugin, byName] of Object.entries(connections)) {
+    for (const [name, { scopeConfigs }] of Object.entries(byName)) {
+      const path = ['connections', plugin, name]
+      yield [path, name]
+      for (const configName of Object.keys(scopeConfigs)) yield [[...path, 'scopeConfigs', configName], configName]
+    }
+  }
+  for (const name of Object.keys(projects)) yield [['projects', name], name]
 }

@@ -1,132 +1,183 @@
-/** The stored configuration as a file that `apply` takes; secrets become references to the environment. */
+/** The stored configuration as a file that `apply` takes; secrets become variables of the environment. */
 import { stringify } from 'yaml'
-import type { Blueprint, Settings } from '../pipelines/records.ts'
+import { readBlueprints } from '../pipelines/blueprint-rows.ts'
+import type { Blueprint, Project, Settings } from '../pipelines/records.ts'
 import { allConnected, type Connected } from '../pipelines/sources.ts'
-import type { PluginSpec } from '../plugin-kit/plugin.ts'
-import type { ReconcileContext } from './reconcile.ts'
-import { idOfScope, scopesOf } from './reconcile-project.ts'
+import { selectRows } from '../pipelines/store.ts'
+import type { Fields, PluginSpec } from '../plugin-kit/plugin.ts'
+import { blueprints } from '../system/projects.ts'
+import { isSame } from './change.ts'
+import type { Path } from './config-file.ts'
+import { projectDefaults } from './document.ts'
+import type { ConfigContext } from './reconcile.ts'
+import { standardOf, stateOf } from './reconcile-connection.ts'
+import { type Glob, globOf, isPattern } from './selectors.ts'
+import { idOfScope, scopesOf } from './stored-scopes.ts'
 import { readSelectors, type StoredSelector } from './stored-selectors.ts'
+import { readTemplates } from './stored-templates.ts'
+import { type VariableNames, variableNames } from './variable-names.ts'
 
-type Context = Pick<ReconcileContext, 'database' | 'plugins' | 'services'>
+type Context = Pick<ConfigContext, 'control' | 'services'>
+interface Exporting extends Context {
+  readonly names: VariableNames
+  readonly owners: readonly Connected[]
+}
 
-export async function exportConfig(context: Context): Promise<string> {
-  const owners = allConnected(context.plugins)
-  const connections: Record<string, Record<string, unknown>> = {}
-  for (const owner of owners) {
-    const all = await context.services.connections.list(owner.name)
-    if (all.length === 0) continue
-    const entries = all.map(async (each) => [each.name, await exportConnection(context, owner, each)])
-    connections[owner.name] = Object.fromEntries(await Promise.all(entries))
-  }
-  const projects: Record<string, unknown> = {}
-  for (let page = 1; ; page++) {
-    const { items } = await context.services.projects.list({ page, pageSize: 100 })
-    for (const { name, description, metrics, blueprint } of items) {
-      projects[name] = {
-        ...(description && { description }),
-        metrics: metrics
-          .filter(({ enable }) => enable)
-          .map(({ pluginName, pluginOption }) =>
-            hasFields(pluginOption) ? { [pluginName]: pluginOption } : pluginName,
-          ),
-        ...(blueprint && (await exportBlueprint(context, owners, blueprint))),
-      }
+const byName = <Item>(items: Iterable<readonly [string, Item]>): Record<string, Item> =>
+  Object.fromEntries([...items].sort(([left], [right]) => (left < right ? -1 : 1)))
+
+export async function exportConfig({ control, services }: Context): Promise<string> {
+  const { database, plugins, secrets } = control
+  const names = variableNames(await readTemplates(database), secrets)
+  const exporting: Exporting = { control, services, names, owners: allConnected(plugins) }
+  const connections: [string, unknown][] = []
+  for (const owner of exporting.owners) {
+    const own: [string, unknown][] = []
+    for (const { id, name } of await services.connections.list(owner.name)) {
+      own.push([name, await exportConnection(exporting, owner, id)])
     }
+    if (own.length > 0) connections.push([owner.name, byName(own)])
+  }
+  const projects: [string, unknown][] = []
+  for (let page = 1; ; page++) {
+    const { items } = await services.projects.list({ page, pageSize: 100 })
+    for (const project of items) projects.push([project.name, await exportProject(exporting, project)])
     if (items.length < 100) break
   }
-  return stringify({ connections, projects })
+  const content = { connections: byName(connections), projects: byName(projects) }
+  return stringify(names.written(content), { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** What differs from what it would be anyway. */
+function exportFields({ names }: Exporting, path: Path, fields: Fields, values: Settings): Record<string, unknown> {
+  const standard = standardOf(fields)
+  const told = Object.entries(stateOf(fields, values)).filter(([name, value]) => !isSame(value, standard[name]))
+  return Object.fromEntries(
+    told.map(([name, value]) => [name, names.hidden([...path, name], value, fields[name]?.kind === 'secret')]),
+  )
+}
+
+async function exportConnection(exporting: Exporting, { name: plugin, fields, source }: Connected, id: number) {
+  const { services } = exporting
+  if (!source) return {}
+  const connection = await services.connections.reveal(plugin, id)
+  const path = ['connections', plugin, connection.name]
+  const configs = await services.scopeConfigs.list(plugin, id)
+  const rules = configs.map(({ name, entities, ...values }): [string, unknown] => [
+    name,
+    {
+      ...(entities.length > 0 && { entities }),
+      ...exportFields(exporting, [...path, 'scopeConfigs', name], source.scopeConfig.fields, values),
+    },
+  ])
+  return {
+    ...exportFields(exporting, path, fields, connection),
+    ...(configs.length > 0 && { scopeConfigs: byName(rules) }),
+  }
+}
+
+async function exportProject(exporting: Exporting, { name, description, metrics, blueprint }: Project) {
+  const standard: Record<string, unknown> = projectDefaults()
+  const all = {
+    description,
+    metrics: metrics
+      .filter(({ enable }) => enable)
+      .map(({ pluginName, pluginOption }) => (hasFields(pluginOption) ? { [pluginName]: pluginOption } : pluginName)),
+    ...(blueprint ? await exportBlueprint(exporting, blueprint.id) : { schedule: 'manual', enable: false }),
+  }
+  const told = Object.entries(all).filter(
+    ([field, value]) => ['metrics', 'schedule', 'timeAfter'].includes(field) || !isSame(value, standard[field]),
+  )
+  return Object.fromEntries(
+    told.map(([field, value]) => [field, exporting.names.hidden(['projects', name, field], value, false)]),
+  )
 }
 
 const hasFields = (option: unknown): boolean =>
   option !== null && typeof option === 'object' && Object.keys(option).length > 0
 
-const variable = (...parts: readonly string[]) =>
-  parts
-    .join('_')
-    .toUpperCase()
-    .replace(/[^A-Z0-9]+/g, '_')
+async function exportBlueprint(exporting: Exporting, id: number) {
+  const { database, secrets } = exporting.control
+  const rows = await selectRows(database.kysely, blueprints, (query) => query.where('id', '=', id))
+  const [blueprint] = (await readBlueprints(database.kysely, rows, secrets)) as [Blueprint]
+  const { isManual, cronConfig, enable, timeAfter, skipOnFail, priority, labels, mode } = blueprint
+  return {
+    schedule: isManual ? 'manual' : cronConfig,
+    ...{ enable, timeAfter: timeAfter?.toISOString() ?? null, skipOnFail, priority, labels },
+    ...(blueprint.skipCollectors && { skipCollectors: true }),
+    ...(blueprint.fullSync && { fullSync: true }),
+    ...(blueprint.beforePlan && { beforePlan: blueprint.beforePlan }),
+    ...(mode === 'ADVANCED' ? { plan: blueprint.plan } : { collect: await exportCollected(exporting, blueprint) }),
+    ...(blueprint.afterPlan && { afterPlan: blueprint.afterPlan }),
+  }
+}
 
-/** What differs from what it would be anyway. */
-const told = (fields: PluginSpec['connection']['fields'], values: Settings, secret: (name: string) => unknown) =>
-  Object.fromEntries(
-    Object.entries(fields)
-      .filter(([, { isManaged }]) => !isManaged)
-      .filter(([name, { default: standard, kind }]) => {
-        const value = values[name]
-        const isEmpty = value === '' || value === null || value === undefined || value === 0
-        return kind === 'secret' ? Boolean(value) || name === 'password' : !isEmpty && value !== standard
-      })
-      .map(([name, { kind }]) => [name, kind === 'secret' ? secret(name) : values[name]]),
+async function exportCollected({ control, services, owners }: Exporting, { id, connections }: Blueprint) {
+  const stored = await readSelectors(control.database, id)
+  const collect: { readonly connection: string }[] = []
+  for (const { name: plugin, source } of owners) {
+    for (const { id: connectionId, name } of await services.connections.list(plugin)) {
+      const link = connections.find((each) => each.pluginName === plugin && each.connectionId === connectionId)
+      const own = stored.find((each) => each.plugin === plugin && each.connectionId === connectionId)
+      const connection = `${plugin}/${name}`
+      if (!source) {
+        if (link) collect.push({ connection })
+        continue
+      }
+      if (!link && !own) continue
+      const configs = await services.scopeConfigs.list(plugin, connectionId)
+      const selectors = own?.selectors ?? []
+      const others = await unchosen(services, source, connectionId, link?.scopes ?? [], selectors)
+      for (const { scopeConfigId, scopes, except, archived, topic } of [...selectors, ...others]) {
+        const scopeConfig = configs.find((each) => each.id === scopeConfigId)?.name
+        collect.push({
+          connection,
+          scopes,
+          ...(except.length > 0 && { except }),
+          ...(archived && { archived }),
+          ...(topic !== undefined && { topic }),
+          ...(scopeConfig !== undefined && { scopeConfig }),
+        } as { connection: string })
+      }
+    }
+  }
+  return collect.sort((left, right) =>
+    left.connection < right.connection ? -1 : left.connection > right.connection ? 1 : 0,
   )
-
-async function exportConnection(
-  { services }: Context,
-  { name: plugin, fields, source }: Connected,
-  connection: Settings,
-) {
-  if (!source) return {}
-  const env = (name: string) => ({ env: variable(plugin, connection.name, name) })
-  const configs = await services.scopeConfigs.list(plugin, connection.id)
-  const rules = configs.map(({ name, entities, ...values }) => [
-    name,
-    { ...(entities.length > 0 && { entities }), ...told(source.scopeConfig.fields, values, env) },
-  ])
-  return {
-    ...told(fields, connection, env),
-    ...(configs.length > 0 && { scopeConfigs: Object.fromEntries(rules) }),
-  }
 }
 
-async function exportBlueprint(context: Context, owners: readonly Connected[], blueprint: Blueprint) {
-  const collect = []
-  const stored = await readSelectors(context.database, blueprint.id)
-  for (const { pluginName, connectionId, scopes } of blueprint.connections) {
-    const owner = owners.find((each) => each.name === pluginName)
-    if (!owner) continue
-    const { source } = owner
-    const { name } = await context.services.connections.get(pluginName, connectionId)
-    if (!source) {
-      collect.push({ connection: `${pluginName}/${name}` })
-      continue
-    }
-    const configs = await context.services.scopeConfigs.list(pluginName, connectionId)
-    const configName = (id: number | undefined) => configs.find((each) => each.id === id)?.name
-    const own = stored.find((each) => each.plugin === pluginName && each.connectionId === connectionId)
-    const selectors: readonly Partial<StoredSelector>[] = own?.selectors ?? (await byName())
-    for (const { scopeConfigId, scopes: chosen, except = [], archived, topic } of selectors) {
-      const scopeConfig = configName(scopeConfigId)
-      collect.push({
-        connection: `${pluginName}/${name}`,
-        scopes: chosen,
-        ...(except.length > 0 && { except }),
-        ...(archived && { archived }),
-        ...(topic && { topic }),
-        ...(scopeConfig && { scopeConfig }),
-      })
-    }
-
-    async function byName(): Promise<Partial<StoredSelector>[]> {
-      const wanted = new Set(scopes.map(({ scopeId }) => scopeId))
-      const all = await scopesOf(context.services, pluginName, connectionId)
-      const chosen = all.filter((scope) => wanted.has(idOfScope(source as PluginSpec, scope)))
-      const shown = (scope: Settings) => (source?.scope.remote ? String(scope.fullName ?? scope.name) : plain(scope))
-      return [...Map.groupBy(chosen, ({ scopeConfigId }) => scopeConfigId)].map(([scopeConfigId = 0, group]) => ({
-        scopeConfigId,
-        scopes: group.map(shown),
-        archived: true,
-      }))
-    }
-  }
-  return {
-    schedule: blueprint.isManual ? 'manual' : blueprint.cronConfig,
-    ...(!blueprint.enable && { enable: false }),
-    ...(blueprint.timeAfter && { timeAfter: blueprint.timeAfter.toISOString() }),
-    ...(blueprint.skipOnFail && { skipOnFail: true }),
-    ...(blueprint.priority !== 0 && { priority: blueprint.priority }),
-    ...(blueprint.labels.length > 0 && { labels: blueprint.labels }),
-    ...(collect.length > 0 && { collect }),
-  }
+/** Scopes that were put by hand, and that no selector names: by their names, or whole where a name is not enough. */
+async function unchosen(
+  services: Context['services'],
+  source: PluginSpec,
+  connectionId: number,
+  links: readonly { readonly scopeId: string }[],
+  selectors: readonly StoredSelector[],
+): Promise<StoredSelector[]> {
+  const ids = new Set(links.map(({ scopeId }) => scopeId))
+  const scopes = await scopesOf(services, source.name, connectionId)
+  const globs = selectors.map(({ scopes: chosen, except }) => ({
+    patterns: chosen.filter(isPattern).map(globOf),
+    written: new Set(chosen.filter((each) => !isPattern(each)).map((each) => idOfScope(source, each as Settings))),
+    excluded: except.map(globOf),
+  }))
+  const isChosen = (scope: Settings) =>
+    globs.some(({ patterns, written, excluded }) => {
+      const title = String(scope.fullName ?? scope.slug ?? scope.name ?? '')
+      const fits = (glob: Glob) => glob.test(title)
+      return written.has(idOfScope(source, scope)) || (patterns.some(fits) && !excluded.some(fits))
+    })
+  const left = scopes.filter((scope) => ids.has(idOfScope(source, scope)) && !isChosen(scope))
+  return [...Map.groupBy(left, ({ scopeConfigId = 0 }) => scopeConfigId)].map(([scopeConfigId, group]) => {
+    const named = group.map((scope) => (isUnmistakable(scope.fullName) ? String(scope.fullName) : plain(scope)))
+    const isByName = named.some((each) => typeof each === 'string')
+    return { scopeConfigId, scopes: named, except: [], archived: isByName }
+  })
 }
+
+/** The path of a repository names no other; the title of a board may. */
+const isUnmistakable = (fullName: unknown) =>
+  typeof fullName === 'string' && fullName.includes('/') && !fullName.includes('*')
 
 /** A scope without what belongs to its row rather than to it. */
 const plain = (scope: Settings): Settings =>

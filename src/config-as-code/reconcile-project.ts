@@ -1,217 +1,219 @@
-import { UserError } from '../errors.ts'
-import type { Blueprint, BlueprintConnection, Metric, Project, Scope, Settings } from '../pipelines/records.ts'
-import type { Services } from '../pipelines/services.ts'
-import { scopeKey } from '../pipelines/sources.ts'
-import { publicName } from '../pipelines/store.ts'
-import type { PluginSpec } from '../plugin-kit/plugin.ts'
-import type { ProjectConfig, SelectorConfig } from './document.ts'
-import type { ConfigChange, KnownConnection, ReconcileContext, Report } from './reconcile.ts'
-import { chooseScopes } from './selectors.ts'
-import { type StoredSelector, saveSelectors } from './stored-selectors.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { hintOf } from '../nearest.ts'
+import { readBlueprints } from '../pipelines/blueprint-rows.ts'
+import { checkSchedule } from '../pipelines/cron.ts'
+import { METRIC_PLANS } from '../pipelines/plan/metric-plans.ts'
+import { parsePlan } from '../pipelines/plan/parse-plan.ts'
+import type { Blueprint, BlueprintConnection, Metric } from '../pipelines/records.ts'
+import { selectRows } from '../pipelines/store.ts'
+import { blueprints } from '../system/projects.ts'
+import { type ChangedField, change, type State } from './change.ts'
+import type { Path } from './config-file.ts'
+import type { ProjectConfig } from './document.ts'
+import type { Reconciling } from './reconcile.ts'
+import type { KnownConnection } from './reconcile-connection.ts'
+import { type Collected, reconcileScopes } from './reconcile-scopes.ts'
+import { type ConnectionSelectors, readSelectors, saveSelectors } from './stored-selectors.ts'
+import { requireHidden } from './variables.ts'
 
 export async function reconcileProject(
-  name: string,
+  reconciling: Reconciling,
+  path: Path,
   config: ProjectConfig,
   connections: ReadonlyMap<string, KnownConnection>,
-  context: ReconcileContext,
-  report: Report,
 ): Promise<void> {
-  const { services, isDryRun } = context
-  const before = (await services.projects.exists(name)) ? await services.projects.get(name) : undefined
-  const metrics = metricsOf(config)
-  const changed = fieldsOf(
-    ['description', before?.description ?? '', config.description],
-    ['metrics', metricNames(before?.metrics ?? []), metricNames(metrics)],
-  )
-  if (!before) {
-    report({ action: 'create', subject: `project ${name}`, fields: changed })
-    if (!isDryRun) await services.projects.create({ name, description: config.description, metrics })
-  } else if (changed.length > 0) {
-    report({ action: 'update', subject: `project ${name}`, fields: changed })
-    if (!isDryRun) await services.projects.update(name, { description: config.description, metrics })
+  const { projects } = reconciling.services
+  const { file, templates } = reconciling.config
+  const name = String(path.at(-1))
+  for (const each of PLANS) {
+    requireHidden(file, templates, [...path, each], config[each])
+    await file.at([...path, each], () => config[each] && parsePlan(reconciling.control.plugins, config[each], each))
   }
-  const project = isDryRun ? before : await services.projects.get(name)
-  const scopes = await reconcileScopes(name, config, connections, context, report)
-  await reconcileBlueprint(name, config, project, scopes, context, report)
-}
-
-interface Collected {
-  readonly connection: KnownConnection
-  readonly scopeIds: readonly string[]
-  readonly selectors: readonly StoredSelector[]
-}
-
-/** Puts the scopes that the selectors choose now, each with its scope config. */
-async function reconcileScopes(
-  project: string,
-  { collect }: ProjectConfig,
-  connections: ReadonlyMap<string, KnownConnection>,
-  { services, isDryRun }: ReconcileContext,
-  report: Report,
-): Promise<Collected[]> {
-  const byConnection = Map.groupBy(collect, ({ connection }) => connection)
-  const collected: Collected[] = []
-  for (const [reference, selectors] of byConnection) {
-    const connection = connections.get(reference)
-    if (!connection) throw new UserError(`project ${project}: ${reference} is not among the connections of this file.`)
-    const { id, owner } = connection
-    const { source } = owner
-    if (!source) {
-      if (selectors.some(({ scopes }) => scopes.length > 0)) {
-        throw new UserError(`project ${project}: ${reference} has no scopes: it is taken whole. Leave them out.`)
-      }
-      collected.push({ connection, scopeIds: [], selectors: [] })
-      continue
-    }
-    const known = id ? await scopesOf(services, source.name, id) : []
-    const ids = new Set<string>()
-    const stored: StoredSelector[] = []
-    for (const selector of selectors) {
-      if (selector.scopes.length === 0) throw new UserError(`project ${project}: ${reference} needs scopes: name some.`)
-      const configId = scopeConfigId(reference, connection, selector)
-      stored.push({ ...rulesOf(selector), scopeConfigId: configId ?? 0 })
-      for (const data of await chooseScopes(source, connection.settings, selector)) {
-        const scopeId = idOfScope(source, data)
-        ids.add(scopeId)
-        const existing = known.find((each) => idOfScope(source, each) === scopeId)
-        const isRight = existing && (selector.scopeConfig === undefined || existing.scopeConfigId === configId)
-        if (isRight) continue
-        const wanted = { ...data, ...(configId && { scopeConfigId: configId }) }
-        const fields = fieldsOf(['scopeConfig', existing?.scopeConfigId ?? null, selector.scopeConfig ?? null])
-        const title = String(data.fullName ?? data.name ?? scopeId)
-        report({ action: existing ? 'update' : 'create', subject: `${source.name} scope ${title}`, fields })
-        if (isDryRun || !id) continue
-        if (existing) await services.scopes.update(source.name, id, scopeId, { scopeConfigId: configId ?? null })
-        else await services.scopes.put(source.name, id, [wanted])
-      }
-    }
-    collected.push({ connection, scopeIds: [...ids].sort(), selectors: stored })
+  if (!isManual(config)) await file.at([...path, 'schedule'], () => checkSchedule(config.schedule))
+  if (config.plan && config.collect.length > 0) {
+    throw file.refusal(
+      [...path, 'collect'],
+      'a project has either collect or a plan of its own: leave one of them out.',
+    )
   }
-  return collected
+  const isNew = !(await projects.exists(name))
+  const { description } = config
+  const metrics = metricsOf(reconciling, path, config)
+  const blueprint = config.plan && { mode: 'ADVANCED' as const, plan: config.plan as unknown as Blueprint['plan'] }
+  await change(reconciling, {
+    subject: `project ${name}`,
+    async read() {
+      if (!(await projects.exists(name))) return undefined
+      const project = await projects.get(name)
+      return { description: project.description, metrics: metricNames(project.metrics) }
+    },
+    write: () =>
+      isNew
+        ? projects.create({ name, description, metrics, ...(blueprint && { blueprint }) })
+        : projects.update(name, { description, metrics }),
+  })
+  const collected = await reconcileScopes(reconciling, path, config, connections)
+  await reconcileBlueprint(reconciling, path, config, collected)
 }
 
-/** What a project begins with. */
-const NEW_BLUEPRINT: Partial<Blueprint> = {
-  enable: true,
-  isManual: false,
-  cronConfig: '0 0 * * *',
-  skipOnFail: false,
-  priority: 0,
-  labels: [],
-  connections: [],
-}
+const isManual = ({ schedule }: ProjectConfig) => schedule.trim().toLowerCase() === 'manual'
+const PLANS = ['plan', 'beforePlan', 'afterPlan'] as const
 
 async function reconcileBlueprint(
-  name: string,
+  reconciling: Reconciling,
+  path: Path,
   config: ProjectConfig,
-  project: Project | undefined,
   collected: readonly Collected[],
-  { services, database, isDryRun }: ReconcileContext,
-  report: Report,
 ): Promise<void> {
-  const isManual = config.schedule.trim().toLowerCase() === 'manual'
+  const { services, database, control } = reconciling
+  const name = String(path.at(-1))
+  const stored = async () => {
+    const rows = await selectRows(database.kysely, blueprints, (query) => query.where('project_name', '=', name))
+    const [blueprint] = await readBlueprints(database.kysely, rows, control.secrets)
+    return blueprint
+  }
+  const before = await stored()
+  // What an export says of a project whose blueprint was deleted; a new project has got one by now.
+  if (!before && !config.enable && isManual(config) && collected.length === 0 && !config.plan) return
+  const isAdvanced = (before?.mode ?? (config.plan ? 'ADVANCED' : 'NORMAL')) === 'ADVANCED'
+  if (isAdvanced && collected.length > 0) {
+    const { file } = reconciling.config
+    throw file.refusal(
+      [...path, 'collect'],
+      `project ${name} runs a plan of its own: give it as plan, without collect.`,
+    )
+  }
+  if (!isAdvanced && config.plan) {
+    const { file } = reconciling.config
+    throw file.refusal(
+      [...path, 'plan'],
+      `project ${name} collects by its connections, which cannot be changed: delete its blueprint first.`,
+    )
+  }
+  const selectors = selectorsOf(collected)
+  const wanted = wantedOf(config, collected, isAdvanced)
+  const known = before && stateOf(before, await readSelectors(database, before.id))
+  if (known && isSettled(known, { ...wanted, selectors: isAdvanced ? [] : selectors })) return
+  await change(reconciling, {
+    subject: `schedule of ${name}`,
+    async read() {
+      const blueprint = await stored()
+      return blueprint && stateOf(blueprint, await readSelectors(database, blueprint.id))
+    },
+    async write() {
+      const { id } = before
+        ? await services.blueprints.update(before.id, wanted)
+        : await services.blueprints.create({ ...wanted, name: `${name}-Blueprint`, projectName: name })
+      if (!isAdvanced) await saveSelectors(database, id, selectors)
+    },
+    show: (field) => (field.name === 'connections' ? counted(field) : field.name === 'selectors' ? told(field) : field),
+  })
+
+  /** By names: ids say nothing, and a plan cannot know them. */
+  function told({ name: field, before: known, after }: ChangedField): ChangedField {
+    const tell = (all: unknown) =>
+      ((all ?? []) as ReturnType<typeof bySource>).flatMap(({ plugin, connectionId, rules }) => {
+        const own = collected.find(
+          ({ connection }) => connection.owner.name === plugin && connection.id === connectionId,
+        )
+        return rules.map(({ scopeConfigId, ...rule }) => {
+          const [scopeConfig] = [...(own?.connection.scopeConfigs ?? [])].find(([, id]) => id === scopeConfigId) ?? []
+          return { connection: own?.reference ?? plugin, ...rule, ...(scopeConfig && { scopeConfig }) }
+        })
+      })
+    return { name: field, before: tell(known), after: tell(after) }
+  }
+}
+
+function wantedOf(config: ProjectConfig, collected: readonly Collected[], isAdvanced: boolean) {
+  const { enable, schedule, timeAfter, skipOnFail, priority, labels, beforePlan, afterPlan, skipCollectors, fullSync } =
+    config
   const connections: BlueprintConnection[] = collected
     .filter(({ connection, scopeIds }) => connection.owner.feed || scopeIds.length > 0)
     .map(({ connection, scopeIds }) => ({
       pluginName: connection.owner.name,
-      connectionId: connection.id ?? 0,
+      connectionId: connection.id,
       scopes: scopeIds.map((scopeId) => ({ scopeId })),
     }))
-  const wanted: Partial<Blueprint> = {
-    enable: config.enable,
-    isManual,
-    ...(!isManual && { cronConfig: config.schedule }),
-    ...(config.timeAfter && { timeAfter: config.timeAfter }),
-    skipOnFail: config.skipOnFail,
-    priority: config.priority,
-    labels: [...config.labels].sort(),
-    connections,
+  return {
+    enable,
+    isManual: isManual(config),
+    ...(!isManual(config) && { cronConfig: schedule }),
+    ...(timeAfter !== undefined && { timeAfter }),
+    skipOnFail,
+    priority,
+    labels: [...labels].sort(),
+    ...(isAdvanced ? config.plan && { mode: 'ADVANCED' as const, plan: config.plan as any } : { connections }),
+    ...(beforePlan !== undefined && { beforePlan: beforePlan as any }),
+    ...(afterPlan !== undefined && { afterPlan: afterPlan as any }),
+    ...(skipCollectors !== undefined && { skipCollectors }),
+    ...(fullSync !== undefined && { fullSync }),
   }
-  const before = project?.blueprint ?? undefined
-  const known: Partial<Blueprint> = before ?? NEW_BLUEPRINT
-  const changed = fieldsOf(
-    ...Object.entries(wanted).map(([field, after]) => {
-      const stored = known[field as keyof Blueprint] ?? null
-      return [
-        field,
-        field === 'connections' ? inOrder(stored) : stored,
-        field === 'connections' ? inOrder(after) : after,
-      ] as const
-    }),
-  )
-  if (changed.length > 0) report({ action: 'update', subject: `schedule of ${name}`, fields: changed.map(shortened) })
-  if (isDryRun || !before) return
-  if (changed.length > 0) await services.blueprints.update(before.id, wanted)
-  await saveSelectors(
-    database,
-    before.id,
-    collected
-      .filter(({ selectors }) => selectors.length > 0)
-      .map(({ connection, selectors }) => ({
-        plugin: connection.owner.name,
-        connectionId: connection.id ?? 0,
-        selectors,
-      })),
-  )
 }
 
+const selectorsOf = (collected: readonly Collected[]): ConnectionSelectors[] =>
+  collected
+    .filter(({ selectors }) => selectors.length > 0)
+    .map(({ connection, selectors }) => ({ plugin: connection.owner.name, connectionId: connection.id, selectors }))
+
+/** All of a blueprint that a file can tell. A NORMAL plan follows from the rest. */
+function stateOf(blueprint: Blueprint, selectors: readonly ConnectionSelectors[]): State {
+  const { enable, isManual, cronConfig, timeAfter, skipOnFail, priority, labels, mode, plan, connections } = blueprint
+  const { beforePlan, afterPlan, skipCollectors, fullSync } = blueprint
+  return {
+    ...{ enable, isManual, cronConfig, timeAfter, skipOnFail, priority, labels, skipCollectors, fullSync },
+    ...{ beforePlan, afterPlan, plan: mode === 'ADVANCED' ? plan : null },
+    ...{ connections: inOrder(connections), selectors: bySource(selectors) },
+  }
+}
+
+/** Spares the writing of thousands of scopes that are there already. */
+function isSettled(known: State, wanted: Readonly<Record<string, any>>): boolean {
+  const { mode: _mode, connections, selectors, ...rest } = wanted
+  const state = {
+    ...rest,
+    ...(connections && { connections: inOrder(connections) }),
+    selectors: bySource(selectors),
+  }
+  return Object.entries(state).every(([name, value]) => isDeepStrictEqual(known[name], value))
+}
+
+const byText = (left: unknown, right: unknown) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)
 /** Whatever order they are stored in. */
-const inOrder = (connections: any): any =>
-  (connections ?? [])
-    .map(({ pluginName, connectionId, scopes }: BlueprintConnection) => ({
+const inOrder = (connections: readonly BlueprintConnection[]) =>
+  connections
+    .map(({ pluginName, connectionId, scopes }) => ({
       pluginName,
       connectionId,
       scopes: scopes.map(({ scopeId }) => scopeId).sort(),
     }))
-    .sort((left: any, right: any) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1))
+    .sort(byText)
+const bySource = (selectors: readonly ConnectionSelectors[]) =>
+  selectors.map(({ plugin, connectionId, selectors: rules }) => ({ plugin, connectionId, rules })).sort(byText)
 
 /** Of many scopes their number says enough; each new one has a line of its own. A connection without any counts whole. */
-const shortened = (field: ConfigChange['fields'][number]): ConfigChange['fields'][number] => {
-  const count = (value: any) =>
-    Array.isArray(value) ? value.reduce((sum, { scopes }) => sum + (scopes.length || 1), 0) : 0
-  return field.name === 'connections'
-    ? { name: 'scopes', before: count(field.before), after: count(field.after) }
-    : field
+function counted({ before, after }: ChangedField): ChangedField {
+  const count = (all: unknown) =>
+    ((all ?? []) as ReturnType<typeof inOrder>).reduce((sum, { scopes }) => sum + (scopes.length || 1), 0)
+  return { name: 'scopes', before: count(before), after: count(after) }
 }
 
-const fieldsOf = (...fields: readonly (readonly [name: string, before: unknown, after: unknown])[]) =>
-  fields
-    .filter(([, before, after]) => JSON.stringify(before) !== JSON.stringify(after))
-    .map(([name, before, after]) => ({ name, before, after }))
-
-const metricsOf = ({ metrics }: ProjectConfig): Metric[] =>
-  metrics.flatMap((each) =>
-    typeof each === 'string'
-      ? [{ pluginName: each, pluginOption: {}, enable: true }]
-      : Object.entries(each).map(([pluginName, pluginOption]) => ({ pluginName, pluginOption, enable: true })),
-  )
+function metricsOf({ config: { file } }: Reconciling, path: Path, { metrics }: ProjectConfig): Metric[] {
+  const all = new Map<string, Metric>()
+  for (const [index, each] of metrics.entries()) {
+    for (const [pluginName, pluginOption] of Object.entries(typeof each === 'string' ? { [each]: {} } : each)) {
+      const place = [...path, 'metrics', index]
+      if (all.has(pluginName)) throw file.refusal(place, `${pluginName} is named twice: once is enough.`)
+      if (!Object.hasOwn(METRIC_PLANS, pluginName)) {
+        throw file.refusal(place, `there is no metric ${pluginName}${hintOf(pluginName, Object.keys(METRIC_PLANS))}`)
+      }
+      all.set(pluginName, { pluginName, pluginOption, enable: true })
+    }
+  }
+  return [...all.values()]
+}
 const metricNames = (metrics: readonly Metric[]) =>
   metrics
     .filter(({ enable }) => enable)
     .map(({ pluginName, pluginOption }) => `${pluginName} ${JSON.stringify(pluginOption || {})}`)
     .sort()
-
-const rulesOf = ({ scopes, except, archived, topic }: SelectorConfig) => ({
-  scopes,
-  except,
-  archived,
-  ...(topic !== undefined && { topic }),
-})
-
-function scopeConfigId(reference: string, { scopeConfigs }: KnownConnection, { scopeConfig }: SelectorConfig) {
-  if (scopeConfig === undefined) return undefined
-  if (scopeConfigs.has(scopeConfig)) return scopeConfigs.get(scopeConfig)
-  throw new UserError(`${scopeConfig} is not among the scope configs of ${reference} in this file.`)
-}
-
-export const idOfScope = (source: PluginSpec, scope: Settings): string => String(scope[publicName(scopeKey(source))])
-
-const PAGE = 1000
-export async function scopesOf(services: Services, plugin: string, connectionId: number): Promise<Scope[]> {
-  const all: Scope[] = []
-  for (let page = 1; ; page++) {
-    const { items } = await services.scopes.list(plugin, connectionId, { page, pageSize: PAGE })
-    all.push(...items.map(({ scope }) => scope))
-    if (items.length < PAGE) return all
-  }
-}

@@ -1,9 +1,10 @@
 /** Scopes chosen by rule, such as every repository of an organisation that is not archived. */
 import { UserError } from '../errors.ts'
 import { openClient } from '../plugin-kit/connection.ts'
-import type { ApiClient } from '../plugin-kit/http/index.ts'
+import { HttpFatalError } from '../plugin-kit/http/index.ts'
+import { compilePattern, matches } from '../plugin-kit/patterns.ts'
 import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
+import { type RemoteEntry, understanding } from '../plugin-kit/remote-scopes.ts'
 
 export interface Selector {
   readonly scopes: readonly (string | Settings)[]
@@ -12,82 +13,119 @@ export interface Selector {
   readonly topic?: string | undefined
 }
 
-const isPattern = (scope: string | Settings): scope is string => typeof scope === 'string'
+export const isPattern = (scope: string | Settings): scope is string => typeof scope === 'string'
 
-/** `*` stands for anything but a slash, `**` for anything. */
-export function globOf(pattern: string): RegExp {
+export interface Glob {
+  test(name: string): boolean
+}
+
+/** `*` stands for anything but a slash, `**` for anything. Many stars would keep a backtracking matcher busy for ever. */
+export function globOf(pattern: string): Glob {
   const source = pattern
     .split(/(\*+)/)
     .map((part) => (part === '*' ? '[^/]*' : part.startsWith('**') ? '.*' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&')))
     .join('')
-  return new RegExp(`^${source}$`, 'i')
+  const compiled = compilePattern(`(?i)^${source}$`, pattern)
+  return { test: (name) => matches(compiled, name) }
 }
 
 const MOST_PAGES = 1000
 const WAIT_MS = 120_000
 
-/** The scopes that a selector chooses now, asked of the source. */
-export async function chooseScopes(source: PluginSpec, settings: Settings, selector: Selector): Promise<Settings[]> {
-  const given = selector.scopes.filter((scope) => !isPattern(scope)) as Settings[]
-  const patterns = selector.scopes.filter(isPattern)
-  if (patterns.length === 0) return given
-  if (!source.scope.remote) {
+/** What a source offers, asked for once. */
+export interface Catalogue {
+  /** Every scope that a pattern fits. */
+  matching(pattern: string): Promise<readonly RemoteEntry[]>
+  /** Full names of all that was seen, and of the groups that may be asked for. */
+  names(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+export function openCatalogue(source: PluginSpec, settings: Settings, until?: AbortSignal): Catalogue {
+  const { remote } = source.scope
+  if (!remote) {
     throw new UserError(`${source.title} cannot be asked for its scopes: write them as objects with their fields.`)
   }
   const client = openClient(source, settings)
+  const groups = new Map<string | undefined, Promise<readonly RemoteEntry[]>>()
+
+  async function read(group: string | undefined): Promise<readonly RemoteEntry[]> {
+    const signal = until ?? AbortSignal.timeout(WAIT_MS)
+    const found: RemoteEntry[] = []
+    let page: unknown
+    for (let count = 0; count < MOST_PAGES; count++) {
+      const inGroup = { ...(group !== undefined && { group }), ...(page !== undefined && { page }) }
+      const { children, next } = await remote!.list({ client, settings, signal, ...inGroup })
+      found.push(...children)
+      if (next === undefined) break
+      page = next
+    }
+    return found
+  }
+  function listOf(group: string | undefined): Promise<readonly RemoteEntry[]> {
+    const known = groups.get(group) ?? understanding(source.title, () => read(group))
+    groups.set(group, known)
+    return known
+  }
+  async function walk(group: string | undefined, seen = new Set<string>()): Promise<readonly RemoteEntry[]> {
+    const scopes: RemoteEntry[] = []
+    for (const entry of await listOf(group)) {
+      if (entry.type === 'scope') scopes.push(entry)
+      else if (!seen.has(entry.id)) {
+        seen.add(entry.id)
+        scopes.push(...(await walk(entry.id, seen)))
+      }
+    }
+    return scopes
+  }
+
+  return {
+    async matching(pattern) {
+      const glob = globOf(pattern)
+      // `acme/*` needs one group asked; `*/web` all of them.
+      const literal = pattern.slice(0, pattern.search(/[*/]/) + 1 || undefined).replace(/[*/]$/, '')
+      const isOneGroup = pattern.startsWith(`${literal}/`)
+      return (await walk(isOneGroup ? literal : undefined)).filter(({ fullName }) => glob.test(fullName))
+    },
+    async names() {
+      const lists = await Promise.allSettled([listOf(undefined), ...groups.values()])
+      return lists.flatMap((each) => (each.status === 'fulfilled' ? each.value.map(({ fullName }) => fullName) : []))
+    },
+    close: () => client.close(),
+  }
+}
+
+/** A group that the source does not have, or does not show to this connection. */
+export const isAbsent = (error: unknown): boolean => error instanceof HttpFatalError && error.status === 404
+
+export function fitting(entries: Iterable<RemoteEntry>, { except, archived, topic }: Selector): RemoteEntry[] {
+  const excluded = except.map(globOf)
+  return [...entries].filter(
+    (entry) =>
+      (archived || !entry.archived) &&
+      (topic === undefined || entry.topics?.includes(topic)) &&
+      !excluded.some((glob) => glob.test(entry.fullName)),
+  )
+}
+
+/** The scopes that a selector chooses now, asked of the source. */
+export async function chooseScopes(
+  source: PluginSpec,
+  settings: Settings,
+  selector: Selector,
+  signal?: AbortSignal,
+): Promise<Settings[]> {
+  const written = selector.scopes.filter((scope) => !isPattern(scope)) as Settings[]
+  const patterns = selector.scopes.filter(isPattern)
+  if (patterns.length === 0) return written
+  const catalogue = openCatalogue(source, settings, signal)
   try {
     const found = new Map<string, RemoteEntry>()
     for (const pattern of patterns) {
-      for (const entry of await entriesOf(source, settings, client, pattern)) found.set(entry.id, entry)
+      for (const entry of await catalogue.matching(pattern)) found.set(entry.id, entry)
     }
-    const excluded = selector.except.map(globOf)
-    const chosen = [...found.values()].filter(
-      (entry) =>
-        (selector.archived || !entry.archived) &&
-        (selector.topic === undefined || entry.topics?.includes(selector.topic)) &&
-        !excluded.some((glob) => glob.test(entry.fullName)),
-    )
-    return [...given, ...chosen.map(({ data }) => data as Settings)]
+    return [...written, ...fitting(found.values(), selector).map(({ data }) => data as Settings)]
   } finally {
-    await client.close()
-  }
-}
-
-async function entriesOf(source: PluginSpec, settings: Settings, client: ApiClient, pattern: string) {
-  const glob = globOf(pattern)
-  // `acme/*` needs one group asked; `*/web` all of them.
-  const literal = pattern.slice(0, pattern.search(/[*/]/) + 1 || undefined).replace(/[*/]$/, '')
-  const isOneGroup = pattern.startsWith(`${literal}/`)
-  const seen = new Set<string>()
-  const found: RemoteEntry[] = []
-  const walk = async (group: string | undefined): Promise<void> => {
-    for await (const entry of pagesOf(source, settings, client, group)) {
-      if (entry.type === 'scope') {
-        if (glob.test(entry.fullName)) found.push(entry)
-      } else if (!seen.has(entry.id)) {
-        seen.add(entry.id)
-        await walk(entry.id)
-      }
-    }
-  }
-  await walk(isOneGroup ? literal : undefined)
-  return found
-}
-
-async function* pagesOf(source: PluginSpec, settings: Settings, client: ApiClient, group: string | undefined) {
-  const signal = AbortSignal.timeout(WAIT_MS)
-  const inGroup = group === undefined ? {} : { group }
-  let page: unknown
-  for (let count = 0; count < MOST_PAGES; count++) {
-    const { children, next } = await source.scope.remote!.list({
-      client,
-      settings,
-      signal,
-      ...inGroup,
-      ...(page !== undefined && { page }),
-    })
-    yield* children
-    if (next === undefined) return
-    page = next
+    await catalogue.close()
   }
 }

@@ -1,3 +1,4 @@
+import { withBareAddresses } from '../address-secrets.ts'
 import type { Database } from '../database/database.ts'
 import { deleteRows, insertRow, selectRows } from '../pipelines/store.ts'
 import { scopeSelectors } from '../system/projects.ts'
@@ -21,7 +22,12 @@ export async function saveSelectors(
   await kysely.transaction().execute(async (transaction) => {
     await deleteRows(transaction, scopeSelectors, { blueprint_id: blueprintId })
     for (const { plugin, connectionId, selectors } of connections) {
-      const row = { blueprint_id: blueprintId, plugin, connection_id: connectionId, selectors }
+      const row = {
+        blueprint_id: blueprintId,
+        plugin,
+        connection_id: connectionId,
+        selectors: withBareAddresses(selectors),
+      }
       await insertRow(transaction, scopeSelectors, row)
     }
   })

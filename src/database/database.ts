@@ -1,10 +1,15 @@
 import type { Kysely } from 'kysely'
-import type { UserError } from '../errors.ts'
 import type { Dialect, LiveTable } from './dialects/dialect.ts'
+import type { Explained } from './explain.ts'
 import type { Gathering, RowShape, Rows } from './rows.ts'
 
 /** `update` sets the columns of rows that exist, and makes no others. */
 export type SendMode = 'insert' | 'upsert' | 'update'
+
+/** After so much silence of a process the server takes a lock that is meant for a moment from it. */
+export const LONGEST_SILENCE_SECONDS = 10
+/** For such a lock nobody waits any longer; it is tried again. */
+export const LONGEST_WAIT_SECONDS = 20
 
 /** An open database of either engine. Everything outside this folder sees only this. */
 export interface Database {
@@ -33,11 +38,19 @@ export interface Database {
   until(signal: AbortSignal): Database
   /** The tables and columns that exist now. */
   describe(): Promise<ReadonlyMap<string, LiveTable>>
-  /** Runs `body` while nobody else holds the lock of that name, in this process or another. */
+  /**
+   * Runs `body` while nobody else holds the lock of that name, in this process or another. Within a transaction the lock is
+   * held until that ends.
+   */
   locked<Result>(name: string, body: () => Promise<Result>): Promise<Result>
+  /**
+   * The same for what takes a moment: the lock and all that `body` does are of one connection, which the server ends when
+   * this process falls silent in between, so that one that hangs does not hold up others.
+   */
+  lockedBriefly<Result>(name: string, body: (database: Database) => Promise<Result>): Promise<Result>
   /** A deadlock or a lock that took too long: the statement had no effect and may be sent again. */
   isRetryable(error: unknown): boolean
-  /** What the user can do about an error of the server, where it is the user's. */
-  explain(error: unknown): UserError | undefined
+  /** An error of the server that somebody can do something about, in a sentence; that it is away among them. */
+  explain(error: unknown): Explained | undefined
   close(): Promise<void>
 }

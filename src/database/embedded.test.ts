@@ -122,11 +122,17 @@ it('two first starts at once make one database', async () => {
   expect(existsSync(pidFile())).toBe(false)
 })
 
-it('finds the server that a killed process left behind', async () => {
+it('finds the server that a killed process left behind, and says so', async () => {
   const elsewhere = await startElsewhere()
   const pid = postmaster()
+  const lines: string[] = []
+  const onProgress = (line: string) => void lines.push(line)
+  const beside = await startEmbedded(folder, { onProgress })
+  expect(lines).toEqual([])
+  await beside.stop()
   await elsewhere.kill('SIGKILL')
-  const here = await start()
+  const here = await startEmbedded(folder, { onProgress })
+  expect(lines).toEqual(['the database still ran after a start that was killed; it is taken over'])
   expect(postmaster()).toBe(pid)
   await here.stop()
   expect(existsSync(pidFile())).toBe(false)

@@ -28,7 +28,7 @@ export interface Embedded {
  *
  * Every process that uses the folder holds a shared advisory lock for as long as it lives. The last one to leave gets
  * the lock for itself and stops the server; so `weir collect` beside `weir up` shares one server, and one that a killed
- * process left behind is simply found running and used.
+ * process left behind is found running, told of and used.
  */
 export async function startEmbedded(folder: string, options: EmbeddedOptions = {}): Promise<Embedded> {
   const home = join(resolve(folder), 'postgres')
@@ -90,8 +90,12 @@ async function hold(server: Server): Promise<Embedded> {
 
 async function attach(server: Server): Promise<pg.Client> {
   for (let attempt = 1; ; attempt++) {
-    const client = (await connectToRunning(server.home)) ?? (await launch(server))
+    const running = await connectToRunning(server.home)
+    const client = running ?? (await launch(server))
     try {
+      if (running && (await isAbandoned(running))) {
+        server.options.onProgress?.('the database still ran after a start that was killed; it is taken over')
+      }
       await client.query('select pg_advisory_lock_shared($1)', [LOCK])
       return client
     } catch (error) {
@@ -99,6 +103,15 @@ async function attach(server: Server): Promise<pg.Client> {
       if (attempt === 5) throw error
     }
   }
+}
+
+/** Nobody holds the shared lock: whoever started it did not live to stop it. */
+async function isAbandoned(client: pg.Client): Promise<boolean> {
+  const held = await client.query(
+    `select from pg_locks where locktype = 'advisory' and objid = $1 and database = (select oid from pg_database where datname = current_database())`,
+    [LOCK],
+  )
+  return held.rowCount === 0
 }
 
 async function release(client: pg.Client, home: string): Promise<void> {

@@ -1,7 +1,11 @@
-import { UserError } from '../errors.ts'
+import { byName } from '../by-name.ts'
+import { UnavailableError, UserError } from '../errors.ts'
+
+/** The user's to change, or to wait for. */
+export type Explained = UserError | UnavailableError
 
 /** What can be wrong between us and a database server, whichever engine it is. */
-export type Trouble = keyof typeof SENTENCES
+export type Trouble = keyof typeof TROUBLES | 'packet'
 
 interface Place {
   readonly host: string
@@ -9,40 +13,85 @@ interface Place {
   readonly user: string
   readonly database: string
 }
+interface Sentences {
+  /** For whoever runs this server: in its log and on its terminal. */
+  readonly own: (place: Place) => string
+  /** For whoever asks it. */
+  readonly others: string
+}
 
-const SENTENCES = {
-  refused: ({ server }: Place) => `No database answers at ${server}. Start it, or correct host and port in DB_URL.`,
-  unknownHost: ({ host }: Place) => `The host ${host} of DB_URL is not known. Correct the name.`,
-  silent: ({ server }: Place) => `The database at ${server} does not answer. Check host, port and firewall.`,
-  password: ({ server, user }: Place) =>
-    `The database at ${server} refuses user ${user}: wrong password or no access. Correct DB_URL.`,
-  missing: ({ server, database }: Place) =>
-    `The database ${database} does not exist at ${server}. Create it, or name another in DB_URL.`,
-  rights: ({ user, database }: Place) =>
-    `User ${user} may not create or change tables in ${database}. Grant it, or use another user in DB_URL.`,
-  readOnly: ({ server }: Place) =>
-    `The database at ${server} takes no changes (read-only). Use its primary server, or a user that may write.`,
-  diskFull: ({ server }: Place) => `The disk of the database at ${server} is full. Free some space, then start again.`,
-  noConnection: ({ server }: Place) =>
-    `The database at ${server} has no free connection. Raise its connection limit, or stop other clients.`,
-  packet: ({ server }: Place) =>
-    `A record is larger than the database at ${server} takes. Raise its max_allowed_packet, to 64M for example.`,
-  unsafe: ({ server }: Place) =>
-    `The connection to the database at ${server} could not be secured. Check its certificate or the ssl settings in DB_URL.`,
-} satisfies Record<string, (place: Place) => string>
+const TOO_LARGE = 'A record is larger than the database takes. Raise its max_allowed_packet, to 64M for example.'
+const AWAY = 'The database does not answer. Try again in a few seconds.'
+const BARRED = 'The database does not let this server in. Whoever runs it must look at its log.'
+
+const TROUBLES = {
+  refused: {
+    own: ({ server }) => `No database answers at ${server}. Start it, or correct host and port in DB_URL.`,
+    others: AWAY,
+  },
+  unknownHost: { own: ({ host }) => `The host ${host} of DB_URL is not known. Correct the name.`, others: AWAY },
+  silent: {
+    own: ({ server }) => `The database at ${server} does not answer. Check host, port and firewall.`,
+    others: AWAY,
+  },
+  lost: {
+    own: ({ server }) => `The connection to the database at ${server} was lost. It may be starting again.`,
+    others: AWAY,
+  },
+  password: {
+    own: ({ server, user }) =>
+      `The database at ${server} refuses user ${user}: wrong password or no access. Correct DB_URL.`,
+    others: BARRED,
+  },
+  missing: {
+    own: ({ server, database }) =>
+      `The database ${database} does not exist at ${server}. Create it, or name another in DB_URL.`,
+    others: BARRED,
+  },
+  rights: {
+    own: ({ user, database }) =>
+      `User ${user} may not create or change tables in ${database}. Grant it, or use another user in DB_URL.`,
+    others: BARRED,
+  },
+  readOnly: {
+    own: ({ server }) =>
+      `The database at ${server} takes no changes (read-only). Use its primary server, or a user that may write.`,
+    others: 'The database takes no changes now (read-only).',
+  },
+  diskFull: {
+    own: ({ server }) => `The disk of the database at ${server} is full. Free some space, then start again.`,
+    others: 'The disk of the database is full.',
+  },
+  noConnection: {
+    own: ({ server }) =>
+      `The database at ${server} has no free connection. Raise its connection limit, or stop other clients.`,
+    others: 'The database has no free connection. Try again in a few seconds.',
+  },
+  unsafe: {
+    own: ({ server }) =>
+      `The connection to the database at ${server} could not be secured. Check its certificate or the ssl settings in DB_URL.`,
+    others: BARRED,
+  },
+} satisfies Record<string, Sentences>
 
 /** Network troubles have the same codes everywhere; `codes` adds the engine's own. */
-const NETWORK: Record<string, Trouble> = {
+const NETWORK: Record<string, Trouble> = byName({
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'silent',
   ENETUNREACH: 'silent',
   ETIMEDOUT: 'silent',
   ENOTFOUND: 'unknownHost',
   EAI_AGAIN: 'unknownHost',
+  ECONNRESET: 'lost',
+  ECONNABORTED: 'lost',
+  EPIPE: 'lost',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'unsafe',
   SELF_SIGNED_CERT_IN_CHAIN: 'unsafe',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unsafe',
-}
+})
+/** Drivers give some errors no code. */
+const LOST =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout e|Can't add new command when connection is in closed state|Cannot use a pool after calling end|Pool is closed|Connection lost|Connection was killed)/
 
 /** Another row has the same key, or the same value in a column that is unique. */
 export const isDuplicate = (error: unknown): boolean => ['23505', 'ER_DUP_ENTRY'].includes(codeOf(error))
@@ -60,20 +109,23 @@ function placeOf(url: string, defaultPort: number): Place {
 
 export function explainWith(codes: Record<string, Trouble>, url: string, defaultPort: number) {
   const place = placeOf(url, defaultPort)
-  return (error: unknown): UserError | undefined => {
-    const trouble = codes[codeOf(error)] ?? NETWORK[codeOf(error)]
-    return trouble && new UserError(SENTENCES[trouble](place), { cause: error })
+  return (error: unknown): Explained | undefined => {
+    const code = codeOf(error)
+    const trouble = codes[code] ?? NETWORK[code] ?? (error instanceof Error && LOST.test(error.message) && 'lost')
+    if (!trouble) return undefined
+    if (trouble === 'packet') return new UserError(TOO_LARGE, { cause: error })
+    const { own, others } = TROUBLES[trouble]
+    return new UnavailableError(own(place), { publicMessage: others, cause: error })
   }
 }
 
 const MEGABYTE = 1 << 20
 
 /** A row that no statement can bring to the server: sent all the same, it would break the connection. */
-export function rowTooLarge(url: string, defaultPort: number, row: { table: string; bytes: number; most: number }) {
-  const { server } = placeOf(url, defaultPort)
+export function rowTooLarge(row: { table: string; bytes: number; most: number }) {
   const [taken, most] = [row.bytes, row.most].map((bytes) => (bytes / MEGABYTE).toFixed(1))
   const enough = 2 ** Math.ceil(Math.log2((row.bytes + MEGABYTE) / MEGABYTE))
   return new UserError(
-    `A row of ${row.table} has ${taken} MB, and the database at ${server} takes ${most} MB at once. Raise its max_allowed_packet, to ${enough}M for example, and start Weir again.`,
+    `A row of ${row.table} has ${taken} MB, and the database takes ${most} MB at once. Raise its max_allowed_packet, to ${enough}M for example, and start Weir again.`,
   )
 }

@@ -8,6 +8,8 @@ export type Fitter = (value: unknown) => Cell
 
 /** Longer text is cut; the raw record keeps the whole. Keeps a row well within the smallest usual packet limit. */
 export const LONGEST_TEXT = 1_000_000
+/** What must not be cut is refused from here on: as a literal it still fits the packets of a server with default settings. */
+export const LONGEST_WHOLE_TEXT = 12_000_000
 /** An index entry holds 2,704 bytes on one engine; a longer value would fail the write. */
 const LONGEST_INDEXED_TEXT = 600
 
@@ -53,6 +55,15 @@ const isCompared = ({ kind, isKey, index, unique }: Column, name: string) =>
 /** What the column of that name is to be compared with, to be found as it was stored. */
 export const comparable = (column: Column | undefined, name: string, value: unknown): unknown =>
   typeof value === 'string' && column && isCompared(column, name) ? withoutEndSpaces(value) : value
+
+const tooLong = (what: string, length: number, most: number) =>
+  new RecordError(`${what} of ${length} characters is too long, at most ${most} can be stored`)
+
+function wholeText(value: unknown): string {
+  const text = toText(value)
+  if (text.length > LONGEST_WHOLE_TEXT) throw tooLong('text', text.length, LONGEST_WHOLE_TEXT)
+  return text
+}
 
 const RANGE = {
   integer: [-2_147_483_648, 2_147_483_647],
@@ -105,7 +116,7 @@ function toTime(value: unknown): Date | null {
 
 function toJson(value: unknown): string {
   const encoded = JSON.stringify(value, (_name, each) => (typeof each === 'bigint' ? String(each) : each))
-  if (encoded.length > LONGEST_TEXT) throw new RecordError(`JSON of ${encoded.length} characters is too long`)
+  if (encoded.length > LONGEST_TEXT) throw tooLong('JSON', encoded.length, LONGEST_TEXT)
   // jsonb refuses escaped NUL and half surrogate pairs, which JSON.stringify writes as escapes.
   return /\\u(0000|d[89a-f])/i.test(encoded)
     ? encoded.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f]..)/gi, '$1')
@@ -125,10 +136,12 @@ const CONVERT: Record<Column['kind'], (column: Column, name: string) => Fitter> 
       return fitted
     }
   },
-  text: (column, name) =>
-    isCompared(column, name)
+  text: (column, name) => {
+    if (column.isWhole) return wholeText
+    return isCompared(column, name)
       ? (value) => withoutEndSpaces(cut(withoutEndSpaces(toText(value)), LONGEST_INDEXED_TEXT))
-      : (value) => cut(toText(value), LONGEST_TEXT),
+      : (value) => cut(toText(value), LONGEST_TEXT)
+  },
   integer: () => (value) => toWhole(value, 'integer'),
   bigint: () => (value) => toWhole(value, 'bigint'),
   double: () => toDouble,

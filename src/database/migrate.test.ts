@@ -70,6 +70,25 @@ describeEachDatabase('migrate', (test) => {
     await database.close()
   })
 
+  it('lets two connections have scope configs of one name in a database that did not', async () => {
+    const columns = { id: key(bigint()), connection_id: indexed(bigint()) }
+    const before = defineTable('_tool_x_scope_configs', { ...columns, name: unique(string(255)) })
+    const after = defineTable('_tool_x_scope_configs', {
+      ...columns,
+      connection_id: indexed(unique(bigint(), 'of_connection')),
+      name: unique(string(255), 'of_connection'),
+    })
+    const database = await fresh()
+    await migrate(database, [before])
+    await sql`delete from _weir_schema_versions`.execute(database.kysely)
+    await write(database, [schemaVersions.row({ version: 2 }), before.row({ id: 1, connection_id: 1, name: 'rules' })])
+    await migrate(database, [after])
+    await write(database, [after.row({ id: 2, connection_id: 2, name: 'rules' })])
+    expect(await readAll(database, { table: after })).toHaveLength(2)
+    expect(await pending(database, [after])).toEqual([])
+    await database.close()
+  })
+
   it('refuses a database that a newer Weir has changed, and says what to do', async () => {
     const database = await fresh()
     await migrate(database, [first])

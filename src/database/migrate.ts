@@ -1,14 +1,14 @@
-/** Makes the database match the code. Nothing is ever dropped or narrowed; columns that users added stay. */
-import { type Kysely, sql } from 'kysely'
+/** Makes the database match the code. No data is ever dropped or narrowed; columns that users added stay. */
+import { sql } from 'kysely'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
-import { createIndex, indexesOf, type LiveTable, WIDENING } from './dialects/dialect.ts'
+import { createIndex, indexesOf, type LiveTable, nameOfIndex, WIDENING } from './dialects/dialect.ts'
 import { type Column, defineTable, integer, key, now, type Table } from './table.ts'
 
 /** One step that a definition cannot express, such as moving data between columns of system tables. */
-export type Migration = (kysely: Kysely<any>) => Promise<void>
+export type Migration = (database: Database, live: ReadonlyMap<string, LiveTable>) => Promise<void>
 /** Append only: a database remembers how many of these it has seen. */
-const MIGRATIONS: readonly Migration[] = []
+const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable, sameNamesInTwoConnections]
 
 export const schemaVersions = defineTable(
   '_weir_schema_versions',
@@ -29,7 +29,8 @@ export async function migrate(database: Database, tables: readonly Table<any>[])
         )
       }
       await applyStatements(database, statementsFor(database, [schemaVersions, ...tables], live))
-      for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) await migration(database.kysely)
+      for (const table of tables) if (table.isAppendOnly) await refuseChanges(database, table)
+      for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) await migration(database, live)
       if (version < codeVersion) {
         await database.kysely
           .insertInto(schemaVersions.name)
@@ -83,6 +84,53 @@ function isWider(
   return ladder !== undefined && ladder.indexOf(kind) > ladder.indexOf(current.type)
 }
 
-async function applyStatements({ kysely }: Database, statements: readonly string[]): Promise<void> {
+async function applyStatements({ kysely }: Pick<Database, 'kysely'>, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(kysely)
+}
+
+/** They stood in the rows that every look at a queue or a list reads. */
+async function plansIntoTheirOwnTable({ kysely }: Database): Promise<void> {
+  const moved: readonly [subject: string, table: string, column: string, field: string][] = [
+    ['pipeline', '_devlake_pipelines', 'plan', 'plan'],
+    ['blueprint', '_devlake_blueprints', 'plan', 'plan'],
+    ['blueprint', '_devlake_blueprints', 'before_plan', 'beforePlan'],
+    ['blueprint', '_devlake_blueprints', 'after_plan', 'afterPlan'],
+  ]
+  for (const [subject, table, column, field] of moved) {
+    for await (const { id: subject_id, content: stored } of kysely
+      .selectFrom(table)
+      .select(['id', `${column} as content`])
+      .where(column, 'is not', null)
+      .stream(1)) {
+      const content = String(stored)
+      const stamps = { created_at: new Date(), updated_at: new Date() }
+      const row = { subject, subject_id, field, characters: content.length, content, ...stamps }
+      if (content !== '') await kysely.insertInto('_weir_plans').values(row).execute()
+    }
+    await kysely
+      .updateTable(table)
+      .set({ [column]: null })
+      .where(column, 'is not', null)
+      .execute()
+  }
+}
+
+/** Not every user of a server with a binary log may make triggers: without them only Weir itself keeps to it. */
+async function refuseChanges({ kysely, dialect }: Database, table: Table<any>): Promise<void> {
+  const { rows } = await sql`select trigger_name from information_schema.triggers
+    where event_object_table = ${table.name} and trigger_schema = ${sql.raw(dialect.appendOnly.schema)}`.execute(kysely)
+  if (rows.length > 0) return
+  try {
+    await applyStatements({ kysely }, dialect.appendOnly.statements(table))
+  } catch (error) {
+    if (!dialect.appendOnly.isRefused(error)) throw error
+  }
+}
+
+/** The name of a scope config was taken for all connections of a plugin. */
+async function sameNamesInTwoConnections({ dialect, kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
+  for (const [table, { indexes }] of live) {
+    if (!/^_tool_.*_scope_configs$/.test(table) || !indexes.has('name')) continue
+    await sql.raw(dialect.dropIndex(table, nameOfIndex(table, 'name'))).execute(kysely)
+  }
 }

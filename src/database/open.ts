@@ -1,14 +1,15 @@
+import { byName } from '../by-name.ts'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
 import { connectMysql } from './dialects/mysql.ts'
 import { connectPostgres } from './dialects/postgres.ts'
 
-const CONNECT: Record<string, (url: string, connections: number) => Promise<Database>> = {
+const CONNECT: Record<string, (url: string, connections: number) => Promise<Database>> = byName({
   'postgres:': connectPostgres,
   'postgresql:': connectPostgres,
   'mysql:': connectMysql,
   'mariadb:': connectMysql,
-}
+})
 
 const MOST_CONNECTIONS = 20
 

@@ -143,7 +143,8 @@ function decoderOf({ table, joins = {}, isLiteral = false }: Selection<any, any>
       alias: prefix.slice(0, -1),
       decode(row: Record<string, unknown>) {
         if (isOptional && row[firstKey] === null) return null
-        const decoded: Record<string, unknown> = {}
+        // A plain object: rows are many, and their names our own columns.
+        const decoded = {} as Record<string, unknown>
         for (const { name, from, missing } of cells) decoded[name] = row[from] ?? missing
         return decoded
       },

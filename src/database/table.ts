@@ -5,6 +5,7 @@
  * fitted    checked and cut so that both engines store it alike; a value that cannot be stored is a RecordError
  * origin    the four columns that name the raw record a row was made from
  */
+import { RecordError } from '../errors.ts'
 import { type Cell, type Fitter, fitterOf } from './fit.ts'
 
 export type Kind =
@@ -35,6 +36,10 @@ export interface Column<Value = unknown> {
   readonly isRequired?: boolean
   /** Numbered by the database. */
   readonly isGenerated?: boolean
+  /** Refused when it is too long, instead of being cut: half of it would be worth nothing, or mean something else. */
+  readonly isWhole?: true
+  /** May hold ciphertext, which a new key has to be found in. */
+  readonly isSealed?: true
   /** Set by calculations alone, by an update: a row that is written again keeps what it has. */
   readonly isCalculated?: true
   /** True, or the name of an index shared by several columns. */
@@ -75,6 +80,7 @@ export interface Table<C extends Columns = Columns> {
   /** Positions of the key columns, in key order. */
   readonly keys: readonly number[]
   readonly meaning: string
+  readonly isAppendOnly: boolean
   /** First parts of the domain ids made from rows of this table, e.g. `github:GithubRepo`. */
   readonly idPrefix: string
   /** Positions of the columns that the engine fills, where the table has them. */
@@ -130,6 +136,9 @@ export const now = (): Column<Date> => column('timestamp', 'now')
 export const indexed = <C extends Column<any>>(inner: C, name?: string): C => ({ ...inner, index: name ?? true })
 export const gathered = <C extends Column<any>>(inner: C): C => ({ ...inner, index: true, isGathered: true })
 export const calculated = <C extends Column<any>>(inner: C): C => ({ ...inner, isCalculated: true })
+/** Settings and documents, which are read again by programs. */
+export const whole = <C extends Column<any>>(inner: C): C => ({ ...inner, isWhole: true })
+export const sealed = <C extends Column<any>>(inner: C): C => ({ ...inner, isWhole: true, isSealed: true })
 export const unique = <C extends Column<any>>(inner: C, name?: string): C => ({ ...inner, unique: name ?? true })
 export const generated = <C extends Column<any>>(inner: C): With<C, { isGenerated: true }> => ({
   ...inner,
@@ -157,6 +166,8 @@ export interface TableOptions {
   readonly idPrefix?: string
   /** Key columns in key order, where it is not the order of the columns. */
   readonly keyOrder?: readonly string[]
+  /** Rows are added, and never changed or deleted; the database refuses it where it may have triggers. */
+  readonly isAppendOnly?: boolean
 }
 
 export function defineTable<const C extends Columns>(name: string, columns: C, options: TableOptions = {}): Table<C> {
@@ -170,6 +181,7 @@ export function defineTable<const C extends Columns>(name: string, columns: C, o
     names,
     keys: keyNames.map((each) => names.indexOf(each)),
     meaning: options.meaning ?? '',
+    isAppendOnly: options.isAppendOnly ?? false,
     idPrefix: options.idPrefix ?? '',
     createdAt: names.indexOf('created_at'),
     updatedAt: names.indexOf('updated_at'),
@@ -200,3 +212,12 @@ export const inKeyOrder = (table: Table<any>, rows: Iterable<Cell[]>): Cell[][] 
     }
     return 0
   })
+
+/** Refuses text that would be cut to fit, where no raw record keeps the whole. */
+export function requireWholeText({ name, columns }: Table<any>, values: Readonly<Record<string, unknown>>): void {
+  for (const [column, value] of Object.entries(values)) {
+    const { kind, size = 255 } = (columns[column] ?? {}) as Partial<Column>
+    if (kind !== 'string' || typeof value !== 'string' || value.length <= size || [...value].length <= size) continue
+    throw new RecordError(`${name}.${column}: longer than ${size} characters`)
+  }
+}

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
 import { RecordError } from '../errors.ts'
+import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { inner, left, readAll, readRows } from './read.ts'
 import {
@@ -242,6 +243,40 @@ describeEachDatabase('write and read', (test) => {
     ])
   })
 
+  it('takes a transaction within a transaction as a part of it, which can be undone alone', async () => {
+    const { database } = test
+    const namesOf = async () =>
+      (await database.kysely.selectFrom(kinds.name).select('name').where('id', '>=', 900).orderBy('id').execute()).map(
+        ({ name }) => name,
+      )
+    const undone = async () => Promise.reject(new Error('undone'))
+    const put = (inside: Database, id: number, name: string) => write(inside, [kinds.row({ id, name })])
+    const attempt = database.transaction(async (inside) => {
+      await put(inside, 900, 'outer')
+      await inside.kysely.transaction().execute(async (part) => {
+        await part.updateTable(kinds.name).set({ name: 'new' }).where('id', '=', 900).execute()
+      })
+      await Promise.reject(new Error('undone'))
+    })
+    await expect(attempt).rejects.toThrow('undone')
+    expect(await namesOf()).toEqual([])
+    await database.transaction(async (inside) => {
+      await put(inside, 901, 'outer')
+      const part = inside.transaction(async (middle) => {
+        await put(middle, 902, 'middle')
+        await middle.transaction((inner) => put(inner, 903, 'inner'))
+        await middle.kysely
+          .transaction()
+          .execute(undone)
+          .catch(() => {})
+        await put(middle, 904, 'middle')
+        await undone()
+      })
+      await expect(part).rejects.toThrow('undone')
+      await put(inside, 905, 'outer')
+    })
+    expect(await namesOf()).toEqual(['outer', 'outer'])
+  })
   it('commits all of a transaction or nothing', async () => {
     const attempt = test.database.transaction(async (transaction) => {
       await write(transaction, [kinds.row({ id: 1, name: 'lost' }), log.row({ id: null as never, line: 'lost' })])

@@ -1,4 +1,5 @@
 /** The words that domain and system columns hold. Other words may stand there too where a tool knows more. */
+import { byName } from '../by-name.ts'
 export const ISSUE_TYPES = ['REQUIREMENT', 'BUG', 'INCIDENT', 'TASK', 'SUBTASK'] as const
 export type IssueType = (typeof ISSUE_TYPES)[number]
 
@@ -61,7 +62,7 @@ export const DOMAIN_TYPES = ['CODE', 'TICKET', 'CODEREVIEW', 'CROSS', 'CICD', 'C
 export type DomainType = (typeof DOMAIN_TYPES)[number]
 
 /** Which column holds which words. */
-export const columnWords: Readonly<Record<string, readonly string[]>> = {
+export const columnWords: Readonly<Record<string, readonly string[]>> = byName({
   'issues.type': ISSUE_TYPES,
   'issues.status': ISSUE_STATUSES,
   'incidents.status': ISSUE_STATUSES,
@@ -91,4 +92,4 @@ export const columnWords: Readonly<Record<string, readonly string[]>> = {
   '_devlake_pipelines.status': TASK_STATUSES,
   '_devlake_tasks.status': TASK_STATUSES,
   '_devlake_blueprints.mode': BLUEPRINT_MODES,
-}
+})

@@ -1,4 +1,5 @@
 /** The bands of the DORA reports of 2021 and 2023, in the words that dashboards compare byte for byte. */
+import { byName } from '../by-name.ts'
 import { BENCHMARKS } from '../domain/seeds.ts'
 import type { Frequency } from './frequency.ts'
 import type { Metric, Report } from './metric.ts'
@@ -15,12 +16,12 @@ export interface Grade {
 const HOUR = 60
 const DAY = 24 * HOUR
 type Limits = readonly [elite: number, high: number, medium: number]
-const UPPER: Readonly<Record<string, Readonly<Partial<Record<Report, Limits>>>>> = {
+const UPPER: Readonly<Record<string, Readonly<Partial<Record<Report, Limits>>>>> = byName({
   'Lead time for changes': { 2021: [HOUR, 7 * DAY, 180 * DAY], 2023: [DAY, 7 * DAY, 30 * DAY] },
   'Change failure rate': { 2021: [0.15, 0.2, 0.3], 2023: [0.05, 0.1, 0.15] },
   'Time to restore service': { 2021: [HOUR, DAY, 7 * DAY] },
   'Failed deployment recovery time': { 2023: [HOUR, DAY, 7 * DAY] },
-}
+})
 const BANDS: readonly Band[] = ['elite', 'high', 'medium', 'low']
 
 export function gradeOf(metric: Metric, report: Report, value: number | null, frequency?: Frequency): Grade | null {

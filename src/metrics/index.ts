@@ -1,5 +1,5 @@
 /** Every metric, in the order in which they are shown. */
-import { UserError } from '../errors.ts'
+import { unknownName } from '../nearest.ts'
 import { buildDuration } from './definitions/build-duration.ts'
 import { buildSuccessRate } from './definitions/build-success-rate.ts'
 import { changeFailureRate } from './definitions/change-failure-rate.ts'
@@ -45,7 +45,9 @@ export const metrics: readonly Metric[] = [
 export function metricNamed(name: string): Metric {
   const metric = metrics.find((each) => each.name === name)
   if (metric) return metric
-  throw new UserError(`There is no metric ${name}. Use one of ${metrics.map((each) => each.name).join(', ')}.`, {
-    status: 404,
-  })
+  throw unknownName(
+    'metric',
+    name,
+    metrics.map((each) => each.name),
+  )
 }

@@ -38,11 +38,14 @@ export interface Metric {
   readonly unit: Unit
   readonly better: 'higher' | 'lower'
   readonly summary: 'median' | 'mean' | 'count' | 'days'
+  /** What has to be there for it to be a number. */
+  readonly madeOf: readonly Material[]
   /** Statement that gives `Item` columns. */
   readonly items: (query: MetricQuery) => Sql
   /** Row of the benchmark that grades it, by report. */
   readonly benchmark?: Readonly<Partial<Record<Report, string>>>
 }
+export type Material = 'deployments' | 'incidents' | 'pull requests' | 'history' | 'issues' | 'builds'
 export type Report = '2021' | '2023'
 
 export const REASONS = {

@@ -2,7 +2,9 @@
  * Repairs of what the reference's rules get wrong, each a switch of its own. All are off in `REFERENCE`, so that the
  * numbers are its numbers until somebody decides otherwise and has seen the difference.
  */
+
 import { UserError } from '../errors.ts'
+import { hintOf, shortName } from '../nearest.ts'
 
 export interface Policy {
   /** The first deployment claims what was merged in so many days before it. Null: it claims nothing. */
@@ -27,6 +29,8 @@ export const REFERENCE: Policy = {
   blameWithinHours: null,
   blameByService: false,
 }
+
+const STANDARD = new Map<string, unknown>(Object.entries(REFERENCE))
 
 export interface NamedPolicy {
   readonly name: string
@@ -68,10 +72,10 @@ export const POLICIES: readonly NamedPolicy[] = [
 /** A policy from stored or sent settings; what is not set is as in the reference. */
 export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Policy {
   for (const [name, value] of Object.entries(settings)) {
-    if (!(name in REFERENCE)) {
-      throw new UserError(`policy: ${name} is not known. Use ${Object.keys(REFERENCE).join(', ')}.`)
+    if (!STANDARD.has(name)) {
+      throw new UserError(`policy: ${shortName(name)} is not known${hintOf(name, [...STANDARD.keys()])}`)
     }
-    const isSwitch = typeof REFERENCE[name as keyof Policy] === 'boolean'
+    const isSwitch = typeof STANDARD.get(name) === 'boolean'
     const isFine = isSwitch ? typeof value === 'boolean' : value === null || (typeof value === 'number' && value > 0)
     if (!isFine)
       throw new UserError(`policy: ${name} must be ${isSwitch ? 'true or false' : 'a positive number or null'}.`)

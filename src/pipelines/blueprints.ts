@@ -1,14 +1,27 @@
 import type { Kysely } from 'kysely'
 import { retrying } from '../database/write.ts'
+import { decimalOf } from '../decimal.ts'
 import { UserError } from '../errors.ts'
-import { maskSecrets, unmaskSecrets } from '../secrets.ts'
+import { maskSecrets } from '../secrets.ts'
 import { blueprintLabels, blueprints, projects } from '../system/projects.ts'
-import { deleteBlueprint, readBlueprints, type UnsavedBlueprint, writeBlueprint } from './blueprint-rows.ts'
+import {
+  blueprintRow,
+  deleteBlueprint,
+  joined,
+  readBlueprints,
+  storedBlueprint,
+  type UnsavedBlueprint,
+  whileChanging,
+  writeBlueprint,
+} from './blueprint-rows.ts'
 import { checkSchedule } from './cron.ts'
 import { requireFinished } from './guards.ts'
+import { assumptionsOf } from './plan/assumptions.ts'
 import { makePlan } from './plan/make-plan.ts'
 import { parsePlan } from './plan/parse-plan.ts'
+import { restoreSecrets } from './plan/plan-secrets.ts'
 import { previewPlan } from './plan/preview.ts'
+import { LONGEST_LISTED } from './plan/stored-plans.ts'
 import type {
   Blueprint,
   BlueprintChanges,
@@ -20,7 +33,9 @@ import type {
 } from './records.ts'
 import { setTick } from './schedule.ts'
 import type { BlueprintService, ServiceContext } from './services.ts'
+import { unknownPlugin } from './sources.ts'
 import { findRow, type Queries, selectPage, selectRows } from './store.ts'
+import { unknownProject } from './unknown-project.ts'
 
 const DEFAULTS: UnsavedBlueprint = {
   name: '',
@@ -35,7 +50,8 @@ const DEFAULTS: UnsavedBlueprint = {
   labels: [],
   connections: [],
   priority: 0,
-  skipOnFail: false,
+  // One repository that cannot be cloned must not cost the others their numbers.
+  skipOnFail: true,
   timeAfter: null,
   skipCollectors: false,
   fullSync: false,
@@ -60,26 +76,34 @@ export type StartPipeline = (
   flags: Flags,
   /** Runs in the transaction that creates the pipeline; false: somebody else was first, and nothing is created. */
   claim?: (transaction: Kysely<any>) => Promise<boolean>,
+  /** Ends the look for new scopes, and with it the start. */
+  signal?: AbortSignal,
 ) => Promise<Pipeline | undefined>
 
 /** ADVANCED runs as it is written; NORMAL is planned anew from what is configured now. */
-export const planOf = (
+export async function planOf(
   context: ServiceContext,
-  blueprint: UnsavedBlueprint,
+  blueprint: UnsavedBlueprint & Pick<Blueprint, 'problem'>,
   flags: Pick<SyncPolicy, 'skipCollectors'>,
-): Promise<Plan> =>
-  blueprint.mode === 'ADVANCED' ? Promise.resolve(blueprint.plan) : makePlan(context, blueprint, flags)
+): Promise<Plan> {
+  requireReadable(blueprint)
+  return blueprint.mode === 'ADVANCED' ? blueprint.plan : makePlan(context, blueprint, flags)
+}
+
+/** What a plan is made of has to be there: an empty one would be another. */
+function requireReadable(
+  { mode, problem }: Pick<Blueprint, 'mode' | 'problem'>,
+  replaced: Readonly<Record<string, unknown>> = {},
+): void {
+  const isNeeded = (name: string) => replaced[name] === undefined && !(name === 'plan' && mode === 'NORMAL')
+  if (problem?.fields.some(isNeeded)) throw new UserError(problem.message)
+}
 
 export function blueprintService(context: ServiceContext, startPipeline: StartPipeline): BlueprintService {
   const { database, plugins, secrets } = context
   const { kysely } = database
 
-  async function stored(id: number): Promise<Blueprint> {
-    const row = await findRow(kysely, blueprints, { id })
-    if (!row) throw new UserError(`There is no blueprint ${id}.`, { status: 404 })
-    const [blueprint] = await readBlueprints(kysely, [row], secrets)
-    return blueprint as Blueprint
-  }
+  const stored = (id: number) => storedBlueprint(kysely, id, secrets)
 
   async function checked(blueprint: UnsavedBlueprint): Promise<UnsavedBlueprint> {
     const name = blueprint.name.trim()
@@ -104,13 +128,15 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     if (plan.length === 0) throw new UserError('plan is empty: give it at least one stage.')
     return { ...complete, plan }
 
-    function checkConnection({ pluginName, connectionId, scopes }: BlueprintConnection): BlueprintConnection {
-      if (!plugins.some(({ name }) => name === pluginName)) throw new UserError(`There is no plugin ${pluginName}.`)
+    function checkConnection({ pluginName, connectionId: given, scopes }: BlueprintConnection): BlueprintConnection {
+      const connectionId = decimalOf(given)
+      if (connectionId === undefined) throw new UserError(`connectionId of ${pluginName} must be a whole number.`)
+      if (!plugins.some(({ name }) => name === pluginName)) throw unknownPlugin(plugins, String(pluginName), 400)
       if (blueprint.mode === 'NORMAL' && !scopes?.length && !WITHOUT_SCOPES.includes(pluginName)) {
         throw new UserError(`Connection ${connectionId} of ${pluginName} has no scopes: choose some, or leave it out.`)
       }
       const ids = (scopes ?? []).map(({ scopeId }) => ({ scopeId: String(scopeId) }))
-      return { pluginName, connectionId: Number(connectionId), scopes: ids }
+      return { pluginName, connectionId, scopes: ids }
     }
   }
 
@@ -121,7 +147,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     const id = await retrying(database, () =>
       kysely.transaction().execute(async (transaction) => {
         await requireFreeProject(transaction, complete.projectName, before?.id)
-        const saved = await writeBlueprint(transaction, complete, secrets, before?.id)
+        const saved = await writeBlueprint(transaction, complete, secrets, before)
         if (isRescheduled) await setTick(transaction, saved, new Date())
         return saved
       }),
@@ -130,13 +156,32 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     return shown(await stored(id))
   }
 
+  /** Clients send back what they were shown, with secrets masked. A NORMAL plan is made anew. */
+  function plansIn(sent: BlueprintChanges, before?: Blueprint): BlueprintChanges {
+    const isAdvanced = (sent.mode ?? before?.mode) === 'ADVANCED'
+    const given = (['plan', 'beforePlan', 'afterPlan'] as const).filter(
+      (name) => sent[name] && (name !== 'plan' || isAdvanced),
+    )
+    return Object.fromEntries(
+      given.map((name) => [name, restoreSecrets(parsePlan(plugins, sent[name], name), before?.[name], name)]),
+    )
+  }
+
+  async function change(before: Blueprint, changes: BlueprintChanges): Promise<Blueprint> {
+    if (changes.mode !== undefined && changes.mode !== before.mode) {
+      throw new UserError('mode cannot be changed: create another blueprint.')
+    }
+    requireReadable(before, changes)
+    return save(changed(before, { ...changes, ...plansIn(changes, before) }), before)
+  }
+
   const flagsOf = (flags: Partial<Flags> = {}): Flags => ({
     skipCollectors: flags.skipCollectors ?? false,
     fullSync: flags.fullSync ?? false,
   })
 
   return {
-    async list({ enable, isManual, label, type = 'ALL', ...page } = {}) {
+    async list({ enable, isManual, label, type = 'ALL', projects: names, ...page } = {}) {
       const { count, items } = await selectPage(
         kysely,
         blueprints,
@@ -144,6 +189,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
         (query) => {
           let narrowed = query
           if (enable !== undefined) narrowed = narrowed.where('enable', '=', enable)
+          if (names) narrowed = narrowed.where('project_name', 'in', [...names])
           if (isManual !== undefined) narrowed = narrowed.where('is_manual', '=', isManual)
           else if (type !== 'ALL') {
             narrowed = narrowed.where('is_manual', '=', type === 'MANUAL')
@@ -154,26 +200,29 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
         },
         [['id', 'desc']],
       )
-      return { count, items: (await readBlueprints(kysely, items, secrets)).map(shown) }
+      return { count, items: (await readBlueprints(kysely, items, secrets, LONGEST_LISTED)).map(shown) }
     },
-    create: (blueprint) => save(changed(DEFAULTS, blueprint)),
+    create: async (blueprint) => save(changed(DEFAULTS, { ...blueprint, ...plansIn(blueprint) })),
     get: async (id) => shown(await stored(id)),
-    async update(id, changes) {
-      const before = await stored(id)
-      if (changes.mode !== undefined && changes.mode !== before.mode) {
-        throw new UserError('mode cannot be changed: create another blueprint.')
-      }
-      const { plan, beforePlan, afterPlan } = changes
-      // Clients send back what they were shown, with passwords starred.
-      const plans = {
-        ...(plan && { plan: unmaskSecrets(plan, before.plan) }),
-        ...(beforePlan && { beforePlan: unmaskSecrets(beforePlan, before.beforePlan) }),
-        ...(afterPlan && { afterPlan: unmaskSecrets(afterPlan, before.afterPlan) }),
-      }
-      return save(changed(before, { ...changes, ...plans }), before)
+    update: async (id, changes) =>
+      whileChanging(
+        await stored(id),
+        (before) => change(before, changes),
+        () => stored(id),
+      ),
+    async addScopes(id, found) {
+      await whileChanging(
+        await stored(id),
+        async (before) => {
+          const connections = joined(before.connections, await found(before, database))
+          return connections && save({ ...before, connections }, before)
+        },
+        () => stored(id),
+      )
+      return stored(id)
     },
     async remove(id) {
-      const { name } = await stored(id)
+      const { name } = await blueprintRow(kysely, id)
       await requireFinished(kysely, [id], `blueprint ${name}`)
       await retrying(database, () => kysely.transaction().execute((transaction) => deleteBlueprint(transaction, id)))
       context.changed('schedule')
@@ -184,12 +233,13 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
       return (await startPipeline(blueprint, flagsOf(flags))) as Pipeline
     },
     async preview(id, flags) {
-      const plan = await planOf(context, await stored(id), flagsOf(flags))
-      return maskSecrets(await previewPlan(database, plan))
+      const blueprint = await stored(id)
+      const plan = await planOf(context, blueprint, flagsOf(flags))
+      return maskSecrets(await previewPlan(database, plan, await assumptionsOf(context, blueprint.connections)))
     },
     async previewOf(blueprint: NewBlueprint) {
-      const { plan } = await checked(changed(DEFAULTS, blueprint))
-      return maskSecrets(await previewPlan(database, plan))
+      const { plan, connections } = await checked(changed(DEFAULTS, blueprint))
+      return maskSecrets(await previewPlan(database, plan, await assumptionsOf(context, connections)))
     },
   }
 }
@@ -200,7 +250,7 @@ async function requireFreeProject(transaction: Queries, projectName: string, id?
   const [project] = await selectRows(transaction, projects, (query) =>
     query.where('name', '=', projectName).forUpdate(),
   )
-  if (!project) throw new UserError(`There is no project ${projectName}: create it first.`)
+  if (!project) throw await unknownProject(transaction, projectName, 400)
   const other = await findRow(transaction, blueprints, { project_name: projectName })
   if (other && other.id !== id) throw new UserError(`Project ${projectName} already has the blueprint ${other.name}.`)
 }

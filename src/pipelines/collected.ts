@@ -1,9 +1,12 @@
 /** What collections got and did not get, what was put aside, and how both are driven again. */
+import { sql } from 'kysely'
+import { among, inPieces } from '../database/pieces.ts'
 import { UserError } from '../errors.ts'
 import { gaps, isAskedAgain, reopenGaps, type StoredGap } from '../plugin-kit/gaps.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { quarantine } from '../plugin-kit/quarantine.ts'
 import { receipts } from '../plugin-kit/receipts.ts'
+import { storedBlueprint } from './blueprint-rows.ts'
 import { planOf } from './blueprints.ts'
 import { makePlan } from './plan/make-plan.ts'
 import type { BlueprintConnection, Pipeline, Plan } from './records.ts'
@@ -49,12 +52,12 @@ export function collectedService(
       const { connections } = await blueprintOf(project)
       return connections.map(({ pluginName, connectionId: id, scopes }) => ({
         ...{ pluginName, connectionId: Number(id) },
-        scopeIds: scopes.map((scope) => String(scope.scopeId)),
+        scopeIds: new Set(scopes.map((scope) => String(scope.scopeId))),
       }))
     }
     if (plugin !== undefined) {
       sourceNamed(plugins, plugin)
-      return [{ pluginName: plugin, connectionId, scopeIds: scopeId === undefined ? undefined : [scopeId] }]
+      return [{ pluginName: plugin, connectionId, scopeIds: scopeId === undefined ? undefined : new Set([scopeId]) }]
     }
     return allConnected(plugins).map(({ name }) => ({ pluginName: name, connectionId: undefined, scopeIds: undefined }))
   }
@@ -71,7 +74,7 @@ export function collectedService(
       for (const row of rows) {
         const connection = Number(row.connection_id)
         const id = String(row[scopeKey(source)])
-        if (scopeIds && !scopeIds.includes(id)) continue
+        if (scopeIds && !scopeIds.has(id)) continue
         targets.push({
           ...{ source, connectionId: connection, scopeId: id, scopeName: scopeTitle(source, row) },
           // Another may stand in and work for it: GraphQL for REST.
@@ -91,7 +94,6 @@ export function collectedService(
     return ({ plugin, params }: { plugin: string; params: string }) => byMark.get(`${plugin} ${params}`)
   }
   const namesOf = ({ connectionId, scopeId, scopeName }: Target) => ({ connectionId, scopeId, scopeName })
-  const marksOf = (targets: readonly Target[]) => targets.map(({ params }) => params)
   const pluginsOf = (targets: readonly Target[]) => [...new Set(targets.flatMap((each) => each.plugins))]
 
   /** What collects the scopes that are meant, and then the metrics of a project. */
@@ -100,13 +102,18 @@ export function collectedService(
     skipCollectors: boolean,
   ): Promise<{ plan: Plan; blueprintId?: number }> {
     if (filter.project !== undefined) {
-      const blueprint = await blueprintOf(filter.project)
-      return { plan: await planOf(context, blueprint, { skipCollectors }), blueprintId: blueprint.id }
+      const { id } = await blueprintOf(filter.project)
+      const blueprint = await storedBlueprint(kysely, id, context.secrets)
+      return { plan: await planOf(context, blueprint, { skipCollectors }), blueprintId: id }
     }
-    const connections: BlueprintConnection[] = []
-    for (const { source, connectionId, scopeId } of await targetsOf(filter)) {
-      connections.push({ pluginName: source.name, connectionId, scopes: [{ scopeId }] })
-    }
+    const byConnection = Map.groupBy(
+      await targetsOf(filter),
+      ({ source, connectionId }) => `${source.name} ${connectionId}`,
+    )
+    const connections = [...byConnection.values()].map((targets): BlueprintConnection => {
+      const { source, connectionId } = targets[0] as Target
+      return { pluginName: source.name, connectionId, scopes: targets.map(({ scopeId }) => ({ scopeId })) }
+    })
     const blueprint = { projectName: '', connections, beforePlan: null, afterPlan: null }
     return { plan: await makePlan(context, blueprint, { skipCollectors }) }
   }
@@ -122,8 +129,8 @@ export function collectedService(
       const targets = await targetsOf(filter)
       if (targets.length === 0) return []
       const find = finderOf(targets)
-      const isMeant = (query: any) =>
-        query.where('params', 'in', marksOf(targets)).where('plugin', 'in', pluginsOf(targets))
+      // There may be more scopes than a statement has room for: which rows are theirs is found out here.
+      const isMeant = (query: any) => query.where('plugin', 'in', pluginsOf(targets))
       const missing = Map.groupBy(await selectRows(kysely, gaps, isMeant), (gap) => `${gap.raw_table} ${gap.params}`)
       const rows = await selectRows(kysely, receipts, (query) => isMeant(query).orderBy('params').orderBy('raw_table'))
       return rows.flatMap((row) => {
@@ -138,11 +145,17 @@ export function collectedService(
       const targets = await targetsOf(filter)
       if (targets.length === 0) return { count: 0, items: [] }
       const find = finderOf(targets)
+      const isOfPlugins = (query: any) => query.where('plugin', 'in', pluginsOf(targets))
+      const marked = await isOfPlugins(
+        kysely.selectFrom(quarantine.name).select(['plugin', 'params']).distinct(),
+      ).execute()
+      const params: string[] = marked.filter(find).map((row: { params: string }) => row.params)
+      if (params.length === 0) return { count: 0, items: [] }
       const { count, items } = await selectPage(
         kysely,
         quarantine,
         { ...(page && { page }), ...(pageSize && { pageSize }) },
-        (query) => query.where('params', 'in', marksOf(targets)).where('plugin', 'in', pluginsOf(targets)),
+        (query) => isOfPlugins(query).where(isOneOf(params)),
         [
           ['updated_at', 'desc'],
           ['raw_table', 'asc'],
@@ -180,6 +193,16 @@ export function collectedService(
   ): Promise<Pipeline> {
     return pipelines.create({ name, ...pipeline })
   }
+}
+
+/** Nobody looks through the records of more scopes than a statement has room for. */
+const MOST_PIECES = 10
+function isOneOf(params: readonly string[]) {
+  const pieces = [...inPieces(new Set(params))].slice(0, MOST_PIECES)
+  return sql<boolean>`(${sql.join(
+    pieces.map((piece) => among(sql.ref('params'), piece)),
+    sql` or `,
+  )})`
 }
 
 function publicGap(gap: StoredGap): GapRecord {

@@ -9,7 +9,7 @@ import { blueprintConnections } from '../system/projects.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
 import type { Connection, Settings } from './records.ts'
 import type { ConnectionService, ServiceContext } from './services.ts'
-import { checkSettings, maskSettings, openSettings, pickNames, sealSettings } from './settings.ts'
+import { checkSettings, maskSettings, openSettings, pickNames, requireReadable, sealSettings } from './settings.ts'
 import { type Connected, connectedNamed } from './sources.ts'
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
 
@@ -47,9 +47,12 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     const owner = connected(plugin)
     const { fields, table, feed } = owner
     const name = checkName(pickNames(['name'], sent).name ?? before?.name, LONGEST_NAME)
+    if (before) requireReadable(fields, before, sent)
     const values = checkSettings(fields, sent, before)
     requireLogin(fields, values)
-    if (values.endpoint) await requireOpenEndpoint(values.endpoint)
+    for (const [field, { kind }] of Object.entries(fields)) {
+      if (kind === 'url' && values[field]) await requireOpenEndpoint(values[field])
+    }
     const row = { name, ...sealSettings(fields, values, secrets) }
     const namesake = await findRow(kysely, table, { name })
     if (namesake && namesake.id !== before?.id) {
@@ -102,6 +105,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     async reveal(plugin, id, overrides = {}) {
       const connection = await stored(plugin, id)
       const { source, fields } = connected(plugin)
+      requireReadable(fields, connection, overrides)
       const revealed = { ...connection, ...checkSettings(fields, overrides, connection) }
       // What is only being tried must neither use up a refresh token nor replace it.
       const isStored = JSON.stringify(revealed) === JSON.stringify(connection)

@@ -1,12 +1,13 @@
 import { Cron } from 'croner'
+import { byName } from '../by-name.ts'
 import { UserError } from '../errors.ts'
 
 /** `@every 1h30m`, which cron expressions cannot say. */
 const EVERY = /^@every\s+((?:\d+(?:\.\d+)?(?:h|m|s))+)$/
-const UNIT: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000 }
+const UNIT: Record<string, number> = byName({ h: 3_600_000, m: 60_000, s: 1000 })
 
 function intervalOf(schedule: string): number | undefined {
-  const parts = EVERY.exec(schedule)?.[1]?.matchAll(/(\d+(?:\.\d+)?)(h|m|s)/g)
+  const parts = EVERY.exec(schedule)?.[1]?.matchAll(/(\d+(?:\.\d+)?)(h|m|s)/gy)
   return parts && [...parts].reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNIT[unit as string] ?? 0), 0)
 }
 

@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Database } from '../database/database.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { messageOf } from '../errors.ts'
-import type { Logger } from '../log.ts'
-import { createApiClient } from '../plugin-kit/http/index.ts'
+import { type Logger, redact } from '../log.ts'
+import { createApiClient, safeUrl } from '../plugin-kit/http/index.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
 import { notifications } from '../system/state.ts'
@@ -36,7 +36,7 @@ export function createNotify(database: Database, log: Logger, endpoint: string, 
     const data = JSON.stringify(body)
     const nonce = `${pipeline.id}-${randomBytes(8).toString('hex')}`
     const sign = createHash('sha256').update(`${data}${secret}${nonce}`).digest('hex')
-    const sent = { type: 'PipelineStatusChanged', endpoint, nonce, data }
+    const sent = { type: 'PipelineStatusChanged', endpoint: safeUrl(endpoint), nonce, data }
     try {
       const { status: response_code, bytes } = await client.send(
         // `nouce` is how the reference spells it, and what receivers look for.
@@ -47,7 +47,7 @@ export function createNotify(database: Database, log: Logger, endpoint: string, 
       await insertRow(database.kysely, notifications, { ...sent, response_code, response })
     } catch (error) {
       log.warn(`a notification was not delivered: ${messageOf(error)}`)
-      await insertRow(database.kysely, notifications, { ...sent, response_code: 0, response: messageOf(error) })
+      await insertRow(database.kysely, notifications, { ...sent, response_code: 0, response: redact(messageOf(error)) })
     }
   }
 

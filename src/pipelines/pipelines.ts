@@ -1,40 +1,53 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { NOBODY, recordChange } from '../audit/record.ts'
+import { inPieces, readByKeys } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
 import { pipelineLabels, pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
-import { pipelineLeases } from '../system/runs.ts'
+import { type BlueprintRow, ChangedMeanwhile, isSameVersion, storedBlueprint, whileChanging } from './blueprint-rows.ts'
 import { planOf, type StartPipeline } from './blueprints.ts'
-import { newestTasks, type PipelineRow, readPipelines, readTasks, type TaskRow } from './pipeline-rows.ts'
-import { countTasks, parsePlan } from './plan/parse-plan.ts'
-import { countsAsCollector } from './plan/select-subtasks.ts'
-import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task, TaskWithSubtasks } from './records.ts'
-import { sealJson } from './sealed-plan.ts'
-import type { PipelineService, ServiceContext } from './services.ts'
-import { FINISHED, isFinished, QUEUED, UNFINISHED } from './states.ts'
 import {
-  deleteRows,
-  findRow,
-  insertRow,
-  insertRows,
-  publicRow,
-  type Queries,
-  selectPage,
-  selectRows,
-  updateRows,
-} from './store.ts'
+  newestStates,
+  newestTasks,
+  type PipelineRow,
+  readPipelines,
+  readTasks,
+  type TaskRow,
+  type TaskState,
+} from './pipeline-rows.ts'
+import { countTasks, parsePlan } from './plan/parse-plan.ts'
+import { restoreSecrets } from './plan/plan-secrets.ts'
+import { LONGEST_LISTED, LONGEST_SHOWN, writePlans } from './plan/stored-plans.ts'
+import { cancelPipeline, holdPipeline } from './queue.ts'
+import type { NewPipeline, Pipeline, PipelineSubtasks, Plan, SubtaskDetail, Task, TaskWithSubtasks } from './records.ts'
+import { sealJson } from './sealed.ts'
+import type { PipelineService, ServiceContext } from './services.ts'
+import { isFinished, UNFINISHED } from './states.ts'
+import { findRow, insertRow, insertRows, publicRow, type Queries, selectPage, selectRows, updateRows } from './store.ts'
 import { followTaskLog, logArchive } from './task-log.ts'
 import { watchPipeline } from './watch.ts'
 
 /** Left out of the summary of subtasks: they collect nothing. */
 const WITHOUT_SUMMARY = ['org', 'refdiff', 'dora']
 
+/** Tasks that the summary shows with their steps; it counts them all. */
+const MOST_SUMMARISED = 1000
+const TASKS_AT_ONCE = 500
+
 type Claim = (transaction: Kysely<any>) => Promise<boolean>
 
 export function pipelineService(context: ServiceContext): PipelineService & { start: StartPipeline } {
-  const { database, plugins, secrets, dataFolder } = context
+  const { database, plugins, secrets, dataFolder, actor = NOBODY } = context
   const { kysely } = database
+  const record = (
+    transaction: Queries,
+    action: 'run' | 'rerun' | 'cancel',
+    id: number,
+    before: object | null,
+    after: object,
+  ) => recordChange(transaction, actor, { action, subject: 'pipeline', key: String(id), before, after })
   const inTransaction = <Result>(body: (transaction: Kysely<any>) => Promise<Result>): Promise<Result> =>
     retrying(database, () => kysely.transaction().execute(body))
 
@@ -46,17 +59,20 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
   const get = async (id: number) => (await readPipelines(kysely, [await stored(id)], secrets))[0] as Pipeline
 
   /** Undefined when `claim` says that somebody else was first. */
-  async function insert(pipeline: NewPipeline & { plan: Plan }, claim: Claim = async () => true) {
+  async function insert(pipeline: NewPipeline & { plan: Plan }, claim: Claim = async () => true, plannedAt?: Date) {
     const { plan, blueprintId = 0, labels = [], name = '' } = pipeline
     const total_tasks = countTasks(plan)
     if (total_tasks === 0) throw new UserError('The plan has no task: nothing would run.')
     const id = await inTransaction(async (transaction) => {
-      if (blueprintId > 0) await requireNonePending(transaction, blueprintId)
+      if (blueprintId > 0) {
+        const blueprint = await requireNonePending(transaction, blueprintId)
+        if (!blueprint) throw new UserError(`There is no blueprint ${blueprintId}.`)
+        if (plannedAt && !isSameVersion(blueprint, plannedAt)) throw new ChangedMeanwhile()
+      }
       if (!(await claim(transaction))) return undefined
       const pipelineId = await insertRow(transaction, pipelines, {
         name,
         blueprint_id: blueprintId,
-        plan: sealJson(plan, secrets),
         total_tasks,
         status: 'TASK_CREATED',
         priority: pipeline.priority ?? 0,
@@ -65,20 +81,13 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         skip_collectors: pipeline.skipCollectors ?? false,
         full_sync: pipeline.fullSync ?? false,
       })
+      const kept = { plan: { plan, most: LONGEST_SHOWN.pipeline } }
+      await writePlans(transaction, { subject: 'pipeline', subject_id: pipelineId }, kept, secrets)
       const names = [...new Set(labels)].map((label) => ({ pipeline_id: pipelineId, name: label }))
       await insertRows(transaction, pipelineLabels, names)
-      const places = plan.flatMap((stage, row) =>
-        stage.map((task, column) => ({
-          plugin: task.plugin,
-          subtasks: task.subtasks ?? [],
-          options: sealJson(task.options, secrets),
-          status: 'TASK_CREATED',
-          pipeline_id: pipelineId,
-          pipeline_row: row + 1,
-          pipeline_col: column + 1,
-        })),
-      )
-      await insertRows(transaction, tasks, places)
+      await insertRows(transaction, tasks, taskRows(plan, pipelineId))
+      const { fullSync = false, skipCollectors = false } = pipeline
+      await record(transaction, 'run', pipelineId, null, { name, blueprintId, total_tasks, fullSync, skipCollectors })
       return pipelineId
     })
     if (id === undefined) return undefined
@@ -87,32 +96,55 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
     return get(id)
   }
 
-  async function rerun(id: number, candidates: (newest: readonly TaskRow[]) => readonly TaskRow[]): Promise<Task[]> {
-    const ids = await inTransaction(async (transaction) => {
-      const { status } = await stored(id, transaction)
-      if (!isFinished(status as TaskStatus)) {
-        throw new UserError(`Pipeline ${id} is ${status}: it can run again when it is finished.`)
+  function* taskRows(plan: Plan, pipeline_id: number) {
+    for (const [row, stage] of plan.entries()) {
+      for (const [column, { plugin, subtasks: names, options }] of stage.entries()) {
+        yield {
+          plugin,
+          subtasks: names ?? [],
+          options: sealJson(options, secrets),
+          status: 'TASK_CREATED',
+          pipeline_id,
+          pipeline_row: row + 1,
+          pipeline_col: column + 1,
+        }
       }
+    }
+  }
+
+  async function* readPieces(states: readonly TaskState[]): AsyncGenerator<readonly Task[]> {
+    for (let start = 0; start < states.length; start += TASKS_AT_ONCE) {
+      const ids = states.slice(start, start + TASKS_AT_ONCE).map(({ id }) => id)
+      const rows = await selectRows(kysely, tasks, (query) => query.where('id', 'in', ids).orderBy('id', 'desc'))
+      yield readTasks(kysely, rows, secrets)
+    }
+  }
+
+  async function rerun(id: number, candidates: (newest: readonly TaskRow[]) => readonly TaskRow[]): Promise<Task[]> {
+    await inTransaction(async (transaction) => {
+      const { blueprint_id, status } = await stored(id, transaction)
+      requireEnded(id, status)
+      if (blueprint_id > 0) await requireNonePending(transaction, blueprint_id)
+      requireEnded(id, (await holdPipeline(transaction, id))?.status)
       const again = candidates(await newestTasks(transaction, id))
       if (again.length === 0) throw new UserError(`Pipeline ${id} has nothing to run again: every task completed.`)
-      const changed = await updateRows(transaction, pipelines, { id, status: [...FINISHED] }, { status: 'TASK_RERUN' })
-      if (changed === 0) throw new UserError(`Pipeline ${id} was started again by somebody else.`)
-      const created: number[] = []
-      for (const task of again) {
-        await updateRows(transaction, tasks, { id: task.id }, { status: 'TASK_FAILED' })
-        const { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col } = task
-        const copy = { plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' }
-        created.push(await insertRow(transaction, tasks, copy))
+      await updateRows(transaction, pipelines, { id }, { status: 'TASK_RERUN' })
+      for (const ids of inPieces(again.map((task) => task.id))) {
+        await updateRows(transaction, tasks, { id: [...ids] }, { status: 'TASK_FAILED' })
       }
-      return created
+      const copies = again.map(({ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col }) => ({
+        ...{ plugin, subtasks: names, options, pipeline_id, pipeline_row, pipeline_col, status: 'TASK_RERUN' },
+      }))
+      await insertRows(transaction, tasks, copies)
+      await record(transaction, 'rerun', id, { status }, { status: 'TASK_RERUN', tasks: copies.length })
     })
     context.changed('pipelines')
-    const rows = await selectRows(kysely, tasks, (query) => query.where('id', 'in', ids).orderBy('id'))
+    const rows = (await newestTasks(kysely, id)).filter(({ status }) => status === 'TASK_RERUN')
     return readTasks(kysely, rows, secrets)
   }
 
   return {
-    async list({ status, pending, blueprintId, label, ...page } = {}) {
+    async list({ status, pending, blueprintId, label, projects, ...page } = {}) {
       const { count, items } = await selectPage(
         kysely,
         pipelines,
@@ -122,20 +154,34 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
           if (status !== undefined) narrowed = narrowed.where('status', '=', status)
           if (pending) narrowed = narrowed.where('status', 'in', UNFINISHED)
           if (blueprintId) narrowed = narrowed.where('blueprint_id', '=', blueprintId)
+          if (projects) {
+            const own = kysely
+              .selectFrom(blueprints.name)
+              .select('id')
+              .where('project_name', 'in', [...projects])
+            narrowed = narrowed.where('blueprint_id', 'in', own)
+          }
           const labelled = kysely.selectFrom(pipelineLabels.name).select('pipeline_id').where('name', '=', label)
           return label === undefined ? narrowed : narrowed.where('id', 'in', labelled)
         },
         [['id', 'desc']],
       )
-      return { count, items: await readPipelines(kysely, items, secrets) }
+      return { count, items: await readPipelines(kysely, items, secrets, LONGEST_LISTED) }
     },
-    create: async (pipeline) => (await insert({ ...pipeline, plan: parsePlan(plugins, pipeline.plan) })) as Pipeline,
-    async start(blueprint, { skipCollectors, fullSync }, claim) {
-      const plan = await planOf(context, blueprint, { skipCollectors })
-      const { id: blueprintId, name, labels, priority, skipOnFail, timeAfter } = blueprint
-      const policy = { skipOnFail, timeAfter, skipCollectors, fullSync }
-      return insert({ blueprintId, name, labels, priority, plan, ...policy }, claim)
+    async create(pipeline) {
+      return (await insert({ ...pipeline, plan: restoreSecrets(parsePlan(plugins, pipeline.plan)) })) as Pipeline
     },
+    start: (given, { skipCollectors, fullSync }, claim) =>
+      whileChanging(
+        given,
+        async (blueprint) => {
+          const plan = await planOf(context, blueprint, { skipCollectors })
+          const { id: blueprintId, name, labels, priority, skipOnFail, timeAfter, updatedAt } = blueprint
+          const policy = { skipOnFail, timeAfter, skipCollectors, fullSync }
+          return insert({ blueprintId, name, labels, priority, plan, ...policy }, claim, updatedAt)
+        },
+        () => storedBlueprint(kysely, given.id, secrets),
+      ),
     get,
     async tasks(id) {
       await stored(id)
@@ -146,28 +192,30 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
         secrets,
       )
     },
+    async tasksInPieces(id) {
+      await stored(id)
+      const states = await newestStates(kysely, id)
+      return { count: states.length, pieces: readPieces(states) }
+    },
     async subtasks(id) {
       await stored(id)
-      const rows = (await newestTasks(kysely, id)).filter(({ plugin }) => !WITHOUT_SUMMARY.includes(plugin))
-      const ids = rows.map((row) => row.id)
-      const details = ids.length
-        ? await selectRows(kysely, subtasks, (query) =>
-            query.where('task_id', 'in', ids).orderBy('number').orderBy('id'),
-          )
-        : []
-      return summarise(await readTasks(kysely, rows, secrets), details)
+      const states = (await newestStates(kysely, id)).filter(({ plugin }) => !WITHOUT_SUMMARY.includes(plugin))
+      const ids = states.slice(-MOST_SUMMARISED).map((state) => state.id)
+      const rows = await readByKeys(ids, (piece) =>
+        selectRows(kysely, tasks, (query) => query.where('id', 'in', piece)),
+      )
+      const details = await readByKeys(ids, (piece) =>
+        selectRows(kysely, subtasks, (query) => query.where('task_id', 'in', piece).orderBy('number').orderBy('id')),
+      )
+      const shown = withDetails(await readTasks(kysely, rows, secrets), details)
+      return { subtasks: shown, ...summarise(states, await collectorsOf(kysely, states)) }
     },
     async cancel(id) {
       await stored(id)
       await inTransaction(async (transaction) => {
-        const ended = { status: 'TASK_CANCELLED', finished_at: new Date() }
-        const wasQueued = await updateRows(transaction, pipelines, { id, status: [...QUEUED] }, ended)
-        const isRunning = (await stored(id, transaction)).status === 'TASK_RUNNING'
-        if (wasQueued || isRunning) {
-          await updateRows(transaction, tasks, { pipeline_id: id, status: [...QUEUED] }, { ...ended, message: '' })
-        }
-        if (isRunning) await updateRows(transaction, pipelineLeases, { pipeline_id: id }, { cancel_requested: true })
-        else await deleteRows(transaction, pipelineLeases, { pipeline_id: id })
+        const before = await cancelPipeline(transaction, id)
+        const isRunning = before === 'TASK_RUNNING'
+        if (before) await record(transaction, 'cancel', id, { isRunning }, { status: 'TASK_CANCELLED' })
       })
       context.changed('pipelines')
     },
@@ -180,48 +228,78 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       const [created] = await rerun(task.pipeline_id, (newest) => newest.filter(isSamePlace))
       return created as Task
     },
-    watch: (id, signal) => watchPipeline(context, id, signal),
+    watch: (id, signal, onAway) => watchPipeline(context, id, signal, onAway),
     async logArchive(id) {
       await stored(id)
       return logArchive(dataFolder, id)
     },
-    followLog: (taskId, signal) => followTaskLog(context, taskId, signal),
+    async followLog(taskId, signal) {
+      if (!(await findRow(kysely, tasks, { id: taskId }))) {
+        throw new UserError(`There is no task ${taskId}.`, { status: 404 })
+      }
+      return followTaskLog(context, taskId, signal)
+    },
   }
 }
 
+function requireEnded(id: number, status: string | undefined): void {
+  if (status && isFinished(status as TaskStatus)) return
+  throw new UserError(`Pipeline ${id} is ${status ?? 'deleted'}: it can run again when it is finished.`)
+}
+
 /** The row is locked, so that of two that start a pipeline at once one sees the other's. */
-async function requireNonePending(transaction: Kysely<any>, blueprintId: number): Promise<void> {
+async function requireNonePending(transaction: Queries, blueprintId: number): Promise<BlueprintRow | undefined> {
   const [blueprint] = await selectRows(transaction, blueprints, (query) =>
     query.where('id', '=', blueprintId).forUpdate(),
   )
-  if (!blueprint) throw new UserError(`There is no blueprint ${blueprintId}.`)
+  if (!blueprint) return undefined
   const [pending] = await selectRows(transaction, pipelines, (query) =>
     query.where('blueprint_id', '=', blueprintId).where('status', 'in', UNFINISHED).limit(1),
   )
   if (pending)
     throw new UserError(`Pipeline ${pending.id} of this blueprint is not finished yet: wait for it, or cancel it.`)
+  return blueprint
 }
 
-function summarise(all: readonly Task[], details: readonly Record<string, any>[]): PipelineSubtasks {
-  const shown = all
+const withDetails = (all: readonly Task[], details: readonly Record<string, any>[]): TaskWithSubtasks[] => {
+  const byTask = Map.groupBy(details, ({ task_id }) => task_id)
+  return all
     .toSorted((one, other) => one.id - other.id)
-    .map(
-      ({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, ...task }): TaskWithSubtasks => ({
-        ...task,
-        subtaskDetails: details
-          .filter(({ task_id }) => task_id === task.id)
-          .map((row) => publicRow(subtasks, row) as SubtaskDetail),
-      }),
-    )
-  const collectors = shown.flatMap(({ subtaskDetails }) => subtaskDetails).filter(({ name }) => countsAsCollector(name))
-  const done = collectors.filter(({ finishedAt, isFailed }) => finishedAt !== null && !isFailed)
-  return {
-    subtasks: shown,
-    completionRate: collectors.length === 0 ? 1 : Math.round((done.length / collectors.length) * 100) / 100,
-    status: overallStatus(shown.map(({ status }) => status)),
-    count: shown.length,
-  }
+    .map(({ subtasks: _names, progress, progressDetail, pipelineRow, pipelineCol, ...task }) => ({
+      ...task,
+      subtaskDetails: (byTask.get(task.id) ?? []).map((row) => publicRow(subtasks, row) as SubtaskDetail),
+    }))
 }
+
+interface Collectors {
+  readonly all: number
+  readonly done: number
+}
+
+/** Counted where they are: of a large run there are millions. */
+async function collectorsOf(queries: Queries, states: readonly TaskState[]): Promise<Collectors> {
+  const counts = await readByKeys(
+    states.map(({ id }) => id),
+    (piece) =>
+      queries
+        .selectFrom(subtasks.name)
+        .select([
+          sql<number>`count(*)`.as('all'),
+          sql<number>`count(case when finished_at is not null and is_failed = ${false} then 1 end)`.as('done'),
+        ])
+        .where('task_id', 'in', piece)
+        .where('is_collector', '=', true)
+        .execute(),
+  )
+  const sum = (name: keyof Collectors) => counts.reduce((total, count) => total + Number(count[name]), 0)
+  return { all: sum('all'), done: sum('done') }
+}
+
+const summarise = (states: readonly TaskState[], { all, done }: Collectors): Omit<PipelineSubtasks, 'subtasks'> => ({
+  completionRate: all === 0 ? 1 : Math.round((done / all) * 100) / 100,
+  status: overallStatus(states.map(({ status }) => status as TaskStatus)),
+  count: states.length,
+})
 
 function overallStatus(states: readonly TaskStatus[]): TaskStatus | '' {
   const failed = states.filter((status) => status === 'TASK_FAILED').length

@@ -1,5 +1,6 @@
 /** How far a task is: told by subtasks as often as they like, stored a few times a second. */
 import type { Database } from '../database/database.ts'
+import { byItself } from '../database/held.ts'
 import type { RowOf } from '../database/table.ts'
 import { write } from '../database/write.ts'
 import type { Progress } from '../plugin-kit/subtask.ts'
@@ -58,11 +59,12 @@ export async function trackProgress(
     await updateRows(kysely, subtasks, { id: rowId }, { finished_records: progress.done ?? 0 })
   }
   /** One at a time, and what goes wrong here does not end the subtask: its own writes will tell. */
+  const storeNow = byItself(() => {
+    timer = undefined
+    storing = storing.then(store).catch(() => {})
+  })
   const storeSoon = () => {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      storing = storing.then(store).catch(() => {})
-    }, STORE_MS)
+    timer ??= setTimeout(storeNow, STORE_MS)
   }
   const stop = () => {
     clearTimeout(timer)

@@ -3,15 +3,17 @@ import { retrying } from '../database/write.ts'
 import { domainTables } from '../domain/index.ts'
 import { UserError } from '../errors.ts'
 import { forgetProject } from '../metrics/calculate/forget-project.ts'
+import { unknownName } from '../nearest.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints, projectMetricSettings, projects } from '../system/projects.ts'
 import { deleteBlueprint, joinBlueprints, readBlueprintParts } from './blueprint-rows.ts'
 import { shown } from './blueprints.ts'
 import { checkName } from './connections.ts'
 import { requireFinished } from './guards.ts'
-import { joinPipelines, readPipelineLabels } from './pipeline-rows.ts'
-import { METRIC_PLANS } from './plan/metric-plans.ts'
+import { joinPipelines, readPipelineParts } from './pipeline-rows.ts'
+import { checkMetricOption, METRIC_PLANS } from './plan/metric-plans.ts'
 import type { Metric, NewBlueprint, Pipeline, Project } from './records.ts'
+import { renameInRuns } from './rename-in-runs.ts'
 import type { BlueprintService, ProjectService, ServiceContext } from './services.ts'
 import {
   deleteRows,
@@ -24,8 +26,11 @@ import {
   selectRows,
   updateRows,
 } from './store.ts'
+import { unknownProject } from './unknown-project.ts'
 
-const LONGEST_NAME = 100
+export const LONGEST_PROJECT_NAME = 100
+/** Lists tell when and what is collected; one project shows the plan as well. */
+const NO_PLAN = 0
 const DAILY = '0 0 * * *'
 const MONTHS_BACK = 6
 
@@ -46,11 +51,11 @@ export function projectService(
 
   async function stored(name: string) {
     const row = await findRow(kysely, projects, { name })
-    if (!row) throw new UserError(`There is no project ${name}.`, { status: 404 })
+    if (!row) throw await unknownProject(kysely, name)
     return row
   }
 
-  async function complete(rows: readonly { name: string }[], withLastPipeline = false): Promise<Project[]> {
+  async function complete(rows: readonly { name: string }[], isList = false): Promise<Project[]> {
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return []
     const own = kysely.selectFrom(blueprints.name).select('id').where('project_name', 'in', names)
@@ -59,22 +64,21 @@ export function projectService(
         query.where('project_name', 'in', names).orderBy('plugin_name'),
       ),
       selectRows(kysely, blueprints, (query) => query.where('project_name', 'in', names)),
-      readBlueprintParts(kysely, own),
-      withLastPipeline ? lastPipelines(own) : new Map<number, Pipeline>(),
+      readBlueprintParts(kysely, own, secrets, isList ? NO_PLAN : undefined),
+      isList ? lastPipelines(own) : new Map<number, Pipeline>(),
     ])
-    const byProject = new Map(joinBlueprints(found, parts, secrets).map((each) => [each.projectName, shown(each)]))
+    const byProject = new Map(joinBlueprints(found, parts).map((each) => [each.projectName, shown(each)]))
+    const metricsOf = Map.groupBy(metrics, ({ project_name }) => project_name)
     return rows.map((row) => {
       const blueprint = byProject.get(row.name) ?? null
       const lastPipeline = blueprint && last.get(blueprint.id)
       return {
         ...publicRow(projects, row),
-        metrics: metrics
-          .filter(({ project_name }) => project_name === row.name)
-          .map((metric) => ({
-            pluginName: metric.plugin_name,
-            pluginOption: metric.plugin_option,
-            enable: metric.enable,
-          })),
+        metrics: (metricsOf.get(row.name) ?? []).map((metric) => ({
+          pluginName: metric.plugin_name,
+          pluginOption: metric.plugin_option,
+          enable: metric.enable,
+        })),
         blueprint,
         ...(lastPipeline && { lastPipeline }),
       } as unknown as Project
@@ -88,23 +92,26 @@ export function projectService(
       .select((builder) => builder.fn.max<number>('id').as('id'))
       .where('blueprint_id', 'in', blueprintIds)
       .groupBy('blueprint_id')
-    const [rows, labels] = await Promise.all([
+    const [rows, parts] = await Promise.all([
       selectRows(kysely, pipelines, (query) => query.where('id', 'in', newest)),
-      readPipelineLabels(kysely, newest),
+      readPipelineParts(kysely, newest, secrets, NO_PLAN),
     ])
-    return new Map(joinPipelines(rows, labels, secrets).map((pipeline) => [pipeline.blueprintId, pipeline]))
+    return new Map(joinPipelines(rows, parts).map((pipeline) => [pipeline.blueprintId, pipeline]))
   }
 
   const get = async (name: string) => (await complete([await stored(name)]))[0] as Project
 
   return {
-    async list({ keyword, ...page } = {}) {
+    async list({ keyword, names, ...page } = {}) {
       const wanted = keyword?.toLowerCase().replace(/[!%_]/g, '!$&')
       const { count, items } = await selectPage(
         kysely,
         projects,
         page,
-        (query) => (wanted ? query.where(sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`) : query),
+        (query) => {
+          const own = names ? query.where('name', 'in', [...names]) : query
+          return wanted ? own.where(sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`) : own
+        },
         [
           ['created_at', 'desc'],
           ['name', 'asc'],
@@ -113,7 +120,7 @@ export function projectService(
       return { count, items: await complete(items, true) }
     },
     async create({ name: sent, description = '', metrics = [], blueprint }) {
-      const name = checkName(sent, LONGEST_NAME)
+      const name = checkName(sent, LONGEST_PROJECT_NAME)
       if (await findRow(kysely, projects, { name })) {
         throw new UserError(`There is already a project ${name}: choose another name.`)
       }
@@ -132,9 +139,9 @@ export function projectService(
     },
     get,
     exists: async (name) => (await findRow(kysely, projects, { name })) !== undefined,
-    async update(name, { name: sent, description = '', metrics = [] }) {
+    async update(name, { name: sent, description = '', metrics }) {
       await stored(name)
-      const newName = sent === undefined ? name : checkName(sent, LONGEST_NAME)
+      const newName = sent === undefined ? name : checkName(sent, LONGEST_PROJECT_NAME)
       if (newName !== name && (await findRow(kysely, projects, { name: newName }))) {
         throw new UserError(`There is already a project ${newName}: choose another name.`)
       }
@@ -145,8 +152,9 @@ export function projectService(
             for (const table of [projectMetricSettings, blueprints, ...projectTables]) {
               await updateRows(transaction, table, { project_name: name }, { project_name: newName })
             }
+            await renameInRuns(transaction, name, newName, secrets)
           }
-          if (metrics.length > 0) await writeMetrics(transaction, newName, metrics)
+          if (metrics) await writeMetrics(transaction, newName, metrics)
         }),
       )
       return get(newName)
@@ -176,16 +184,12 @@ export function projectService(
 
 /** Replaces all metrics of a project. */
 async function writeMetrics(queries: Queries, project_name: string, metrics: readonly Metric[]): Promise<void> {
-  if (metrics.length === 0) return
   await deleteRows(queries, projectMetricSettings, { project_name })
-  const unknown = metrics.find(({ pluginName }) => !(pluginName in METRIC_PLANS))
-  if (unknown) {
-    throw new UserError(
-      `There is no metric ${unknown.pluginName}. Choose from ${Object.keys(METRIC_PLANS).join(', ')}.`,
-    )
-  }
+  const unknown = metrics.find(({ pluginName }) => !Object.hasOwn(METRIC_PLANS, pluginName))
+  if (unknown) throw unknownName('metric', String(unknown.pluginName), Object.keys(METRIC_PLANS), 400)
   for (const [plugin_name, metric] of new Map(metrics.map((each) => [each.pluginName, each]))) {
     const plugin_option = metric.pluginOption ?? {}
+    checkMetricOption(plugin_option)
     await insertRow(queries, projectMetricSettings, { project_name, plugin_name, plugin_option, enable: metric.enable })
   }
 }

@@ -1,5 +1,6 @@
 /** Projects, blueprints, pipelines, tasks as the API shows them. Secrets in them are masked. */
 import type { TaskStatus } from '../domain/enums.ts'
+import type { Problem } from './sealed.ts'
 
 export interface PlanTask {
   readonly plugin: string
@@ -28,6 +29,12 @@ export interface Metric {
   readonly enable: boolean
 }
 
+/** Of records that hold something encrypted. */
+interface Sealed {
+  /** Only when a part of it cannot be read, say because it was stored with another key. */
+  readonly problem?: Problem
+}
+
 interface Written {
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -54,12 +61,13 @@ export interface BlueprintConnection {
 
 export type BlueprintMode = 'NORMAL' | 'ADVANCED'
 
-export interface Blueprint extends Written, SyncPolicy {
+export interface Blueprint extends Written, SyncPolicy, Sealed {
   readonly id: number
   readonly name: string
   /** Empty for one without a project. */
   readonly projectName: string
   readonly mode: BlueprintMode
+  /** Empty in lists of projects, in other lists when it is long, and everywhere when it is long and made anew for every run. */
   readonly plan: Plan
   readonly enable: boolean
   /** Five fields or a word such as @daily, in UTC. */
@@ -71,14 +79,15 @@ export interface Blueprint extends Written, SyncPolicy {
   readonly connections: readonly BlueprintConnection[]
   readonly priority: number
 }
-export type NewBlueprint = Pick<Blueprint, 'name'> & Partial<Omit<Blueprint, 'id' | keyof Written>>
-export type BlueprintChanges = Partial<Omit<Blueprint, 'id' | keyof Written>>
+export type NewBlueprint = Pick<Blueprint, 'name'> & Partial<Omit<Blueprint, 'id' | keyof Written | keyof Sealed>>
+export type BlueprintChanges = Partial<Omit<Blueprint, 'id' | keyof Written | keyof Sealed>>
 
-export interface Pipeline extends Written, SyncPolicy {
+export interface Pipeline extends Written, SyncPolicy, Sealed {
   readonly id: number
   readonly name: string
   /** 0: posted by hand. */
   readonly blueprintId: number
+  /** Empty when it is long; its tasks tell as much. */
   readonly plan: Plan
   readonly totalTasks: number
   readonly finishedTasks: number
@@ -121,7 +130,7 @@ export interface ProgressDetail {
   readonly estimatedEnd: Date | null
 }
 
-export interface Task extends Written {
+export interface Task extends Written, Sealed {
   readonly id: number
   readonly plugin: string
   readonly subtasks: readonly string[]
@@ -173,9 +182,10 @@ export interface PipelineSubtasks {
 
 /** A connection, scope or scope config: base fields and those that the plugin describes, under their public names. */
 export type Settings = Readonly<Record<string, any>>
-export type Connection = Settings & Written & { readonly id: number; readonly name: string }
+export type Connection = Settings & Written & Sealed & { readonly id: number; readonly name: string }
 export type ScopeConfig = Settings &
-  Written & { readonly id: number; readonly connectionId: number; readonly name: string; readonly entities: string[] }
+  Written &
+  Sealed & { readonly id: number; readonly connectionId: number; readonly name: string; readonly entities: string[] }
 export type Scope = Settings & Written & { readonly connectionId: number; readonly scopeConfigId?: number }
 export interface ScopeView {
   readonly scope: Scope

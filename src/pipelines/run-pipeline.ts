@@ -30,7 +30,12 @@ export interface PipelineRun {
 export const CANCELLED = 'cancelled by a user'
 
 const PAUSE_MS = 1000
+/** Tasks of a stage that are begun, wait for others or for a thread; a plan may have many thousands. */
+const MOST_AT_ONCE = 100
+/** A task that loses the database so often has more to tell than that it restarts. */
+const MOST_ATTEMPTS = 10
 const isQueued = ({ status }: TaskRow) => (QUEUED as readonly string[]).includes(status)
+const hasRun = (task: TaskRow) => task.began_at !== null && !isQueued(task) && task.status !== 'TASK_RUNNING'
 const secondsSince = (moment: Date | null) => (moment ? Math.round((Date.now() - moment.getTime()) / 1000) : 0)
 
 export async function runPipeline(run: PipelineRun): Promise<void> {
@@ -38,19 +43,34 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
   const isStopping = () => signal.aborted && signal.reason !== CANCELLED
   /** What tasks wait for, by their ids. */
   const waits = new Map<number, string>()
-  const stages = Map.groupBy(await newestTasks(database.kysely, pipeline.id), ({ pipeline_row }) => pipeline_row)
-  for (const [stage, all] of [...stages].sort(([one], [other]) => one - other)) {
-    const waiting = all.filter(isQueued)
+  const all = await newestTasks(database.kysely, pipeline.id)
+  let finished = all.filter(hasRun).length
+  let hasFailed = all.some(({ status }) => status === 'TASK_FAILED')
+  const stages = Map.groupBy(all, ({ pipeline_row }) => pipeline_row)
+  for (const [stage, tasksOfStage] of [...stages].sort(([one], [other]) => one - other)) {
+    const waiting = tasksOfStage.filter(isQueued)
     if (waiting.length > 0 && !signal.aborted) {
       await setState(run, pipelines, pipeline.id, { stage })
-      await Promise.all(waiting.map((task) => runAlone(task)))
+      await runInLanes(waiting)
     }
-    if (signal.aborted) break
-    if (!pipeline.skip_on_fail && (await failures(database, pipeline.id)).length > 0) break
+    if (signal.aborted || (hasFailed && !pipeline.skip_on_fail)) break
   }
   // Left as it is, for whoever takes over.
   if (isStopping()) return
   await finish(run)
+
+  /** Ends when all lanes have: nothing may go on behind the back of whoever takes over. */
+  async function runInLanes(waiting: readonly TaskRow[]): Promise<void> {
+    const next = waiting.values()
+    const lane = async () => {
+      for (const task of next) {
+        if (signal.aborted) return
+        await runAlone(task)
+      }
+    }
+    const lanes = Array.from({ length: Math.min(MOST_AT_ONCE, waiting.length) }, lane)
+    for (const result of await Promise.allSettled(lanes)) if (result.status === 'rejected') throw result.reason
+  }
 
   /** Before it takes a thread: whoever it waits for may need one. */
   async function runAlone(task: TaskRow): Promise<void> {
@@ -82,24 +102,36 @@ export async function runPipeline(run: PipelineRun): Promise<void> {
   }
 
   async function runTask(task: TaskRow): Promise<void> {
-    const began_at = new Date()
-    const begun = {
-      status: 'TASK_RUNNING',
-      began_at,
-      finished_at: null,
-      message: '',
-      error_name: '',
-      failed_sub_task: '',
+    let began_at = new Date()
+    const begin = async () => {
+      began_at = new Date()
+      const begun = { ...BEGUN, status: 'TASK_RUNNING', began_at }
+      const isBegun = await setState(run, tasks, task.id, begun)
+      if (isBegun) run.log(`task ${task.id} (${task.plugin}) begins`)
+      return isBegun
     }
-    if (!(await setState(run, tasks, task.id, begun))) return
-    run.log(`task ${task.id} (${task.plugin}) begins`)
-    const outcome = await dispatch.run({ id: task.id, connection: run.connectionOf(task) }, signal)
-    if (isStopping()) return
+    const dispatched = { id: task.id, connection: run.connectionOf(task) }
+    let outcome = await dispatch.run(dispatched, signal, begin)
+    for (
+      let attempts = 1;
+      outcome?.status === 'TASK_FAILED' && outcome.isAway && attempts < MOST_ATTEMPTS;
+      attempts++
+    ) {
+      run.log(`task ${task.id} (${task.plugin}) goes on when the database is back: ${outcome.message}`)
+      await setState(run, tasks, task.id, { message: outcome.message })
+      await sleep(PAUSE_MS)
+      outcome = await dispatch.run(dispatched, signal, () => setState(run, tasks, task.id, { message: '' }))
+    }
+    if (!outcome || isStopping()) return
     run.log(`task ${task.id} (${task.plugin}) ends: ${outcome.status}`)
     await setState(run, tasks, task.id, endOf(outcome, began_at))
-    await setState(run, pipelines, pipeline.id, { finished_tasks: await countFinished(database, pipeline.id) })
+    if (outcome.status === 'TASK_FAILED') hasFailed = true
+    finished++
+    await setState(run, pipelines, pipeline.id, { finished_tasks: finished })
   }
 }
+
+const BEGUN = { finished_at: null, message: '', error_name: '', failed_sub_task: '' }
 
 const endOf = (outcome: TaskOutcome, beganAt: Date) => ({
   status: outcome.status,
@@ -121,7 +153,7 @@ async function finish(run: PipelineRun): Promise<void> {
   await setState(run, pipelines, pipeline.id, {
     status,
     finished_at: new Date(),
-    finished_tasks: await countFinished(database, pipeline.id),
+    finished_tasks: states.filter(hasRun).length,
     spent_seconds: secondsSince(pipeline.began_at),
     message: failed.map(({ plugin, id, message }) => `${plugin} (task ${id}): ${message}`).join('\n'),
     error_name: failed[0]?.error_name ?? '',
@@ -142,11 +174,6 @@ export function finalStatus(
   if (!has('TASK_FAILED')) return 'TASK_COMPLETED'
   return skipOnFail && has('TASK_COMPLETED') ? 'TASK_PARTIAL' : 'TASK_FAILED'
 }
-
-const failures = async ({ kysely }: Database, pipelineId: number) =>
-  (await newestTasks(kysely, pipelineId)).filter(({ status }) => status === 'TASK_FAILED')
-const countFinished = async ({ kysely }: Database, pipelineId: number) =>
-  (await newestTasks(kysely, pipelineId)).filter((task) => !isQueued(task) && task.status !== 'TASK_RUNNING').length
 
 /**
  * Changes a pipeline or task while this server holds the pipeline, and only by a legal step. False: it does not any more,

@@ -1,15 +1,17 @@
 /** Runs the subtasks of one stored task, in order, from where an earlier attempt stopped. */
 import { join } from 'node:path'
+import { addressSecrets } from '../address-secrets.ts'
 import type { Database } from '../database/database.ts'
-import { FatalError, messageOf } from '../errors.ts'
+import { FatalError, publicMessageOf, UnavailableError } from '../errors.ts'
 import { keepSecret, redact } from '../log.ts'
 import type { Plugin, Subtask, SubtaskResult, TaskRun } from '../plugin-kit/subtask.ts'
-import type { Secrets } from '../secrets.ts'
+import { type Secrets, secretsIn } from '../secrets.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import type { TaskRow } from './pipeline-rows.ts'
 import { countsAsCollector, selectSubtasks } from './plan/select-subtasks.ts'
+import { namedFailure } from './plan/task-title.ts'
 import { trackProgress } from './progress.ts'
-import { openJson } from './sealed-plan.ts'
+import { openOptions } from './sealed.ts'
 import { pluginNamed } from './sources.ts'
 import { findRow, insertRow, type Queries, selectRows, updateRows } from './store.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
@@ -22,17 +24,21 @@ export interface TaskEnvironment {
   readonly dataFolder: string
 }
 
+/** How far a task has come, for the message when it fails. */
+interface TaskState {
+  current: string
+  options: Readonly<Record<string, any>>
+}
+
 export async function runTask(environment: TaskEnvironment, taskId: number, signal: AbortSignal): Promise<TaskOutcome> {
   const { database, dataFolder } = environment
   const task = await findRow(database.kysely, tasks, { id: taskId })
   if (!task) throw new FatalError(`there is no task ${taskId}`)
   const log = createTaskLog(join(logFolder(dataFolder, task.pipeline_id), taskLogName(task)))
-  let current = ''
+  const state: TaskState = { current: '', options: {} }
   try {
     log(`task ${task.id} begins: ${task.plugin}`)
-    const message = await runSubtasks(environment, task, signal, log, (name) => {
-      current = name
-    })
+    const message = await runSubtasks(environment, task, signal, log, state)
     log(message ? `completed, but:\n${message}` : 'completed')
     return { status: 'TASK_COMPLETED', message }
   } catch (error) {
@@ -40,25 +46,41 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
       log('cancelled')
       return { status: 'TASK_CANCELLED' }
     }
-    const message = redact(messageOf(error))
-    log(`failed${current && ` in ${current}`}: ${error instanceof Error ? (error.stack ?? message) : message}`)
-    const errorName = error instanceof Error ? error.name : ''
-    return { status: 'TASK_FAILED', message, errorName, failedSubTask: current }
+    const { current, options } = state
+    const named = (message: string) => namedFailure({ plugin: task.plugin, options }, message)
+    const outcome = failedBy(database.explain(error) ?? error, current, named)
+    log(`failed${current && ` in ${current}`}: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+    return outcome
   } finally {
     log.close()
   }
 }
+
+/** `named` adds what the task was about. */
+export const failedBy = (
+  error: unknown,
+  failedSubTask = '',
+  named: (message: string) => string = (message) => message,
+): TaskOutcome => ({
+  status: 'TASK_FAILED',
+  message: redact(named(publicMessageOf(error))),
+  errorName: error instanceof Error ? error.name : '',
+  failedSubTask,
+  isAway: error instanceof UnavailableError,
+})
 
 async function runSubtasks(
   { database, plugins, secrets }: TaskEnvironment,
   task: TaskRow,
   signal: AbortSignal,
   log: (line: string) => void,
-  onSubtask: (name: string) => void,
+  state: TaskState,
 ): Promise<string> {
   const { kysely } = database
   const pipeline = await findRow(kysely, pipelines, { id: task.pipeline_id })
-  const { redrive: isRedriven = false, ...options } = openJson(task.options, secrets) ?? {}
+  const { redrive: isRedriven = false, ...options } = openOptions(task.options, secrets)
+  for (const secret of secretsIn(options)) keepSecret(secret)
+  state.options = options
   const selected = selectSubtasks(pluginNamed(plugins, task.plugin), task.subtasks, {
     skipCollectors: pipeline?.skip_collectors ?? false,
   })
@@ -76,7 +98,11 @@ async function runSubtasks(
     timeAfter: pipeline?.time_after ?? null,
     signal,
     log,
-    decrypt: (stored) => hidden(secrets.decrypt(stored)),
+    decrypt(stored) {
+      const plain = secrets.decrypt(stored)
+      // An address without a password is stored as it is, and messages name it.
+      return plain === stored ? plain : hidden(plain)
+    },
     encrypt: (plain) => secrets.encrypt(hidden(plain)),
   }
   const lists: { readonly name: string; readonly result: SubtaskResult }[] = []
@@ -84,7 +110,7 @@ async function runSubtasks(
     const row = rows[index] as (typeof rows)[number]
     if (row.finished_at && !row.is_failed) continue
     signal.throwIfAborted()
-    onSubtask(subtask.name)
+    state.current = subtask.name
     const began_at = new Date()
     const spent = () => ({
       finished_at: new Date(),
@@ -104,7 +130,8 @@ async function runSubtasks(
       await save({ ...spent(), finished_records: records, message: redact(remarksOf(result)) })
       log(`${subtask.name} ends: ${records} records read, ${written} rows written, ${quarantined} put aside`)
     } catch (error) {
-      if (!signal.aborted) await save({ ...spent(), is_failed: true, message: redact(messageOf(error)) })
+      const message = redact(publicMessageOf(database.explain(error) ?? error))
+      if (!signal.aborted) await save({ ...spent(), is_failed: true, message })
       throw error
     } finally {
       progress.stop()
@@ -112,7 +139,7 @@ async function runSubtasks(
   }
   const [first] = lists
   if (first && lists.every(({ result }) => result.list === 'lost')) {
-    onSubtask(first.name)
+    state.current = first.name
     throw new FatalError(`nothing could be collected: ${remarksOf(first.result)}`)
   }
   return (await subtaskRows(kysely, task.id, selected))
@@ -129,7 +156,8 @@ function remarksOf({ remarks = [], quarantined }: SubtaskResult): string {
 
 /** What the log must not show once it was read, part by part where it is a list. */
 function hidden(plain: string): string {
-  for (const part of [plain, ...plain.split(',')]) keepSecret(part)
+  const inAddress = addressSecrets(plain)
+  for (const part of inAddress.length > 0 ? inAddress : [plain, ...plain.split(',')]) keepSecret(part)
   return plain
 }
 

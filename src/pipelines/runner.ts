@@ -1,14 +1,20 @@
-/** Runs pipelines and follows the schedule, beside any number of servers that do the same on this database. */
+/**
+ * Runs pipelines and follows the schedule, beside any number of servers that do the same on this database. It lives on,
+ * looks for work and follows the schedule each in a loop of its own: a lock or a source that hangs holds up one of them.
+ */
 import { join } from 'node:path'
 import { newHolder } from '../database/holder.ts'
+import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
 import type { ControlPlane } from './control-plane.ts'
-import { createLeases } from './leases.ts'
+import { now } from './fence.ts'
+import { createLeases, type Server } from './leases.ts'
 import type { PipelineRow, TaskRow } from './pipeline-rows.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
+import { repeat } from './repeat.ts'
 import { CANCELLED, runPipeline } from './run-pipeline.ts'
-import { runDueTicks } from './schedule.ts'
-import { openJson } from './sealed-plan.ts'
+import { followSchedule } from './schedule.ts'
+import { createReader, openOptions } from './sealed.ts'
 import { joinServers, LEASE_MS } from './servers.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { leasesOfTask } from './task-leases.ts'
@@ -30,67 +36,129 @@ export interface Runner {
   stop(): Promise<void>
 }
 
+interface Run {
+  readonly abort: AbortController
+  readonly ended: Promise<void>
+}
+
 /** Also the longest that a request of another server to cancel stays unseen. */
 const LOOK_MS = 500
-/** Blueprints saved by other servers are seen this often. */
-const SCHEDULE_MS = 10_000
+/** Servers that died are forgotten this often. */
+const FORGET_MS = 10_000
 const STOPPED = 'this server stops'
 
 export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
-  const { database, plugins, secrets, log, dataFolder, notify } = control.context
+  const { database, log } = control.context
   const { dispatch, consume, maxParallel, resume, leaseMs = LEASE_MS } = options
-  let holder = newHolder()
-  const running = new Map<number, { abort: AbortController; ended: Promise<void> }>()
-  let membership = await joinServers(database, holder, leaseMs)
-  const leases = createLeases(database, () => ({ holder, membership }))
-  let isStopped = false
-  let scheduleAt = 0
-  let wake = () => {}
-  const forget = control.onChange((what) => {
-    if (what === 'schedule') scheduleAt = 0
-    wake()
-  })
-
-  function connectionOf({ plugin: name, options: stored }: TaskRow): string | null {
-    const source = plugins.find((plugin) => plugin.name === name)?.source
-    const { connectionId } = openJson(stored, secrets) ?? {}
-    return source && connectionId ? `${(source.settingsOf ?? source).name}:${connectionId}` : null
+  const running = new Map<number, Run>()
+  const joinOthers = async (): Promise<Server> => {
+    const holder = newHolder()
+    return { holder, membership: await joinServers(database, holder, leaseMs) }
   }
-  const leasesOf = ({ plugin, options }: TaskRow) =>
-    leasesOfTask(database, plugins, { plugin, options: openJson(options, secrets) ?? {} })
+  dispatch.fence.open(now(), leaseMs)
+  let server = await joinOthers()
+  /** False: others took this server for dead, and it has not joined again. */
+  let isMember = true
+  let isStopped = false
+  let forgetAt = 0
+  const leases = createLeases(database, () => server)
+  const begin = beginner(control, dispatch, leases)
 
-  async function lookAround(): Promise<void> {
-    if (!(await membership.beat())) {
+  async function live(): Promise<void> {
+    let asked = now()
+    if (isMember && !(await server.membership.beat())) {
       log.error('this server was silent for so long that others took over its pipelines')
+      isMember = false
+    }
+    if (!isMember) {
       for (const { abort } of running.values()) abort.abort(STOPPED)
       await Promise.all([...running.values()].map(({ ended }) => ended))
-      holder = newHolder()
-      membership = await joinServers(database, holder, leaseMs)
+      asked = now()
+      server = await joinOthers()
+      isMember = true
     }
+    dispatch.fence.open(asked, leaseMs)
+    for (const id of await cancelRequests(database.kysely, server.holder)) running.get(id)?.abort.abort(CANCELLED)
     await leases.endLeft()
-    if (consume) await consumeQueue()
-    if (Date.now() >= scheduleAt && !isStopped) {
-      scheduleAt = Date.now() + SCHEDULE_MS
-      const next = await runDueTicks(control.context, control.startPipeline)
-      if (next && next.getTime() < scheduleAt) scheduleAt = next.getTime()
-    }
+    if (performance.now() < forgetAt) return
+    forgetAt = performance.now() + FORGET_MS
+    await server.membership.forgetDead()
   }
 
   async function consumeQueue(): Promise<void> {
-    for (const id of await cancelRequests(database.kysely, holder)) running.get(id)?.abort.abort(CANCELLED)
+    const { holder, membership } = server
     // A run of our own that broke off, say because the database was away, is lost as well.
     const isLost = (other: string, id: number) =>
       other === holder ? Promise.resolve(!running.has(id)) : membership.isDead(other)
     const recovered = await recoverLost(database, isLost, resume)
     if (recovered > 0) log.warn(`${recovered} pipelines that nobody ran any more were taken over`)
-    while (!isStopped) {
+    const isOurs = () => isMember && server.holder === holder
+    while (!isStopped && isOurs()) {
       const pipeline = await takeNext(database, holder, maxParallel)
-      if (!pipeline) return
-      begin(pipeline)
+      // Taken under a name that is dead since: whoever looks next finds that nobody runs it.
+      if (!pipeline || !isOurs()) return
+      const { abort, ended } = begin(pipeline, holder)
+      running.set(pipeline.id, {
+        abort,
+        ended: ended.finally(() => {
+          running.delete(pipeline.id)
+          if (!isStopped) void control.context.notify?.(pipeline.id)
+          queue.wake()
+        }),
+      })
     }
   }
 
-  function begin(pipeline: PipelineRow): void {
+  const goOn = (error: unknown) => log.error(`the runner goes on after: ${messageOf(database.explain(error) ?? error)}`)
+  const life = repeat(LOOK_MS, live, goOn)
+  const queue = repeat(LOOK_MS, async () => (consume && isMember ? consumeQueue() : undefined), goOn)
+  const schedule = followSchedule(control, LOOK_MS)
+  const forget = control.onChange((what) => {
+    if (what === 'schedule') schedule.wake()
+    life.wake()
+    queue.wake()
+  })
+
+  return {
+    async stop() {
+      isStopped = true
+      forget()
+      await Promise.all([schedule.stop(), queue.stop()])
+      const interrupted = [...running]
+      for (const [, { abort }] of interrupted) abort.abort(STOPPED)
+      await Promise.all(interrupted.map(([, { ended }]) => ended))
+      // To the last: nobody takes for dead what is only ending.
+      await life.stop()
+      try {
+        for (const [id] of interrupted) {
+          await retrying(database, () =>
+            database.kysely.transaction().execute((transaction) => release(transaction, id, resume, server.holder)),
+          )
+        }
+        await server.membership.leave()
+      } catch (error) {
+        // Whoever starts next finds out by itself, a little later.
+        log.warn(`what was interrupted could not be handed over: ${messageOf(error)}`)
+      } finally {
+        await dispatch.close()
+      }
+    },
+  }
+}
+
+/** How this server begins a pipeline that it has taken. */
+function beginner(control: ControlPlane, dispatch: TaskDispatch, leases: ReturnType<typeof createLeases>) {
+  const { database, plugins, secrets, log, dataFolder, notify } = control.context
+  /** Of a task whose options cannot be read nothing is known; it fails by itself, and says why. */
+  const optionsOf = ({ options }: TaskRow) => createReader().read('options', () => openOptions(options, secrets), {})
+  function connectionOf(task: TaskRow): string | null {
+    const source = plugins.find(({ name }) => name === task.plugin)?.source
+    const { connectionId } = optionsOf(task)
+    return source && connectionId ? `${(source.settingsOf ?? source).name}:${connectionId}` : null
+  }
+  const leasesOf = (task: TaskRow) => leasesOfTask(database, plugins, { plugin: task.plugin, options: optionsOf(task) })
+
+  return (pipeline: PipelineRow, holder: string): Run => {
     const abort = new AbortController()
     const write = createTaskLog(join(logFolder(dataFolder, pipeline.id), PIPELINE_LOG))
     write(`pipeline ${pipeline.id} begins`)
@@ -99,50 +167,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     const run = { pipeline, database, dispatch, holder, signal, log: write, connectionOf, leases, leasesOf }
     const ended = runPipeline(run)
       .catch((error) => log.error({ pipeline: pipeline.id }, `the run broke off: ${messageOf(error)}`))
-      .finally(() => {
-        write.close()
-        running.delete(pipeline.id)
-        if (!isStopped) void notify?.(pipeline.id)
-        wake()
-      })
-    running.set(pipeline.id, { abort, ended })
-  }
-
-  const loop = (async () => {
-    while (!isStopped) {
-      await lookAround().catch((error) => log.error(`the runner goes on after: ${messageOf(error)}`))
-      await new Promise<void>((done) => {
-        const timer = setTimeout(done, LOOK_MS)
-        wake = () => {
-          clearTimeout(timer)
-          done()
-        }
-        if (isStopped) wake()
-      })
-    }
-  })()
-
-  return {
-    async stop() {
-      isStopped = true
-      wake()
-      forget()
-      await loop
-      const interrupted = [...running]
-      for (const [, { abort }] of interrupted) abort.abort(STOPPED)
-      await Promise.all(interrupted.map(([, { ended }]) => ended))
-      try {
-        const status = resume ? 'TASK_RESUME' : 'TASK_FAILED'
-        for (const [id] of interrupted) {
-          await database.kysely.transaction().execute((transaction) => release(transaction, id, status, holder))
-        }
-        await membership.leave()
-      } catch (error) {
-        // Whoever starts next finds out by itself, a little later.
-        log.warn(`what was interrupted could not be handed over: ${messageOf(error)}`)
-      } finally {
-        await dispatch.close()
-      }
-    },
+      .finally(() => write.close())
+    return { abort, ended }
   }
 }

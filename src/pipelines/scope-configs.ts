@@ -5,7 +5,7 @@ import { checkName } from './connections.ts'
 import { ConflictError, requireNothingRuns } from './guards.ts'
 import type { ScopeConfig, Settings } from './records.ts'
 import type { ScopeConfigService, ServiceContext } from './services.ts'
-import { checkSettings, pickNames, sealSettings } from './settings.ts'
+import { checkSettings, pickNames, requireReadable, sealSettings } from './settings.ts'
 import { publicScope, publicScopeConfig, scopeKey, scopeTitle, sourceNamed } from './sources.ts'
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
 
@@ -35,11 +35,12 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
     if (entities && !(Array.isArray(entities) && entities.every((each) => typeof each === 'string'))) {
       throw new UserError('entities must be a list of words such as CODE or TICKET.')
     }
+    if (before) requireReadable(source.scopeConfig.fields, before, sent)
     const values = checkSettings(source.scopeConfig.fields, sent, before)
     source.scopeConfig.prepare(values)
-    const namesake = await findRow(kysely, table, { name })
+    const namesake = await findRow(kysely, table, { name, connection_id: connectionId })
     if (namesake && namesake.id !== before?.id) {
-      throw new UserError(`A ${plugin} scope config is already called ${name}: choose another name.`)
+      throw new UserError(`A ${plugin} scope config of this connection is already called ${name}: choose another name.`)
     }
     const sealed = sealSettings(source.scopeConfig.fields, values, secrets)
     const row = { name, connection_id: connectionId, entities: entities ?? [], ...sealed }
@@ -73,6 +74,14 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
       await requireNothingRuns(kysely)
       await deleteRows(kysely, table, { id })
       return config
+    },
+    async requireFreeName(plugin, name, id) {
+      if (typeof name !== 'string') return
+      const namesakes = await selectRows(kysely, sourceOf(plugin).table, (query) =>
+        query.where('name', '=', name.trim()),
+      )
+      if (namesakes.length === 0 || namesakes.some((each) => each.id === id)) return
+      throw new UserError(`A ${plugin} scope config is already called ${name.trim()}: choose another name.`)
     },
     async projects(plugin, id) {
       const { source, table } = sourceOf(plugin)

@@ -1,6 +1,11 @@
 import { sql } from 'kysely'
+import { withBareAddresses } from '../address-secrets.ts'
+import { NOBODY, recordChange } from '../audit/record.ts'
+import { readByKeys } from '../database/pieces.ts'
 import type { Column, Table } from '../database/table.ts'
+import { retrying, write } from '../database/write.ts'
 import { UserError } from '../errors.ts'
+import { forgetScope } from '../plugin-kit/forget-scope.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { blueprintScopes, blueprints } from '../system/projects.ts'
@@ -14,12 +19,13 @@ import type { ScopeService, ServiceContext } from './services.ts'
 import { pickNames } from './settings.ts'
 import { publicScope, publicScopeConfig, scopeKey, scopeTitle, sourceNamed, titleColumn } from './sources.ts'
 import {
+  decodeRow,
   deleteRows,
   findRow,
   fitted,
-  insertRow,
   publicName,
   publicRow,
+  type Queries,
   selectPage,
   selectRows,
   updateRows,
@@ -34,7 +40,7 @@ const writable = ({ names }: Table<any>): string[] =>
     (name) => !name.startsWith('_raw_data_') && !['connection_id', 'created_at', 'updated_at'].includes(name),
   )
 
-export function scopeService({ database, plugins, secrets }: ServiceContext): ScopeService {
+export function scopeService({ database, plugins, secrets, actor = NOBODY }: ServiceContext): ScopeService {
   const { kysely } = database
 
   /** Column values of what was sent, checked; numbers sent as text and the like are converted. */
@@ -50,7 +56,7 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
       const isNumber = ['bigint', 'integer', 'double'].includes((table.columns[column] as Column).kind)
       return [column, isNumber && value === '' ? 0 : value]
     })
-    return fitted(table, Object.fromEntries(values))
+    return fitted(table, withBareAddresses(Object.fromEntries(values)))
   }
 
   async function requireScopeConfig(source: PluginSpec, connectionId: number, id: unknown): Promise<void> {
@@ -76,7 +82,7 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
     const configs = configIds.length
       ? await selectRows(kysely, settingsTables(source).scopeConfigs, (query) => query.where('id', 'in', configIds))
       : []
-    const users = withBlueprints ? await blueprintsByScope(source.name, rows[0]?.connection_id) : new Map()
+    const users = withBlueprints ? await blueprintsByScope(source, rows) : new Map()
     return rows.map((row) => {
       const config = configs.find(({ id }) => id === row.scope_config_id)
       const using = users.get(String(row[scopeKey(source)]))
@@ -88,50 +94,82 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
     })
   }
 
-  async function blueprintsByScope(plugin: string, connectionId = 0): Promise<Map<string, Settings[]>> {
-    const links = await selectRows(kysely, blueprintScopes, (query) =>
-      query.where('plugin_name', '=', plugin).where('connection_id', '=', connectionId),
+  async function blueprintsByScope(source: PluginSpec, rows: readonly any[]): Promise<Map<string, Settings[]>> {
+    const links = await readByKeys(
+      rows.map((row) => String(row[scopeKey(source)])),
+      (piece) =>
+        selectRows(kysely, blueprintScopes, (query) =>
+          query
+            .where('plugin_name', '=', source.name)
+            .where('connection_id', '=', rows[0].connection_id)
+            .where('scope_id', 'in', piece),
+        ),
     )
-    const all = new Map((await selectRows(kysely, blueprints)).map((row) => [row.id, row]))
-    const users = new Map<string, Settings[]>()
-    for (const { scope_id, blueprint_id } of links) {
-      const row = all.get(blueprint_id)
-      if (!row) continue
-      const { beforePlan: _before, afterPlan: _after, ...blueprint } = publicRow(blueprints, row)
-      const shown = { ...blueprint, plan: null, connections: null, labels: null }
-      users.set(scope_id, [...(users.get(scope_id) ?? []), shown])
+    const ids = new Set(links.map(({ blueprint_id }) => blueprint_id))
+    const found = await readByKeys(ids, (piece) =>
+      selectRows(kysely, blueprints, (query) => query.where('id', 'in', piece)),
+    )
+    const shown = new Map(
+      found.map((row) => {
+        const { beforePlan: _before, afterPlan: _after, ...blueprint } = publicRow(blueprints, row)
+        return [row.id, { ...blueprint, plan: null, connections: null, labels: null } as Settings]
+      }),
+    )
+    const groups = Map.groupBy(links, ({ scope_id }) => scope_id)
+    return new Map([...groups].map(([id, own]) => [id, own.flatMap((link) => shown.get(link.blueprint_id) ?? [])]))
+  }
+
+  const storedAmong = (source: PluginSpec, connectionId: number, keys: readonly unknown[], queries = kysely) =>
+    selectRows(queries, source.scope.table, (query) =>
+      query.where('connection_id', '=', connectionId).where(scopeKey(source), 'in', keys),
+    )
+
+  /** What is there is written over, or left as it is. */
+  async function store(plugin: string, connectionId: number, scopes: readonly Settings[], isOver: boolean) {
+    const source = sourceNamed(plugins, plugin)
+    const { table } = source.scope
+    const key = scopeKey(source)
+    if (!(await findRow(kysely, settingsTables(source).connections, { id: connectionId }))) {
+      throw new UserError(`There is no ${plugin} connection ${connectionId}.`)
     }
-    return users
+    const rows = scopes.map((scope) => ({ ...columnsOf(source, scope), connection_id: connectionId }) as any)
+    const unnamed = rows.find((row) => row[key] === undefined || row[key] === '' || row[key] === 0)
+    if (unnamed) throw new UserError(`${publicName(key)} is missing: it names the scope.`)
+    for (const id of new Set(rows.map((row) => row.scope_config_id))) {
+      await requireScopeConfig(source, connectionId, id)
+    }
+    await retrying(database, () =>
+      database.transaction(async (inside) => {
+        const keys = rows.map((row) => row[key])
+        const there = isOver
+          ? []
+          : await readByKeys(keys, (piece) => storedAmong(source, connectionId, piece, inside.kysely))
+        const known = new Set(there.map((row) => String(row[key])))
+        const written = rows.filter((row) => !known.has(String(row[key])))
+        await write(
+          inside,
+          written.map((row) => {
+            const _raw_data_params = scopeParams(source, connectionId, decodeRow(table, row))
+            return table.row({ ...row, _raw_data_table: `_raw_${plugin}_scopes`, _raw_data_params })
+          }),
+        )
+      }),
+    )
+    return { source, rows, key }
   }
 
   return {
     async put(plugin, connectionId, scopes) {
-      const source = sourceNamed(plugins, plugin)
-      const { table } = source.scope
-      const key = scopeKey(source)
-      if (!(await findRow(kysely, settingsTables(source).connections, { id: connectionId }))) {
-        throw new UserError(`There is no ${plugin} connection ${connectionId}.`)
-      }
-      const rows = scopes.map((scope) => ({ ...columnsOf(source, scope), connection_id: connectionId }) as any)
-      for (const row of rows) {
-        if (row[key] === undefined || row[key] === '' || row[key] === 0) {
-          throw new UserError(`${publicName(key)} is missing: it names the scope.`)
-        }
-        await requireScopeConfig(source, connectionId, row.scope_config_id)
-      }
-      await kysely.transaction().execute(async (transaction) => {
-        for (const row of rows) {
-          const where = { connection_id: connectionId, [key]: row[key] }
-          const origin = { _raw_data_table: `_raw_${plugin}_scopes` }
-          const all = { ...Object.fromEntries(writable(table).map((name) => [name, null])), ...row, ...origin }
-          const changed = await updateRows(transaction, table, where, all)
-          if (changed === 0) await insertRow(transaction, table, all)
-          const saved = await findRow(transaction, table, where)
-          await updateRows(transaction, table, where, { _raw_data_params: scopeParams(source, connectionId, saved) })
-        }
-      })
-      const saved = await Promise.all(rows.map((row) => stored(plugin, connectionId, String(row[key]))))
-      return saved.map(({ row }) => publicScope(source, row))
+      const { source, rows, key } = await store(plugin, connectionId, scopes, true)
+      const saved = await readByKeys(
+        rows.map((row) => row[key]),
+        (piece) => storedAmong(source, connectionId, piece),
+      )
+      const byKey = new Map(saved.map((row) => [String(row[key]), publicScope(source, row)]))
+      return rows.map((row) => byKey.get(String(row[key]))).filter((scope) => scope !== undefined)
+    },
+    async add(plugin, connectionId, scopes) {
+      await store(plugin, connectionId, scopes, false)
     },
     async list(
       plugin,
@@ -173,12 +211,29 @@ export function scopeService({ database, plugins, secrets }: ServiceContext): Sc
       const used = { plugin_name: plugin, connection_id: connectionId, scope_id: scopeId }
       if (!dataOnly) await requireUnused(kysely, `Scope ${scopeTitle(source, row)}`, used)
       await requireNothingRuns(kysely)
+      const recorded = (queries: Queries, what: string) =>
+        recordChange(queries, actor, {
+          action: 'delete',
+          subject: `${plugin} ${what}`,
+          key: `${connectionId}:${scopeId}`,
+          before: publicScope(source, row),
+          after: null,
+        })
       await deleteAlone(database, leasesOfScope(plugins, source, connectionId, row), async () => {
+        // The first of what is deleted; the rest follows, in parts.
+        await database.transaction(async (inside) => {
+          await forgetScope(inside, source.name, scopeParams(source, connectionId, row))
+          await recorded(inside.kysely, 'scope data')
+        })
         await deleteScopeData(database, plugins, source, connectionId, row)
         for (const rows of domainScopesOf(source, connectionId, row, entitiesOf([]))) {
           for (const plugin of plugins) await plugin.forget?.(database, rows)
         }
-        if (!dataOnly) await deleteRows(kysely, source.scope.table, where)
+        if (dataOnly) return
+        await database.transaction(async (inside) => {
+          await deleteRows(inside.kysely, source.scope.table, where)
+          await recorded(inside.kysely, 'scope')
+        })
       })
       return publicScope(source, row)
     },

@@ -1,6 +1,7 @@
 /** Everything that the API and the command line can do with configuration and runs, whatever the plugin. */
+import type { Actor } from '../audit/record.ts'
 import type { Database } from '../database/database.ts'
-import type { TaskStatus } from '../domain/enums.ts'
+import type { UnavailableError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import type { Secrets } from '../secrets.ts'
@@ -9,6 +10,7 @@ import type { PlanPreview } from './plan/preview.ts'
 import type {
   Blueprint,
   BlueprintChanges,
+  BlueprintConnection,
   Connection,
   Metric,
   NewBlueprint,
@@ -33,6 +35,8 @@ export interface ServiceContext {
   /** Task logs are kept here. */
   readonly dataFolder: string
   readonly log: Logger
+  /** On whose behalf runs are started and ended, and scopes are deleted; Weir's own unless told. */
+  readonly actor?: Actor
   /** Tells whoever waits in this process that pipelines or blueprints changed; other processes see it when they poll. */
   readonly changed: (what: Change) => void
   /** Called when a pipeline was created, begins or ends. */
@@ -52,7 +56,7 @@ export interface Listed<Item> {
 
 export interface ProjectService {
   /** Newest first, with the last pipeline of each. */
-  list(filter?: Paged & { readonly keyword?: string }): Promise<Listed<Project>>
+  list(filter?: Paged & { readonly keyword?: string; readonly names?: readonly string[] }): Promise<Listed<Project>>
   /** With its blueprint: the given one, or daily at midnight UTC and six months back. */
   create(project: {
     readonly name: string
@@ -62,7 +66,7 @@ export interface ProjectService {
   }): Promise<Project>
   get(name: string): Promise<Project>
   exists(name: string): Promise<boolean>
-  /** An absent description is cleared; metrics replace all when there are any. */
+  /** An absent description is cleared; metrics replace all, and are left alone when absent. */
   update(
     name: string,
     changes: { readonly name?: string; readonly description?: string; readonly metrics?: readonly Metric[] },
@@ -78,11 +82,19 @@ export interface BlueprintService {
       readonly isManual?: boolean
       readonly label?: string
       readonly type?: 'ALL' | 'MANUAL' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'CUSTOM'
+      /** Only of these. */
+      readonly projects?: readonly string[]
     },
   ): Promise<Listed<Blueprint>>
   create(blueprint: NewBlueprint): Promise<Blueprint>
   get(id: number): Promise<Blueprint>
+  /** Of the blueprint as it is then: what others change meanwhile stays, but for the same fields. */
   update(id: number, changes: BlueprintChanges): Promise<Blueprint>
+  /** Connections and scopes that `found` names for the blueprint as it is join it; gives it as stored, plans in clear. */
+  addScopes(
+    id: number,
+    found: (blueprint: Blueprint, database: Database) => Promise<readonly BlueprintConnection[]>,
+  ): Promise<Blueprint>
   remove(id: number): Promise<void>
   trigger(id: number, flags?: Partial<Pick<SyncPolicy, 'skipCollectors' | 'fullSync'>>): Promise<Pipeline>
   /** What a trigger would run now, with the requests and time that each scope should take. */
@@ -92,11 +104,14 @@ export interface BlueprintService {
 }
 
 export interface PipelineFilter extends Paged {
-  readonly status?: TaskStatus
+  /** Nothing has one that is no TaskStatus. */
+  readonly status?: string
   /** Only unfinished ones. */
   readonly pending?: boolean
   readonly blueprintId?: number
   readonly label?: string
+  /** Only of the blueprints of these. */
+  readonly projects?: readonly string[]
 }
 export interface PipelineEvent {
   readonly pipeline: Pipeline
@@ -108,18 +123,23 @@ export interface PipelineService {
   get(id: number): Promise<Pipeline>
   /** Newest attempt of each place in the plan, newest id first. */
   tasks(id: number): Promise<readonly Task[]>
+  /** The same in pieces, for runs of any size. */
+  tasksInPieces(id: number): Promise<{ readonly count: number; readonly pieces: AsyncIterable<readonly Task[]> }>
   subtasks(id: number): Promise<PipelineSubtasks>
   /** Does nothing to a finished one. Running work ends within a second. */
   cancel(id: number): Promise<void>
   /** Runs again what did not complete; gives the new tasks. */
   rerun(id: number): Promise<readonly Task[]>
   rerunTask(taskId: number): Promise<Task>
-  /** A snapshot now and at every change, until the pipeline is finished or the signal is given. */
-  watch(id: number, signal: AbortSignal): AsyncIterable<PipelineEvent>
+  /**
+   * A snapshot now and at every change, until the pipeline is finished or the signal is given. While the database is away
+   * it waits, for two minutes at most, and tells so once.
+   */
+  watch(id: number, signal: AbortSignal, onAway?: (error: UnavailableError) => void): AsyncIterable<PipelineEvent>
   /** pipeline.log and one file a task, as tar.gz; 404 when nothing is stored here. */
   logArchive(id: number): Promise<AsyncIterable<Uint8Array>>
   /** The log of a task from its beginning, going on while the task runs. */
-  followLog(taskId: number, signal: AbortSignal): AsyncIterable<string>
+  followLog(taskId: number, signal: AbortSignal): Promise<AsyncIterable<string>>
 }
 
 export interface ConnectionService {
@@ -141,6 +161,8 @@ export interface ConnectionService {
 export interface ScopeService {
   /** Writes all columns of each; a scope without scopeConfigId loses its scope config. */
   put(plugin: string, connectionId: number, scopes: readonly Settings[]): Promise<readonly Scope[]>
+  /** Writes those that are not there yet; what is there stays as it is. */
+  add(plugin: string, connectionId: number, scopes: readonly Settings[]): Promise<void>
   list(
     plugin: string,
     connectionId: number,
@@ -164,6 +186,8 @@ export interface ScopeConfigService {
   update(plugin: string, connectionId: number, id: number, values: Settings): Promise<ScopeConfig>
   /** Refused (409) while a scope uses it or a pipeline runs. */
   remove(plugin: string, connectionId: number, id: number): Promise<ScopeConfig>
+  /** Of another scope config than `id`, in any connection: clients of the reference expect that to be refused. */
+  requireFreeName(plugin: string, name: unknown, id?: number): Promise<void>
   projects(
     plugin: string,
     id: number,

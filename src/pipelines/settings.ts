@@ -1,11 +1,14 @@
 /** Values that users send for a plugin's described fields: matched, converted, checked, encrypted, masked. */
+import { hasAddressSecret, serverOf } from '../address-secrets.ts'
+import { wholeOf } from '../decimal.ts'
 import { UserError } from '../errors.ts'
 import { compilePattern } from '../plugin-kit/patterns.ts'
 import type { Field, Fields } from '../plugin-kit/plugin.ts'
 import { missingField } from '../plugin-kit/required-fields.ts'
 import { columnName } from '../plugin-kit/settings-tables.ts'
-import { fingerprint, hasPassword, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
+import { fingerprint, hasMask, isMask, maskSecret, maskUrl, type Secrets, unmaskSecret } from '../secrets.ts'
 import type { Settings } from './records.ts'
+import { createReader } from './sealed.ts'
 
 type Values = Record<string, any>
 
@@ -38,13 +41,13 @@ const CONVERT: Record<Field['kind'], (name: string, value: unknown, field: Field
       throw wrong(name, 'an address that begins with http:// or https://')
     }
     // It is shown in many places, and the source's own fields are there for it.
-    if (name === 'endpoint' && hasPassword(text)) throw wrong(name, 'an address without a password')
+    if (name === 'endpoint' && hasAddressSecret(text)) throw wrong(name, 'an address without user, password or token')
     return text
   },
   integer(name, value) {
-    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
     if (value === '') return 0
-    if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw wrong(name, 'a whole number')
+    const number = wholeOf(typeof value === 'string' ? value.trim() : value)
+    if (number === undefined) throw wrong(name, 'a whole number')
     return number
   },
   boolean(name, value) {
@@ -64,7 +67,13 @@ const CONVERT: Record<Field['kind'], (name: string, value: unknown, field: Field
     return text
   },
   strings: (name, value) => (Array.isArray(value) ? value : [value]).map((each) => toText(name, each)),
-  json: (_name, value) => value,
+  json(name, value, field) {
+    const result = field.kind === 'json' ? field.schema.safeParse(value) : undefined
+    const [issue] = result?.error?.issues ?? []
+    if (issue)
+      throw new UserError(`${[name, ...issue.path].map(String).join('.')}: ${issue.message}.`.replace(/\.\.$/, '.'))
+    return result?.data
+  },
   time(name, value) {
     const moment = new Date(toText(name, value))
     if (Number.isNaN(moment.getTime())) throw wrong(name, 'a time such as 2026-01-31T12:00:00Z')
@@ -84,7 +93,8 @@ const EMPTY: Record<Field['kind'], unknown> = {
   json: null,
   time: null,
 }
-const emptyOf = ({ kind, default: given }: Field) => given ?? EMPTY[kind]
+/** What a field has when nothing is given. */
+export const emptyOf = ({ kind, default: given }: Field) => given ?? EMPTY[kind]
 
 function convert(name: string, field: Field, value: unknown): unknown {
   const converted = CONVERT[field.kind](name, value, field)
@@ -97,26 +107,53 @@ function convert(name: string, field: Field, value: unknown): unknown {
 /**
  * The complete, checked values after a change. Without `stored` they are those of something new: absent and null mean the
  * default. With it, absent keeps what is stored, null resets, and a masked secret stands for the stored one; but secrets
- * of one way of signing in are not taken over into another.
+ * of one way of signing in are not taken over into another, and those for one server not to another.
  */
 export function checkSettings(fields: Fields, sent: Settings, stored?: Settings): Values {
   const picked = pickNames(Object.keys(fields), sent)
   const isOtherLogin = stored !== undefined && (picked.authMethod ?? stored.authMethod) !== stored.authMethod
+  const moved = stored && movedServer(fields, picked, stored)
   const values: Values = {}
   const given: Values = {}
   for (const [name, field] of Object.entries(fields)) {
     const value = field.isManaged ? undefined : picked[name]
-    const before = isOtherLogin && field.kind === 'secret' ? '' : stored?.[name]
+    const isLost = (isOtherLogin || moved !== undefined) && field.kind === 'secret'
+    const before = isLost ? '' : stored?.[name]
     if (value === undefined || (value === null && !stored)) values[name] = stored ? before : emptyOf(field)
     else if (value === null) values[name] = emptyOf(field)
-    else if (isOtherLogin && isMaskOf(field, value, stored[name])) values[name] = ''
-    else values[name] = keepStored(field, convert(name, field, value), before, stored)
+    else if (isLost && isMaskOf(field, value, stored?.[name])) values[name] = ''
+    else values[name] = keepStored(name, field, convert(name, field, value), before, stored)
+    const isOfLogin = field.authMethod === undefined || field.authMethod === (picked.authMethod ?? stored?.authMethod)
+    if (moved && isLost && isOfLogin && !isOtherLogin && !field.isManaged && value !== null) {
+      if (stored?.[name] && values[name] === '') throw enterAgain(name, moved)
+    }
     const isNeeded = !field.isOptional && !field.isManaged && !field.authMethod
     if (isNeeded && (values[name] ?? '') === '') throw missingField(name, field)
     if (field.isRotated && values[name] !== stored?.[name]) Object.assign(given, tokensBefore(values[name]))
   }
   return { ...values, ...given }
 }
+
+interface Move {
+  readonly field: string
+  readonly to: string
+}
+
+/** The field that leads requests elsewhere than before. Without a proxy they go straight to the server that they were for. */
+function movedServer(fields: Fields, picked: Values, stored: Settings): Move | undefined {
+  for (const [field, { kind, default: standard, isManaged }] of Object.entries(fields)) {
+    const value = picked[field]
+    if (kind !== 'url' || isManaged || value === undefined || (field === 'proxy' && !value)) continue
+    const to = serverOf(String(value || standard || '').trim())
+    if (to !== serverOf(stored[field] || standard)) return { field, to: to ?? 'another server' }
+  }
+  return undefined
+}
+
+const enterAgain = (name: string, { field, to }: Move) =>
+  new UserError(
+    `${name} is needed again: ${field} now leads to ${to}, and a stored secret is only sent to the server that it was entered for.`,
+  )
 
 /** Nothing has come of a refresh token that was given just now. */
 const tokensBefore = (refreshToken: unknown) => ({
@@ -128,12 +165,18 @@ const tokensBefore = (refreshToken: unknown) => ({
 const isMaskOf = ({ kind }: Field, sent: unknown, stored: unknown): boolean =>
   kind === 'secret' && typeof stored === 'string' && sent === maskSecret(stored)
 
-function keepStored({ kind, isRotated }: Field, sent: unknown, stored: unknown, all?: Settings): unknown {
-  if (typeof stored !== 'string' || typeof sent !== 'string') return sent
+function keepStored(name: string, field: Field, sent: unknown, before: unknown, all?: Settings): unknown {
+  const { kind, isRotated } = field
+  if (typeof sent !== 'string' || (kind !== 'secret' && kind !== 'url')) return sent
+  const stored = typeof before === 'string' ? before : ''
   // What a form or a file still has may have been replaced since.
   if (isRotated && stored && (sent === maskSecret(sent) || fingerprint(sent) === all?.tokenOrigin)) return stored
-  if (kind === 'secret') return unmaskSecret(sent, stored)
-  return kind === 'url' && sent === maskUrl(stored) ? stored : sent
+  if (kind === 'url' && sent === maskUrl(stored)) return stored
+  const meant = kind === 'secret' ? unmaskSecret(sent, stored) : sent
+  if (meant !== stored && (kind === 'secret' ? isMask(meant) : hasMask(meant))) {
+    throw new UserError(`${name} is masked, and no secret is stored that the stars could stand for: enter it in full.`)
+  }
+  return meant
 }
 
 /** Column values; secrets and addresses with a password in them are encrypted. */
@@ -141,18 +184,35 @@ export const sealSettings = (fields: Fields, values: Settings, { encrypt }: Secr
   Object.fromEntries(
     Object.entries(fields).map(([name, { kind }]) => {
       const value = values[name]
-      const isSecret = value && (kind === 'secret' || (kind === 'url' && hasPassword(value)))
+      const isSecret = value && (kind === 'secret' || (kind === 'url' && hasAddressSecret(value)))
       return [columnName(name), isSecret ? encrypt(value) : value]
     }),
   )
 
-export const openSettings = (fields: Fields, row: Settings, { decrypt }: Secrets): Values =>
-  Object.fromEntries(
-    Object.keys(fields).map((name) => {
-      const value = row[columnName(name)]
-      return [name, typeof value === 'string' ? decrypt(value) : value]
-    }),
-  )
+/** What cannot be read is empty, and told of by `problem`. */
+export function openSettings(fields: Fields, row: Settings, { decrypt }: Secrets): Values {
+  const reader = createReader()
+  const values = Object.entries(fields).map(([name, field]) => {
+    const value = row[columnName(name)]
+    const isText = typeof value === 'string' && field.kind !== 'json'
+    return [name, isText ? reader.read(name, () => decrypt(value), '') : shaped(field, value)]
+  })
+  return { ...Object.fromEntries(values), ...reader.problem() }
+}
+
+/** Stored before it was checked: as good as nothing. */
+function shaped(field: Field, value: unknown): unknown {
+  if (field.kind === 'json') return field.schema.safeParse(value).success ? value : null
+  return field.kind === 'strings' && value && !Array.isArray(value) ? [] : value
+}
+
+/** Whatever is used or saved has to be readable, or given anew: else it would silently become empty. */
+export function requireReadable(fields: Fields, { problem }: Settings, sent: Settings = {}): void {
+  const picked = pickNames(Object.keys(fields), sent)
+  const isGiven = (name: string) =>
+    picked[name] !== undefined && picked[name] !== null && !(fields[name]?.kind === 'secret' && picked[name] === '')
+  if (problem?.fields.some((name: string) => !isGiven(name))) throw new UserError(problem.message)
+}
 
 export const maskSettings = (fields: Fields, values: Settings): Values =>
   Object.fromEntries(

@@ -1,6 +1,8 @@
 /** The data sources among the plugins, and how rows of their settings look from outside. */
+
 import type { Table } from '../database/table.ts'
 import { UserError } from '../errors.ts'
+import { unknownName } from '../nearest.ts'
 import type { Feed } from '../plugin-kit/feed.ts'
 import type { Fields, PluginSpec } from '../plugin-kit/plugin.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
@@ -11,9 +13,17 @@ import type { Scope, ScopeConfig } from './records.ts'
 import { openSettings } from './settings.ts'
 import { publicRow } from './store.ts'
 
+export const unknownPlugin = (plugins: readonly Plugin[], name: string, status = 404): UserError =>
+  unknownName(
+    'plugin',
+    name,
+    plugins.map((each) => each.name),
+    status,
+  )
+
 export function pluginNamed(plugins: readonly Plugin[], name: string): Plugin {
   const plugin = plugins.find((each) => each.name === name)
-  if (!plugin) throw new UserError(`There is no plugin ${name}.`, { status: 404 })
+  if (!plugin) throw unknownPlugin(plugins, name)
   return plugin
 }
 
@@ -38,7 +48,8 @@ export const allConnected = (plugins: readonly Plugin[]): Connected[] =>
   plugins.flatMap((plugin) => connectedOf(plugin) ?? [])
 
 export function connectedNamed(plugins: readonly Plugin[], name: string): Connected {
-  const connected = connectedOf(pluginNamed(plugins, name))
+  const sources = plugins.filter((plugin) => connectedOf(plugin))
+  const connected = connectedOf(plugins.find((plugin) => plugin.name === name) ?? pluginNamed(sources, name))
   if (!connected) throw new UserError(`${name} has no connections: it is no data source.`, { status: 404 })
   return connected
 }
@@ -67,7 +78,7 @@ export function publicScopeConfig(source: PluginSpec, row: any, secrets: Secrets
     id: row.id,
     connectionId: row.connection_id,
     name: row.name,
-    entities: row.entities ?? [],
+    entities: Array.isArray(row.entities) ? row.entities : [],
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

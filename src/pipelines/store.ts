@@ -1,5 +1,6 @@
 /** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { byName } from '../by-name.ts'
 import { isDuplicate } from '../database/explain.ts'
 import { missingCell, withoutEndSpaces } from '../database/fit.ts'
 import type { Column, RowOf, Table } from '../database/table.ts'
@@ -14,7 +15,7 @@ export type Queries = Kysely<any>
 export type Ids = readonly number[] | SelectQueryBuilder<any, any, { id: number }>
 
 /** The reference spells these so. */
-const SPELT: Readonly<Record<string, string>> = { html_url: 'HTMLUrl', parent_github_id: 'parentId' }
+const SPELT: Readonly<Record<string, string>> = byName({ html_url: 'HTMLUrl', parent_github_id: 'parentId' })
 const publicNames = new Map<string, string>(Object.entries(SPELT))
 /** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
 export function publicName(column: string): string {
@@ -25,14 +26,35 @@ export function publicName(column: string): string {
   return name
 }
 
-/** Null stands for "never written"; JSON arrives parsed from both engines. */
-export const decodeRow = <T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> =>
-  Object.fromEntries(
-    table.names.map((name) => [name, row[name] ?? missingCell(table.columns[name] as Column)]),
-  ) as RowOf<T>
+interface CellLayout {
+  readonly name: string
+  readonly shown: string
+  readonly missing: unknown
+}
+const layouts = new WeakMap<Table<any>, readonly CellLayout[]>()
+/** Worked out once: lists have thousands of rows. */
+function layoutOf(table: Table<any>): readonly CellLayout[] {
+  const known = layouts.get(table)
+  if (known) return known
+  const layout = table.names.map((name) => ({
+    ...{ name, shown: publicName(name), missing: missingCell(table.columns[name] as Column) },
+  }))
+  layouts.set(table, layout)
+  return layout
+}
 
-export const publicRow = (table: Table<any>, row: Record<string, unknown>): Record<string, any> =>
-  Object.fromEntries(table.names.map((name) => [publicName(name), row[name]]))
+/** Null stands for "never written"; JSON arrives parsed from both engines. */
+export function decodeRow<T extends Table<any>>(table: T, row: Record<string, unknown>): RowOf<T> {
+  const decoded: Record<string, unknown> = byName()
+  for (const { name, missing } of layoutOf(table)) decoded[name] = row[name] ?? missing
+  return decoded as RowOf<T>
+}
+
+export function publicRow(table: Table<any>, row: Record<string, unknown>): Record<string, any> {
+  const whole: Record<string, unknown> = byName()
+  for (const { name, shown } of layoutOf(table)) whole[shown] = row[name]
+  return whole
+}
 
 /** Values checked and fitted for their columns; a value that cannot be stored is the sender's to change. */
 export function fitted(table: Table<any>, values: Record<string, unknown>): Record<string, unknown> {
@@ -56,14 +78,29 @@ function newRow(table: Table<any>, values: Values): Values {
   return fitted(table, Object.fromEntries(names.map((name) => [name, values[name] ?? stamps[name]])))
 }
 
-/** Rows in one statement; an engine takes only so many parameters. */
+/** Rows in one statement, and their characters: an engine takes only so many parameters, or a packet of so many bytes. */
 const ROWS_AT_ONCE = 500
+const CHARACTERS_AT_ONCE = 1_000_000
+const charactersOf = (row: Values) =>
+  Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
-export async function insertRows(queries: Queries, table: Table<any>, rows: readonly Values[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    const batch = rows.slice(start, start + ROWS_AT_ONCE).map((values) => newRow(table, values))
-    await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate)
+export async function insertRows(queries: Queries, table: Table<any>, rows: Iterable<Values>): Promise<void> {
+  let batch: Values[] = []
+  let characters = 0
+  const send = async () => {
+    if (batch.length > 0) await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate)
+    batch = []
+    characters = 0
   }
+  for (const values of rows) {
+    const row = newRow(table, values)
+    const own = charactersOf(row)
+    if (characters + own > CHARACTERS_AT_ONCE) await send()
+    batch.push(row)
+    characters += own
+    if (batch.length === ROWS_AT_ONCE) await send()
+  }
+  await send()
 }
 
 /** Inserts one row and gives the number that the database gave it. */

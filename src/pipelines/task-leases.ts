@@ -1,5 +1,6 @@
 /** What a task works on alone. */
 import type { Database } from '../database/database.ts'
+import { decimalOf } from '../decimal.ts'
 import { UserError } from '../errors.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { findScope, scopeKey } from '../plugin-kit/source-task.ts'
@@ -16,9 +17,9 @@ export async function leasesOfTask(
 ): Promise<readonly string[]> {
   const plugin = plugins.find((each) => each.name === name)
   if (!plugin) return []
-  const connectionId = Number(options.connectionId)
+  const connectionId = decimalOf(options.connectionId)
   const own = plugin.leases?.(options) ?? []
-  if (!Number.isSafeInteger(connectionId)) return own
+  if (connectionId === undefined) return own
   if (plugin.feed) return [...own, `${name} ${connectionId}`]
   if (!plugin.source) return own
   try {

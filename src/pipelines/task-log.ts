@@ -41,7 +41,7 @@ export async function* followTaskLog(
   let from = 0
   while (!signal.aborted) {
     const task = await findRow(database.kysely, tasks, { id: taskId })
-    if (!task) throw new UserError(`There is no task ${taskId}.`, { status: 404 })
+    if (!task) return
     const path = join(logFolder(dataFolder, task.pipeline_id), taskLogName(task))
     // The state is read before the file: what was written until the end is seen.
     for await (const chunk of readFrom(path, from)) {

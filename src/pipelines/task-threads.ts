@@ -1,5 +1,6 @@
 /** Runs tasks in threads of this process, so that the API answers while they work. */
 import { Worker } from 'node:worker_threads'
+import { createFence } from './fence.ts'
 import type { DispatchedTask, TaskDispatch, TaskOutcome } from './task-dispatch.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './task-worker.ts'
 
@@ -27,7 +28,8 @@ const failed = (message: string): TaskOutcome => ({
   failedSubTask: '',
 })
 
-export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
+export function createTaskThreads(setup: Omit<WorkerSetup, 'fenceMemory'>): TaskDispatch {
+  const fence = createFence()
   const threads = new Set<Thread>()
   const waiting = new Set<() => void>()
   const wakeOne = () => {
@@ -38,7 +40,7 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
 
   function start(): Thread {
     const worker = new Worker(new URL('./task-worker.ts', import.meta.url), {
-      workerData: setup,
+      workerData: { ...setup, fenceMemory: fence.memory } satisfies WorkerSetup,
       execArgv: [],
       // A heap that may grow to gigabytes is collected late: this one takes a third less, and still holds the largest page.
       resourceLimits: { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 1024 },
@@ -125,11 +127,14 @@ export function createTaskThreads(setup: WorkerSetup): TaskDispatch {
   }
 
   return {
-    async run(task, signal) {
-      for (;;) {
+    fence,
+    async run(task, signal, begin) {
+      for (let isBegun = false; ; ) {
         const thread = await take(task, signal)
-        if (!thread) return { status: 'TASK_CANCELLED' }
+        if (!thread) return isBegun ? { status: 'TASK_CANCELLED' } : undefined
         try {
+          isBegun ||= await begin()
+          if (!isBegun) return undefined
           const outcome = await runOn(thread, task.id, signal)
           if (outcome) return outcome
         } finally {

@@ -1,13 +1,15 @@
 /** The thread that runs tasks, one at a time, with a small database pool of its own. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { addressSecrets } from '../address-secrets.ts'
+import { readConfig, secretsOf } from '../config.ts'
 import { openDatabase } from '../database/open.ts'
-import { messageOf } from '../errors.ts'
-import { keepSecret, redact } from '../log.ts'
+import { keepSecret } from '../log.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
 import { createSecrets } from '../secrets.ts'
+import { behindFence, createFence } from './fence.ts'
 import { withSubtaskDefaults } from './plan/select-subtasks.ts'
-import { runTask, type TaskEnvironment } from './run-task.ts'
+import { failedBy, runTask, type TaskEnvironment } from './run-task.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
 
 export interface WorkerSetup {
@@ -17,6 +19,7 @@ export interface WorkerSetup {
   /** Address of a module that exports `plugins`. */
   readonly pluginModule: string
   readonly subtaskDefaults?: readonly string[]
+  readonly fenceMemory: SharedArrayBuffer
 }
 export type ToWorker = { readonly run: number } | { readonly abort: number }
 export interface FromWorker {
@@ -28,24 +31,37 @@ export interface FromWorker {
 const CONNECTIONS = 5
 
 const setup = workerData as WorkerSetup
-keepSecret(setup.secretKey)
+for (const secret of [setup.secretKey, ...addressSecrets(setup.databaseUrl), ...secretsOf(readConfig(process.env))]) {
+  keepSecret(secret)
+}
 // On Linux this concerns the calling thread alone: whoever waits for the API comes first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
 
-const environment: Promise<TaskEnvironment> = (async () => {
+const fence = createFence(setup.fenceMemory)
+
+async function open(): Promise<TaskEnvironment> {
   const [{ plugins }, database] = await Promise.all([
     import(setup.pluginModule) as Promise<{ plugins: readonly Plugin[] }>,
     openDatabase(setup.databaseUrl, CONNECTIONS),
   ])
   return {
-    database,
+    database: behindFence(database, fence),
     plugins: withSubtaskDefaults(plugins, setup.subtaskDefaults ?? []),
     secrets: createSecrets(setup.secretKey),
     dataFolder: setup.dataFolder,
   }
-})()
-// Reported to whoever asks for a task.
-environment.catch(() => {})
+}
+let environment: Promise<TaskEnvironment> | undefined
+/** Opened anew after a failure: the database may have been away. */
+const opened = (): Promise<TaskEnvironment> => {
+  environment ??= open().catch((error) => {
+    environment = undefined
+    throw error
+  })
+  return environment
+}
+// Before the first task comes; a failure is told to whoever asks for one.
+opened().catch(() => {})
 
 const running = new Map<number, AbortController>()
 
@@ -54,12 +70,11 @@ parentPort?.on('message', async (message: ToWorker) => {
   const taskId = message.run
   const abort = new AbortController()
   running.set(taskId, abort)
-  const outcome = await environment
-    .then((ready) => runTask(ready, taskId, abort.signal))
-    .catch((error): TaskOutcome => {
-      const name = error instanceof Error ? error.name : ''
-      return { status: 'TASK_FAILED', message: redact(messageOf(error)), errorName: name, failedSubTask: '' }
-    })
+  const outcome = await opened()
+    .then((ready) =>
+      runTask(ready, taskId, abort.signal).catch((error) => failedBy(ready.database.explain(error) ?? error)),
+    )
+    .catch((error) => failedBy(error))
   running.delete(taskId)
   parentPort?.postMessage({ taskId, outcome } satisfies FromWorker)
 })

@@ -1,8 +1,8 @@
 import { UserError } from '../errors.ts'
 import { openAwaitedClient } from '../plugin-kit/connection.ts'
-import { HttpFatalError, type HttpRequest } from '../plugin-kit/http/index.ts'
+import { HttpFatalError } from '../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
-import { type CheckConnection, understanding } from '../plugin-kit/remote-scopes.ts'
+import { type CheckConnection, notThere, understanding } from '../plugin-kit/remote-scopes.ts'
 import { maskSecret } from '../secrets.ts'
 import type { Settings } from './records.ts'
 import type { ConnectionService } from './services.ts'
@@ -19,7 +19,7 @@ export async function testConnection(
   { mask }: Pick<ConnectionService, 'mask'>,
   how: { readonly isSaved: boolean; readonly signal: AbortSignal },
 ): Promise<TestResult> {
-  const { check = checkBy(source.connection.test) } = source.connection
+  const { check = checkBy(source) } = source.connection
   const open = (each: Settings) => openAwaitedClient(source, each)
   const found = await understanding(source.title, () => check(settings, { ...how, open, mask: maskSecret })).catch(
     (error) => Promise.reject(explained(error, source)),
@@ -30,11 +30,13 @@ export async function testConnection(
 
 /** One request, for sources where that is proof enough. */
 const checkBy =
-  (request: HttpRequest = { path: '' }): CheckConnection =>
+  ({ title, connection: { test = { path: '' }, knows = () => true } }: PluginSpec): CheckConnection =>
   async (settings, { open, signal }) => {
     const client = open(settings)
     try {
-      await client.send(request, signal)
+      const { body } = await client.send(test, signal)
+      const isAnswer = body !== null && typeof body === 'object' && knows(body)
+      if (!isAnswer) throw notThere(title)
       return { success: true }
     } finally {
       await client.close()

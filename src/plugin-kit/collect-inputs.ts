@@ -1,5 +1,6 @@
 /** What a collector iterates over: one input or none, rows of a tool table, date windows, and rows that were not final. */
 import { type RawBuilder, sql } from 'kysely'
+import { byName } from '../by-name.ts'
 import type { Database } from '../database/database.ts'
 import { conditions, readAll, readRows } from '../database/read.ts'
 import type { Table } from '../database/table.ts'
@@ -184,7 +185,7 @@ async function originsOf({ kysely }: Database, table: Table<any>, params: string
 
 /** How far the records go by now that a collector iterates over: ids grow, whatever happens to clocks. */
 export async function marksOf({ forEach }: CollectSpec<any, any>, { database, params }: SourceTask): Promise<Marks> {
-  const marks: Record<string, number> = {}
+  const marks: Record<string, number> = byName()
   for (const name of forEach ? await originsOf(database, forEach.table, params) : []) {
     const { rows } = await sql<{ last: number | null }>`select max(id) as last from ${sql.table(name)}
       where params = ${params}`.execute(database.kysely)

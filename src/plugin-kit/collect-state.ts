@@ -165,6 +165,8 @@ export interface CollectRun extends CollectWindow {
   readonly sourceStartedAt: Date | null
   readonly newestSeen: Date | null
   readonly marks: Marks
+  /** It goes on with a run that was cut off: what changed meanwhile it may not see. */
+  readonly isResumed: boolean
   /** Checkpoints of the run that this one goes on with, by input. */
   readonly checkpoints: Map<string, Checkpoint>
   /** What was expensive to find out, such as how much there is in which date window. */
@@ -225,7 +227,8 @@ export async function openRun(database: Database, where: Where, options: RunOpti
       marks: open.marks ?? {},
       rawMark: open.raw_mark,
     }
-    return { ...window, ...kept, olderCount, openedAt, checkpoints, inputs }
+    const isResumed = checkpoints.size > 0 || inputs !== null
+    return { ...window, ...kept, olderCount, openedAt, isResumed, checkpoints, inputs }
   }
   if (open) await abandonRun(database, where)
   const { isFull, since, timeAfter } = window
@@ -236,7 +239,7 @@ export async function openRun(database: Database, where: Where, options: RunOpti
     }),
   ])
   const fresh = { startedAt: openedAt, sourceStartedAt: null, newestSeen: null, marks, rawMark: lastRawId, olderCount }
-  return { ...window, ...fresh, openedAt, checkpoints: new Map(), inputs: null }
+  return { ...window, ...fresh, openedAt, isResumed: false, checkpoints: new Map(), inputs: null }
 }
 
 function beginningOf({ isFull, since }: CollectWindow, missingSince: Date | null | undefined, known?: Date) {

@@ -57,21 +57,24 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
     const policy = { fullSync: task.fullSync, timeAfter: task.timeAfter ?? null }
     await takeOverScope(task)
     await nameRecords(entity, task)
-    const missing = (await storedGaps(database, where)).filter(isAskedAgain)
     const lanes = lanesFor(plugin.connection.limits?.concurrency ?? DEFAULT_CONCURRENCY)
-    const begin = async (again?: StartOver) => {
+    const filed: Filed = { last: undefined }
+    const begin = async (again?: StartOver): Promise<SubtaskResult> => {
+      const missing = (await storedGaps(database, where)).filter(isAskedAgain)
       const run = await openRun(database, where, {
         ...{ policy, lastRawId: await lastRawId(database, raw), marks: await marksOf(spec, task) },
         olderCount: await countRaw(task, raw),
         ...{ missingSince: missingSince(missing), startOver: again?.change },
       })
-      return collectWith({
-        ...{ entity, spec, task, place, client, base, raw, run, lanes, missing },
+      const tally = tallyOf(run, again)
+      const result = await collectWith({
+        ...{ entity, spec, task, place, client, base, raw, run, lanes, missing, tally, filed },
         clock: createSourceClock(database, where, run, client, base, again !== undefined),
-        tally: tallyOf(run, again),
         store: createPageStore(await placeOfRun(entity, task, run)),
         unstored: createPlaces(lanes),
       })
+      // What changed since it was cut off, in lists that were read by then.
+      return run.isResumed && !tally.isLost ? together(result, await begin()) : result
     }
     try {
       return await begin()
@@ -82,6 +85,18 @@ export function collect(entity: Entity, task: SourceTask, place: Place): Promise
     }
   })
 }
+
+/** What was told of the first part of this collection. */
+interface Filed {
+  last: Receipt | undefined
+}
+
+const together = (one: SubtaskResult, other: SubtaskResult): SubtaskResult => ({
+  ...other,
+  records: one.records + other.records,
+  rows: one.rows + other.rows,
+  remarks: [...new Set([...(one.remarks ?? []), ...(other.remarks ?? [])])],
+})
 
 /** What is not asked for any more is not kept either; should it be again, everything is asked for. */
 async function dropCollected(
@@ -118,19 +133,23 @@ function missingSince(missing: readonly StoredGap[]): Date | null | undefined {
   return counted.length === 0 ? undefined : counted.reduce(earlier)
 }
 
-async function collectWith(collecting: Collecting): Promise<SubtaskResult> {
-  const { spec, task, place, client, raw, run, tally, lanes, clock } = collecting
+async function collectWith(collecting: Collecting & { readonly filed: Filed }): Promise<SubtaskResult> {
+  const { spec, task, place, client, raw, run, tally, lanes, clock, filed } = collecting
   const { database } = task
   const where = { raw_table: raw.name, params: task.params }
   const file = async (status: string, message: string) => {
-    const receipt: Receipt = {
+    // Where all came, what was asked for at last does not hide what the collection as a whole got.
+    const told = status === 'complete' && filed.last?.status === 'complete' ? filed.last : undefined
+    filed.last = {
       ...{ plugin: place.plugin, ...where, subtask: place.subtask, status, message },
-      ...{ expected: tally.expected ?? null, received: tally.received, since: run.since, until: clock.startedAt() },
+      expected: told ? told.expected : (tally.expected ?? null),
+      received: told ? told.received : tally.received,
+      ...{ since: told ? told.since : run.since, until: clock.startedAt() },
       stored: await countRaw(task, raw),
       requests: client.usage.requests,
       counted_requests: client.usage.counted,
     }
-    await fileReceipt(database, receipt)
+    await fileReceipt(database, filed.last)
   }
   try {
     await eachInLanes(roundsOf(collecting), lanes, task.signal, (round, signal) => ask(collecting, round, signal))

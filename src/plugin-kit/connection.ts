@@ -46,6 +46,16 @@ export function credentialsOf(plugin: PluginSpec, settings: Settings): readonly 
   return [rotatingCredential(plugin, settings, { way, read: connectionSettings })]
 }
 
+/** What no message may show; servers quote more than they were signed with. */
+const secretsOf = ({ connection: { fields } }: PluginSpec, settings: Settings): string[] =>
+  Object.entries(fields)
+    .filter(([name, { kind }]) => kind === 'secret' && settings[name])
+    .flatMap(([name]) =>
+      String(settings[name])
+        .split(',')
+        .map((part) => part.trim()),
+    )
+
 /** Clients of one connection share pacing and quota for as long as the process lives. */
 const shared = createSharedConnections()
 
@@ -77,6 +87,7 @@ export function openClient(
   return createApiClient({
     ...wayOf(settings, { title: plugin.title, endpoint: connection.endpoint }),
     hosts: connection.hosts?.(settings) ?? [],
+    secrets: secretsOf(plugin, settings),
     credentials: credentialsOf(plugin, settings),
     sign: (credential) => connection.sign?.(credential, settings) ?? { authorization: `Bearer ${credential}` },
     ...(connection.headers && { headers: connection.headers }),

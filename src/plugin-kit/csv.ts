@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
+import { byName } from '../by-name.ts'
 import { RecordError, UserError } from '../errors.ts'
 
 export interface CsvRecord {
@@ -14,11 +15,16 @@ export interface Csv {
   readonly records: AsyncIterable<CsvRecord>
 }
 
-const PROBLEMS: Readonly<Record<string, string>> = {
+const PROBLEMS: Readonly<Record<string, string>> = byName({
   CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed: close it, or write it twice ("") where it is meant.',
   CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write a quote inside quotes twice ("").',
+  CSV_MAX_RECORD_SIZE: 'it is too long for one record: is a quote missing, or a line break?',
   INVALID_OPENING_QUOTE: 'a quote stands inside a cell without quotes: put the cell into quotes, the quote twice ("").',
-}
+})
+
+/** More than any table has, with the fields that users add. */
+const MOST_COLUMNS = 1000
+const LONGEST_RECORD = 4_000_000
 
 /** Parsed at a time; the whole file would become as many texts as it has cells, all at once. */
 const PIECE = 1 << 16
@@ -46,6 +52,12 @@ function lineCounter(bytes: Buffer) {
   }
 }
 
+function lineAt(bytes: Buffer, place: number): number {
+  const counter = lineCounter(bytes)
+  counter.pass(place)
+  return counter.next()
+}
+
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
 interface Line {
@@ -61,10 +73,13 @@ export async function openCsv(
 ): Promise<Csv> {
   if (!isUtf8(file)) throw new UserError(`${name} is not UTF-8 text: save it as "CSV UTF-8".`)
   const bytes = file.subarray(file.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0)
+  const nul = bytes.indexOf(0)
+  if (nul >= 0) throw lineError(name, lineAt(bytes, nul), 'it contains a NUL character: take it out.')
   const counter = lineCounter(bytes)
   const parser = parse({
     skip_empty_lines: true,
     relax_column_count: true,
+    max_record_size: LONGEST_RECORD,
     record_delimiter: ['\r\n', '\n', '\r'],
     on_record(record: string[], { bytes: end }) {
       const made: Line = { line: counter.next(), record }
@@ -83,6 +98,9 @@ export async function openCsv(
   }
   const first = await next()
   if (!first) throw new UserError(`${name} is empty: its first line must name the columns.`)
+  if (first.record.length > MOST_COLUMNS) {
+    throw new UserError(`${name} has ${first.record.length} columns, and may have ${MOST_COLUMNS}: take some out.`)
+  }
   const header = first.record.map((cell) => cell.trim())
   const twice = header.find((cell, index) => header.indexOf(cell) !== index)
   if (twice !== undefined) throw new UserError(`${name} has the column "${twice}" twice: keep one of them.`)

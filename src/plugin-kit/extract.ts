@@ -96,7 +96,10 @@ export async function extract(
     released: rawIds ?? (isFull ? 'all' : 'new'),
   })
   if (rawIds) return result
-  if (isFull && 'plugin' in task) await forgetSuccess(database, place, readersOf((task as SourceTask).plugin, tables))
+  if (isFull && 'plugin' in task) {
+    const { plugin } = task as SourceTask
+    await forgetSuccess(database, place, [...readersOf(plugin, tables), ...laterWritersOf(plugin, entity)])
+  }
   await window.succeeded(last)
   return result
 }
@@ -106,6 +109,18 @@ const readersOf = ({ entities, spelling }: PluginSpec, tables: readonly Table<an
   entities
     .filter(({ table, spec }) => spec.convert && tables.includes(table))
     .map((entity) => subtaskName(spelling, 'convert', entity))
+
+/**
+ * The extractions that come later and write to the same tables, such as those of reviews to reviewers, who were asked for one
+ * before: theirs is the last word, which a pass over everything has written over. People say the same wherever they come from.
+ */
+function laterWritersOf({ entities, spelling, referred = [] }: PluginSpec, entity: Entity): string[] {
+  const shared = extractedTables(entity).filter((table) => !referred.some((each) => each.table === table))
+  return entities
+    .slice(entities.indexOf(entity) + 1)
+    .filter((later) => later.spec.raw && extractedTables(later).some((table) => shared.includes(table)))
+    .map((later) => subtaskName(spelling, 'extract', later))
+}
 
 /**
  * Lists of the same records, such as issues of a board and epics: those that come later have the last word, so they are

@@ -4,11 +4,15 @@
  * message   one thing that it sends; kept raw first, then it takes the way of what is collected: raw → tool → domain
  * rebuild   the subtasks of a feed make everything anew from the messages that were kept
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { withBareAddresses } from '../address-secrets.ts'
 import type { Database } from '../database/database.ts'
+import { inLine } from '../database/line.ts'
 import type { Column, Columns, Table, TableRow } from '../database/table.ts'
 import { retrying, write } from '../database/write.ts'
-import { UserError } from '../errors.ts'
+import { decimalOf } from '../decimal.ts'
+import { UnavailableError, UserError } from '../errors.ts'
 import { convert, redriveConvert } from './convert.ts'
 import type { Entity } from './entity.ts'
 import { type Engines, entitySubtasks, entityTables } from './entity-subtasks.ts'
@@ -67,8 +71,8 @@ const ENGINES: Engines<EntityTask> = {
 export function defineFeed(spec: FeedSpec): Plugin {
   const feed: Feed = { ...spec, connections: connectionTable(spec.name, spec.title, {}) }
   const rebuild = async <Result>(run: TaskRun, body: (task: EntityTask) => Promise<Result>) => {
-    const connectionId = Number(run.options.connectionId)
-    if (!Number.isSafeInteger(connectionId)) throw new UserError(`${feed.name}: the option connectionId is missing.`)
+    const connectionId = decimalOf(run.options.connectionId)
+    if (connectionId === undefined) throw new UserError(`${feed.name}: the option connectionId is missing.`)
     // Messages that arrive meanwhile wait: they must not be overwritten by older ones, nor swept away.
     return run.database.aside((own) =>
       own.transaction(async (locking) => {
@@ -100,15 +104,22 @@ const taskOf = (run: TaskRun, connectionId: number): EntityTask => ({
 })
 
 /** Holds the connection until the transaction ends: one sender at a time, and no rebuild. */
-async function lockConnection({ kysely }: Database, { name, connections }: Feed, id: number): Promise<void> {
-  const found = await kysely
-    .selectFrom(connections.name)
-    .select('id')
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
-  if (!found) throw new UserError(`There is no ${name} connection ${id}.`, { status: 404 })
+async function lockConnection({ kysely }: Database, feed: Feed, id: number): Promise<void> {
+  const found = await rowOf(kysely, feed, id).forUpdate().executeTakeFirst()
+  if (!found) throw noConnection(feed, id)
 }
+
+/** The same without waiting: false when somebody else holds it. */
+async function tryLockConnection({ kysely }: Database, feed: Feed, id: number): Promise<boolean> {
+  if (await rowOf(kysely, feed, id).forUpdate().skipLocked().executeTakeFirst()) return true
+  if (!(await rowOf(kysely, feed, id).executeTakeFirst())) throw noConnection(feed, id)
+  return false
+}
+
+const rowOf = (kysely: Database['kysely'], { connections }: Feed, id: number) =>
+  kysely.selectFrom(connections.name).select('id').where('id', '=', id)
+const noConnection = ({ name }: Feed, id: number) =>
+  new UserError(`There is no ${name} connection ${id}.`, { status: 404 })
 
 export interface Inbox {
   readonly connectionId: number
@@ -117,16 +128,44 @@ export interface Inbox {
   take(entity: Entity, message: unknown, url: string): Promise<void>
 }
 
-/** Opens a connection to what is sent to it: all that `body` takes becomes visible at once, or nothing when it throws. */
-export const receive = <Result>(
+/** So long a message waits for a rebuild; then its sender is asked to send it again. */
+const PATIENCE_MS = 20_000
+const LOOK_MS = 100
+const BUSY = Symbol('held by somebody else')
+
+/**
+ * Opens a connection to what is sent to it: all that `body` takes becomes visible at once, or nothing when it throws.
+ * Messages of a connection stand in line, and whoever waits for a rebuild holds no database connection meanwhile.
+ */
+export function receive<Result>(
   database: Database,
   feed: Feed,
   connectionId: number,
   body: (inbox: Inbox) => Promise<Result>,
-): Promise<Result> =>
+  patienceMs = PATIENCE_MS,
+): Promise<Result> {
+  const deadline = performance.now() + patienceMs
+  return inLine(database, `${feed.name} ${connectionId}`, async () => {
+    for (;;) {
+      const result = await receiveNow(database, feed, connectionId, body)
+      if (result !== BUSY) return result as Result
+      if (performance.now() > deadline) {
+        throw new UnavailableError(`Connection ${connectionId} is being rebuilt: send this again a little later.`)
+      }
+      await sleep(LOOK_MS)
+    }
+  })
+}
+
+const receiveNow = <Result>(
+  database: Database,
+  feed: Feed,
+  connectionId: number,
+  body: (inbox: Inbox) => Promise<Result>,
+): Promise<Result | typeof BUSY> =>
   retrying(database, () =>
     database.transaction(async (inside) => {
-      await lockConnection(inside, feed, connectionId)
+      if (!(await tryLockConnection(inside, feed, connectionId))) return BUSY
       const task = taskOf({ ...QUIET, database: inside }, connectionId)
       const result = await body({
         connectionId,
@@ -147,7 +186,9 @@ async function takeMessage(feed: Feed, task: EntityTask, entity: Entity, message
   const { database, params } = task
   const place: Place = { plugin: feed.name, subtask: 'receive', params }
   const raw = rawTable(entity.spec.raw as string)
-  await write(database, [raw.row({ params, data: Buffer.from(JSON.stringify(message)), url })])
+  // Build servers send the addresses that they clone from, with a token of theirs in it.
+  const data = Buffer.from(JSON.stringify(withBareAddresses(message)))
+  await write(database, [raw.row({ params, data, url: url.replace(/\?.*$/s, '') })])
   // The connection is locked, so that the last message of it is this one.
   const { id } = await database.kysely
     .selectFrom(raw.name)

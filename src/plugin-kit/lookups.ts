@@ -1,5 +1,6 @@
 /** Rows of other tables that an entity needs by key: small tables once a run, large ones a batch at a time. */
 import { createHash } from 'node:crypto'
+import { byName } from '../by-name.ts'
 import type { Database } from '../database/database.ts'
 import { withoutEndSpaces } from '../database/fit.ts'
 import { readAll, readRows, type Where } from '../database/read.ts'
@@ -85,7 +86,7 @@ export function finderOf<L extends Lookups>({ database, connectionId, scope }: T
   }
   const whole = new Map<string, Promise<ReadonlyMap<unknown, any>>>()
   return async (records: readonly unknown[]): Promise<Found<L>> => {
-    const found: Record<string, ReadonlyMap<unknown, unknown>> = {}
+    const found: Record<string, ReadonlyMap<unknown, unknown>> = byName()
     for (const [name, lookup] of Object.entries(lookups)) {
       if (lookup.of) {
         const keys = new Set(records.flatMap((record) => lookup.of?.(record)))

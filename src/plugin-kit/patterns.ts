@@ -1,5 +1,6 @@
 /** Users' patterns: RE2 syntax as in Go, linear time, searched unanchored. */
 import { RE2JS } from 're2js'
+import { z } from 'zod'
 import { messageOf, UserError } from '../errors.ts'
 
 export type Pattern = RE2JS
@@ -14,12 +15,24 @@ export function compilePattern(pattern: string, name: string): Pattern {
   }
 }
 
+/** In the schema of a JSON field. */
+export const patternText = z
+  .string('must be text')
+  .max(10_000)
+  .superRefine((pattern, context) => {
+    try {
+      compilePattern(pattern, 'it')
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: messageOf(error) })
+    }
+  })
+
 /** RE2 names the piece that it cannot read; for a parenthesis without its other half it names the whole pattern. */
 function placeOf(pattern: string, problem: string, piece: string): number {
   if (!problem.endsWith(')')) return piece === '' ? pattern.length - 1 : Math.max(0, pattern.indexOf(piece))
   const open: number[] = []
   // Escaped characters and those in [classes] are skipped whole.
-  for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]/gs)) {
+  for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|[()]/gs)) {
     if (part === '(') open.push(index)
     else if (part === ')' && open.pop() === undefined) return index
   }

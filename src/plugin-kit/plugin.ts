@@ -1,4 +1,5 @@
 /** A plugin is data: REST routes, forms, docs and subtasks are derived from it, and written once for all plugins. */
+import type { z } from 'zod'
 import type { Row, Table, TableRow } from '../database/table.ts'
 import type { DomainType, Entity } from './entity.ts'
 import type { ApiClient, Credential, HttpRequest, RateLimits } from './http/index.ts'
@@ -8,14 +9,21 @@ import type { TokenRotation } from './rotating-tokens.ts'
 import type { SourceTask } from './source-task.ts'
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
-export interface Field {
-  readonly kind: 'string' | 'secret' | 'url' | 'integer' | 'boolean' | 'regex' | 'choice' | 'strings' | 'json' | 'time'
+export type Field = DescribedField &
+  (
+    | { readonly kind: 'string' | 'secret' | 'url' | 'integer' | 'boolean' | 'regex' | 'choice' | 'strings' | 'time' }
+    /** What the JSON may be; its messages go after the name of the field. */
+    | { readonly kind: 'json'; readonly schema: z.ZodType }
+  )
+interface DescribedField {
   readonly label: string
   readonly help?: string
   /** Stored when nothing is given. */
   readonly default?: unknown
-  /** What a form starts with; the API does not put it in. */
+  /** What a form starts with, and what holds for scopes without a scope config; the API does not put it in. */
   readonly suggestion?: unknown
+  /** The suggestion is only for those who want such a thing: never assumed. */
+  readonly isOnRequest?: boolean
   /** Fields of one heading are drawn together. */
   readonly panel?: string
   /** A refresh token that use replaces: see rotating-tokens.ts. */
@@ -81,6 +89,8 @@ export interface PluginSpec {
   readonly connection: {
     readonly fields: Fields
     readonly endpoint: string
+    /** What the credentials must be allowed to do, a line for each kind of them; stands in docs/sources.md. */
+    readonly rights?: readonly string[]
     /** Addresses of further servers that belong to a connection, such as one for uploads or for builds. */
     readonly hosts?: (settings: Settings) => readonly string[]
     /** What requests are signed with; several are pooled. Default: the comma separated `token`. */
@@ -93,6 +103,8 @@ export interface PluginSpec {
     readonly limits?: RateLimits
     /** A cheap request that proves that a connection works. */
     readonly test?: HttpRequest
+    /** Whether its answer is one that only this source gives; without it, any object will do. */
+    readonly knows?: (body: any) => boolean
     /** Finds out more than `test` can, such as what each token may do; asked instead of it. */
     readonly check?: CheckConnection
     /** What collectors need to know of the server, such as its version; asked once a task. */

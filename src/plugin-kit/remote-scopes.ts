@@ -58,9 +58,10 @@ export async function understanding<Result>(title: string, read: () => Promise<R
     return await read()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new UserError(`The endpoint does not answer as ${title} does: check its address.`, {
-      status: 502,
-      cause: error,
-    })
+    throw notThere(title, error)
   }
 }
+
+/** Something answers, but not the source. */
+export const notThere = (title: string, cause?: unknown): UserError =>
+  new UserError(`The endpoint does not answer as ${title} does: check its address.`, { status: 502, cause })

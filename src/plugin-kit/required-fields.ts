@@ -2,7 +2,7 @@ import { UserError } from '../errors.ts'
 import type { Field, Fields, Settings } from './plugin.ts'
 
 export const missingField = (name: string, { help, label }: Field): UserError =>
-  new UserError(`${name} is missing: ${help ?? `set ${label}`}.`.replace(/\.\.$/, '.'))
+  new UserError(`${name} is missing: add it. ${help ?? `${label}.`}`)
 
 /** Refuses settings that lack what their way of signing in needs. */
 export function requireLogin(fields: Fields, settings: Settings): void {

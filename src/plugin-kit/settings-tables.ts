@@ -9,23 +9,26 @@ import {
   indexed,
   json,
   key,
+  sealed,
   string,
   type Table,
   text,
   timestamp,
   unique,
+  whole,
   written,
 } from '../database/table.ts'
 import type { Field, Fields, PluginSpec, Settings } from './plugin.ts'
 
 const COLUMN: Record<Field['kind'], (field: Field) => Column<any>> = {
-  string: ({ size }) => (size === undefined ? text() : string(size)),
-  secret: () => text(),
-  url: () => text(),
+  string: ({ size }) => (size === undefined ? whole(text()) : string(size)),
+  secret: () => sealed(text()),
+  // One with a password in it is encrypted.
+  url: () => sealed(text()),
   integer: () => bigint(),
   boolean: () => boolean(),
-  regex: ({ size }) => (size === undefined ? text() : string(size)),
-  choice: ({ size }) => (size === undefined ? text() : string(size)),
+  regex: ({ size }) => (size === undefined ? whole(text()) : string(size)),
+  choice: ({ size }) => (size === undefined ? whole(text()) : string(size)),
   strings: () => json(),
   json: () => json(),
   time: () => timestamp(),
@@ -65,8 +68,8 @@ export function settingsTables(plugin: PluginSpec): SettingsTables {
       `_tool_${plugin.name}_scope_configs`,
       {
         id: key(generated(bigint())),
-        connection_id: indexed(bigint()),
-        name: unique(string(255)),
+        connection_id: indexed(unique(bigint(), 'of_connection')),
+        name: unique(string(255), 'of_connection'),
         entities: json(),
         ...written,
         ...columnsOf(plugin.scopeConfig.fields),

@@ -66,6 +66,25 @@ describeEachDatabase('the scope that a task names', (test) => {
     expect(context.scope).toMatchObject({ connection_id: 2, github_id: 9, full_name: 'acme/free', scope_config_id: 0 })
   })
 
+  it('goes by what forms suggest where a stored connection has no scope config for it, and by an empty one if it has', async () => {
+    await store('_tool_github_connections', { id: 1, name: 'main' })
+    try {
+      const bare = { connection_id: 1, github_id: 6, full_name: 'acme/bare', scope_config_id: 0 }
+      await store('_tool_github_repos', bare)
+      const suggested = source.scopeConfig.fields.envNamePattern?.suggestion
+      expect((await prepare({ githubId: 6 })).settings).toMatchObject({ envNamePattern: suggested })
+      expect((await prepare({ githubId: 6 })).context.scopeConfig.isProduction('production')).toBe(true)
+      expect((await prepare({ githubId: 6, scopeConfig: {} })).context.scopeConfig.isProduction('production')).toBe(
+        false,
+      )
+      expect((await prepare({ githubId: 5 })).context.scopeConfig.isProduction('production')).toBe(false)
+    } finally {
+      await test.database.kysely.deleteFrom('_tool_github_connections').execute()
+    }
+    const unknown = await prepare({ connectionId: 2, githubId: 9, fullName: 'acme/free' })
+    expect(unknown.settings).toEqual({})
+  })
+
   it('is refused with a scope config that does not exist', async () => {
     await expect(prepare({ githubId: 5, scopeConfigId: 8 })).rejects.toThrow('there is no scope config 8')
     await test.database.kysely.deleteFrom('_tool_github_scope_configs').execute()

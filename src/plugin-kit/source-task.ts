@@ -2,7 +2,9 @@ import type { Database } from '../database/database.ts'
 import { missingCell } from '../database/fit.ts'
 import { readAll } from '../database/read.ts'
 import type { Column, Table } from '../database/table.ts'
+import { decimalOf } from '../decimal.ts'
 import { messageOf, UserError } from '../errors.ts'
+import { assumedRules } from './assumed-rules.ts'
 import type { EntityContext } from './entity.ts'
 import { idMaker } from './id-of.ts'
 import type { PluginSpec, Settings } from './plugin.ts'
@@ -23,12 +25,13 @@ export interface SourceTask extends EntityTask {
 
 export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promise<SourceTask> {
   const { options } = run
-  const connectionId = Number(options.connectionId)
-  if (!Number.isSafeInteger(connectionId) || connectionId < 1) {
+  const connectionId = decimalOf(options.connectionId)
+  if (!connectionId) {
     throw new UserError(`${plugin.name}: the option connectionId is missing or no number`)
   }
   const scope = await findScope(plugin, connectionId, run)
-  const settings = options.scopeConfig ?? (await findSettings(plugin, scope, run))
+  const connection = await findConnection(plugin, connectionId, run)
+  const settings = options.scopeConfig ?? (await findSettings(plugin, scope, run)) ?? connection.rules
   return {
     ...run,
     plugin,
@@ -36,7 +39,7 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
     params: JSON.stringify(plugin.scope.params(connectionId, scope)),
     context: {
       connectionId,
-      connection: await findConnection(plugin, connectionId, run),
+      connection: connection.facts,
       scope,
       scopeConfig: plugin.scopeConfig.prepare(settings),
       idOf: idMaker(connectionId),
@@ -110,20 +113,28 @@ async function readAny({ kysely }: Database, table: Table<any>, connectionId: nu
 }
 
 /** Those of the scope config that the options name, or else the scope. */
-async function findSettings(plugin: PluginSpec, scope: any, { database, options }: TaskRun): Promise<Settings> {
+async function findSettings(
+  plugin: PluginSpec,
+  scope: any,
+  { database, options }: TaskRun,
+): Promise<Settings | undefined> {
   const id = options.scopeConfigId || scope.scope_config_id
-  if (!id) return {}
+  if (!id) return undefined
   const { scopeConfigs, settingsOf } = settingsTables(plugin)
   const [row] = await readAll(database, { table: scopeConfigs, where: { id } })
   if (!row) throw new UserError(`${plugin.name}: there is no scope config ${id}: choose another one, or none.`)
   return settingsOf(scopeConfigs, row)
 }
 
-/** `timeZone` is a field that plugins declare whose source writes times without one. */
+/**
+ * `timeZone` is a field that plugins declare whose source writes times without one. `rules` are for scopes without a scope
+ * config: a task for a connection that nobody stored has its options and no more.
+ */
 async function findConnection(plugin: PluginSpec, id: number, { database, options }: TaskRun) {
   const { connections } = settingsTables(plugin)
   const [row] = await readAll(database, { table: connections, where: { id } })
   const endpoint = String(row?.endpoint || options.endpoint || plugin.connection.endpoint)
   const { time_zone } = (row ?? {}) as { readonly time_zone?: string }
-  return { endpoint, ...(time_zone && { timeZone: time_zone }) }
+  const facts = { endpoint, ...(time_zone && { timeZone: time_zone }) }
+  return { facts, rules: row ? assumedRules(plugin) : {} }
 }

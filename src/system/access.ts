@@ -7,7 +7,9 @@ import {
   json,
   key,
   required,
+  sealed,
   string,
+  text,
   timestamp,
   written,
   zeroTime,
@@ -32,6 +34,12 @@ export const apiKeys = defineTable(
   { meaning: 'A key for the API, stored as a hash, with the paths it opens.' },
 )
 
+export const apiKeyRoles = defineTable(
+  '_weir_api_key_roles',
+  { api_key_id: key(bigint()), role: string(20), projects: json() },
+  { meaning: 'What an API key may do, and in which projects; one without a row may do everything.' },
+)
+
 export const authSessions = defineTable(
   'auth_sessions',
   {
@@ -47,10 +55,29 @@ export const authSessions = defineTable(
   { meaning: 'A signed-in browser, kept so that it can be signed out.' },
 )
 
+export const sessionOrigins = defineTable(
+  '_weir_session_origins',
+  {
+    jti: key(string(36)),
+    provider: string(),
+    groups: json(),
+    token_mark: string(64),
+    expires_at: required(indexed(timestamp())),
+  },
+  { meaning: 'How a browser was signed in: by which provider with which groups, or by which access token.' },
+)
+
+export const usedSignIns = defineTable(
+  '_weir_used_sign_ins',
+  { state: key(string(100)), expires_at: required(indexed(timestamp())) },
+  { meaning: 'Attempts to sign in with OpenID Connect that have ended, so that none ends twice.' },
+)
+
 export const auditEntries = defineTable(
   '_weir_audit_entries',
   {
     id: generated(key(bigint())),
+    actor_id: indexed(string()),
     actor: string(),
     actor_email: string(),
     address: string(100),
@@ -61,5 +88,24 @@ export const auditEntries = defineTable(
     state_after: json(),
     ...written,
   },
-  { meaning: 'Who changed which setting, when, and how it was before and after; secrets are masked.' },
+  {
+    meaning: 'Who changed, ran, sent or signed in to what, when, and how it was before and after; secrets are masked.',
+    isAppendOnly: true,
+  },
+)
+
+export const encryptionKeys = defineTable(
+  '_weir_encryption_keys',
+  {
+    /** Always `current`. */
+    id: key(string(20)),
+    /** Of the key that everything is encrypted with. */
+    fingerprint: string(64),
+    /** Of the key that is about to take its place; empty when none is. */
+    next_fingerprint: string(64),
+    /** Of digests made with an earlier key. */
+    digest_key: sealed(text()),
+    ...written,
+  },
+  { meaning: 'Which encryption key belongs to this database; not the key itself.' },
 )

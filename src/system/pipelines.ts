@@ -8,6 +8,7 @@ import {
   indexed,
   json,
   key,
+  sealed,
   string,
   text,
   timestamp,
@@ -19,7 +20,8 @@ export const pipelines = defineTable(
   {
     id: generated(key(bigint())),
     name: indexed(string(191)),
-    blueprint_id: bigint(),
+    blueprint_id: indexed(bigint()),
+    /** Stays empty: see `_weir_plans`. */
     plan: text(),
     total_tasks: bigint(),
     finished_tasks: bigint(),
@@ -56,7 +58,7 @@ export const tasks = defineTable(
     id: generated(key(bigint())),
     plugin: indexed(string(191)),
     subtasks: json(),
-    options: text(),
+    options: sealed(text()),
     status: text(),
     message: text(),
     error_name: text(),

@@ -9,9 +9,11 @@ import {
   indexed,
   json,
   key,
+  sealed,
   string,
   text,
   timestamp,
+  whole,
   written,
 } from '../database/table.ts'
 
@@ -41,12 +43,13 @@ export const blueprints = defineTable(
   '_devlake_blueprints',
   {
     id: generated(key(bigint())),
-    name: text(),
+    name: whole(text()),
     project_name: string(),
     mode: text(),
+    /** Stays empty, as do the two below: plans are in `_weir_plans`, so that nobody reads them who only wants the rest. */
     plan: text(),
     enable: boolean(),
-    cron_config: text(),
+    cron_config: whole(text()),
     is_manual: boolean(),
     before_plan: bytes(),
     after_plan: bytes(),
@@ -102,4 +105,32 @@ export const scopeSelectors = defineTable(
     ...written,
   },
   { meaning: 'Rules by which new scopes join a blueprint when it runs.' },
+)
+
+export const plans = defineTable(
+  '_weir_plans',
+  {
+    /** `blueprint` or `pipeline`. */
+    subject: key(string(20)),
+    subject_id: key(bigint()),
+    /** `plan`, `beforePlan` or `afterPlan`. */
+    field: key(string(20)),
+    /** Of its JSON: what is too long for an answer is not read. */
+    characters: bigint(),
+    content: sealed(text()),
+    ...written,
+  },
+  { meaning: 'Plans of blueprints and runs, encrypted: users may put passwords into addresses in them.' },
+)
+
+export const configTemplates = defineTable(
+  '_weir_config_templates',
+  {
+    /** Such as `connections/github/main`. */
+    subject: key(string(255)),
+    /** A list: where in it, the text with its variables, and what came of it unless that is a secret. */
+    templates: json(),
+    ...written,
+  },
+  { meaning: 'Variables of the environment that a configuration file named, for exports.' },
 )

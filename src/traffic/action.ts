@@ -1,5 +1,7 @@
+import { byName } from '../by-name.ts'
+import { didYouMean } from '../nearest.ts'
 import { type Finding, finding } from './finding.ts'
-import { didYouMean, isPort, parseTargetGroupArn, shown, TARGET_GROUP_NAME } from './names.ts'
+import { isPort, parseTargetGroupArn, shown, TARGET_GROUP_NAME, textOf } from './names.ts'
 import type { Plan, Port } from './plan.ts'
 
 /** The JSON of `alb.ingress.kubernetes.io/actions.<name>` that sends weighted shares to several target groups. */
@@ -56,15 +58,15 @@ const forward = (
 const FORWARD_KEYS = ['targetGroups', 'targetGroupStickinessConfig']
 const ENTRY_KEYS = ['serviceName', 'servicePort', 'targetGroupARN', 'targetGroupName', 'weight']
 const STICKINESS_KEYS = ['enabled', 'durationSeconds']
-const TYPE_KEYS: Record<string, readonly string[]> = {
+const TYPE_KEYS: Record<string, readonly string[]> = byName({
   forward: ['type', 'targetGroupARN', 'targetGroupName', 'forwardConfig'],
   redirect: ['type', 'redirectConfig'],
   'fixed-response': ['type', 'fixedResponseConfig'],
-}
-const CONFIG_KEYS: Record<string, readonly string[]> = {
+})
+const CONFIG_KEYS: Record<string, readonly string[]> = byName({
   redirectConfig: ['host', 'path', 'port', 'protocol', 'query', 'statusCode'],
   fixedResponseConfig: ['contentType', 'messageBody', 'statusCode'],
-}
+})
 
 type Fields = Record<string, unknown>
 const isFields = (value: unknown): value is Fields =>
@@ -87,7 +89,7 @@ export function lintAction(text: string, path: string, isFinal?: boolean): reado
       finding(
         'TS-A08',
         `${path}.type`,
-        `unknown action type ${shown(type)}${didYouMean(String(type), Object.keys(TYPE_KEYS))}`,
+        `unknown action type ${shown(type)}${didYouMean(textOf(type), Object.keys(TYPE_KEYS))}`,
       ),
     ]
   }
@@ -180,8 +182,10 @@ function lintIdentity(entry: Fields, path: string, findings: Finding[]): void {
 }
 
 function lintWeights(entries: readonly Fields[], path: string, findings: Finding[]): void {
-  if (entries.length > 5)
+  if (entries.length > 5) {
     findings.push(finding('TS-W06', path, `${entries.length} target groups; at most 5 are allowed`))
+    return
+  }
   const identities = entries.map(
     (entry) => entry.targetGroupARN ?? entry.targetGroupName ?? `${entry.serviceName}:${entry.servicePort}`,
   )

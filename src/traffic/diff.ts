@@ -1,6 +1,7 @@
 import { ANNOTATION_PREFIX } from './action.ts'
 import { TrafficError } from './finding.ts'
 import { objectName } from './manifests.ts'
+import { textOf } from './names.ts'
 import { pathText } from './plan.ts'
 import { readYaml } from './yaml.ts'
 
@@ -94,7 +95,7 @@ function meaning(object: Fields, other: Fields): Fields {
 
 function parsed(value: unknown): unknown {
   try {
-    return JSON.parse(String(value))
+    return JSON.parse(textOf(value))
   } catch {
     return value
   }

@@ -120,7 +120,21 @@ export const finding = (
   path: string,
   message: string,
   severity: Finding['severity'] = 'error',
-): Finding => ({ code, severity, path, message, remedy: RULES[code].remedy, enforcedBy: RULES[code].by })
+): Finding => ({
+  code,
+  severity,
+  path: cut(path),
+  message: cut(message),
+  remedy: RULES[code].remedy,
+  enforcedBy: RULES[code].by,
+})
+
+/** A name of a million letters is not repeated in a message about it. */
+const LONGEST_TEXT = 500
+const cut = (text: string): string => (text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text)
+
+/** Whoever has so many to mend asks again afterwards. */
+export const MOST_FINDINGS = 200
 
 export const errorsIn = (findings: readonly Finding[]): readonly Finding[] =>
   findings.filter((item) => item.severity === 'error')

@@ -1,8 +1,9 @@
+import { byName } from '../by-name.ts'
+import { didYouMean } from '../nearest.ts'
 import { TrafficError } from './finding.ts'
-import { didYouMean } from './names.ts'
 
 /** Ways to split the move, named as other tools name them; each starts at 100/0. */
-export const PRESETS = {
+export const PRESETS: Readonly<Record<string, readonly (readonly [number, number])[]>> = byName({
   instant: [[0, 100]],
   canary: [
     [90, 10],
@@ -20,11 +21,11 @@ export const PRESETS = {
     [50, 50],
     [0, 100],
   ],
-} as const satisfies Record<string, readonly (readonly [number, number])[]>
+})
 
 /** A plan to start from: every field that needs a decision, with comments that say which. */
 export function initialPlan(name: string, preset: string): string {
-  const steps = PRESETS[preset as keyof typeof PRESETS]
+  const steps = PRESETS[preset]
   if (steps === undefined) {
     throw new TrafficError(
       'invalid',

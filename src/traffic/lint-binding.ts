@@ -1,8 +1,8 @@
 import { type Finding, finding } from './finding.ts'
-import { findPort, type Service, sameNamespace, type TargetGroupBinding } from './manifests.ts'
+import { findPort, type Services, serviceBeside, type TargetGroupBinding } from './manifests.ts'
 import * as names from './names.ts'
 
-export function lintBinding(binding: TargetGroupBinding, services: readonly Service[]): readonly Finding[] {
+export function lintBinding(binding: TargetGroupBinding, services: Services): readonly Finding[] {
   const findings: Finding[] = []
   const { spec } = binding
   if (!names.BINDING_NAME.test(binding.metadata.name))
@@ -19,7 +19,7 @@ export function lintBinding(binding: TargetGroupBinding, services: readonly Serv
     findings.push(finding('TS-V01', 'spec.vpcID', `got ${names.shown(spec.vpcID)}`))
   if (!names.isPort(spec.serviceRef.port))
     findings.push(finding('TS-P01', 'spec.serviceRef.port', `got ${names.shown(spec.serviceRef.port)}`))
-  const service = sameNamespace(services, binding).find((item) => item.metadata.name === spec.serviceRef.name)
+  const service = serviceBeside(services, binding, spec.serviceRef.name)
   const port = service === undefined ? undefined : findPort(service, spec.serviceRef.port)
   if (service !== undefined && port === undefined) {
     findings.push(

@@ -3,7 +3,7 @@ import { type Finding, finding } from './finding.ts'
 import { attachEdit, ingressOfSide } from './ingress.ts'
 import { lintGroupChange } from './lint-manifests.ts'
 import { backendsOf, findPort, hasTargetStickiness, type Ingress, type Service } from './manifests.ts'
-import { shown } from './names.ts'
+import { shown, textOf } from './names.ts'
 import { bindingService, type Plan } from './plan.ts'
 
 export interface LoadBalancer {
@@ -68,7 +68,7 @@ function lintIngresses(plan: Plan, { currentIngress, targetIngress, actionServic
     )
   }
   const annotations = currentIngress.metadata.annotations ?? {}
-  if (String(annotations[ARGO] ?? '').includes(actionName) || annotations[ARGO] === 'true') {
+  if (textOf(annotations[ARGO] ?? '').includes(actionName) || annotations[ARGO] === 'true') {
     findings.push(
       finding('TS-X01', 'actionName', `Argo Rollouts manages the actions of Ingress ${current.ingress.name}`),
     )

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
+import { byName } from '../by-name.ts'
+import { closest, didYouMean } from '../nearest.ts'
 import { ANNOTATION_PREFIX, actionKey, lintAction } from './action.ts'
-import { type Finding, finding } from './finding.ts'
+import { type Finding, finding, MOST_FINDINGS } from './finding.ts'
 import { GROUP_NAME, MULTI_CLUSTER } from './ingress.ts'
 import { isKnownAnnotation, KNOWN_ANNOTATIONS } from './known-annotations.ts'
 import { lintBinding } from './lint-binding.ts'
@@ -12,26 +14,28 @@ import {
   type Ingress,
   ingressSchema,
   objectName,
+  placeOf,
   type Service,
-  sameNamespace,
+  type Services,
+  serviceBeside,
   serviceSchema,
 } from './manifests.ts'
 import * as names from './names.ts'
 import { pathText, withLine } from './plan.ts'
-import { readYaml } from './yaml.ts'
+import { type ReadDocument, readYaml } from './yaml.ts'
 
-const SCHEMAS: Record<string, z.ZodType> = {
+const SCHEMAS: Record<string, z.ZodType> = byName({
   Ingress: ingressSchema,
   TargetGroupBinding: bindingSchema,
   Service: serviceSchema,
-}
+})
 const GO_BOOLEANS = ['1', 't', 'T', 'TRUE', 'true', 'True', '0', 'f', 'F', 'FALSE', 'false', 'False']
 
 interface Bundle {
   readonly ingresses: readonly Ingress[]
-  readonly services: readonly Service[]
-  /** Objects as the cluster has them, to notice changes that must not happen. */
-  readonly live: readonly Ingress[]
+  readonly services: Services
+  /** Objects as the cluster has them, to notice changes that must not happen; by their names. */
+  readonly live: ReadonlyMap<string, Ingress>
 }
 
 /**
@@ -39,29 +43,33 @@ interface Bundle {
  * `live` manifests to notice a change of the group name.
  */
 export function lintManifests(text: string, live = ''): readonly Finding[] {
-  const read = (yaml: string) =>
-    readYaml(yaml).flatMap((document) =>
+  const objectsIn = (documents: readonly ReadDocument[]) =>
+    documents.flatMap((document) =>
       'problem' in document ? [] : objectsOf(document.value).map((object) => ({ object, document })),
     )
-  const objects = read(text)
+  const documents = readYaml(text)
+  const objects = objectsIn(documents)
   const ofKind = <T>(list: readonly { object: any }[], kind: string) =>
-    list.filter(({ object }) => object?.kind === kind).map(({ object }) => object as T)
+    list
+      .filter(({ object }) => object?.kind === kind && typeof object.metadata?.name === 'string')
+      .map(({ object }) => object as T)
   const bundle: Bundle = {
     ingresses: ofKind<Ingress>(objects, 'Ingress'),
-    services: ofKind<Service>(objects, 'Service'),
-    live: ofKind<Ingress>(read(live), 'Ingress'),
+    services: new Map(ofKind<Service>(objects, 'Service').map((service) => [placeOf(service), service])),
+    live: new Map(ofKind<Ingress>(objectsIn(readYaml(live)), 'Ingress').map((each) => [objectName(each), each])),
   }
-  const broken = readYaml(text).flatMap((document) => ('problem' in document ? [document.problem] : []))
+  const broken = documents.flatMap((document) => ('problem' in document ? [document.problem] : []))
   if (objects.length === 0 && broken.length === 0) return [finding('TS-Y01', '(file)', 'no Kubernetes object found')]
-  return [
-    ...broken,
-    ...objects.flatMap(({ object, document }) =>
-      lintObject(object, bundle).map((item) => ({
-        ...withLine(item, document.lineOf(item.path)),
-        path: `${objectName(object)} ${item.path}`.trim(),
-      })),
-    ),
-  ]
+  const findings = broken.slice(0, MOST_FINDINGS)
+  for (const { object, document } of objects) {
+    if (findings.length >= MOST_FINDINGS) break
+    const found = lintObject(object, bundle).slice(0, MOST_FINDINGS - findings.length)
+    for (const item of found) {
+      const path = `${names.brief(objectName(object))} ${item.path}`.trim()
+      findings.push({ ...withLine(item, document.lineOf(item.path)), path })
+    }
+  }
+  return findings
 }
 
 const objectsOf = (value: any): readonly any[] => (Array.isArray(value?.items) ? value.items : [value])
@@ -73,7 +81,9 @@ function lintObject(object: any, bundle: Bundle): readonly Finding[] {
   const schema = SCHEMAS[object.kind]
   if (schema === undefined) return []
   const result = schema.safeParse(object)
-  const shape = result.success ? [] : result.error.issues.flatMap((issue) => shapeFindings(issue, object.kind))
+  const shape = result.success
+    ? []
+    : result.error.issues.slice(0, MOST_FINDINGS).flatMap((issue) => shapeFindings(issue, object.kind))
   // What cannot be typed cannot be walked; annotations can always be read.
   const walkable = result.success ? object : { ...object, spec: undefined }
   if (object.kind === 'Ingress') return [...shape, ...lintIngress(walkable, bundle)]
@@ -84,9 +94,11 @@ function lintObject(object: any, bundle: Bundle): readonly Finding[] {
 function shapeFindings(issue: z.core.$ZodIssue, kind: string): readonly Finding[] {
   const code = kind === 'TargetGroupBinding' && issue.path.includes('networking') ? 'TS-B02' : 'TS-Y02'
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) =>
-      finding(code, pathText([...issue.path, key]), `unknown field ${key}${names.didYouMean(key, KNOWN_FIELDS)}`),
-    )
+    return issue.keys
+      .slice(0, MOST_FINDINGS)
+      .map((key) =>
+        finding(code, pathText([...issue.path, key]), `unknown field ${key}${didYouMean(key, KNOWN_FIELDS)}`),
+      )
   }
   return [finding(code, pathText(issue.path), issue.message)]
 }
@@ -134,7 +146,7 @@ function lintAnnotation(key: string, value: unknown): readonly Finding[] {
   if (!key.startsWith(ANNOTATION_PREFIX)) return []
   const name = key.slice(ANNOTATION_PREFIX.length)
   if (!isKnownAnnotation(name)) {
-    const guess = names.nearest(name, KNOWN_ANNOTATIONS) ?? names.nearest(`${name.split('.')[0]}.`, KNOWN_ANNOTATIONS)
+    const guess = closest(name, KNOWN_ANNOTATIONS) ?? closest(`${name.split('.')[0]}.`, KNOWN_ANNOTATIONS)
     return [finding('TS-M02', path, `unknown annotation${guess === undefined ? '' : `; did you mean ${guess}?`}`)]
   }
   if (key === MULTI_CLUSTER && !GO_BOOLEANS.includes(value))
@@ -147,8 +159,8 @@ function lintAnnotation(key: string, value: unknown): readonly Finding[] {
   return []
 }
 
-function lintGroup(ingress: Ingress, live: readonly Ingress[]): readonly Finding[] {
-  const same = live.find((other) => objectName(other) === objectName(ingress))
+function lintGroup(ingress: Ingress, live: Bundle['live']): readonly Finding[] {
+  const same = live.get(objectName(ingress))
   return same === undefined ? [] : lintGroupChange(same, ingress.metadata.annotations?.[GROUP_NAME])
 }
 
@@ -180,9 +192,7 @@ function lintBackends(ingress: Ingress): readonly Finding[] {
     if (port === undefined) continue
     const where = pathText([...path, 'service', 'port'])
     const looksMeant =
-      port.name !== undefined &&
-      port.name !== 'use-annotation' &&
-      names.nearest(port.name, ['use-annotation']) !== undefined
+      port.name !== undefined && port.name !== 'use-annotation' && closest(port.name, ['use-annotation']) !== undefined
     const hasAction = actionKey(backend.service!.name) in (ingress.metadata.annotations ?? {})
     if (port.name !== undefined && port.number !== undefined)
       findings.push(finding('TS-A02', where, 'name and number exclude each other'))
@@ -204,12 +214,12 @@ function lintActions(ingress: Ingress, bundle: Bundle): readonly Finding[] {
   const annotations = ingress.metadata.annotations ?? {}
   const findings: Finding[] = []
   const used = new Set<string>()
+  const defined = Object.keys(annotations).flatMap((key) => actionNameOf(key) ?? [])
   for (const { path, backend } of ingress.spec === undefined ? [] : backendsOf(ingress)) {
     if (backend.service?.port?.name !== 'use-annotation') continue
     used.add(backend.service.name)
     if (!(actionKey(backend.service.name) in annotations)) {
-      const defined = Object.keys(annotations).flatMap((key) => actionNameOf(key) ?? [])
-      const hint = names.didYouMean(backend.service.name, defined)
+      const hint = didYouMean(backend.service.name, defined.slice(0, MOST_FINDINGS))
       findings.push(
         finding(
           'TS-A05',
@@ -226,7 +236,7 @@ function lintActions(ingress: Ingress, bundle: Bundle): readonly Finding[] {
     if (!names.ACTION_NAME.test(name)) findings.push(finding('TS-A01', path, `got ${names.shown(name)}`))
     if (ingress.spec !== undefined && !used.has(name))
       findings.push(finding('TS-A06', path, `no backend uses the action ${name}`, 'warning'))
-    if (sameNamespace(bundle.services, ingress).some((service) => service.metadata.name === name)) {
+    if (serviceBeside(bundle.services, ingress, name) !== undefined) {
       findings.push(finding('TS-A03', path, `${name} is also the name of a Service`, 'warning'))
     }
     const own = lintAction(value, path)
@@ -254,7 +264,7 @@ function lintActionInContext(text: string, path: string, ingress: Ingress, bundl
     )
   }
   for (const [index, entry] of config.targetGroups.entries()) {
-    const service = sameNamespace(bundle.services, ingress).find((item) => item.metadata.name === entry?.serviceName)
+    const service = serviceBeside(bundle.services, ingress, entry?.serviceName)
     if (service !== undefined && findPort(service, entry.servicePort) === undefined) {
       findings.push(
         finding(

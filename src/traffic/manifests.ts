@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ANNOTATION_PREFIX } from './action.ts'
+import { textOf } from './names.ts'
 
 /**
  * The Kubernetes objects we read and write, as strict as `fieldValidation=Strict`: an unknown field is an error here,
@@ -127,7 +128,7 @@ export function backendsOf(ingress: Ingress): readonly PlacedBackend[] {
 
 /** Stickiness inside a target group: ELBv2 then insists on stickiness between the groups too. */
 export const hasTargetStickiness = (annotations: Readonly<Record<string, unknown>>): boolean =>
-  String(annotations[`${ANNOTATION_PREFIX}target-group-attributes`] ?? '')
+  textOf(annotations[`${ANNOTATION_PREFIX}target-group-attributes`] ?? '')
     .split(',')
     .some((pair) => pair.replaceAll(' ', '') === 'stickiness.enabled=true')
 
@@ -136,15 +137,24 @@ export const findPort = (
   wanted: number | string,
 ): { port: number; targetPort: number | string } | undefined => {
   const found = (service.spec.ports ?? []).find((item) =>
-    /^\d+$/.test(String(wanted)) ? item.port === Number(wanted) : item.name === wanted,
+    /^\d+$/.test(textOf(wanted)) ? item.port === Number(wanted) : item.name === wanted,
   )
   return found === undefined ? undefined : { port: found.port, targetPort: found.targetPort ?? found.port }
 }
 
-export const sameNamespace = (services: readonly Service[], object: { metadata: { namespace?: string | undefined } }) =>
-  services.filter((service) => (service.metadata.namespace ?? 'default') === (object.metadata.namespace ?? 'default'))
+/** By their places. */
+export type Services = ReadonlyMap<string, Service>
+interface Placed {
+  readonly metadata: { readonly name: string; readonly namespace?: string | undefined }
+}
+export const placeOf = ({ metadata }: Placed): string =>
+  `${textOf(metadata.namespace ?? 'default')}/${textOf(metadata.name)}`
+/** The Service of that name in the namespace of the object. */
+export const serviceBeside = (services: Services, { metadata }: Placed, name: unknown): Service | undefined =>
+  services.get(placeOf({ metadata: { ...metadata, name: textOf(name) } }))
 
 /** A document may be empty, which YAML reads as null. */
 export const objectName = (
   object: { kind?: string; metadata?: { name?: string; namespace?: string | undefined } } | null,
-): string => `${object?.kind} ${object?.metadata?.namespace ?? 'default'}/${object?.metadata?.name}`
+): string =>
+  `${textOf(object?.kind)} ${textOf(object?.metadata?.namespace ?? 'default')}/${textOf(object?.metadata?.name)}`

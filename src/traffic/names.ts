@@ -35,42 +35,18 @@ export const isPort = (value: unknown): value is number | string =>
     ? Number.isInteger(value) && value >= 1 && value <= 65535
     : typeof value === 'string' && (/^\d+$/.test(value) ? isPort(Number(value)) : PORT_NAME.test(value))
 
+const LONGEST_SHOWN = 200
 /** What a value looks like in a message: text in quotes, so that "90" and 90 can be told apart. */
-export const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
-
-/** The known name that a misspelt one most likely meant. */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
-  let best: { name: string; distance: number } | undefined
-  for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
-    if (distance <= Math.max(2, Math.floor(candidate.length / 4)) && (best === undefined || distance < best.distance)) {
-      best = { name: candidate, distance }
-    }
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  try {
+    return brief(JSON.stringify(typeof value === 'string' ? brief(value) : value))
+  } catch {
+    return 'something nested very deeply'
   }
-  return best?.name
 }
+export const brief = (text: string): string => (text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)
 
-/** Optimal string alignment: a swap of neighbours, the commonest typo, costs one. */
-function editDistance(left: string, right: string): number {
-  let beforePrevious: number[] = []
-  let previous = Array.from({ length: right.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= right.length; column++) {
-      const same = left[row - 1] === right[column - 1]
-      let cost = Math.min(previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + (same ? 0 : 1))
-      if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]) {
-        cost = Math.min(cost, beforePrevious[column - 2]! + 1)
-      }
-      current.push(cost)
-    }
-    beforePrevious = previous
-    previous = current
-  }
-  return previous[right.length]!
-}
-
-export const didYouMean = (name: string, known: Iterable<string>): string => {
-  const guess = nearest(name, known)
-  return guess === undefined ? '' : `; did you mean ${guess}?`
-}
+/** For values that nobody has checked yet: an object may have a `toString` of its own that is none. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)

@@ -1,11 +1,15 @@
 import { z } from 'zod'
-import { type Code, type Finding, finding } from './finding.ts'
+import { didYouMean } from '../nearest.ts'
+import { type Code, type Finding, finding, MOST_FINDINGS } from './finding.ts'
 import * as names from './names.ts'
 import { readYaml } from './yaml.ts'
 
 /** A rule's message carries its code in front, so that code and rule stand in one place. */
 const coded = (code: Code, expected: string) => (issue: { input?: unknown }) =>
   `${code} got ${names.shown(issue.input)}; ${expected}`
+
+/** Text that is only passed on. */
+const words = z.string().min(1).max(255)
 
 const matching = (pattern: RegExp, code: Code, expected: string) => {
   const error = coded(code, expected)
@@ -16,6 +20,11 @@ const whole = (code: Code, expected: string, minimum: number, maximum: number) =
   const error = coded(code, expected)
   return z.number({ error }).int({ error }).min(minimum, { error }).max(maximum, { error })
 }
+
+const atMost = <Value extends z.ZodType>(count: number, value: Value) =>
+  z
+    .record(z.string().max(255), value)
+    .refine((entries) => Object.keys(entries).length <= count, `expected at most ${count} entries`)
 
 const label = (what: string) => matching(names.DNS_LABEL, 'TS-N01', `${what} is a DNS label of at most 63 characters`)
 const serviceName = matching(names.SERVICE_NAME, 'TS-N01', 'a Service name is a DNS label that starts with a letter')
@@ -39,18 +48,18 @@ const serviceSchema = z.strictObject({ name: serviceName, port })
 const ingressSchema = z.strictObject({
   name: label('an Ingress name'),
   groupName: matching(names.GROUP_NAME, 'TS-G01', 'expected at most 63 of a-z, 0-9, - and .'),
-  className: z.string().default('alb'),
+  className: z.string().max(255).default('alb'),
   host: host.optional(),
-  path: z.string().startsWith('/').default('/'),
+  path: z.string().max(1024).startsWith('/').default('/'),
   pathType: z.enum(['Prefix', 'Exact', 'ImplementationSpecific']).default('Prefix'),
   /** Further annotations of the Ingress: scheme, listen-ports, certificate-arn … */
-  annotations: z.record(z.string(), z.string({ error: coded('TS-M01', 'an annotation value is text') })).default({}),
+  annotations: atMost(100, z.string({ error: coded('TS-M01', 'an annotation value is text') }).max(10_000)).default({}),
 })
 
 const sideSchema = z.strictObject({
-  cluster: z.string().min(1),
+  cluster: words,
   /** Name of a context of the kubeconfig; needed only to apply. */
-  kubeContext: z.string().min(1).optional(),
+  kubeContext: words.optional(),
   namespace: label('a namespace'),
   vpcId: vpcId.optional(),
   service: serviceSchema,
@@ -72,6 +81,7 @@ const healthCheckSchema = z.strictObject({
   unhealthyThreshold: health('expected 2..10', 2, 10).default(2),
   successCodes: z
     .string()
+    .max(255)
     .regex(/^[2-4]\d\d(?:[,-][2-4]\d\d)*$/, { error: coded('TS-T02', 'expected codes such as 200 or 200-399') })
     .default('200'),
 })
@@ -90,9 +100,9 @@ const targetGroupSchema = z.strictObject({
   healthCheck: healthCheckSchema.prefault({}),
   /** Healthy targets needed before the target may get traffic. */
   minHealthy: z.int().min(1).max(1000).default(1),
-  tags: z.record(z.string(), z.string()).default({}),
+  tags: atMost(50, z.string().max(256)).default({}),
   /** Known once the target group exists; `prepare` finds it by name. */
-  arn: z.string().optional(),
+  arn: z.string().max(500).optional(),
 })
 
 const bindingSchema = z.strictObject({
@@ -122,7 +132,7 @@ export const gateSchema = z.discriminatedUnion('kind', [
 const stepSchema = z.strictObject({
   weights: z.strictObject({ current: weight, target: weight }),
   dwellSeconds: z.int().min(0).max(604800).default(0),
-  gates: z.array(gateSchema).default([]),
+  gates: z.array(gateSchema).max(20).default([]),
   onFail: z.enum(['pause', 'rollback']).default('pause'),
 })
 
@@ -138,7 +148,7 @@ export const planSchema = z.strictObject({
   apiVersion: z.literal('traffic/v1'),
   name: label('a plan name'),
   /** The project whose incidents and deployments are watched, and to which the finished switch is credited. */
-  project: z.string().min(1),
+  project: words,
   environment: z.enum(['PRODUCTION', 'STAGING', 'TESTING']).default('PRODUCTION'),
   /** `observe` never writes to a cluster or to AWS: it waits for your own tool to apply what `render` printed. */
   mode: z.enum(['apply', 'observe']).default('apply'),
@@ -157,23 +167,30 @@ export const planSchema = z.strictObject({
   targetGroup: targetGroupSchema,
   binding: bindingSchema,
   stickiness: stickinessSchema.prefault({}),
-  steps: z.array(stepSchema).min(2),
+  steps: z.array(stepSchema).min(2).max(100),
   dns: z.strictObject({
     hostname: host,
     quietMinutes: z
       .int()
       .min(2, { error: coded('TS-D01', 'resolvers need at least 2 minutes') })
+      .max(43_200)
       .default(60),
     /** Ask these name servers (address or address:port) instead of the system's. */
     servers: z
-      .array(z.string().regex(/^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[[0-9a-f:]+\](?::\d+)?|[0-9a-f:]+)$/))
+      .array(
+        z
+          .string()
+          .max(100)
+          .regex(/^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[[0-9a-f:]+\](?::\d+)?|[0-9a-f:]+)$/),
+      )
+      .max(10)
       .default([]),
   }),
   cleanup: z
     .strictObject({ currentIngress: z.enum(['keep-service', 'delete-ingress']).default('keep-service') })
     .prefault({}),
   /** The commit that the target runs, if the switch releases one. */
-  commit: z.strictObject({ sha: z.string().regex(/^[0-9a-f]{7,64}$/), repoUrl: z.url() }).optional(),
+  commit: z.strictObject({ sha: z.string().regex(/^[0-9a-f]{7,64}$/), repoUrl: z.url().max(1000) }).optional(),
   verifyTimeoutSeconds: z.int().min(1).max(3600).default(180),
 })
 
@@ -224,7 +241,7 @@ export function parsePlan(text: string): Parsed {
 export function readPlan(value: unknown): Parsed {
   const result = planSchema.safeParse(value)
   if (result.success) return { plan: result.data, findings: [] }
-  return { findings: result.error.issues.flatMap(findingsOf) }
+  return { findings: result.error.issues.slice(0, MOST_FINDINGS).flatMap(findingsOf).slice(0, MOST_FINDINGS) }
 }
 
 export const withLine = (item: Finding, line: number | undefined): Finding =>
@@ -233,9 +250,11 @@ export const withLine = (item: Finding, line: number | undefined): Finding =>
 function findingsOf(issue: z.core.$ZodIssue): readonly Finding[] {
   const path = pathText(issue.path) || '(plan)'
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) =>
-      finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${names.didYouMean(key, KNOWN_KEYS)}`),
-    )
+    return issue.keys
+      .slice(0, MOST_FINDINGS)
+      .map((key) =>
+        finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${didYouMean(key, KNOWN_KEYS)}`),
+      )
   }
   const own = /^(TS-[A-Z]\d\d) (.*)$/s.exec(issue.message)
   return [own === null ? finding('TS-Y02', path, issue.message) : finding(own[1] as Code, path, own[2]!)]

@@ -68,7 +68,7 @@ export function manifestsOf(files: readonly RenderedFile[]): Record<'current' | 
 function arnOf(plan: Plan, options: RenderOptions): string {
   const arn = options.targetGroupArn ?? plan.targetGroup.arn
   if (arn !== undefined) return arn
-  const command = `weir traffic render PLAN --phase target-group`
+  const command = `npx weir traffic render PLAN --phase target-group`
   throw new TrafficError(
     'invalid',
     `The ARN of target group ${plan.targetGroup.name} is not known yet. Create it (${command} prints the command) and put the ARN into targetGroup.arn, or pass --target-group-arn.`,

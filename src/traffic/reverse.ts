@@ -1,7 +1,8 @@
 import { loadBalancerHostname } from './effects/effect.ts'
 import type { Engine } from './engine.ts'
 import { TrafficError } from './finding.ts'
-import type { Plan } from './plan.ts'
+import { type Plan, readPlan } from './plan.ts'
+import { requirePlan } from './require-plan.ts'
 import { createSwitch, planOf, type SwitchRow } from './store.ts'
 
 /** The way back after clean-up: the same switch with the sides exchanged, as a new plan. */
@@ -34,7 +35,8 @@ export async function reverseSwitch(
 ): Promise<SwitchRow> {
   const plan = planOf(row)
   const found = sourceSecurityGroup ?? (await liveSecurityGroup(engine, plan))
-  return createSwitch(engine.database, reversePlan(plan, found), actor)
+  const reversed = requirePlan(readPlan(reversePlan(plan, found)))
+  return createSwitch(engine.database, reversed, actor)
 }
 
 async function liveSecurityGroup(engine: Engine, plan: Plan): Promise<string | undefined> {

@@ -1,3 +1,4 @@
+import { UserError } from '../errors.ts'
 import { isFinalStep } from './action.ts'
 import type { Plan } from './plan.ts'
 
@@ -37,6 +38,13 @@ export interface Simulation {
 
 const WINDOW_SECONDS = 10
 
+/** Half a second of work. Where clients would send more, fewer are played and each stands for several. */
+const MOST_REQUESTS = 8_000_000
+/** Fewer would tell little about shares. */
+const FEWEST_CLIENTS = 20
+/** Four weeks; the answer has a record for each. */
+export const MOST_MINUTES = 40_320
+
 /** Small and good enough for shares; a seed makes every run repeatable (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
@@ -54,6 +62,12 @@ export function simulate(plan: Plan, options: SimulationOptions = {}): Simulatio
   const starts = options.stepStartsSeconds ?? defaultStarts(plan)
   const minutes = options.minutes ?? Math.ceil((starts.at(-1)! + Math.max(plan.steps.at(-1)!.dwellSeconds, 600)) / 60)
   const end = minutes * 60
+  const played = Math.min(clients, Math.floor(MOST_REQUESTS / Math.max(1, end / thinkSeconds)))
+  if (minutes > MOST_MINUTES || played < Math.min(clients, FEWEST_CLIENTS)) {
+    throw new UserError(
+      `${Math.round(minutes / 60)} hours with a request every ${thinkSeconds} s are too much to simulate: choose fewer minutes (at most ${MOST_MINUTES}), or more thinkSeconds.`,
+    )
+  }
   const random = seededRandom(seed)
   const count = { requests: counters(end), target: counters(end), pinned: counters(end), errors: counters(end) }
 
@@ -62,11 +76,11 @@ export function simulate(plan: Plan, options: SimulationOptions = {}): Simulatio
     isSticky: plan.stickiness.enabled && !(isFinalStep(plan, index) && plan.stickiness.atFinalStep === 'disable'),
   }))
   const cookieSeconds = plan.stickiness.durationSeconds ?? 0
-  const isDown = (group: Group, at: number) =>
-    outages.some((outage) => outage.group === group && at >= outage.fromSeconds && at < outage.toSeconds)
+  const down = { current: spansOf('current', outages), target: spansOf('target', outages) }
   const exponential = (mean: number) => -mean * Math.log(1 - random())
 
-  for (let client = 0; client < clients; client++) {
+  for (let client = 0; client < played; client++) {
+    const span = { current: 0, target: 0 }
     let cookie: { group: Group; expires: number } | undefined
     let at = random() * thinkSeconds
     let sessionEnd = exponential(sessionSeconds)
@@ -83,11 +97,26 @@ export function simulate(plan: Plan, options: SimulationOptions = {}): Simulatio
       count.requests[window]!++
       if (group === 'target') count.target[window]!++
       if (follows) count.pinned[window]!++
-      if (isDown(group, at)) count.errors[window]!++
+      // Time only goes on: what is over is not looked at again.
+      while (down[group][span[group]]![1] <= at) span[group]++
+      if (down[group][span[group]]![0] <= at) count.errors[window]!++
       else if (rule.isSticky && (!follows || renewCookie)) cookie = { group, expires: at + cookieSeconds }
     }
   }
-  return summarize(seed, minutes, starts.at(-1)!, count)
+  return summarize(seed, minutes, starts.at(-1)!, count, clients / played)
+}
+
+/** From and to, in order and apart; the last never comes. */
+function spansOf(group: Group, outages: NonNullable<SimulationOptions['outages']>): readonly [number, number][] {
+  const spans: [number, number][] = []
+  const own = outages.filter((outage) => outage.group === group && outage.toSeconds > outage.fromSeconds)
+  for (const { fromSeconds, toSeconds } of own.toSorted((one, other) => one.fromSeconds - other.fromSeconds)) {
+    const last = spans.at(-1)
+    if (last !== undefined && fromSeconds <= last[1]) last[1] = Math.max(last[1], toSeconds)
+    else spans.push([fromSeconds, toSeconds])
+  }
+  spans.push([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY])
+  return spans
 }
 
 const defaultStarts = (plan: Plan): readonly number[] => {
@@ -102,6 +131,8 @@ function summarize(
   minutes: number,
   lastStart: number,
   count: Record<'requests' | 'target' | 'pinned' | 'errors', Uint32Array>,
+  /** How many clients each one stands for. */
+  weight: number,
 ): Simulation {
   const perMinute = 60 / WINDOW_SECONDS
   const sum = (values: Uint32Array, minute: number) =>
@@ -111,10 +142,10 @@ function summarize(
     const share = (values: Uint32Array) => (requests === 0 ? 0 : sum(values, minute) / requests)
     return {
       minute,
-      requests,
+      requests: Math.round(requests * weight),
       targetShare: share(count.target),
       pinnedShare: share(count.pinned),
-      errors: sum(count.errors, minute),
+      errors: Math.round(sum(count.errors, minute) * weight),
     }
   })
   const first = Math.ceil(lastStart / WINDOW_SECONDS)

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Database } from '../database/database.ts'
 import { isGone, newHolder } from '../database/holder.ts'
 import type { RowOf } from '../database/table.ts'
+import { messageOf } from '../errors.ts'
 import { TrafficError } from './finding.ts'
 import { type Plan, planSchema } from './plan.ts'
 import { actionsFrom, type State } from './state.ts'
@@ -19,8 +20,8 @@ export const hashOf = (plan: Plan): string => createHash('sha256').update(JSON.s
 
 /** The stored plan; edited behind our back it is refused, because what was checked is not what would be applied. */
 export function planOf(row: SwitchRow): Plan {
-  const plan = planSchema.parse(JSON.parse(row.plan))
-  if (hashOf(plan) !== row.plan_hash) {
+  const { data: plan } = planSchema.safeParse(JSON.parse(row.plan))
+  if (!plan || hashOf(plan) !== row.plan_hash) {
     throw new TrafficError(
       'conflict',
       `The stored plan of ${row.id} was changed by hand; nothing was applied. Restore it, or roll back and start a new switch.`,
@@ -264,6 +265,16 @@ export const releaseAction = async ({ kysely }: Database, id: string): Promise<v
   await kysely.deleteFrom(trafficClaims.name).where('switch_id', '=', id).execute()
 }
 
+/** One plan that cannot be read must not hide the other switches. */
+function shownPlan({ plan, problem }: SwitchRow): { readonly plan: Plan; readonly problem: string | null } {
+  try {
+    return { plan: JSON.parse(plan) as Plan, problem }
+  } catch (error) {
+    const sentence = `Its stored plan cannot be read (${messageOf(error)}): put the plan in again, or roll back by hand.`
+    return { plan: { steps: [] } as unknown as Plan, problem: sentence }
+  }
+}
+
 /** What people and programs get to see of a switch. */
 export const describeSwitch = (row: SwitchRow) => ({
   id: row.id,
@@ -272,11 +283,10 @@ export const describeSwitch = (row: SwitchRow) => ({
   state: row.state,
   step: row.step,
   version: row.version,
-  plan: JSON.parse(row.plan) as Plan,
+  ...shownPlan(row),
   targetGroupArn: row.target_group_arn,
   verifiedAt: row.verified_at?.toISOString() ?? null,
   dnsConfirmedAt: row.dns_confirmed_at?.toISOString() ?? null,
-  problem: row.problem,
   actions: actionsFrom(row.state),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),

@@ -1,17 +1,8 @@
 import type { Database } from '../database/database.ts'
 import { compare } from './diff.ts'
-import { refuseErrors, TrafficError } from './finding.ts'
-import { lintPlan } from './lint-plan.ts'
-import { type Parsed, type Plan, parsePlan } from './plan.ts'
+import { TrafficError } from './finding.ts'
+import type { Plan } from './plan.ts'
 import { createSwitch, findSwitch, hashOf, replacePlan, type SwitchRow } from './store.ts'
-
-/** The plan, or every reason why it is none. */
-export function requirePlan(parsed: Parsed): Plan {
-  refuseErrors('The plan', [...parsed.findings, ...(parsed.plan === undefined ? [] : lintPlan(parsed.plan))])
-  return parsed.plan!
-}
-
-export const planFromText = (text: string): Plan => requirePlan(parsePlan(text))
 
 /** The switch of a plan: a new draft, the draft that it corrects, or the one under way if the plan is still the same. */
 export async function submitPlan(database: Database, plan: Plan, actor: string): Promise<SwitchRow> {

@@ -9,6 +9,7 @@ import {
   string,
   text,
   timestamp,
+  whole,
   written,
 } from '../database/table.ts'
 
@@ -21,12 +22,12 @@ export const trafficSwitches = defineTable(
     state: string(32),
     step: integer(),
     version: integer(),
-    plan: text(),
+    plan: whole(text()),
     plan_hash: string(64),
     target_group_arn: optional(string()),
     /** The action JSON that we wrote last; anything else in the cluster is drift. */
-    applied_action: optional(text()),
-    original_ingress: optional(text()),
+    applied_action: optional(whole(text())),
+    original_ingress: optional(whole(text())),
     /** Start of the dwell clock: the balancer was seen to follow the step. */
     verified_at: timestamp(),
     approved_at: timestamp(),

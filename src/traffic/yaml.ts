@@ -1,5 +1,7 @@
-import { isCollection, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml'
+import { type Document, isCollection, isMap, isScalar, type Node, type Pair } from 'yaml'
+import { requireCleanText } from '../clean-text.ts'
 import { messageOf } from '../errors.ts'
+import { parseYaml } from '../yaml.ts'
 import { type Finding, finding } from './finding.ts'
 
 export interface YamlDocument {
@@ -12,37 +14,55 @@ export type ReadDocument = YamlDocument | { readonly problem: Finding }
 
 /** Every document of the text; one that cannot be read is a finding with its line. */
 export function readYaml(text: string): readonly ReadDocument[] {
-  const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true })
-  return [...documents].flatMap((document): readonly ReadDocument[] => {
+  const { documents, lines } = parseYaml(text)
+  return documents.flatMap((document): readonly ReadDocument[] => {
     const broken = document.errors[0]
     if (broken !== undefined) {
       const line = broken.linePos?.[0].line
-      const problem = finding('TS-Y01', '(file)', broken.message.split('\n')[0]!.replace(/ at line.*$/, ''))
+      const problem = finding('TS-Y01', '(file)', broken.message.split('\n')[0]!.replace(/ at line.*/s, ''))
       return [{ problem: line === undefined ? problem : { ...problem, line } }]
     }
     if (document.contents === null) return []
+    const offsetOf = offsetsIn(document)
     const lineOf = (path: string): number | undefined => {
-      let node: unknown = document.contents
-      let offset = document.contents?.range?.[0]
-      for (const part of path.match(/"[^"]+"|[^.[\]"]+/g) ?? []) {
-        if (!isCollection(node)) break
-        const key = part.startsWith('"') ? part.slice(1, -1) : /^\d+$/.test(part) ? Number(part) : part
-        const pair = isMap(node)
-          ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key))
-          : undefined
-        const child: any = pair === undefined ? node.get(key, true) : pair.value
-        if (pair === undefined && child === undefined) break
-        offset = (pair === undefined ? child?.range?.[0] : (pair.key as any)?.range?.[0]) ?? offset
-        node = child
-      }
+      const offset = offsetOf(path)
       return offset === undefined ? undefined : lines.linePos(offset).line
     }
     try {
-      return [{ value: document.toJS() as unknown, lineOf }]
+      const value: unknown = document.toJS()
+      requireCleanText(value, 'The text')
+      return [{ value, lineOf }]
     } catch (error) {
       // An alias without its anchor, or too many of them, shows only when values are made.
       return [{ problem: finding('TS-Y01', '(file)', messageOf(error)) }]
     }
   })
+}
+
+/** Where fields begin. A map is searched once, however many of its fields are asked for. */
+function offsetsIn({ contents }: Document.Parsed): (path: string) => number | undefined {
+  const pairsOf = new WeakMap<object, Map<string, Pair<Node, Node | null>>>()
+  const pairIn = (node: any, key: string) => {
+    if (!isMap<Node, Node | null>(node)) return undefined
+    let pairs = pairsOf.get(node)
+    if (pairs === undefined) {
+      pairs = new Map(node.items.flatMap((item) => (isScalar(item.key) ? [[String(item.key.value), item]] : [])))
+      pairsOf.set(node, pairs)
+    }
+    return pairs.get(key)
+  }
+  return (path) => {
+    let node: unknown = contents
+    let offset = contents?.range?.[0]
+    for (const part of path.match(/"[^"]+"|[^.[\]"]+/g) ?? []) {
+      if (!isCollection(node)) break
+      const key = part.startsWith('"') ? part.slice(1, -1) : part
+      const pair = pairIn(node, key)
+      const child: any = pair === undefined ? /^\d+$/.test(key) && node.get(Number(key), true) : pair.value
+      if (pair === undefined && !child) break
+      offset = (pair === undefined ? child.range?.[0] : pair.key.range?.[0]) ?? offset
+      node = child
+    }
+    return offset
+  }
 }

@@ -2,23 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { cookieHeader, cookiesOf } from './support/cookies.ts'
 import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const REFUSED = { success: false, message: expect.any(String) }
 const TOKEN = 'an-access-token-for-tests'
-
-const cookiesOf = ({ headers }: { headers: Record<string, any> }): Record<string, string> =>
-  Object.fromEntries(
-    [headers['set-cookie'] ?? []].flat().map((line: string) => {
-      const [pair = ''] = line.split(';')
-      return pair.split(/=(.*)/s).slice(0, 2) as [string, string]
-    }),
-  )
-const cookieHeader = (cookies: Record<string, string>) =>
-  Object.entries(cookies)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('; ')
 
 describeEachDatabase('access', (test) => {
   describe('without AUTH', () => {
@@ -110,8 +99,17 @@ describeEachDatabase('access', (test) => {
     for (const path of ['/plugins', '/store/onboard', '/plugins/github/connections', '/v1/audit', '/api/projects']) {
       expect(await api.ask('GET', path), path).toMatchObject({ status: 401, body: REFUSED })
     }
-    expect((await api.ask('GET', '/')).text).toContain('Access token')
+    // The web client asks who looks at it; its files are no secret.
+    expect((await api.ask('GET', '/')).status).toBe(200)
+    expect((await api.ask('GET', '/v1/access')).body.roles).toEqual([])
     expect((await api.ask('GET', '/projects', undefined, { headers: bearer })).status).toBe(200)
+    const browser = { headers: { accept: 'text/html,application/xhtml+xml' } }
+    const shown = await api.ask('GET', '/auth/login', undefined, browser)
+    expect(shown).toMatchObject({ status: 200, headers: { 'content-type': expect.stringContaining('text/html') } })
+    expect(shown.text).toContain('action="../auth/token"')
+    const again = await api.ask('POST', '/auth/token', { token: 'wrong' }, browser)
+    expect(again.status).toBe(401)
+    expect(again.text).toMatch(/not the access token.*<form/s)
     expect((await api.ask('POST', '/auth/token', { token: 'wrong' })).status).toBe(401)
     const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } }
     const signedIn = await api.ask('POST', '/auth/token', `token=${encodeURIComponent(TOKEN)}`, form)

@@ -27,7 +27,7 @@ describeEachDatabase('circleci', (test) => {
     expect(good).toMatchObject({ status: 200, body: { success: true, Connection: { token: 'se********en' } } })
     for (const [changes, status, says] of [
       [{ token: 'wrong-token' }, 400, /401 You must log in first.*not expired and not revoked/],
-      [{ token: '' }, 400, /token is missing: User Settings, Personal API Tokens/],
+      [{ token: '' }, 400, /token is missing: add it. User Settings, Personal API Tokens/],
       [
         { endpoint: `${circleci.url}wrong/` },
         404,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
-import { type ReconcileContext, reconcile } from '../../src/config-as-code/reconcile.ts'
+import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { globOf } from '../../src/config-as-code/selectors.ts'
-import { plugins } from '../../src/plugins/index.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { configContext } from './support/config-context.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 describeEachDatabase('configuration as code', (test) => {
@@ -19,13 +19,6 @@ describeEachDatabase('configuration as code', (test) => {
   afterAll(async () => {
     await api.close()
     await github.stop()
-  })
-  const context = (isDryRun = false, environment = { TOKEN: DEFAULT_TOKEN }): ReconcileContext => ({
-    database: test.database,
-    plugins,
-    services: api.control.services,
-    environment,
-    isDryRun,
   })
   const yaml = (collect: string, connection = 'token: { env: TOKEN }') => `
 connections:
@@ -42,10 +35,13 @@ projects:
     collect: [${collect}]
 `
   const ALL = '{ connection: github/main, scopes: [acme/*], except: [acme/play-*], scopeConfig: rules }'
-  const apply = (text: string, isDryRun = false) => reconcile(parseConfig(text, 'weir.yaml'), context(isDryRun))
+  const parse = (text: string) => parseConfig(text, 'weir.yaml', { TOKEN: DEFAULT_TOKEN })
+  const apply = async (text: string, isDryRun = false) =>
+    (isDryRun ? planConfig : applyConfig)(parse(text), configContext(api))
+  const connectionId = async () => (await api.control.services.connections.list('github'))[0]?.id ?? 0
   const namesOf = async () => {
     const { blueprint } = await api.control.services.projects.get('shop')
-    const { items } = await api.control.services.scopes.list('github', 1)
+    const { items } = await api.control.services.scopes.list('github', await connectionId())
     const chosen = blueprint?.connections[0]?.scopes.map(({ scopeId }) => scopeId)
     return items
       .filter(({ scope }) => chosen?.includes(String(scope.githubId)))
@@ -78,10 +74,10 @@ projects:
   })
 
   it('exports a file that changes nothing when applied', async () => {
-    const text = await exportConfig(context())
+    const text = await exportConfig(configContext(api))
     expect(text).not.toContain(DEFAULT_TOKEN)
-    const environment = { GITHUB_MAIN_TOKEN: DEFAULT_TOKEN }
-    expect(await reconcile(parseConfig(text, 'export'), { ...context(), environment: environment as any })).toEqual([])
+    expect(text).toContain('env: TOKEN')
+    expect(await apply(text)).toEqual([])
   })
 
   it('lets what has come to match join at the next run, and runs without when GitHub is away', async () => {
@@ -91,7 +87,7 @@ projects:
     const [first] = connection?.scopes ?? []
     const id = blueprint?.id ?? 0
     await services.blueprints.update(id, { connections: [{ ...connection!, scopes: connection!.scopes.slice(1) }] })
-    await services.scopes.remove('github', 1, first?.scopeId ?? '')
+    await services.scopes.remove('github', await connectionId(), first?.scopeId ?? '')
     expect(await namesOf()).toHaveLength(1)
     const run = await services.blueprints.trigger(id)
     expect(await namesOf()).toEqual(['acme/api', 'acme/web'])
@@ -107,14 +103,14 @@ projects:
   it('refuses what it does not understand, and says where', async () => {
     const wrong: readonly (readonly [string, RegExp])[] = [
       [': nonsense: [', /not YAML/],
-      ['project: {}', /project is not known here/],
-      ['projects: { x: { cron: daily } }', /cron is not known here/],
+      ['project: {}', /project is not known here.*did you mean projects\?/],
+      ['projects: { x: { cron: daily } }', /projects.x: cron is not known here.*There are: description, metrics/],
       [yaml(ALL, `token: ${DEFAULT_TOKEN}`), /token is a secret/],
       [yaml(ALL, 'token: { env: NOT_SET }'), /NOT_SET, which is not set/],
-      [yaml(ALL, 'colour: red'), /colour is not one of endpoint/],
+      [yaml(ALL, 'colour: red'), /colour is not known. There are: endpoint/],
       [yaml('{ connection: github/other, scopes: [acme/*] }'), /github\/other is not among/],
       [yaml('{ connection: github/main, scopes: [acme/*], scopeConfig: none }'), /none is not among the scope configs/],
-      ['connections: { nothing: { x: {} } }', /no plugin nothing/],
+      ['connections: { nothing: { x: {} } }', /no plugin nothing. There are: circleci, github, jira, webhook/],
     ]
     for (const [text, says] of wrong) {
       const message = await Promise.resolve()

@@ -1,6 +1,5 @@
-/** What the reference promises of keys, plugins and pushed rows beyond their main uses, and the page for browsers. */
+/** What the reference promises of keys, plugins and pushed rows beyond their main uses. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openDatabase } from '../../src/database/open.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { create, FAILED, keysOf, ORIGIN, refused, sorted, WRITTEN } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
@@ -84,25 +83,6 @@ describeEachDatabase('contract of the core', (test) => {
       expect(await narrow.ask('POST', '/push/repos', [{ id: 'push:4' }])).toMatchObject({ status: 403, body: FAILED })
     } finally {
       await narrow.close()
-    }
-  })
-
-  it('a page for browsers that says what to do next', async () => {
-    const database = await openDatabase(await test.createDatabase())
-    const empty = await startTestApi(database)
-    try {
-      expect((await empty.ask('GET', '/')).text).toMatch(/First steps.*GitHub.*weir config apply/s)
-      const { body: project } = await empty.ask('POST', '/projects', { name: '<b>bold</b>' })
-      const scheduled = (await empty.ask('GET', '/')).text
-      expect(scheduled).toMatch(/Nothing has run yet\. The schedule begins at \d{4}-\d\d-\d\d 00:00 UTC/)
-      expect(scheduled).not.toContain('<b>bold')
-      await empty.ask('PATCH', `/blueprints/${project.blueprint.id}`, { isManual: true })
-      expect((await empty.ask('GET', '/')).text).toContain('Nothing is scheduled')
-      await empty.ask('POST', `/blueprints/${project.blueprint.id}/trigger`)
-      expect((await empty.ask('GET', '/')).text).toMatch(/It is at work.*<table>.*created/s)
-    } finally {
-      await empty.close()
-      await database.close()
     }
   })
 })

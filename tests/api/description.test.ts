@@ -1,4 +1,5 @@
 /** Every route is described, and every description is served. */
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { plugins } from '../../src/plugins/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -26,12 +27,22 @@ DELETE connections/{connectionId}/scopes/{scopeId}, GET connections/{connectionI
 GET connections/{connectionId}/scope-configs, POST connections/{connectionId}/scope-configs,
 GET connections/{connectionId}/scope-configs/{scopeConfigId}, PATCH connections/{connectionId}/scope-configs/{scopeConfigId},
 DELETE connections/{connectionId}/scope-configs/{scopeConfigId}, GET scope-config/{scopeConfigId}/projects,
-GET connections/{connectionId}/remote-scopes, GET connections/{connectionId}/proxy/rest/{*}`
+GET connections/{connectionId}/remote-scopes, GET connections/{connectionId}/proxy/rest/{path}`
 const SEARCH = 'GET connections/{connectionId}/search-remote-scopes'
 const OF_JIRA = `
 GET connections/{connectionId}/application-types, GET connections/{connectionId}/dev-panel-commits,
 POST generate-regex, POST apply-regex`
 const routesIn = (list: string, base = '') => list.split(',').map((route) => route.trim().replace(' ', ` ${base}`))
+
+const operationsOf = (document: any) =>
+  Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<any>(methods).map(([method, operation]) => ({
+      where: `${method} ${path}`,
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
+  )
 
 describeEachDatabase('the description', (test) => {
   let api: TestApi
@@ -56,14 +67,16 @@ describeEachDatabase('the description', (test) => {
     expect(described.length).toBeGreaterThan(100)
     for (const each of described) {
       const [method = '', path = ''] = each.split(' ')
-      const url = path.replace('{*}', '*').replace(/\{(\w+)\}/g, ':$1')
+      const url = path.replace('rest/{path}', 'rest/*').replace(/\{(\w+)\}/g, ':$1')
       expect(api.server.hasRoute({ method: method as 'GET', url }), each).toBe(true)
     }
     // The router names the methods of each place in its tree; HEAD comes with GET.
     const served = [...api.server.printRoutes().matchAll(/\(([A-Z, ]+)\)$/gm)]
       .flatMap(([, methods = '']) => methods.split(', '))
       .filter((method) => method !== 'HEAD')
-    expect(served.length).toBe(described.length)
+    // Files of the web client are no part of the interface.
+    expect(served.length).toBe(described.length + 1)
+    expect(api.server.hasRoute({ method: 'GET', url: '/assets/*' })).toBe(true)
   })
 
   it('holds every route of the reference', () => {
@@ -95,6 +108,106 @@ describeEachDatabase('the description', (test) => {
         expect(inPath.sort(), where).toEqual(named.sort())
       }
     }
+  })
+
+  it('is valid, with names and access rules for each operation and no part that nothing uses', async () => {
+    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true })
+    const operations = operationsOf(document)
+    const ids = operations.map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(operations.length)
+    expect(ids.filter((id) => !/^[a-z][A-Za-z0-9]+$/.test(id))).toEqual([])
+    const schemes = Object.keys(document.components.securitySchemes)
+    for (const { where, operation } of operations) {
+      expect(operation.security.length, where).toBeGreaterThan(0)
+      for (const each of operation.security.flatMap(Object.keys)) expect(schemes).toContain(each)
+      for (const status of [400, 401, 403, 405, 429, 503]) expect(operation.responses[status], where).toBeDefined()
+      for (const { name, schema } of operation.parameters) {
+        expect(name, where).toMatch(/^\w+$/)
+        expect(typeof schema, where).toBe('object')
+      }
+    }
+    const text = JSON.stringify(document)
+    for (const [kind, parts] of Object.entries<any>(document.components)) {
+      if (kind === 'securitySchemes') continue
+      for (const name of Object.keys(parts)) expect(text).toContain(`"#/components/${kind}/${name}"`)
+    }
+    expect(document.components.responses.MethodNotAllowed.headers.Allow).toMatchObject({ required: true })
+  })
+
+  it('marks what cannot be left out', () => {
+    const needed = (path: string, method = 'post') =>
+      document.paths[path][method].requestBody.content['application/json'].schema.required ?? []
+    expect(needed('/projects')).toEqual(['name'])
+    expect(needed('/pipelines')).toEqual(['plan'])
+    expect(needed('/plugins/jira/connections')).toEqual(['name', 'endpoint'])
+    expect(needed('/plugins/jira/connections/{connectionId}', 'patch')).toEqual([])
+    expect(needed('/plugins/github/connections/{connectionId}/scope-configs')).toEqual(['name'])
+    expect(document.paths['/blueprints/{id}/trigger'].post.requestBody.required).toBe(false)
+    expect(document.paths['/projects'].post.requestBody.required).toBe(true)
+  })
+
+  it('has examples that work as they stand', async () => {
+    const values: Record<string, string> = {
+      projectName: 'shop',
+      connectionName: 'main',
+      tableName: 'repos',
+      table: 'issues',
+    }
+    const examples = operationsOf(document).flatMap(({ method, path, operation }) =>
+      Object.values<any>(operation.requestBody?.content?.['application/json']?.examples ?? {}).map(({ value }) => ({
+        method,
+        path,
+        value,
+      })),
+    )
+    // Makers first: what they make is used by the others.
+    const isMaker = ({ path }: { path: string }) => !path.includes('{')
+    const sorted = [...examples.filter(isMaker), ...examples.filter((each) => !isMaker(each))]
+    expect(sorted.length).toBeGreaterThan(25)
+    for (const { method, path, value } of sorted) {
+      const url = path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '1')
+      const answer = await api.ask(method, url, value)
+      expect(answer.status, `${method} ${url} ${answer.text}`).toBeLessThan(300)
+      if (path === '/v1/traffic-switches') values.id = answer.body.id
+    }
+  })
+
+  it('tells an address that has other methods from one that nobody knows', async () => {
+    for (const [path, methods] of Object.entries<any>(document.paths)) {
+      const url = path.replace(/\{\w+\}/g, '1')
+      // `lint` may also be the id of a switch.
+      const [method = ''] = ['put', 'delete', 'patch', 'post', 'options'].filter(
+        (each) => !methods[each] && !path.endsWith('/lint'),
+      )
+      if (method === '') continue
+      // A body that cannot be read is not read.
+      const answer = await api.ask(method.toUpperCase(), url, '{')
+      expect(answer.status, `${method} ${url} ${answer.text}`).toBe(405)
+      expect(answer.body).toMatchObject({ code: 0, success: false, message: expect.stringMatching(/has no method/) })
+      const allowed = Object.keys(methods).flatMap((each) => (each === 'get' ? ['GET', 'HEAD'] : [each.toUpperCase()]))
+      expect(answer.headers.allow.split(', ')).toEqual(allowed.sort())
+    }
+    expect((await api.ask('GET', '/nowhere')).status).toBe(404)
+    expect((await api.ask('POST', '/nowhere', '{')).status).toBe(404)
+  })
+
+  it('refuses every operation that is not public to whoever has no token, or a wrong one', async () => {
+    const locked = await startTestApi(test.database, { AUTH: 'token', AUTH_TOKEN: 'right-token-of-this-test' })
+    const described = (await locked.ask('GET', '/swagger/doc.json')).body
+    let address = 0
+    for (const { method, path, operation, where } of operationsOf(described)) {
+      const isOpen = operation.security.some((each: object) => Object.keys(each).length === 0)
+      const url = path.replace(/\{\w+\}/g, '1')
+      for (const headers of [{}, { authorization: 'Bearer wrong' }, { cookie: 'session=wrong' }]) {
+        // Each from an address of its own: attempts are counted.
+        const remoteAddress = `10.0.${++address >> 8}.${address & 255}`
+        const sent = { method: method as 'GET', url, headers, remoteAddress }
+        const { statusCode } = await locked.server.inject(isOpen ? { ...sent, method: 'GET' } : sent)
+        if (isOpen) expect(statusCode, where).not.toBe(403)
+        else expect(statusCode, where).toBe(401)
+      }
+    }
+    await locked.close()
   })
 
   it('gives each data source its routes, with the fields that it describes', () => {

@@ -185,7 +185,7 @@ projects:
   expect((await run('config', 'apply', file)).output).toContain('5 changes made.')
   expect((await run('config', 'apply', file)).output).toBe('Nothing to change.\n')
   const exported = await run('config', 'export')
-  expect(exported.output).toContain('env: GITHUB_MAIN_TOKEN')
+  expect(exported.output).toContain('env: FAKE_TOKEN')
   expect(exported.output).toContain('acme/*')
 
   const collected = await run('collect', 'shop')

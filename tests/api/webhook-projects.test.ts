@@ -3,14 +3,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
-import { reconcile } from '../../src/config-as-code/reconcile.ts'
-import { runTask } from '../../src/pipelines/run-task.ts'
-import { plugins } from '../../src/plugins/index.ts'
+import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { webhook } from '../../src/plugins/webhook/plugin.ts'
-import { testRunner, untilFinished } from '../pipelines/support/test-control.ts'
+import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
+import { configContext } from './support/config-context.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
 import { BASE, DONE, deployment, FAILED, issue, pullRequest, webhookClient } from './support/webhook-client.ts'
 
@@ -25,12 +24,8 @@ describeEachDatabase('what is pushed', (test) => {
     () => test.database,
   )
 
-  const dispatch = {
-    run: ({ id }: { id: number }, signal: AbortSignal) => runTask(api.control.context, id, signal),
-    close: async () => {},
-  }
   async function runToEnd(pipelineId: number) {
-    const runner = await testRunner(api.control, dispatch)
+    const runner = await testRunner(api.control, inProcess(api.control))
     const { status, message } = await untilFinished(api.control, pipelineId)
     await runner.stop()
     expect([status, message]).toEqual(['TASK_COMPLETED', ''])
@@ -206,9 +201,9 @@ describeEachDatabase('what is pushed', (test) => {
   })
 
   it('stands in a configuration file without scopes, and the doctor has nothing to ask it', async () => {
-    const context = { database: test.database, plugins, services: api.control.services, environment: {} }
+    const context = configContext(api)
     const apply = (text: string, isDryRun = false) =>
-      reconcile(parseConfig(text, 'weir.yaml'), { ...context, isDryRun })
+      (isDryRun ? planConfig : applyConfig)(parseConfig(text, 'weir.yaml', {}), context)
     const file = (connection: string, collect = '{ connection: webhook/from file }') =>
       `connections: { webhook: { from file: ${connection} } }\nprojects: { filed: { collect: [${collect}] } }`
     const planned = await apply(file('{}'), true)
@@ -225,13 +220,13 @@ describeEachDatabase('what is pushed', (test) => {
     const exported = await exportConfig(context)
     expect(exported).toContain('- connection: webhook/from file')
     expect(await apply(exported)).toEqual([])
-    await expect(apply(file('{ token: x }'))).rejects.toThrow('token is not one of its settings: it has none')
+    await expect(apply(file('{ token: x }'))).rejects.toThrow('token is not known. There are none yet.')
     await expect(apply(file('{ scopeConfigs: { x: {} } }'))).rejects.toThrow('webhook has no scope configs')
     await expect(apply(file('{}', '{ connection: webhook/from file, scopes: [x] }'))).rejects.toThrow('taken whole')
     const github = 'connections: { github: { main: { endpoint: "https://api.github.com/", token: { env: T } } } }'
     const collect = 'projects: { filed: { collect: [{ connection: github/main }] } }'
-    const withToken = { ...context, environment: { T: 'x' }, isDryRun: true }
-    await expect(reconcile(parseConfig(`${github}\n${collect}`, 'f'), withToken)).rejects.toThrow('needs scopes')
+    const withToken = parseConfig(`${github}\n${collect}`, 'f', { T: 'x' })
+    await expect(planConfig(withToken, context)).rejects.toThrow('needs scopes')
 
     const environment = { DB_URL: test.url, DATA_FOLDER: api.dataFolder, ENCRYPTION_SECRET: SECRET_KEY }
     const { code, output, errors } = await runCli(['doctor', '--json'], environment)

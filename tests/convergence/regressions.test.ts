@@ -2,6 +2,7 @@
 import type { History } from './support/history.ts'
 import { describeHistories } from './support/suite.ts'
 import { circleciVendor } from './vendors/circleci.ts'
+import { githubVendor } from './vendors/github.ts'
 import { jiraVendor } from './vendors/jira.ts'
 import { workshopVendor } from './workshop/vendor.ts'
 
@@ -30,6 +31,11 @@ describeHistories(workshopVendor, (history) => {
     ['run', 0],
     ['drop running deploy', 0],
   ])
+  history('something changes in a list that was read before a run was cut off', [
+    ['run', 0],
+    ['cancel', 0, 9],
+    ['finish deploy', 0, 0],
+  ])
   history('a scope that shares items is added', [
     ['run', 1],
     ['add scope', 2],
@@ -47,3 +53,22 @@ describeHistories(workshopVendor, (history) => {
 for (const vendor of [circleciVendor, jiraVendor]) {
   describeHistories(vendor, (history) => history('what was calculated for a project goes with it', DELETED_PROJECT))
 }
+
+/** Of the first pull requests: those who are asked may have given a review before. */
+const asking = (person: (pull: number) => number): History =>
+  [0, 1, 2, 3, 4, 5].map((pull) => ['ask for review', 0, pull, person(pull)])
+
+describeHistories(githubVendor, (history) => {
+  history('rules of pull requests change, and who gave a review stays so', [
+    ['run', 0],
+    ['change rules', 2],
+  ])
+  for (const first of [1, 2, 3, 4]) {
+    history(`who gave a review is asked for another, and then no longer (from user ${first})`, [
+      ['run', 0],
+      ...asking((pull) => ((first + pull) % 4) + 1),
+      ['run', 0],
+      ...asking(() => 0),
+    ])
+  }
+})

@@ -83,6 +83,72 @@ describeEachDatabase('access to git history', (test) => {
     }
   })
 
+  it('sends it through no other proxy, and to no other port of another machine', async () => {
+    freshData(false)
+    const { connections } = settingsTables(githubSpec)
+    await test.database.kysely.deleteFrom(connections.name).execute()
+    const row = {
+      name: 'one',
+      endpoint: 'https://git.example/api/v3/',
+      auth_method: 'AccessToken',
+      token: 'token-1234',
+    }
+    await write(test.database, [connections.row({ id: 1, ...row })])
+    const options = { url: 'https://git.example/x.git', pluginName: 'github', connectionId: 1 }
+    for (const [wrong, message] of [
+      [{ proxy: 'http://127.0.0.1:1' }, /not the proxy of the connection, so its token is not sent there/],
+      [{ url: 'https://git.example:8443/x.git' }, /its token is not sent there/],
+      [{ proxy: 'nonsense' }, /the option proxy must be/],
+      [{ url: 'https://git.example/x.git?private_token=abc' }, /holds a token as a parameter/],
+    ] as const) {
+      await expect(collect(test.database, { ...options, ...wrong })).rejects.toThrow(message)
+    }
+  })
+
+  it('follows the server that moved a repository, and takes nothing else for one', async () => {
+    const data = freshData(false)
+    const repository = smallRepository()
+    const other = await serveGit(dirname(repository.folder))
+    const server = await serveGit(dirname(repository.folder), LOGIN)
+    let to = server.url
+    server.fault = (response, { url = '' }) => {
+      if (!url.startsWith('/old/')) return false
+      response.writeHead(301, { location: `${to}${url.slice('/old'.length)}` }).end()
+      return true
+    }
+    const url = `${server.url}/old${pathOf(repository)}`
+    await collect(test.database, { url, ...LOGIN })
+    expect((await stored(test.database)).commits).toHaveLength(3)
+    to = other.url
+    await expect(collect(test.database, { url, ...LOGIN })).rejects.toThrow(/redirects to another server.*credentials/)
+    expect(other.requests).toEqual([])
+    to = 'http://169.254.169.254'
+    const anonymous = await serveGit(dirname(repository.folder))
+    anonymous.fault = server.fault
+    const closed = `${anonymous.url}/old${pathOf(repository)}`
+    await expect(collect(test.database, { url: closed })).rejects.toThrow(/not open to connections/)
+    // Git takes it for a repository without branches, and what was collected would go.
+    server.fault = (response) => Boolean(response.writeHead(200, { 'content-type': 'text/plain' }).end())
+    await expect(collect(test.database, { url, ...LOGIN })).rejects.toThrow(/not as a git repository/)
+    expect((await stored(test.database)).commits).toHaveLength(3)
+    expect(textsIn(data)).not.toContain(LOGIN.password)
+  })
+
+  it('clones from no address that is closed', async () => {
+    freshData(false)
+    for (const options of [
+      { url: 'http://169.254.169.254/x.git' },
+      { url: 'http://2852039166/x.git' },
+      { url: 'http://[::ffff:169.254.169.254]/x.git' },
+      { url: 'ssh://git@169.254.169.254/x.git' },
+      { url: 'git@169.254.169.254:x.git' },
+      { url: 'git@0xa9fea9fe:x.git' },
+      { url: 'http://127.0.0.1:1/x.git', proxy: 'http://169.254.169.254:3128' },
+    ]) {
+      await expect(collect(test.database, options), JSON.stringify(options)).rejects.toThrow(/not open to connections/)
+    }
+  })
+
   it('leaves files at the server when line counts are not wanted, and gets them when they are', async () => {
     const data = freshData(false)
     const repository = smallRepository()
@@ -221,7 +287,7 @@ describeEachDatabase('access to git history', (test) => {
 while [ $# -gt 0 ]; do
   case "$1" in
     -i) key="$2"; shift 2;;
-    -o) shift 2;;
+    -o) printf '%s ' "$2" >> "${folder}/options"; shift 2;;
     -*) shift;;
     *) break;;
   esac
@@ -240,8 +306,9 @@ exec sh -c "$*"
       process.env.PATH = path
     })
     const privateKey = '-----BEGIN OPENSSH PRIVATE KEY-----\nAAAAsecretAAAA\n-----END OPENSSH PRIVATE KEY-----'
-    const url = `git@example.invalid:${repository.folder}`
+    const url = `git@localhost:${repository.folder}`
     await collect(test.database, { url, privateKey, passphrase: 'open sesame' })
+    expect(readFileSync(join(folder, 'options'), 'utf8')).toMatch(/HostName=(127.0.0.1|::1) HostKeyAlias=localhost/)
     expect((await stored(test.database)).commits).toHaveLength(3)
     expect(readFileSync(join(folder, 'mode'), 'utf8').trim()).toBe('600')
     expect(readFileSync(join(folder, 'key'), 'utf8').trim()).toBe(privateKey)

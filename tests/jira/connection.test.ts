@@ -50,7 +50,7 @@ describeEachDatabase('jira', (test) => {
     await refused({ password: '' }, 400, /password is missing/)
     await refused({ username: '' }, 400, /username is missing/)
     await refused({ authMethod: 'AccessToken' }, 400, /token is missing/)
-    await refused({ endpoint: '' }, 400, /endpoint is missing: Ends in \/rest\//)
+    await refused({ endpoint: '' }, 400, /endpoint is missing: add it. Ends in \/rest\//)
     const forbidden = { status: 403, body: { errorMessages: ['The user has no access to Jira Software.'] } }
     jira.instead.set('agile/1.0/board', forbidden)
     await refused({}, 403, /has no access to Jira Software.*Check the permissions/)

@@ -214,7 +214,7 @@ describeEachDatabase('metrics, by hand', (test) => {
     const ask = (path: string) => api.ask('GET', `/v1/metrics/${path}`)
     expect(await ask(`nothing?${range}`)).toMatchObject({
       status: 404,
-      body: { message: expect.stringMatching(/Use one of/) },
+      body: { message: expect.stringMatching(/no metric nothing. There are: /) },
     })
     expect((await ask('change-lead-time')).status).toBe(400)
     expect(await ask('change-lead-time?project=shop&from=2024-02-01&to=2024-01-01')).toMatchObject({

@@ -68,7 +68,7 @@ describeEachDatabase('projects, blueprints and plans', (test) => {
       enable: true,
       cronConfig: '0 0 * * *',
       isManual: false,
-      skipOnFail: false,
+      skipOnFail: true,
       connections: [],
       labels: [],
     })

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -8,7 +9,9 @@ import { createLeases, deleteAlone, type Lease } from '../../src/pipelines/lease
 import type { Task } from '../../src/pipelines/records.ts'
 import type { Runner } from '../../src/pipelines/runner.ts'
 import { joinServers } from '../../src/pipelines/servers.ts'
+import { insertRow } from '../../src/pipelines/store.ts'
 import type { TaskDispatch } from '../../src/pipelines/task-dispatch.ts'
+import { scopeLeases } from '../../src/system/runs.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import {
   paint,
@@ -114,6 +117,30 @@ describeEachDatabase('tasks that work on the same', (test) => {
     await control.services.pipelines.cancel(killed.id)
     await untilFinished(control, killed.id)
     expect(statesOf(await control.services.pipelines.tasks(second.id))).toEqual(['1.1 TASK_COMPLETED'])
+  })
+
+  it('leave nothing behind of servers that are dead', async () => {
+    const ended = spawn(process.execPath, ['-e', ''])
+    await once(ended, 'exit')
+    const dead = newHolder().replace(`#${process.pid}#`, `#${ended.pid}#`)
+    await joinServers(test.database, dead, 1000)
+    await insertRow(test.database.kysely, scopeLeases, { name: 'left', holder: dead, token: 'left' })
+    const silent = 'another machine#1#silent'
+    const membership = await joinServers(test.database, newHolder(), 20)
+    await joinServers(test.database, silent, 1000)
+    const holders = async () =>
+      (await sql<{ holder: string }>`select holder from _weir_servers`.execute(test.database.kysely)).rows.map(
+        ({ holder }) => holder,
+      )
+    await membership.forgetDead()
+    expect(await holders()).toContain(silent)
+    expect(await holders()).not.toContain(dead)
+    expect(await leases()).toEqual([])
+    await until(async () => {
+      await membership.forgetDead()
+      return !(await holders()).includes(silent)
+    })
+    await membership.leave()
   })
 
   it('are not deleted from meanwhile, and wait for a deletion', async () => {

@@ -7,9 +7,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { createControlPlane } from '../../src/pipelines/control-plane.ts'
 import { createNotify } from '../../src/pipelines/notify.ts'
-import { runTask } from '../../src/pipelines/run-task.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import { paint, prepareTestDatabase, testControl, testRunner, until } from './support/test-control.ts'
+import { inProcess, paint, prepareTestDatabase, testControl, testRunner, until } from './support/test-control.ts'
 
 describeEachDatabase('notifications', (test) => {
   let server: Server
@@ -36,8 +35,7 @@ describeEachDatabase('notifications', (test) => {
     const notify = createNotify(test.database, createLog('silent'), endpoint, 'shared-secret')
     const control = createControlPlane({ ...plain.context, notify })
     await control.services.pipelines.create({ plan: [[paint({ place: 'a' })]] })
-    const run = ({ id }: { id: number }, signal: AbortSignal) => runTask(control.context, id, signal)
-    const runner = await testRunner(control, { run, close: async () => {} })
+    const runner = await testRunner(control, inProcess(control))
     await until(async () => heard.length === 3)
     await runner.stop()
     expect(heard).toEqual(

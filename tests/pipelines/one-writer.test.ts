@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
 import type { PlanTask, Task } from '../../src/pipelines/records.ts'
-import { runTask } from '../../src/pipelines/run-task.ts'
 import type { Runner } from '../../src/pipelines/runner.ts'
 import { leasesOfScope, leasesOfTask } from '../../src/pipelines/task-leases.ts'
 import { plugins } from '../../src/plugins/index.ts'
@@ -10,7 +9,7 @@ import { prepareDatabase } from '../../src/prepare-database.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
-import { testRunner, untilFinished } from './support/test-control.ts'
+import { inProcess, testRunner, untilFinished } from './support/test-control.ts'
 
 const PIPELINES = 100
 const SLUG = 'github/acme/web'
@@ -37,10 +36,7 @@ describeEachDatabase('a scope', (test) => {
     const { id: connectionId } = await control.services.connections.create('circleci', settings)
     await control.services.scopes.put('circleci', connectionId, [{ id: 'id-web', slug: SLUG, name: 'web' }])
     task = { plugin: 'circleci', subtasks: [], options: { connectionId, projectSlug: SLUG } }
-    const dispatch = {
-      run: ({ id }: { id: number }, signal: AbortSignal) => runTask(control.context, id, signal),
-      close: async () => {},
-    }
+    const dispatch = inProcess(control)
     runners = await Promise.all([testRunner(control, dispatch), testRunner(control, dispatch)])
   })
   afterAll(async () => {

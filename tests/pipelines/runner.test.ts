@@ -110,10 +110,12 @@ describeEachDatabase('runner', (test) => {
   })
 
   it('goes on past failures when asked to, and calls the end PARTIAL', async () => {
-    const plan = [[paint({ place: 'g', failIn: 'collectPaint' })], [paint({ place: 'h' })]]
+    const plan = [[paint({ place: 'g', failIn: 'collectPaint', fullName: 'acme/web' })], [paint({ place: 'h' })]]
     const { id } = await create({ plan, skipOnFail: true })
     await start()
-    expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: 2 })
+    const { message, ...ended } = await untilFinished(control, id)
+    expect(ended).toMatchObject({ status: 'TASK_PARTIAL', finishedTasks: 2 })
+    expect(message).toContain('acme/web: g failed in collectPaint')
     const none = await create({ plan: [[paint({ place: 'g', failIn: 'collectPaint' })]], skipOnFail: true })
     expect(await untilFinished(control, none.id)).toMatchObject({ status: 'TASK_FAILED' })
   })
@@ -284,7 +286,8 @@ describeEachDatabase('runner', (test) => {
     await start()
     const [task] = await services.pipelines.tasks(id)
     let followed = ''
-    for await (const text of services.pipelines.followLog(task?.id ?? 0, AbortSignal.timeout(60_000))) followed += text
+    for await (const text of await services.pipelines.followLog(task?.id ?? 0, AbortSignal.timeout(60_000)))
+      followed += text
     const stored = readFileSync(join(logFolder(context.dataFolder, id), `task-${task?.id}-1-1-paint.log`), 'utf8')
     expect(followed).toBe(stored)
     expect(stored).toContain('collectPaint ends: 2 records read, 2 rows written, 0 put aside')

@@ -17,7 +17,7 @@ test.each(Object.keys(PRESETS))('the plan of init --preset %s has no findings', 
   const { plan, findings } = parsePlan(initialPlan('shop', preset))
   expect(findings).toEqual([])
   expect(lintPlan(plan!)).toEqual([])
-  expect(plan!.steps).toHaveLength(PRESETS[preset as keyof typeof PRESETS].length + 1)
+  expect(plan!.steps).toHaveLength(PRESETS[preset]!.length + 1)
 })
 
 test('between two steps only weights and stickiness differ', () => {

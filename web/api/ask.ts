@@ -27,6 +27,12 @@ function addressOf(template: string, { path = {}, query = {} }: Parts): string {
   return `/api${place}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`
 }
 
+/** Only a page of this server can read its cookie: sent back, it shows that no other site made the request. */
+function proofOfPage(): Record<string, string> {
+  const [, value] = /(?:^|; )devlake_csrf=([^;]*)/.exec(document.cookie) ?? []
+  return value ? { 'x-csrf-token': decodeURIComponent(value) } : {}
+}
+
 type Rest<Given> =
   Record<string, never> extends Given ? [given?: Given, signal?: AbortSignal] : [given: Given, signal?: AbortSignal]
 
@@ -39,7 +45,11 @@ export async function ask<Name extends Operation>(
   const response = await fetch(addressOf(template, parts), {
     method,
     signal: signal ?? null,
-    headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(method !== 'GET' && proofOfPage()),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error

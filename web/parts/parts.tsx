@@ -99,8 +99,9 @@ function Waiting({ lines }: { readonly lines: number }) {
   }, [])
   if (!isLong) return null
   return (
-    <div aria-busy="true" aria-label="Loading" style={{ display: 'grid', gap: 12 }}>
+    <div role="status" aria-busy="true" aria-label="Loading" style={{ display: 'grid', gap: 12 }}>
       {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines of a skeleton are all alike
         <Skeleton key={line} height={line === 0 ? 96 : 32} radius={8} />
       ))}
     </div>

@@ -1,9 +1,9 @@
-/** AUTH=token: one token that opens everything, from AUTH_TOKEN or a file made at first start. */
+/** AUTH=token: one token that opens everything, from AUTH_TOKEN or a file made at first start; others open less. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
+import type { Config, RoleToken } from '../../config.ts'
 import { keepSecret } from '../../log.ts'
+import { makePrivate, readPrivate } from '../../private-file.ts'
 import type { Secrets } from '../../secrets.ts'
 
 export type AccessMode = 'open' | 'none' | 'token' | 'oidc'
@@ -17,11 +17,10 @@ export function accessMode({ auth, authEnabled, oidcEnabled }: Config): AccessMo
 
 export const tokenFile = ({ dataFolder }: Config): string => join(dataFolder, 'access-token')
 
-export function accessToken(config: Config): string {
+function accessToken(config: Config): string {
   if (config.authToken) return config.authToken
   const file = tokenFile(config)
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-  const token = readFileSync(file, 'utf8').trim()
+  const token = readPrivate(file) ?? makePrivate(file, randomBytes(24).toString('base64url'))
   keepSecret(token)
   return token
 }
@@ -29,3 +28,24 @@ export function accessToken(config: Config): string {
 /** Digests have one length, and comparing them tells nothing about where the texts differ. */
 export const sameSecret = (secrets: Secrets, left: string, right: string): boolean =>
   timingSafeEqual(Buffer.from(secrets.digest(left)), Buffer.from(secrets.digest(right)))
+
+export interface AccessToken extends Omit<RoleToken, 'token'> {
+  /** Tells tokens apart, and nothing about them. */
+  readonly mark: string
+}
+export interface AccessTokens {
+  /** Whose token this is; undefined: nobody's. */
+  find(token: string): AccessToken | undefined
+  marked(mark: string): AccessToken | undefined
+}
+
+/** None unless AUTH=token. */
+export function accessTokens(config: Config, secrets: Secrets): AccessTokens {
+  const main = (): RoleToken => ({ name: 'access token', grants: [{ role: 'admin' }], token: accessToken(config) })
+  const all = accessMode(config) === 'token' ? [main(), ...config.authTokens] : []
+  const known = all.map(({ token, ...rest }) => ({ ...rest, token, mark: secrets.digest(`access token ${token}`) }))
+  return {
+    find: (token) => known.filter((each) => sameSecret(secrets, each.token, token))[0],
+    marked: (mark) => known.find((each) => each.mark === mark),
+  }
+}

@@ -1,14 +1,28 @@
 /** Keys for programs: stored as digests, shown once, limited to paths and in time. */
 import { randomInt } from 'node:crypto'
-import { type Actor, recordChange } from '../../audit/audit.ts'
+import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Actor, recordChange } from '../../audit/record.ts'
+import type { Grant, Role } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
+import { among, readByKeys } from '../../database/pieces.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { Listed, Paged } from '../../pipelines/services.ts'
-import { deleteRows, findRow, insertRow, publicRow, selectPage, selectRows, updateRows } from '../../pipelines/store.ts'
+import {
+  deleteRows,
+  findRow,
+  insertRow,
+  publicRow,
+  type Queries,
+  selectPage,
+  selectRows,
+  updateRows,
+} from '../../pipelines/store.ts'
 import { compilePattern } from '../../plugin-kit/patterns.ts'
 import type { Secrets } from '../../secrets.ts'
-import { apiKeys } from '../../system/access.ts'
+import { apiKeyRoles, apiKeys } from '../../system/access.ts'
+import type { User } from './identity.ts'
+import { EVERYTHING } from './roles.ts'
 
 export interface ApiKey {
   readonly id: number
@@ -17,6 +31,10 @@ export interface ApiKey {
   readonly expiredAt: Date | null
   readonly type: string
   readonly extra: string
+  /** Only of keys that were made with one; others may do everything, on the paths that they open. */
+  readonly role?: Role
+  /** Where the role holds; left out: in all. */
+  readonly projects?: readonly string[]
   /** In clear, right after it was made and never again. */
   readonly apiKey?: string
 }
@@ -26,6 +44,8 @@ export interface NewApiKey {
   readonly allowedPath: string
   readonly expiredAt?: Date
   readonly extra?: string
+  readonly role?: Role | undefined
+  readonly projects?: readonly string[] | undefined
 }
 export interface ApiKeyService {
   list(page: Paged): Promise<Listed<ApiKey>>
@@ -36,7 +56,7 @@ export interface ApiKeyService {
   renew(id: number, actor: Actor): Promise<ApiKey>
   remove(id: number, actor: Actor): Promise<void>
   /** Who a request with this key speaks for. `path` is without the /rest prefix. */
-  verify(key: string, path: string): Promise<Pick<Actor, 'name' | 'email'>>
+  verify(key: string, path: string): Promise<User>
 }
 
 const LENGTH = 128
@@ -46,66 +66,111 @@ const newKey = () => Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETT
 /** What keys of the web page are called; those of plugins are listed with their connections. */
 const LISTED_TYPE = 'devlake'
 
+type Row = RowOf<typeof apiKeys> & { readonly role: string; readonly projects: readonly string[] }
+
+/** With what each may do. */
+async function withRoles(queries: Queries, rows: readonly RowOf<typeof apiKeys>[]): Promise<Row[]> {
+  const held = await readByKeys(
+    rows.map(({ id }) => id),
+    (ids) =>
+      selectRows(queries, apiKeyRoles, (query) =>
+        query.where(among(sql.ref('api_key_id'), ids) as Expression<SqlBool>),
+      ),
+  )
+  const byKey = new Map(held.map((each) => [each.api_key_id, each]))
+  return rows.map((row) => {
+    const { role = '', projects } = byKey.get(row.id) ?? {}
+    return { ...row, role, projects: projects ?? [] }
+  })
+}
+
+function shown(row: Row): ApiKey {
+  const { role, projects } = row
+  const { apiKey: _digest, ...key } = publicRow(apiKeys, row)
+  return { ...key, ...(role && { role }), ...(projects.length > 0 && { projects }) } as unknown as ApiKey
+}
+
+function grantsOf({ role, projects }: Row): readonly Grant[] {
+  if (!role) return EVERYTHING
+  return projects.length === 0 ? [{ role: role as Role }] : projects.map((project) => ({ role: role as Role, project }))
+}
+
+/** Anchored, so that a key for /plugins/webhook opens no path that merely contains it. DevLake's form suggests no slash before. */
+function opens({ allowed_path }: Row, path: string): boolean {
+  const pattern = compilePattern(allowed_path, 'allowedPath')
+  return pattern.matcher(path).matches() || pattern.matcher(path.slice(1)).matches()
+}
+
+/** What lies behind a proxy may read `..` and its encodings as a way up, past what the pattern allows. */
+function leadsUp(path: string): boolean {
+  let plain = path
+  for (let times = 0; times < 3; times++) plain = plain.replace(/%(25|2e|2f|5c)/gi, (code) => decodeURIComponent(code))
+  return plain.split(/[/\\]/).some((part) => part === '..' || part === '.')
+}
+
 export function apiKeyService(database: Database, secrets: Secrets): ApiKeyService {
   const { kysely } = database
-  const shown = (row: RowOf<typeof apiKeys>): ApiKey => {
-    const { apiKey: _digest, ...key } = publicRow(apiKeys, row)
-    return key as ApiKey
-  }
-  async function stored(id: number) {
-    const row = await findRow(kysely, apiKeys, { id })
+  async function stored(id: number, queries: Queries = kysely) {
+    const row = await findRow(queries, apiKeys, { id })
     if (!row) throw new UserError(`There is no API key ${id}.`, { status: 404 })
-    return row
+    return (await withRoles(queries, [row]))[0] as Row
   }
 
   return {
     async list(page) {
       const ofType = (query: any) => query.where('type', '=', LISTED_TYPE)
       const { count, items } = await selectPage(kysely, apiKeys, page, ofType, [['id', 'desc']])
-      return { count, items: items.map(shown) }
+      return { count, items: (await withRoles(kysely, items)).map(shown) }
     },
     async listOf(type) {
       const rows = await selectRows(kysely, apiKeys, (query) => query.where('type', '=', type).orderBy('id'))
-      return rows.map(shown)
+      return (await withRoles(kysely, rows)).map(shown)
     },
-    async create({ name, type, allowedPath, expiredAt, extra = '' }, actor) {
+    async create({ name, type, allowedPath, expiredAt, extra = '', role = '', projects = [] }, actor) {
       if (await findRow(kysely, apiKeys, { name })) {
         throw new UserError(`There is already an API key ${name}: choose another name.`)
       }
       const plain = newKey()
       const who = { creator: actor.name, creator_email: actor.email, updater: actor.name, updater_email: actor.email }
       const row = { ...who, name, type, extra, allowed_path: allowedPath, expired_at: expiredAt ?? null }
-      const id = await insertRow(kysely, apiKeys, { ...row, api_key: secrets.digest(plain) })
-      const key = shown(await stored(id))
-      await recordChange(database, actor, { action: 'create', subject: 'API key', key: name, before: null, after: key })
-      return { ...key, apiKey: plain }
+      return database.transaction(async ({ kysely: inside }) => {
+        const id = await insertRow(inside, apiKeys, { ...row, api_key: secrets.digest(plain) })
+        if (role) await insertRow(inside, apiKeyRoles, { api_key_id: id, role, projects })
+        const key = shown(await stored(id, inside))
+        await recordChange(inside, actor, { action: 'create', subject: 'API key', key: name, before: null, after: key })
+        return { ...key, apiKey: plain }
+      })
     },
     async renew(id, actor) {
-      const before = shown(await stored(id))
       const plain = newKey()
       const who = { updater: actor.name, updater_email: actor.email }
-      await updateRows(kysely, apiKeys, { id }, { ...who, api_key: secrets.digest(plain) })
-      const after = shown(await stored(id))
-      await recordChange(database, actor, { action: 'update', subject: 'API key', key: before.name, before, after })
-      return { ...after, apiKey: plain }
+      return database.transaction(async ({ kysely: inside }) => {
+        const before = shown(await stored(id, inside))
+        await updateRows(inside, apiKeys, { id }, { ...who, api_key: secrets.digest(plain) })
+        const after = shown(await stored(id, inside))
+        await recordChange(inside, actor, { action: 'update', subject: 'API key', key: before.name, before, after })
+        return { ...after, apiKey: plain }
+      })
     },
-    async remove(id, actor) {
-      const before = shown(await stored(id))
-      await deleteRows(kysely, apiKeys, { id })
-      const change = { action: 'delete', subject: 'API key', key: before.name, before, after: null } as const
-      await recordChange(database, actor, change)
-    },
+    remove: (id, actor) =>
+      database.transaction(async ({ kysely: inside }) => {
+        const before = shown(await stored(id, inside))
+        await deleteRows(inside, apiKeys, { id })
+        await deleteRows(inside, apiKeyRoles, { api_key_id: id })
+        const change = { action: 'delete', subject: 'API key', key: before.name, before, after: null } as const
+        await recordChange(inside, actor, change)
+      }),
     async verify(key, path) {
-      const row = await findRow(kysely, apiKeys, { api_key: secrets.digest(key) })
+      const found = await findRow(kysely, apiKeys, { api_key: secrets.digest(key) })
+      const [row] = await withRoles(kysely, found ? [found] : [])
       if (!row) throw new UserError('This API key is not valid: create one, or renew it.', { status: 403 })
       if (row.expired_at && row.expired_at < new Date()) {
         throw new UserError(`The API key ${row.name} has expired: create another.`, { status: 403 })
       }
-      // Anchored, so that a key for /plugins/webhook opens no path that merely contains it.
-      if (!compilePattern(row.allowed_path, 'allowedPath').matcher(path).matches()) {
+      if (leadsUp(path) || !opens(row, path)) {
         throw new UserError(`The API key ${row.name} does not open ${path}.`, { status: 403 })
       }
-      return { name: row.creator, email: row.creator_email }
+      return { id: `api-key:${row.id}`, name: row.creator, email: row.creator_email, grants: grantsOf(row) }
     },
   }
 }

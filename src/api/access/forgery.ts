@@ -1,23 +1,50 @@
 /** Pages of other sites must not use a visitor's browser to reach this server. */
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
 import type { FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
 import { UserError } from '../../errors.ts'
-import type { AccessMode } from './access-token.ts'
+import { accessMode } from './access-token.ts'
 
 const LOOPBACK = /^(localhost|[\w-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
-const hostOf = (address: string) => URL.parse(address)?.hostname ?? ''
+const hostOf = (address: string) => URL.parse(address)?.hostname.toLowerCase() ?? ''
 
-export function requireOwnPage({ headers, method }: FastifyRequest, mode: AccessMode): void {
-  // A name that somebody else's server gives out can be made to point here (DNS rebinding).
-  if (mode === 'open' && headers.host !== undefined && !LOOPBACK.test(hostOf(`http://${headers.host}`))) {
-    throw new UserError(
-      'This server answers to localhost only: set AUTH to token or oidc, or to none, to reach it by another name.',
-      { status: 403 },
-    )
+/** Addresses, and names that no server out there can give out: a page elsewhere cannot have them. */
+const isOwnName = (host: string) => isIP(host.replace(/^\[|\]$/g, '')) !== 0 || /^[\w-]+$/.test(host)
+
+export function ownPageCheck(config: Config): (request: FastifyRequest, isKeyed: boolean) => void {
+  const mode = accessMode(config)
+  const allowed = [...config.allowedHosts, hostname()].map((name) => name.toLowerCase())
+  const isAllowed = (host: string) =>
+    LOOPBACK.test(host) || (mode === 'none' && (isOwnName(host) || allowed.includes(host)))
+  const isOpen = mode === 'open' || mode === 'none'
+  // There the browser adds by itself what opens the door, and no token of a session guards changes.
+  const isOriginChecked = isOpen || config.proxyIdentitySecret !== undefined
+
+  function isForeign({ headers, host: sentTo }: FastifyRequest): boolean {
+    const site = headers['sec-fetch-site']
+    if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+    if (!isOriginChecked || headers.origin === undefined) return false
+    const origin = hostOf(headers.origin)
+    if (LOOPBACK.test(origin) && isOpen) return false
+    const own = [headers.host ?? '', sentTo].map((name) => hostOf(`http://${name}`))
+    return origin === '' || !(own.includes(origin) || allowed.includes(origin))
   }
-  if (method === 'GET' || method === 'HEAD') return
-  const site = headers['sec-fetch-site']
-  const isForeign = site
-    ? site !== 'same-origin' && site !== 'none'
-    : mode === 'open' && headers.origin !== undefined && !LOOPBACK.test(hostOf(headers.origin))
-  if (isForeign) throw new UserError('A page of another site may not change anything here.', { status: 403 })
+
+  return (request, isKeyed) => {
+    const { host } = request.headers
+    // A name that somebody else's server gives out can be made to point here (DNS rebinding). No page knows a key.
+    if (isOpen && !isKeyed && host !== undefined && !isAllowed(hostOf(`http://${host}`))) {
+      throw new UserError(
+        mode === 'open'
+          ? 'This server answers to localhost only: set AUTH to token or oidc, or to none, to reach it by another name.'
+          : 'This server does not answer to that name: add it to ALLOWED_HOSTS.',
+        { status: 403 },
+      )
+    }
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    if (isForeign(request)) {
+      throw new UserError('A page of another site may not change anything here.', { status: 403 })
+    }
+  }
 }

@@ -1,15 +1,17 @@
-/** Who asks, and whether they may: API key, access token, session, proxy; then the gate, then forged requests. */
+/** Whether a request may pass: strange addresses and forged pages first, then who asks, then what their role allows. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../../audit/audit.ts'
+import { type Actor, recordChange } from '../../audit/record.ts'
 import { UserError } from '../../errors.ts'
 import { isKeyed } from '../addresses.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { accessMode, accessToken, sameSecret } from './access-token.ts'
+import { accessMode, accessTokens } from './access-token.ts'
 import { apiKeyService } from './api-keys.ts'
-import { requireOwnPage } from './forgery.ts'
+import { ownPageCheck } from './forgery.ts'
+import { bearerOf, identify, type User } from './identity.ts'
+import { projectFinder } from './projects.ts'
+import { EVERYTHING, mayEverywhere, mayIn, maySomewhere, projectsOf } from './roles.ts'
+import { type RouteRule, ruleOf } from './route-roles.ts'
 import { CSRF_COOKIE, SESSION_COOKIE, sessionService } from './sessions.ts'
-
-export type User = Pick<Actor, 'name' | 'email'>
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,26 +21,42 @@ declare module 'fastify' {
 }
 
 export const actorOf = ({ user, ip }: FastifyRequest): Actor => ({
+  id: user?.id || 'anonymous',
   name: user?.name ?? '',
   email: user?.email ?? '',
   address: ip,
 })
 
-const PUBLIC = /^\/(ping|ready|health|version|proceed-db-migration|auth\/\w+|swagger(\/.*)?)?$/
-const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
-const pathOf = (url: string) => url.split('?')[0] as string
+const grantsOf = ({ user }: FastifyRequest) => user?.grants ?? EVERYTHING
+/** The projects that the asker may see; undefined: all. */
+export const visibleProjects = (request: FastifyRequest): readonly string[] | undefined => projectsOf(grantsOf(request))
 
-export function installGate(api: Api, { config, database, secrets, failures }: ApiContext): void {
-  const mode = accessMode(config)
+export const ruleOfRequest = ({ method, routeOptions }: FastifyRequest): RouteRule => ruleOf(method, routeOptions.url)
+/** Asked by those who watch over the server: never limited, whatever else happens. A key below /rest is a key all the same. */
+export const isProbe = (request: FastifyRequest): boolean =>
+  ruleOfRequest(request).least === 'probe' && !isKeyed(request.raw)
+
+const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+
+export function installGate(api: Api, context: ApiContext): void {
+  const { config, database, secrets, failures } = context
+  const isOpen = ['open', 'none'].includes(accessMode(config))
   const keys = apiKeyService(database, secrets)
   const sessions = sessionService(database, secrets, config)
-  const token = mode === 'token' ? accessToken(config) : undefined
+  const requireOwnPage = ownPageCheck(config)
+  const userOf = identify(config, secrets, accessTokens(config, secrets), sessions)
+  const findProjects = projectFinder(database)
 
   const refuse = (reply: FastifyReply, status: number, message: string) =>
     reply
       .code(status)
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ success: false, message }))
+
+  async function countFailure(request: FastifyRequest, reason: string): Promise<void> {
+    failures.count(request.ip)
+    await recordFailure(context, request, reason)
+  }
 
   /** Sends the refusal itself when the key is not good. */
   async function admitKey(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
@@ -48,62 +66,88 @@ export function installGate(api: Api, { config, database, secrets, failures }: A
       : 'An API key is missing: send it as "Authorization: Bearer KEY".'
     if (!bearer) return refuse(reply, 401, problem)
     try {
-      request.user = await keys.verify(bearer, decodeURI(pathOf(request.url)))
+      request.user = await keys.verify(bearer, routedPath(request))
       return undefined
     } catch (error) {
       if (!(error instanceof UserError)) throw error
-      failures.count(request.ip)
+      await countFailure(request, error.message)
       return refuse(reply, error.status, error.message)
     }
   }
 
-  async function userOf(request: FastifyRequest): Promise<User | undefined> {
-    const bearer = bearerOf(request)
-    if (token && bearer) {
-      if (sameSecret(secrets, bearer, token)) return { name: 'access token', email: '' }
-      failures.count(request.ip)
-    }
-    const session = await sessions.read(request.cookies[SESSION_COOKIE])
-    if (session) return session
-    // Anyone can write these headers; they count where a trusted proxy did, or where nothing depends on them.
-    const isTrusted = mode === 'open' || mode === 'none' || isTrustedProxy(request)
-    return isTrusted ? forwardedUser(request) : undefined
-  }
-  const isTrustedProxy = ({ socket }: FastifyRequest) => config.trustedProxies.includes(socket.remoteAddress ?? '')
-
-  api.decorateRequest('user', undefined)
-  api.addHook('onRequest', async (request, reply) => {
-    if (failures.isOver(request.ip)) {
-      return refuse(reply, 429, 'Too many wrong keys or tokens from this address: wait a minute.')
-    }
-    if (request.url.includes('%00')) throw new UserError('The address contains a NUL character (%00): take it out.')
-    requireOwnPage(request, mode)
-    if (isKeyed(request.raw)) return admitKey(request, reply)
-    request.user = await userOf(request)
-    if (mode !== 'token' && mode !== 'oidc') return
-    if (!request.user && !PUBLIC.test(pathOf(request.url))) {
+  async function admitUser(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+    const { user, failure } = await userOf(request)
+    request.user = user
+    if (failure) await countFailure(request, failure)
+    if (isOpen) return undefined
+    if (!user && ruleOfRequest(request).least !== 'anyone') {
       return refuse(reply, 401, 'Sign in first, or send a token as "Authorization: Bearer TOKEN".')
     }
-    const cookies = request.cookies
+    const { cookies } = request
     if (cookies[SESSION_COOKIE] && !bearerOf(request) && !isSafe(request.method)) {
       const sent = request.headers['x-csrf-token']
       if (!cookies[CSRF_COOKIE] || sent !== cookies[CSRF_COOKIE]) {
         return refuse(reply, 403, `Send the value of the cookie ${CSRF_COOKIE} as the header X-CSRF-Token.`)
       }
     }
+    return undefined
+  }
+
+  api.decorateRequest('user', undefined)
+  api.addHook('onRequest', async (request, reply) => {
+    requirePlainAddress(request)
+    if (isProbe(request)) return requireOwnPage(request, false)
+    if (failures.isOver(request.ip)) {
+      return refuse(reply, 429, 'Too many wrong keys or tokens from this address: wait a minute.')
+    }
+    const isWithKey = isKeyed(request.raw)
+    requireOwnPage(request, isWithKey)
+    const refused = await (isWithKey ? admitKey : admitUser)(request, reply)
+    if (refused) return refused
+    const { least, reach } = ruleOfRequest(request)
+    if (least === 'probe' || least === 'anyone' || mayEverywhere(grantsOf(request), least)) return
+    const isPossible = reach !== 'everywhere' && maySomewhere(grantsOf(request), least)
+    if (!isPossible) return refuse(reply, 403, lacking(least, reach))
+  })
+  // After validation: only then is it settled which project the request names.
+  api.addHook('preHandler', async (request, reply) => {
+    const { least, reach } = ruleOfRequest(request)
+    if (least === 'probe' || least === 'anyone' || reach === 'everywhere' || reach === 'somewhere') return
+    const grants = grantsOf(request)
+    if (mayEverywhere(grants, least)) return
+    const projects = await findProjects(request, reach)
+    const isAllowed = projects.length > 0 && projects.every((project) => mayIn(grants, least, project))
+    if (!isAllowed) return refuse(reply, 403, lacking(least, reach))
   })
 }
 
-const bearerOf = ({ headers }: FastifyRequest): string | undefined =>
-  /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+const lacking = (least: string, reach: string) =>
+  reach === 'everywhere'
+    ? `This needs the role ${least} in all projects: ask an admin for it.`
+    : `This needs the role ${least} in the project: ask an admin for it.`
 
-function forwardedUser({ headers }: FastifyRequest): User | undefined {
-  const name = headers['x-forwarded-user']
-  const email = headers['x-forwarded-email']
-  if (typeof name === 'string' || typeof email === 'string') {
-    return { name: String(name ?? email), email: String(email ?? '') }
-  }
-  const [, basic] = /^Basic\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
-  const [user] = basic ? Buffer.from(basic, 'base64').toString().split(':') : []
-  return user ? { name: user, email: '' } : undefined
+/** Attempts that did not succeed; how many an address has is limited. */
+export const recordFailure = ({ database }: ApiContext, request: FastifyRequest, reason: string): Promise<void> =>
+  recordChange(database.kysely, actorOf(request), {
+    action: 'sign-in failed',
+    subject: 'access',
+    key: '',
+    before: null,
+    after: { reason },
+  })
+
+/** Clients never send a fragment; the router ends the path there, and patterns of keys must not see more than it does. */
+function requirePlainAddress({ url }: FastifyRequest): void {
+  if (url.includes('#')) throw new UserError('The address contains a #: write it as %23.')
+  if (url.includes('%00')) throw new UserError('The address contains a NUL character (%00): take it out.')
+}
+
+/** The path as the router understood it, whatever the sender wrote; a slash within a name stays %2F. */
+function routedPath({ routeOptions, params, url }: FastifyRequest): string {
+  const values = params as Record<string, string>
+  const declared = routeOptions.url
+  if (declared === undefined) return url.split('?')[0] as string
+  return declared.replace(/:(\w+)|\*/g, (part, name) =>
+    name ? (values[name] ?? '').replaceAll('/', '%2F') : (values[part] ?? ''),
+  )
 }

@@ -1,9 +1,18 @@
 /** Sign-in with OpenID Connect: authorization code with PKCE. */
 import * as client from 'openid-client'
+import { byName } from '../../by-name.ts'
 import type { Config, OidcProvider } from '../../config.ts'
+import type { Database } from '../../database/database.ts'
+import { isDuplicate } from '../../database/explain.ts'
 import { messageOf, UserError } from '../../errors.ts'
+import { guardedFetch } from '../../plugin-kit/http/index.ts'
 import type { Secrets } from '../../secrets.ts'
+import { usedSignIns } from '../../system/access.ts'
+import { isOwnAddress } from '../addresses.ts'
+import { accessMode } from './access-token.ts'
+import { grantsOfGroups } from './roles.ts'
 import type { Session } from './sessions.ts'
+import { signerFor } from './signed.ts'
 
 export const STATE_COOKIE = 'devlake_oauth_state'
 export const STATE_MINUTES = 10
@@ -14,7 +23,6 @@ interface State {
   readonly verifier: string
   readonly state: string
   readonly nonce: string
-  readonly until: number
 }
 
 export interface Oidc {
@@ -24,27 +32,55 @@ export interface Oidc {
     provider: string | undefined,
     returnUrl: string,
   ): Promise<{ readonly location: string; readonly cookie: string }>
-  finish(
-    cookie: string | undefined,
-    search: string,
-  ): Promise<{ readonly session: Omit<Session, 'jti'>; readonly returnUrl: string }>
+  finish(cookie: string | undefined, search: string): Promise<{ readonly session: Session; readonly returnUrl: string }>
   /** Where signing out there begins; undefined when the provider has no such place. */
   endSession(provider: string): Promise<string | undefined>
 }
 
-/** A path of this server, and nothing that a browser would read as another server. */
-export const localPath = (path: string | undefined): string =>
-  path && /^\/(?![/\\])[^\\\r\n\t]*$/.test(path) ? path : '/'
+export const localPath = (path: string | undefined): string => (path && isOwnAddress(path) ? path : '/')
 
 const isLoopback = (url: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname)
 
-export function openOidc(config: Config, secrets: Secrets): Oidc {
+/** None while sign-in with OIDC is off. */
+export const providersOf = (config: Config): readonly OidcProvider[] =>
+  accessMode(config) === 'oidc' || config.oidcEnabled ? config.oidc : []
+
+/** Why somebody is not let in; undefined: they are. Asked at each request, so that a changed list holds at once. */
+export function refusalOf(provider: OidcProvider, { email, groups }: Pick<Session, 'email' | 'groups'>) {
+  const { allowedDomains, allowedEmails, allowedGroups, roles } = provider
+  const isEqual = (text: string) => (other: string) => text.toLowerCase() === other.toLowerCase()
+  const domain = email.slice(email.lastIndexOf('@') + 1)
+  if (allowedDomains.length + allowedEmails.length > 0) {
+    const isNamed = email.includes('@') && (allowedEmails.some(isEqual(email)) || allowedDomains.some(isEqual(domain)))
+    if (!isNamed) return 'this e-mail address is not on the list of those who may sign in'
+  }
+  if (allowedGroups.length > 0 && !allowedGroups.some((group) => groups.includes(group))) {
+    return 'none of your groups is on the list of those that may sign in'
+  }
+  return grantsOfGroups(roles, groups).length > 0 ? undefined : 'none of your groups has a role here'
+}
+
+export function openOidc(config: Config, { kysely }: Database, secrets: Secrets): Oidc {
+  const providers = providersOf(config)
+  const signer = signerFor<State>('sign-in', config, secrets)
   const discovered = new Map<string, Promise<client.Configuration>>()
   const providerNamed = (name: string | undefined): OidcProvider => {
-    if (config.oidc.length === 0) throw new UserError('Sign-in with OIDC is off: set OIDC_PROVIDERS.', { status: 503 })
-    const found = name ? config.oidc.find((each) => each.name === name) : config.oidc.length === 1 && config.oidc[0]
-    if (!found) throw new UserError(`provider must be one of ${config.oidc.map((each) => each.name).join(', ')}.`)
+    if (providers.length === 0) throw new UserError('Sign-in with OIDC is off: set OIDC_PROVIDERS.', { status: 503 })
+    const found = name ? providers.find((each) => each.name === name) : providers.length === 1 && providers[0]
+    if (!found) throw new UserError(`provider must be one of ${providers.map((each) => each.name).join(', ')}.`)
     return found
+  }
+
+  /** Each attempt ends once, on whichever server. */
+  async function useUp({ state }: State): Promise<void> {
+    const now = new Date()
+    await kysely.deleteFrom(usedSignIns.name).where('expires_at', '<', now).execute()
+    const expires_at = new Date(now.getTime() + STATE_MINUTES * 60_000)
+    try {
+      await kysely.insertInto(usedSignIns.name).values({ state, expires_at }).execute()
+    } catch (error) {
+      throw isDuplicate(error) ? new UserError(AGAIN, { cause: error }) : error
+    }
   }
 
   function discover(provider: OidcProvider): Promise<client.Configuration> {
@@ -54,6 +90,7 @@ export function openOidc(config: Config, secrets: Secrets): Oidc {
     const execute = isLoopback(provider.issuerUrl) ? [client.allowInsecureRequests] : []
     const found = client.discovery(new URL(provider.issuerUrl), provider.clientId, provider.clientSecret, undefined, {
       execute,
+      [client.customFetch]: guardedFetch,
     })
     discovered.set(provider.name, found)
     // A provider that was down is asked again.
@@ -62,7 +99,7 @@ export function openOidc(config: Config, secrets: Secrets): Oidc {
   }
 
   return {
-    providers: config.oidc,
+    providers,
     async begin(name, returnUrl) {
       const provider = providerNamed(name)
       const configuration = await discover(provider)
@@ -73,7 +110,6 @@ export function openOidc(config: Config, secrets: Secrets): Oidc {
         verifier,
         state: client.randomState(),
         nonce: client.randomNonce(),
-        until: Date.now() + STATE_MINUTES * 60_000,
       }
       const location = client.buildAuthorizationUrl(configuration, {
         redirect_uri: provider.redirectUrl,
@@ -83,10 +119,13 @@ export function openOidc(config: Config, secrets: Secrets): Oidc {
         state: kept.state,
         nonce: kept.nonce,
       })
-      return { location: location.href, cookie: secrets.encrypt(JSON.stringify(kept)) }
+      const expires = new Date(Date.now() + STATE_MINUTES * 60_000)
+      return { location: location.href, cookie: signer.sign(kept, expires) }
     },
     async finish(cookie, search) {
-      const kept = readState(cookie, secrets)
+      const kept = signer.read(cookie)
+      if (!kept) throw new UserError(AGAIN)
+      await useUp(kept)
       const provider = providerNamed(kept.provider)
       const configuration = await discover(provider)
       const callback = new URL(provider.redirectUrl)
@@ -99,13 +138,13 @@ export function openOidc(config: Config, secrets: Secrets): Oidc {
           idTokenExpected: true,
         })
         .catch((error) => Promise.reject(refused(provider, error)))
-      const { sub = '', name, preferred_username, email } = (tokens.claims() ?? {}) as Record<string, any>
-      const shownName = String(name ?? preferred_username ?? email ?? sub)
-      const session = { sub, name: shownName, email: String(email ?? ''), provider: provider.name }
-      return { session, returnUrl: kept.returnUrl }
+      const session = await sessionOf(provider, configuration, tokens)
+      const refusal = refusalOf(provider, session)
+      if (refusal) throw new UserError(`${titleOf(provider)} knows you, but ${refusal}.`, { status: 403 })
+      return { session, returnUrl: localPath(kept.returnUrl) }
     },
     async endSession(name) {
-      const provider = config.oidc.find((each) => each.name === name)
+      const provider = providers.find((each) => each.name === name)
       if (!provider || !config.oidcLogoutRedirect) return undefined
       const configuration = await discover(provider)
       if (!configuration.serverMetadata().end_session_endpoint) return undefined
@@ -114,26 +153,41 @@ export function openOidc(config: Config, secrets: Secrets): Oidc {
   }
 }
 
-function readState(cookie: string | undefined, secrets: Secrets): State {
-  const again = 'Sign in again: this attempt was not begun here, or took too long.'
-  if (!cookie) throw new UserError(again)
-  let kept: State
-  try {
-    kept = JSON.parse(secrets.decrypt(cookie))
-  } catch (error) {
-    throw new UserError(again, { cause: error })
+type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>
+
+async function sessionOf(
+  provider: OidcProvider,
+  configuration: client.Configuration,
+  tokens: Tokens,
+): Promise<Session> {
+  const { groupsClaim, roles, allowedGroups } = provider
+  const claims: Record<string, any> = byName({ ...tokens.claims() })
+  const needsGroups = allowedGroups.length > 0 || roles.some(({ group }) => group !== '*')
+  // Some providers tell groups there only.
+  if (needsGroups && claims[groupsClaim] === undefined && configuration.serverMetadata().userinfo_endpoint) {
+    const more = await client
+      .fetchUserInfo(configuration, tokens.access_token, String(claims.sub))
+      .catch((error) => Promise.reject(refused(provider, error)))
+    claims[groupsClaim] = more[groupsClaim]
   }
-  if (!(kept.until > Date.now())) throw new UserError(again)
-  return kept
+  const { sub = '', name, preferred_username, email_verified } = claims
+  // An address that nobody has checked could be anybody's.
+  const email = String(email_verified) === 'false' ? '' : String(claims.email ?? '')
+  const groups = [claims[groupsClaim] ?? []].flat().map(String)
+  const shownName = String(name ?? preferred_username ?? (email || sub))
+  return { sub: String(sub), name: shownName, email, provider: provider.name, groups, token_mark: '' }
 }
 
+const AGAIN = 'Sign in again: this attempt was not begun here, took too long, or has ended already.'
+
+const titleOf = ({ displayName, name }: OidcProvider) => displayName ?? name
 const unavailable = (provider: OidcProvider, error: unknown) =>
-  new UserError(`${provider.displayName ?? provider.name} cannot be reached for sign-in: ${messageOf(error)}.`, {
+  new UserError(`${titleOf(provider)} cannot be reached for sign-in: ${messageOf(error)}.`, {
     status: 502,
     cause: error,
   })
 const refused = (provider: OidcProvider, error: unknown) =>
-  new UserError(`${provider.displayName ?? provider.name} did not sign you in: ${messageOf(error)}.`, {
+  new UserError(`${titleOf(provider)} did not sign you in: ${messageOf(error)}.`, {
     status: 401,
     cause: error,
   })

@@ -1,3 +1,6 @@
+import { byName } from '../../by-name.ts'
+import { didYouMean, hintOf, shortName } from '../../nearest.ts'
+
 /** Validation failures as sentences that say what to change. */
 interface Issue {
   readonly path?: readonly PropertyKey[]
@@ -9,28 +12,44 @@ interface Issue {
   readonly errors?: readonly (readonly Issue[])[]
 }
 
-const PLACE: Readonly<Record<string, string>> = {
+/** A body may be wrong in as many places as it has fields. */
+const MOST_ISSUES = 20
+
+const PLACE: Readonly<Record<string, string>> = byName({
   body: 'the body',
   querystring: 'the query',
   params: 'the address',
   headers: 'the headers',
+})
+
+export interface Checked {
+  readonly httpPart?: string | undefined
+  /** What was sent, and what it was held against: what is missing or misspelt is known by them. */
+  readonly value?: unknown
+  readonly schema?: unknown
 }
 
-export function explainIssues(issues: readonly Issue[], httpPart = 'body'): string {
-  const place = PLACE[httpPart] ?? 'the request'
-  return [...new Set(issues.map((issue) => sentenceOf(issue, place)))].slice(0, 5).join(' ')
+export function explainIssues(issues: readonly Issue[], checked: Checked = {}): string {
+  return [...new Set(issues.slice(0, MOST_ISSUES).map((issue) => sentenceOf(issue, checked)))].slice(0, 5).join(' ')
 }
 
-function sentenceOf(issue: Issue, place: string): string {
-  const name = (issue.path ?? []).map(String).join('.') || place
+function sentenceOf(issue: Issue, { httpPart = 'body', value, schema }: Checked): string {
+  const path = issue.path ?? []
+  const name = shortName(path.map(String).join('.')) || (PLACE[httpPart] ?? 'the request')
   if (issue.code === 'unrecognized_keys') {
-    return `${(issue.keys ?? []).join(', ')} is not known here: leave it out, or correct its spelling.`
+    const [key = ''] = issue.keys ?? []
+    const place = path.length > 0 ? `${name}: ` : ''
+    const known = fieldsAt(schema, path)
+    const hint = known.length > 0 ? hintOf(key, known) : '.'
+    return `${place}${shortName(key)} is not known here: leave it out, or correct its spelling${hint}`
   }
-  if (issue.expected === 'nonoptional') return `${name} is missing: add it.`
+  if (isMissing(issue, value)) return `${name} is missing: add it.`
   if (issue.code === 'invalid_type') return `${name} must be ${withArticle(issue.expected ?? 'valid')}.`
   if (issue.code === 'invalid_value') {
     const words = (issue.values ?? []).map(String).filter((word) => word !== '')
-    return `${name} must be ${words.join(' or ')}.`
+    const sent = valueAt(value, path)
+    const guess = typeof sent === 'string' ? didYouMean(sent, words) : ''
+    return `${name} must be ${words.join(' or ')}${guess || '.'}`
   }
   if (issue.code === 'invalid_union') {
     const expected = (issue.errors ?? []).flat().map((each) => each.expected)
@@ -40,7 +59,57 @@ function sentenceOf(issue: Issue, place: string): string {
   return `${name}: ${issue.message ?? 'is wrong'}`.replace(/([^.])$/, '$1.')
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const OF_ABSENT: readonly (string | undefined)[] = ['invalid_type', 'invalid_value', 'invalid_union']
+
+function isMissing({ code, expected, message, path = [] }: Issue, value: unknown): boolean {
+  if (expected === 'nonoptional' || message?.endsWith('received undefined')) return true
+  return path.length > 0 && value !== undefined && OF_ABSENT.includes(code) && valueAt(value, path) === undefined
+}
+
+/** Names match whatever their letter case, as they do where fields are read. */
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let found = value
+  for (const step of path) {
+    if (found === null || typeof found !== 'object') return undefined
+    const wanted = String(step).toLowerCase()
+    const key = Object.keys(found).find((each) => each.toLowerCase() === wanted)
+    found = key === undefined ? undefined : (found as Record<string, unknown>)[key]
+  }
+  return found
+}
+
+/** The fields that an object at this place may have; none where it is not known. */
+function fieldsAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  const bare = unwrapped(schema)
+  if (!bare) return []
+  const [step, ...rest] = path
+  if (bare.type === 'union') return [...new Set(bare.options?.flatMap((each) => fieldsAt(each, path)) ?? [])]
+  if (step === undefined) return Object.keys(bare.shape ?? {})
+  const name = String(step)
+  const inner = bare.shape && Object.hasOwn(bare.shape, name) ? bare.shape[name] : (bare.element ?? bare.valueType)
+  return fieldsAt(inner, rest)
+}
+
+interface Definition {
+  readonly type: string
+  readonly shape?: Readonly<Record<string, unknown>>
+  readonly element?: unknown
+  readonly valueType?: unknown
+  readonly options?: readonly unknown[]
+  readonly innerType?: unknown
+  readonly out?: unknown
+}
+
+/** Without what is wrapped around it: optional, default, preprocess. */
+function unwrapped(schema: unknown): Definition | undefined {
+  let found = (schema as { _zod?: { def: Definition } } | undefined)?._zod?.def
+  for (let inner = found?.innerType ?? found?.out; found && inner; inner = found?.innerType ?? found?.out) {
+    found = (inner as { _zod?: { def: Definition } })._zod?.def
+  }
+  return found
+}
+
+const WORDS: Readonly<Record<string, string>> = byName({
   string: 'text',
   int: 'a whole number',
   boolean: 'true or false',
@@ -49,5 +118,5 @@ const WORDS: Readonly<Record<string, string>> = {
   record: 'an object',
   null: 'null',
   date: 'a time',
-}
+})
 const withArticle = (expected: string) => WORDS[expected] ?? `a ${expected}`

@@ -7,14 +7,30 @@ import { parseTime } from '../../database/time.ts'
 import { messageOf } from '../../errors.ts'
 import { compilePattern } from '../../plugin-kit/patterns.ts'
 
-export const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+export const LONGEST = 100_000
+/** Engines count characters as JSON Schema does, not UTF-16 units as zod. */
+export const bounded = (most: number) =>
+  z
+    .string()
+    .refine((value) => value.length <= most || [...value].length <= most, `must be at most ${most} characters`)
+    .meta({ maxLength: most })
+/** Text that may be sent as a number or a flag. */
+export const anyText = (most: number) => z.union([bounded(most), z.number(), z.boolean()])
+const textUpTo = (most: number) => anyText(most).transform(String)
+/** As long as most columns are. */
+export const text = textUpTo(255)
+export const longText = textUpTo(LONGEST)
 export const whole = z
   .union([z.int(), z.string().regex(/^\s*-?\d{1,15}\s*$/, 'must be a whole number')])
   .transform(Number)
 export const flag = z
   .union([z.boolean(), z.enum(['true', 'false', '1', '0', '']), z.literal([0, 1])])
   .transform((value) => value === true || value === 'true' || value === '1' || value === 1)
-export const words = z.union([z.array(text), text]).transform((value) => (Array.isArray(value) ? value : [value]))
+const listOf = (each: ReturnType<typeof textUpTo>) =>
+  z.union([z.array(each), each]).transform((value) => (Array.isArray(value) ? value : [value]))
+/** Labels are parts of keys. */
+export const labels = listOf(textUpTo(191))
+export const longWords = listOf(longText)
 export const moment = z
   .string()
   .meta({ format: 'date-time' })
@@ -25,7 +41,7 @@ export const moment = z
     return z.NEVER
   })
 /** In RE2 syntax. */
-export const pattern = text.transform((value, context) => {
+export const pattern = longText.transform((value, context) => {
   try {
     compilePattern(value, 'it')
   } catch (error) {

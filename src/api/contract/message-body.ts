@@ -10,12 +10,14 @@ const isEmpty = (value: unknown) => String(value).trim() === ''
 
 /** Forms of a value that may be sent. They are checked and left as they are: the message is kept as it came. */
 const anyText = z.union([z.string(), z.number(), z.boolean()])
-const anyWhole = z.union([z.int(), z.string().regex(/^\s*-?\d{1,18}\s*$/, 'must be a whole number')])
+/** Larger ones than a double holds come as their digits. */
+const exactWhole = z.int().meta({ minimum: undefined, maximum: undefined })
+const anyWhole = z.union([exactWhole, z.string().regex(/^\s*-?\d{1,18}\s*$/, 'must be a whole number')])
 const anyNumber = z.union([z.number(), z.string().regex(/^\s*-?\d{1,15}(\.\d{1,15})?\s*$/, 'must be a number')])
 const anyFlag = z.union([z.boolean(), z.enum(['true', 'false', '1', '0', '']), z.literal([0, 1])])
 const anyTime = z
   .string()
-  .meta({ format: 'date-time' })
+  .meta({ anyOf: [{ format: 'date-time' }, { maxLength: 0 }] })
   .refine((value) => isEmpty(value) || parseTime(value), 'must be a time such as 2026-01-31T12:00:00Z')
 
 const SENT: Partial<Record<Column['kind'], z.ZodType>> = {
@@ -25,6 +27,13 @@ const SENT: Partial<Record<Column['kind'], z.ZodType>> = {
   boolean: anyFlag,
   timestamp: anyTime,
 }
+
+/** Said of text; whole numbers may be anything but 0. */
+const someText = {
+  anyOf: [{ type: 'string', pattern: '\\S' }, { type: 'number' }, { type: 'boolean' }],
+  type: undefined,
+}
+const NEEDED: Partial<Record<Column['kind'], Record<string, unknown>>> = { string: someText, text: someText }
 
 function fieldBody(column: MessageFields[string]): z.ZodType {
   const { kind, words, isKey, isRequired, size = 255 } = column
@@ -36,7 +45,7 @@ function fieldBody(column: MessageFields[string]): z.ZodType {
     .refine(isThere, kind === 'bigint' ? 'must not be 0' : 'must not be empty')
   // Cut, a key could become that of another.
   const fits = (value: unknown) => !isKey || [...String(value)].length <= size
-  return needed.refine(fits, `must be at most ${size} characters`)
+  return needed.refine(fits, `must be at most ${size} characters`).meta(words ? {} : (NEEDED[kind] ?? {}))
 }
 
 /** Names count in any letter case, null as nothing; fields that are not known are kept with the message. */
@@ -46,7 +55,7 @@ function objectOf(shape: Record<string, z.ZodType>) {
 }
 
 const withoutNull = (value: any) =>
-  typeof value !== 'object' || Array.isArray(value)
+  value === null || typeof value !== 'object' || Array.isArray(value)
     ? value
     : Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))
 

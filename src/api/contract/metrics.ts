@@ -2,15 +2,18 @@
 import { z } from 'zod'
 import { REASONS } from '../../metrics/metric.ts'
 import { POLICIES } from '../../metrics/policy.ts'
-import { paging } from './common.ts'
-import { moment } from './lenient.ts'
+import { LONGEST_PROJECT_NAME } from '../../pipelines/projects.ts'
+import { example, paging } from './common.ts'
+import { bounded, moment } from './lenient.ts'
+import { assumption } from './records.ts'
 
 const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]
-const word = z.string().regex(/^[^\0]+$/, 'must be a text without NUL')
+const word = bounded(255).min(1)
+const projectName = bounded(LONGEST_PROJECT_NAME).min(1)
 
 export const metricName = z.object({ metric: z.string() })
 export const filterQuery = {
-  project: word.meta({ description: 'Name of the project.' }),
+  project: projectName.meta({ description: 'Name of the project.' }),
   from: moment.optional().meta({ description: 'First moment; six months before `to` when left out.' }),
   to: moment.optional().meta({ description: 'Last moment; now when left out.' }),
   environment: word.default('PRODUCTION'),
@@ -104,6 +107,10 @@ export const explanationRecord = z.object({
   metric: z.string(),
   ...range,
   ...explanation,
+  findings: z
+    .array(z.object({ seen: z.string(), remedy: z.string() }))
+    .meta({ description: 'What is there and does not count, and what to change if it should.' }),
+  assumptions: z.array(assumption),
   samples: z.array(itemRecord),
 })
 export const policiesRecord = z.object({
@@ -112,23 +119,22 @@ export const policiesRecord = z.object({
   policies: z.array(z.object({ policy: z.string(), meaning: z.string(), ...valueFields, differing: z.int() })),
 })
 
-const pattern = z
-  .string()
-  .regex(/^[^\0]*$/)
-  .optional()
-export const previewBody = z.strictObject({
-  project: word,
-  from: moment.optional(),
-  to: moment.optional(),
-  rules: z.strictObject({
-    deploymentPattern: pattern,
-    productionPattern: pattern,
-    envNamePattern: pattern,
-    issueTypeRequirement: pattern,
-    issueTypeBug: pattern,
-    issueTypeIncident: pattern,
-  }),
-})
+const pattern = bounded(10_000).optional()
+export const previewBody = z
+  .strictObject({
+    project: projectName,
+    from: moment.optional(),
+    to: moment.optional(),
+    rules: z.strictObject({
+      deploymentPattern: pattern,
+      productionPattern: pattern,
+      envNamePattern: pattern,
+      issueTypeRequirement: pattern,
+      issueTypeBug: pattern,
+      issueTypeIncident: pattern,
+    }),
+  })
+  .meta(example({ project: 'shop', rules: { productionPattern: 'prod' } }))
 const sample = z.object({ table: z.string(), id: z.string(), name: z.string() })
 export const previewRecord = z.object({
   effects: z.array(

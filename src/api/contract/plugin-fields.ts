@@ -1,26 +1,30 @@
 /** Schemas of connections, scopes and scope configs, from what plugins say about their fields. */
 import { z } from 'zod'
+import { byName } from '../../by-name.ts'
 import type { Column, Table } from '../../database/table.ts'
 import { publicName } from '../../pipelines/store.ts'
 import type { Field, Fields } from '../../plugin-kit/plugin.ts'
-import { time, timeOrNull } from './common.ts'
-import { respell } from './lenient.ts'
+import { example, time, timeOrNull } from './common.ts'
+import { anyText, bounded, LONGEST, respell } from './lenient.ts'
+import { problem } from './records.ts'
 
-const anyText = z.union([z.string(), z.number(), z.boolean()])
+/** What a column of unlimited text holds. */
+const LONGEST_FIELD = 1_000_000
+const LONGEST_NAME = 255
 const anyWhole = z.union([z.number(), z.string()])
 const anyFlag = z.union([z.boolean(), z.string(), z.number()])
 
 /** Forms of a value that may be sent; the service converts it and says what else is wrong with it. */
 const SENT: Record<Field['kind'], (field: Field) => z.ZodType> = {
-  string: () => anyText,
-  secret: () => anyText,
-  url: () => z.string(),
+  string: ({ size = LONGEST_FIELD }) => anyText(size),
+  secret: ({ size = LONGEST_FIELD }) => anyText(size),
+  url: ({ size = LONGEST_FIELD }) => bounded(size),
   integer: () => anyWhole,
   boolean: () => anyFlag,
-  regex: () => anyText,
+  regex: ({ size = LONGEST_FIELD }) => anyText(size),
   choice: ({ choices = [] }) => z.enum(['', ...choices]),
-  strings: () => z.union([z.array(anyText), anyText]),
-  json: () => z.any(),
+  strings: () => z.union([z.array(anyText(LONGEST)), anyText(LONGEST)]),
+  json: (field) => (field.kind === 'json' ? field.schema : z.any()),
   time: () => z.string(),
 }
 const SHOWN: Record<Field['kind'], z.ZodType> = {
@@ -37,37 +41,63 @@ const SHOWN: Record<Field['kind'], z.ZodType> = {
 }
 
 const describe = (schema: z.ZodType, { label, help, default: standard, suggestion }: Field) => {
-  const example = standard ?? suggestion
+  const usual = standard ?? suggestion
   return schema.meta({
     description: help ? `${label}. ${help}` : label,
-    ...(example !== undefined && example !== null && { examples: [example] }),
+    ...(usual !== undefined && usual !== null && { examples: [usual] }),
   })
 }
 
 /** What is sent for these fields; every one may be left out, since changes send some and forms send others. */
-function sent(fields: Fields, base: Record<string, z.ZodType>) {
+function sent(fields: Fields, base: Record<string, z.ZodType>, whole: Record<string, unknown> = {}) {
   const own = Object.entries(fields).map(([name, field]) => [name, describe(SENT[field.kind](field).nullish(), field)])
-  const shape: Record<string, z.ZodType> = { ...base, ...Object.fromEntries(own) }
+  const shape: Record<string, z.ZodType> = byName({ ...base, ...Object.fromEntries(own) })
   const names = Object.keys(shape)
   // The reference's own forms send fields that the server does not know, so they are not refused here.
-  return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape))
+  return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape).meta(whole))
 }
-export const sentConnection = (fields: Fields) => sent(fields, { name: anyText.nullish() })
-export const sentScopeConfig = (fields: Fields) =>
-  sent(fields, { name: anyText.nullish(), entities: z.array(z.string()).nullish() })
+/** In something new: what cannot be left out. The service says so, since forms send null for nothing. */
+const needed = (fields: Fields) => [
+  'name',
+  ...Object.keys(fields).filter((name) => {
+    const { isOptional, isManaged, authMethod, default: standard } = fields[name] as Field
+    return !isOptional && !isManaged && !authMethod && standard === undefined
+  }),
+]
+const STAND_IN: Partial<Record<Field['kind'], unknown>> = { url: 'https://example.com/rest/', integer: 1 }
+/** With the first way of signing in. */
+function exampleOf(fields: Fields): object {
+  const login = fields.authMethod?.default ?? fields.authMethod?.choices?.[0]
+  const own = Object.entries(fields).flatMap(
+    ([name, { kind, isOptional, isManaged, authMethod, default: standard }]) => {
+      if (isOptional || isManaged || (authMethod && authMethod !== login)) return []
+      return [[name, name === 'authMethod' ? login : (standard ?? STAND_IN[kind] ?? 'something')]]
+    },
+  )
+  return { name: 'main', ...Object.fromEntries(own) }
+}
+const connectionBase = { name: anyText(LONGEST_NAME).nullish() }
+export const sentConnection = (fields: Fields) => sent(fields, connectionBase)
+export const newConnection = (fields: Fields) =>
+  sent(fields, connectionBase, { required: needed(fields) }).meta(example(exampleOf(fields)))
+const scopeConfigBase = { name: anyText(LONGEST_NAME).nullish(), entities: z.array(bounded(LONGEST_NAME)).nullish() }
+export const sentScopeConfig = (fields: Fields) => sent(fields, scopeConfigBase)
+export const newScopeConfig = (fields: Fields) =>
+  sent(fields, scopeConfigBase, { required: ['name'] }).meta(example({ name: 'rules' }))
 
 const shown = (fields: Fields) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, describe(SHOWN[field.kind], field)]))
 const written = { createdAt: time, updatedAt: time }
 
 export const shownConnection = (fields: Fields) =>
-  z.object({ id: z.int(), name: z.string(), ...written, ...shown(fields) })
+  z.object({ id: z.int(), name: z.string(), problem, ...written, ...shown(fields) })
 export const shownScopeConfig = (fields: Fields) =>
   z.object({
     id: z.int(),
     connectionId: z.int(),
     name: z.string(),
     entities: z.array(z.string()),
+    problem,
     ...written,
     ...shown(fields),
   })
@@ -99,11 +129,21 @@ export function shownScope(table: Table<any>) {
   const shape = Object.fromEntries(columnsOf(table).map(([name, { kind }]) => [name, COLUMN[kind as Column['kind']]]))
   return z.looseObject({ ...shape, scopeConfigId: z.int().optional() })
 }
+/** The least that makes one. */
+export const exampleScope = ({ names, columns, keys }: Table<any>, options: readonly string[]): object =>
+  Object.fromEntries(
+    [...keys.map((place) => names[place] as string), ...options]
+      .filter((name) => name !== 'connection_id')
+      .map((name) => [publicName(name), SENT_COLUMN[columns[name].kind as Column['kind']] ? 1 : 'example']),
+  )
 export function sentScope(table: Table<any>) {
   const shape = Object.fromEntries(
     columnsOf(table)
       .filter(([name]) => !name.startsWith('_') && !['createdAt', 'updatedAt', 'connectionId'].includes(name))
-      .map(([name, { kind }]) => [name, (SENT_COLUMN[kind as Column['kind']] ?? anyText).nullish()]),
+      .map(([name, { kind, size = LONGEST }]) => [
+        name,
+        (SENT_COLUMN[kind as Column['kind']] ?? anyText(size)).nullish(),
+      ]),
   )
   return z.preprocess((value) => respell(Object.keys(shape), value), z.looseObject(shape))
 }

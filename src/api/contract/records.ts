@@ -1,5 +1,6 @@
 /** Records as the API shows them. */
 import { z } from 'zod'
+import { ROLES } from '../../config.ts'
 import { TASK_STATUSES } from '../../domain/enums.ts'
 import { time, timeOrNull } from './common.ts'
 
@@ -24,6 +25,10 @@ const syncPolicy = {
   fullSync: z.boolean(),
 }
 const written = { createdAt: time, updatedAt: time }
+export const problem = z
+  .object({ fields: z.array(z.string()), message: z.string() })
+  .meta({ id: 'Problem', description: 'Which parts cannot be read, and are left empty here; and what to do about it.' })
+  .optional()
 
 export const blueprint = z
   .object({
@@ -46,6 +51,7 @@ export const blueprint = z
       }),
     ),
     priority: z.int(),
+    problem,
     ...syncPolicy,
     ...written,
   })
@@ -68,6 +74,7 @@ export const pipeline = z
     stage: z.int(),
     labels: z.array(z.string()),
     priority: z.int(),
+    problem,
     ...syncPolicy,
     ...written,
   })
@@ -117,6 +124,7 @@ const taskBase = {
   beganAt: timeOrNull,
   finishedAt: timeOrNull,
   spentSeconds: z.int(),
+  problem,
   ...written,
 }
 export const task = z
@@ -160,6 +168,13 @@ export const pipelineSubtasks = z
   })
   .meta({ id: 'PipelineSubtasks' })
 
+export const assumption = z
+  .object({
+    subject: z.string(),
+    rules: z.array(z.object({ name: z.string(), label: z.string(), value: z.any() })),
+  })
+  .meta({ id: 'Assumption', description: 'Rules that hold for scopes because they have no scope config.' })
+
 const estimate = { requests: z.int().nullable(), seconds: z.number().nullable() }
 export const planPreview = z
   .object({
@@ -175,6 +190,7 @@ export const planPreview = z
       }),
     ),
     ...estimate,
+    assumptions: z.array(assumption),
   })
   .meta({ id: 'PlanPreview', description: 'What would run, and the requests and time that it should take.' })
 
@@ -192,5 +208,7 @@ export const apiKey = z
     allowedPath: z.string(),
     type: z.string(),
     extra: z.string(),
+    role: z.enum(ROLES).optional().meta({ description: 'Left out: everything that its paths open.' }),
+    projects: z.array(z.string()).optional().meta({ description: 'Where the role holds; left out: everywhere.' }),
   })
   .meta({ id: 'ApiKey' })

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { initialPlan } from '../../traffic/init.ts'
 import { planSchema } from '../../traffic/plan.ts'
+import { MOST_MINUTES } from '../../traffic/simulate.ts'
 import { ACTIONS, STATES } from '../../traffic/state.ts'
-import { type Answers, answers } from './common.ts'
+import { type Answers, answers, example } from './common.ts'
+import { bounded } from './lenient.ts'
 
 export const findingRecord = z.object({
   code: z.string(),
@@ -48,10 +51,17 @@ export const simulationRecord = z.object({
   ),
 })
 
+/** A second of work; plans and manifests of one application are a hundredth of it. */
+const LONGEST_YAML = 200_000
+export const yamlText = z
+  .string()
+  .max(LONGEST_YAML, `is longer than ${LONGEST_YAML} characters: send fewer objects at once`)
 /** The plan as an object, or as the text of its YAML file. */
-export const planBody = z.union([z.object({ yaml: z.string() }), z.looseObject({ apiVersion: z.string() })]).meta({
+const { properties } = z.toJSONSchema(planSchema, { io: 'input' })
+export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() }).meta({
   description: 'A plan, or { yaml } with its text.',
-  examples: [z.toJSONSchema(planSchema, { io: 'input' }).properties],
+  properties: { yaml: { type: 'string', maxLength: LONGEST_YAML }, ...properties },
+  ...example({ yaml: initialPlan('shop', 'canary') }),
 })
 export const transitionBody = z.strictObject({
   action: z.enum(ACTIONS),
@@ -59,12 +69,12 @@ export const transitionBody = z.strictObject({
   /** False: answer at once and go on behind the scenes; the events tell how it ends. */
   wait: z.boolean().default(true),
   expectedVersion: z.int().optional(),
-  reason: z.string().optional(),
+  reason: bounded(1000).optional(),
   overrideGates: z.boolean().optional(),
   uncheckedDns: z.boolean().optional(),
   skipQuiet: z.boolean().optional(),
   acceptLive: z.boolean().optional(),
-  confirm: z.string().optional(),
+  confirm: bounded(255).optional(),
 })
 export const transitionAnswers: Answers = {
   ...answers(
@@ -85,12 +95,13 @@ export const simulationBody = z
   .strictObject({
     seed: z.int().optional(),
     clients: z.int().min(1).max(20_000).optional(),
-    thinkSeconds: z.number().min(1).optional(),
-    sessionSeconds: z.number().min(1).optional(),
-    minutes: z.int().min(1).max(1440).optional(),
+    thinkSeconds: z.number().min(1).max(604_800).optional(),
+    sessionSeconds: z.number().min(1).max(604_800).optional(),
+    minutes: z.int().min(1).max(MOST_MINUTES).optional(),
     renewCookie: z.boolean().optional(),
     outages: z
       .array(z.strictObject({ group: z.enum(['current', 'target']), fromSeconds: z.number(), toSeconds: z.number() }))
+      .max(1000)
       .optional(),
   })
   .default({})

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { ROLES } from '../../config.ts'
+import { UserError } from '../../errors.ts'
 import { apiKeyService } from '../access/api-keys.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, idParameter, paging, success } from '../contract/common.ts'
+import { answers, example, idParameter, paging, success } from '../contract/common.ts'
 import { body, given, moment, pattern, text } from '../contract/lenient.ts'
 import { apiKey } from '../contract/records.ts'
 import { done } from '../envelope.ts'
@@ -32,9 +34,11 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
       type: text.pipe(z.string().min(1, 'must not be empty').max(40)),
       allowedPath: pattern.pipe(z.string().min(1, 'must not be empty').max(255)),
       expiredAt: given(moment),
+      role: given(z.enum(ROLES)),
+      projects: given(z.array(text.pipe(z.string().min(1).max(100))).max(100)),
     },
     ['id', 'extra'],
-  )
+  ).meta(example({ name: 'reports', type: 'devlake', allowedPath: '/v1/metrics/.*' }))
   api.post(
     '/api-keys',
     {
@@ -47,6 +51,8 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
     },
     async (request, reply) => {
       const { expiredAt, ...key } = request.body
+      if (key.projects && !key.role)
+        throw new UserError('role is missing: it says what the key may do in its projects.')
       const created = await keys.create({ ...key, ...(expiredAt && { expiredAt }) }, actorOf(request))
       return reply.code(201).send(created)
     },

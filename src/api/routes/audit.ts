@@ -1,16 +1,22 @@
+import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { auditLines, chosen } from '../../audit/export.ts'
+import { ACTIONS } from '../../audit/record.ts'
 import { publicRow, selectPage } from '../../pipelines/store.ts'
 import { auditEntries } from '../../system/access.ts'
 import type { Routes } from '../api.ts'
-import { answers, paging, time } from '../contract/common.ts'
+import { answers, id, paging, streams, time } from '../contract/common.ts'
 
 export const auditRoutes: Routes = (api, { database }) => {
   const entry = z.object({
     id: z.int(),
+    actorId: z
+      .string()
+      .meta({ description: 'Who, by what does not change: token:NAME, PROVIDER:SUBJECT, api-key:ID, …' }),
     actor: z.string(),
     actorEmail: z.string(),
     address: z.string(),
-    action: z.enum(['create', 'update', 'delete']),
+    action: z.enum(ACTIONS),
     subject: z.string(),
     subjectKey: z.string(),
     stateBefore: z.any(),
@@ -18,29 +24,43 @@ export const auditRoutes: Routes = (api, { database }) => {
     createdAt: time,
     updatedAt: time,
   })
-  const filter = z.object({ ...paging, subject: z.string().optional(), subjectKey: z.string().optional() })
+  const filter = {
+    actorId: z.string().optional(),
+    action: z.enum(ACTIONS).optional(),
+    subject: z.string().optional(),
+    subjectKey: z.string().optional(),
+  }
   api.get(
     '/v1/audit',
     {
       schema: {
         tags: ['audit'],
         summary: 'Who changed what, newest first; secrets are masked',
-        querystring: filter,
+        querystring: z.object({ ...paging, ...filter }),
         response: answers(200, z.object({ count: z.int(), entries: z.array(entry) })),
       },
     },
-    async ({ query: { subject, subjectKey, ...page } }) => {
-      const { count, items } = await selectPage(
-        database.kysely,
-        auditEntries,
-        page,
-        (query) => {
-          const ofSubject = subject === undefined ? query : query.where('subject', '=', subject)
-          return subjectKey === undefined ? ofSubject : ofSubject.where('subject_key', '=', subjectKey)
-        },
-        [['id', 'desc']],
-      )
+    async ({ query: { page, pageSize, ...wanted } }) => {
+      const newestFirst = [['id', 'desc']] as const
+      const paged = { page, pageSize }
+      const { count, items } = await selectPage(database.kysely, auditEntries, paged, chosen(wanted), newestFirst)
       return { count, entries: items.map((row) => publicRow(auditEntries, row)) }
     },
+  )
+  api.get(
+    '/v1/audit/export',
+    {
+      schema: {
+        tags: ['audit'],
+        summary: 'All of it, oldest first: one JSON object a line; goes on after the entry with the id `after`',
+        querystring: z.object({ ...filter, after: id.optional() }),
+        response: streams('application/x-ndjson', 'Lines of JSON, each as an entry of /v1/audit.'),
+      },
+    },
+    async ({ query: { after, ...wanted } }, reply) =>
+      reply
+        .type('application/x-ndjson')
+        .header('content-disposition', 'attachment; filename="audit.jsonl"')
+        .send(Readable.from(auditLines(database, wanted, after))),
   )
 }

@@ -1,18 +1,56 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { type Actor, recordChange } from '../../audit/record.ts'
+import { ROLES } from '../../config.ts'
 import { UserError } from '../../errors.ts'
-import { accessMode, accessToken, sameSecret } from '../access/access-token.ts'
+import type { Queries } from '../../pipelines/store.ts'
+import { accessMode, accessTokens } from '../access/access-token.ts'
+import { actorOf, recordFailure } from '../access/gate.ts'
 import { localPath, openOidc, STATE_COOKIE, STATE_MINUTES } from '../access/oidc.ts'
-import { SESSION_COOKIE, sessionService } from '../access/sessions.ts'
+import { EVERYTHING } from '../access/roles.ts'
+import { SESSION_COOKIE, type Session, sessionService } from '../access/sessions.ts'
 import type { Routes } from '../api.ts'
-import { answers } from '../contract/common.ts'
-import { body, text } from '../contract/lenient.ts'
+import { answers, failurePages, streams } from '../contract/common.ts'
+import { body, longText } from '../contract/lenient.ts'
+import { failureOf } from '../envelope.ts'
+import { signInPage, wantsPage } from '../sign-in-page.ts'
 
 const tags = ['sign-in']
 
-export const authRoutes: Routes = (api, { config, database, secrets, failures }) => {
+export const authRoutes: Routes = (api, context) => {
+  const { config, database, secrets, failures } = context
   const mode = accessMode(config)
-  const oidc = openOidc(mode === 'oidc' || config.oidcEnabled ? config : { ...config, oidc: [] }, secrets)
+  const oidc = openOidc(config, database, secrets)
+  const tokens = accessTokens(config, secrets)
   const sessions = sessionService(database, secrets, config)
+  const sendPage = (reply: FastifyReply, status: number, problem?: string): any =>
+    reply
+      .code(status)
+      .type('text/html; charset=utf-8')
+      .send(signInPage(config, '../', problem))
+  /** A browser that fails to sign in gets the page again, with the reason. */
+  const withPage = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    signIn: () => Promise<unknown>,
+  ): Promise<any> => {
+    try {
+      return await signIn()
+    } catch (error) {
+      if (!wantsPage(request)) throw error
+      const { status, body } = failureOf(error, database)
+      return sendPage(reply, status, body.message)
+    }
+  }
+
+  /** A session and the entry about it come to be together. */
+  const signIn = (request: FastifyRequest, reply: FastifyReply, session: Session) =>
+    database.transaction(async ({ kysely }) => {
+      await sessions.open(kysely, reply, session)
+      const { sub, name, email, provider } = session
+      const id = provider === '' ? `token:${name}` : `${provider}:${sub}`
+      await recordAccess(kysely, { id, name, email, address: request.ip }, 'sign-in')
+    })
 
   const provider = z.object({ name: z.string(), displayName: z.string(), loginUrl: z.string() })
   const methods = z.object({
@@ -37,15 +75,29 @@ export const authRoutes: Routes = (api, { config, database, secrets, failures })
     },
   )
   const login = z.object({ provider: z.string().optional(), return_url: z.string().optional() })
-  const redirect = answers(303, z.null().meta({ description: 'To the next page.' }), 401, 502, 503)
+  const redirect = {
+    ...answers(303, z.null().meta({ description: 'To the next page.' }), 401, 403, 502, 503),
+    ...failurePages(400, 401, 403, 429, 502, 503),
+  }
   api.get(
     '/auth/login',
-    { schema: { tags, summary: 'Sign in with OpenID Connect', querystring: login, response: redirect } },
-    async ({ query }, reply) => {
-      const { location, cookie } = await oidc.begin(query.provider, localPath(query.return_url))
-      reply.setCookie(STATE_COOKIE, cookie, { ...sessions.cookieOptions, maxAge: STATE_MINUTES * 60 })
-      return reply.redirect(location, 303)
+    {
+      schema: {
+        tags,
+        summary: 'Sign in with OpenID Connect',
+        querystring: login,
+        response: { ...streams('text/html', 'A page to choose a way to sign in from.'), ...redirect },
+      },
     },
+    (request, reply) =>
+      withPage(request, reply, async () => {
+        const { query } = request
+        const isChoice = query.provider === undefined && oidc.providers.length !== 1
+        if (isChoice && wantsPage(request)) return sendPage(reply, 200)
+        const { location, cookie } = await oidc.begin(query.provider, localPath(query.return_url))
+        reply.setCookie(STATE_COOKIE, cookie, { ...sessions.cookieOptions, maxAge: STATE_MINUTES * 60 })
+        return reply.redirect(location, 303)
+      }),
   )
   const callback = z.looseObject({ code: z.string().optional(), state: z.string().optional() })
   api.get(
@@ -58,13 +110,19 @@ export const authRoutes: Routes = (api, { config, database, secrets, failures })
         response: redirect,
       },
     },
-    async (request, reply) => {
-      const search = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : ''
-      const { session, returnUrl } = await oidc.finish(request.cookies[STATE_COOKIE], search)
-      reply.clearCookie(STATE_COOKIE, sessions.cookieOptions)
-      await sessions.open(reply, session)
-      return reply.redirect(returnUrl, 303)
-    },
+    (request, reply) =>
+      withPage(request, reply, async () => {
+        const search = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : ''
+        reply.clearCookie(STATE_COOKIE, sessions.cookieOptions)
+        const { session, returnUrl } = await oidc.finish(request.cookies[STATE_COOKIE], search).catch(async (error) => {
+          if (!(error instanceof UserError)) throw error
+          failures.count(request.ip)
+          await recordFailure(context, request, error.message)
+          throw error
+        })
+        await signIn(request, reply, session)
+        return reply.redirect(returnUrl, 303)
+      }),
   )
   api.post(
     '/auth/token',
@@ -72,19 +130,23 @@ export const authRoutes: Routes = (api, { config, database, secrets, failures })
       schema: {
         tags,
         summary: 'Sign a browser in with the access token',
-        body: body({ token: text }),
+        body: body({ token: longText }),
         response: redirect,
       },
     },
-    async (request, reply) => {
-      if (mode !== 'token') throw new UserError('Sign-in with a token is off: set AUTH to token.', { status: 503 })
-      if (!sameSecret(secrets, request.body.token, accessToken(config))) {
-        failures.count(request.ip)
-        throw new UserError('This is not the access token: look into AUTH_TOKEN or the token file.', { status: 401 })
-      }
-      await sessions.open(reply, { sub: 'token', name: 'access token', email: '', provider: '' })
-      return reply.redirect('/', 303)
-    },
+    (request, reply) =>
+      withPage(request, reply, async () => {
+        if (mode !== 'token') throw new UserError('Sign-in with a token is off: set AUTH to token.', { status: 503 })
+        const token = tokens.find(request.body.token)
+        if (!token) {
+          failures.count(request.ip)
+          await recordFailure(context, request, 'not an access token')
+          throw new UserError('This is not the access token: look into AUTH_TOKEN or the token file.', { status: 401 })
+        }
+        const { name, mark } = token
+        await signIn(request, reply, { sub: 'token', name, email: '', provider: '', groups: [], token_mark: mark })
+        return reply.redirect('/', 303)
+      }),
   )
   api.post(
     '/auth/logout',
@@ -96,7 +158,12 @@ export const authRoutes: Routes = (api, { config, database, secrets, failures })
       },
     },
     async (request, reply) => {
-      const session = await sessions.close(reply, request.cookies[SESSION_COOKIE])
+      const cookie = request.cookies[SESSION_COOKIE]
+      const session = await sessions.read(cookie)
+      await database.transaction(async ({ kysely }) => {
+        await sessions.close(kysely, reply, cookie)
+        if (session) await recordAccess(kysely, actorOf(request), 'sign-out')
+      })
       const logoutUrl = session && (await oidc.endSession(session.provider))
       return { ok: true, ...(logoutUrl && { logoutUrl }) }
     },
@@ -112,4 +179,22 @@ export const authRoutes: Routes = (api, { config, database, secrets, failures })
     },
     async ({ user }) => ({ authenticated: user !== undefined, name: user?.name ?? '', email: user?.email ?? '' }),
   )
+  const grant = z.object({ role: z.enum(ROLES), project: z.string().optional() })
+  api.get(
+    '/v1/access',
+    {
+      schema: {
+        tags,
+        summary: 'What the asker may do: roles, in a project or without one in all',
+        response: answers(200, z.object({ id: z.string(), name: z.string(), roles: z.array(grant) })),
+      },
+    },
+    async ({ user }) => {
+      const isOpen = mode === 'open' || mode === 'none'
+      return { id: user?.id ?? '', name: user?.name ?? '', roles: [...(user?.grants ?? (isOpen ? EVERYTHING : []))] }
+    },
+  )
 }
+
+const recordAccess = (queries: Queries, actor: Actor, action: 'sign-in' | 'sign-out') =>
+  recordChange(queries, actor, { action, subject: 'access', key: actor.id, before: null, after: null })

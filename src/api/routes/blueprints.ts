@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { BlueprintChanges, NewBlueprint } from '../../pipelines/records.ts'
+import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { blueprintChanges, blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
-import { answers, idParameter, paging, queryFlag, success } from '../contract/common.ts'
+import { blueprintChanges, blueprintFields, EXAMPLE_PLAN, READ_ONLY } from '../contract/blueprint-body.ts'
+import { answers, example, idParameter, paging, queryFlag, success } from '../contract/common.ts'
 import { body, flag, given, present, text } from '../contract/lenient.ts'
 import { blueprint, pipeline, planPreview } from '../contract/records.ts'
 import { done } from '../envelope.ts'
@@ -10,6 +11,9 @@ import { pipelineFilter } from './pipelines.ts'
 
 const tags = ['blueprints']
 const named = { ...blueprintFields, name: text }
+const newBody = body(named, READ_ONLY).meta({
+  ...example({ name: 'four keys', mode: 'ADVANCED', isManual: true, plan: EXAMPLE_PLAN }),
+})
 const newBlueprint = (sent: z.output<ReturnType<typeof body<typeof named>>>): NewBlueprint => ({
   ...(present(sent) as Partial<NewBlueprint>),
   name: sent.name,
@@ -30,9 +34,10 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
   api.get(
     '/blueprints',
     { schema: { tags, summary: 'Blueprints, newest first', querystring: list, response: answers(200, listed) } },
-    async ({ query, url }, reply) => {
-      const answer = await shared.share(url, async () => {
-        const { count, items } = await services.blueprints.list(present(query))
+    async (request, reply) => {
+      const projects = visibleProjects(request)
+      const answer = await shared.share(JSON.stringify([projects, request.url]), async () => {
+        const { count, items } = await services.blueprints.list(present({ ...request.query, projects }))
         return { count, blueprints: items }
       })
       return reply.type('application/json; charset=utf-8').send(answer)
@@ -44,7 +49,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
       schema: {
         tags,
         summary: 'Create a blueprint',
-        body: body(named, READ_ONLY),
+        body: newBody,
         response: answers(201, blueprint),
       },
     },
@@ -66,7 +71,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         summary: 'Change a blueprint; lists are replaced whole',
         params: idParameter,
         body: body(blueprintChanges, READ_ONLY),
-        response: answers(200, blueprint, 404),
+        response: answers(200, blueprint, 404, 409),
       },
     },
     (request) => servicesFor(request).blueprints.update(request.params.id, present(request.body) as BlueprintChanges),
@@ -87,10 +92,10 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         summary: 'Run it now',
         params: idParameter,
         body: runFlags,
-        response: answers(200, pipeline, 404),
+        response: answers(200, pipeline, 404, 409),
       },
     },
-    ({ params, body: flags }) => services.blueprints.trigger(params.id, present(flags)),
+    (request) => servicesFor(request).blueprints.trigger(request.params.id, present(request.body)),
   )
   api.get(
     '/blueprints/:id/pipelines',
@@ -127,7 +132,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
       schema: {
         tags,
         summary: 'What a blueprint that is not saved would run, and what it should cost',
-        body: body(named, READ_ONLY),
+        body: newBody,
         response: answers(200, planPreview),
       },
     },

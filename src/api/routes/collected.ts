@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import type { CollectedFilter } from '../../pipelines/services.ts'
 import type { Routes } from '../api.ts'
-import { answers, paging, time, timeOrNull } from '../contract/common.ts'
+import { answers, paging, time, timeOrNull, wholeNumber } from '../contract/common.ts'
+import { bounded } from '../contract/lenient.ts'
 import { pipeline } from '../contract/records.ts'
 
 const tags = ['collected']
 
-const word = z.string().regex(/^[^\0]+$/, 'must be a text without NUL')
+const word = bounded(255).min(1)
 const connectionId = z.int().min(1)
 const filter = {
   project: word.optional().meta({ description: 'Only what this project collects.' }),
   plugin: word.optional().meta({ description: 'Only what this plugin collects.' }),
-  connectionId: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  connectionId: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
   scopeId: word.optional(),
 }
 /** What is run again: a project, or one scope. */
@@ -66,7 +66,7 @@ const quarantined = z
   .meta({ id: 'QuarantinedRecord', description: 'A record that could not be used, and why.' })
 
 /** What collections got and did not get, and what was put aside. */
-export const collectedRoutes: Routes = (api, { services: { collected } }) => {
+export const collectedRoutes: Routes = (api, { services: { collected }, servicesFor }) => {
   api.get(
     '/v1/receipts',
     {
@@ -97,12 +97,12 @@ export const collectedRoutes: Routes = (api, { services: { collected } }) => {
       return { count, records: items }
     },
   )
-  const again = (path: string, summary: string, act: (chosen: CollectedFilter) => Promise<unknown>) =>
+  const again = (path: string, summary: string, act: 'redrive' | 'askAgain') =>
     api.post(
       path,
       { schema: { tags, summary, body: driven, response: answers(201, pipeline, 404) } },
-      async (request, reply) => reply.code(201).send((await act(request.body)) as any),
+      async (request, reply) => reply.code(201).send((await servicesFor(request).collected[act](request.body)) as any),
     )
-  again('/v1/quarantine/redrive', 'Try records again that were put aside, of a project or a scope', collected.redrive)
-  again('/v1/gaps/ask-again', 'Collect, and ask for what is missing even where it was given up', collected.askAgain)
+  again('/v1/quarantine/redrive', 'Try records again that were put aside, of a project or a scope', 'redrive')
+  again('/v1/gaps/ask-again', 'Collect, and ask for what is missing even where it was given up', 'askAgain')
 }

@@ -6,7 +6,7 @@ import { type TestResult, testConnection } from '../../pipelines/test-connection
 import type { PluginSpec, Settings } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { answers, id, REMOTE_FAILURES } from '../contract/common.ts'
-import { sentConnection, shownConnection } from '../contract/plugin-fields.ts'
+import { newConnection, sentConnection, shownConnection } from '../contract/plugin-fields.ts'
 import { failureOf } from '../envelope.ts'
 import { patience, stopWith } from '../stream.ts'
 
@@ -39,7 +39,14 @@ export function connectionRoutes(
   )
   api.post(
     `${base}/connections`,
-    { schema: { tags, summary: `Create a ${title} connection`, body: sent, response: answers(201, shown) } },
+    {
+      schema: {
+        tags,
+        summary: `Create a ${title} connection`,
+        body: newConnection(connection.fields),
+        response: answers(201, shown),
+      },
+    },
     async (request, reply) => reply.code(201).send(await servicesFor(request).connections.create(plugin, request.body)),
   )
   api.get(
@@ -109,7 +116,7 @@ const asBadInput = (error: unknown) =>
 const withoutNull = (body: object) => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 
 const HIDDEN =
-  'The connection test failed; why is hidden (WRAP_RESPONSE_ERROR). Whoever runs Weir sees it with weir doctor.'
+  'The connection test failed; why is hidden (WRAP_RESPONSE_ERROR). Whoever runs Weir sees it with: npx weir doctor'
 
 /** For those who fear that what a server says of itself helps to explore a network. */
 async function withoutReason(result: Promise<TestResult>, database: Database): Promise<TestResult> {

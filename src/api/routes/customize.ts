@@ -1,12 +1,14 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Action, recordChange } from '../../audit/audit.ts'
+import { type Action, doRecorded, recordChange } from '../../audit/record.ts'
+import type { Database } from '../../database/database.ts'
 import { type CsvFile, csvFiles } from '../../plugins/customize/csv-files.ts'
 import { createField, deleteField, FIELD_TYPES, type FieldType, listFields } from '../../plugins/customize/fields.ts'
 import { importCsv } from '../../plugins/customize/import-csv.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, queryFlag, success } from '../contract/common.ts'
-import { body, given, text } from '../contract/lenient.ts'
+import { answers, example, queryFlag, success } from '../contract/common.ts'
+import { body, given, longText } from '../contract/lenient.ts'
 import { done } from '../envelope.ts'
 import { consumes, file as fileField, uploadRoutes } from '../upload.ts'
 
@@ -27,10 +29,10 @@ const newField = body(
     columnName: z.string().meta({ description: 'x_ and then at most 50 letters, digits and underscores.' }),
     displayName: z.string().trim().min(1, 'is empty: name the field for people').max(255),
     dataType: z.enum(Object.keys(FIELD_TYPES) as FieldType[]),
-    description: given(text),
+    description: given(longText),
   },
   ['isCustomizedField'],
-)
+).meta(example({ columnName: 'x_risk', displayName: 'Risk', dataType: 'varchar(255)' }))
 
 /** Fields that users add to domain tables. */
 const fieldRoutes: Routes = (api, { database }) => {
@@ -40,8 +42,10 @@ const fieldRoutes: Routes = (api, { database }) => {
     { schema: { tags, summary: 'Fields of a domain table', params, response: answers(200, z.array(field), 404) } },
     ({ params: { table } }) => listFields(database, table),
   )
-  const changed = (request: Parameters<typeof actorOf>[0], action: Action, key: string, after: unknown) =>
-    recordChange(database, actorOf(request), { action, subject: 'custom field', key, before: null, after })
+  const recorded =
+    (request: FastifyRequest, action: Action, key: string, after: unknown) =>
+    ({ kysely }: Database) =>
+      recordChange(kysely, actorOf(request), { action, subject: 'custom field', key, before: null, after })
   api.post(
     `${base}/:table/fields`,
     {
@@ -55,9 +59,8 @@ const fieldRoutes: Routes = (api, { database }) => {
     },
     async (request) => {
       const { table } = request.params
-      const created = await createField(database, table, request.body)
-      await changed(request, 'create', `${table}.${created.columnName}`, created)
-      return created
+      const key = `${table}.${request.body.columnName}`
+      return createField(database, table, request.body, recorded(request, 'create', key, request.body))
     },
   )
   api.delete(
@@ -72,8 +75,7 @@ const fieldRoutes: Routes = (api, { database }) => {
     },
     async (request) => {
       const { table, field: column } = request.params
-      await deleteField(database, table, column)
-      await changed(request, 'delete', `${table}.${column}`, null)
+      await deleteField(database, table, column, recorded(request, 'delete', `${table}.${column}`, null))
       return done()
     },
   )
@@ -110,18 +112,12 @@ const csvFileRoutes: Routes = (api, { database }) =>
           const form = request.body as Record<string, any>
           const ownerId: string = form[owner.idField]
           const isIncremental: boolean = form.incremental ?? false
-          const lines = await importCsv(database, csvFile, form.file, {
-            ownerId,
-            ownerName: form[owner.nameField],
+          const target = { ownerId, ownerName: form[owner.nameField], isIncremental }
+          const change = { action: 'update', subject: csvFile.name, key: ownerId } as const
+          await doRecorded(database, actorOf(request), change, async (inside) => ({
+            lines: await importCsv(inside, csvFile, form.file, target),
             isIncremental,
-          })
-          await recordChange(database, actorOf(request), {
-            action: 'update',
-            subject: csvFile.name,
-            key: ownerId,
-            before: null,
-            after: { lines, isIncremental },
-          })
+          }))
           return done()
         },
       )

@@ -4,6 +4,7 @@ import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
 import { collectedRoutes } from './collected.ts'
+import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { jiraRoutes } from './jira.ts'
@@ -16,16 +17,16 @@ import { pushRoutes } from './push.ts'
 import { remoteScopeRoutes } from './remote-scopes.ts'
 import { scopeConfigRoutes } from './scope-configs.ts'
 import { scopeRoutes } from './scopes.ts'
-import { statusPageRoutes } from './status-page.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
 import { trafficRunRoutes } from './traffic-runs.ts'
+import { webClientRoutes } from './web-client.ts'
 import { webhookRoutes } from './webhook.ts'
 
 const CORE: readonly Routes[] = [
   systemRoutes,
-  statusPageRoutes,
+  webClientRoutes,
   authRoutes,
   projectRoutes,
   blueprintRoutes,
@@ -36,6 +37,7 @@ const CORE: readonly Routes[] = [
   pluginRoutes,
   pushRoutes,
   auditRoutes,
+  configAsCodeRoutes,
   trafficRoutes,
   trafficRunRoutes,
   metricRoutes,

@@ -11,8 +11,8 @@ import {
 } from '../../plugins/jira/commit-links.ts'
 import type { Routes } from '../api.ts'
 import { askSource } from '../ask-source.ts'
-import { answers, REMOTE_FAILURES } from '../contract/common.ts'
-import { body, text, words } from '../contract/lenient.ts'
+import { answers, example, REMOTE_FAILURES } from '../contract/common.ts'
+import { body, longText, longWords } from '../contract/lenient.ts'
 import { patience, stopWith } from '../stream.ts'
 import { connectionParameter } from './connections.ts'
 
@@ -70,7 +70,9 @@ export const jiraRoutes: Routes = (api, { plugins, services }) => {
       schema: {
         tags,
         summary: 'The regular expression for an address with {namespace}, {repo_name} and {commit_sha}',
-        body: body({ pattern: text }),
+        body: body({ pattern: longText }).meta({
+          ...example({ pattern: 'https://git.example/{namespace}/{repo_name}/commit/{commit_sha}' }),
+        }),
         response: answers(200, z.object({ regex: z.string() })),
       },
     },
@@ -83,7 +85,7 @@ export const jiraRoutes: Routes = (api, { plugins, services }) => {
       schema: {
         tags,
         summary: 'What a regular expression finds in each of some addresses',
-        body: body({ regex: text, urls: words }),
+        body: body({ regex: longText, urls: longWords }),
         response: answers(200, z.array(commit)),
       },
     },

@@ -3,11 +3,17 @@ import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
+import { findingsOf } from '../../metrics/findings.ts'
 import { metricNamed, metrics } from '../../metrics/index.ts'
 import type { Item, MetricFilter } from '../../metrics/metric.ts'
 import { POLICIES, type Policy, policyOf, REFERENCE } from '../../metrics/policy.ts'
 import { previewRules } from '../../metrics/preview.ts'
 import { checkRange, readItems, readMetric, readSeries } from '../../metrics/read.ts'
+import { assumptionsOfProject } from '../../pipelines/plan/assumptions.ts'
+import { metricOption } from '../../pipelines/plan/metric-plans.ts'
+import { findRow } from '../../pipelines/store.ts'
+import { unknownProject } from '../../pipelines/unknown-project.ts'
+import { projectMetricSettings } from '../../system/projects.ts'
 import type { Routes } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
 import {
@@ -30,7 +36,7 @@ import { toCsv } from '../csv.ts'
 const tags = ['metrics']
 const SAMPLES = 20
 
-export const metricRoutes: Routes = (api, { database }) => {
+export const metricRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics',
     { schema: { tags, summary: 'Every metric and what it means', response: answers(200, metricRecord.array()) } },
@@ -105,7 +111,7 @@ export const metricRoutes: Routes = (api, { database }) => {
     async ({ params, query }, reply) => {
       const metric = metricNamed(params.metric)
       const filter = await filterOf(database, query)
-      const limit = Math.min(query.pageSize, 10_000)
+      const limit = query.pageSize
       const items = (
         await readItems(database, metric, filter, { reason: query.reason, limit, offset: (query.page - 1) * limit })
       ).map(publicItem)
@@ -148,7 +154,14 @@ export const metricRoutes: Routes = (api, { database }) => {
       const filter = await filterOf(database, query)
       const explained = await readMetric(database, metric, filter, true)
       const samples = await readItems(database, metric, filter, { limit: SAMPLES, offset: 0 })
-      return { metric: metric.name, ...shown(filter), ...explained, samples: samples.map(publicItem) }
+      return {
+        metric: metric.name,
+        ...shown(filter),
+        ...explained,
+        findings: await findingsOf(database, metric, filter),
+        assumptions: await assumptionsOfProject({ database, plugins }, filter.project),
+        samples: samples.map(publicItem),
+      }
     },
   )
 
@@ -178,10 +191,11 @@ export const metricRoutes: Routes = (api, { database }) => {
         tags,
         summary: 'What changed rules would match, and what they would do to the four keys; nothing is saved',
         body: previewBody,
-        response: answers(200, previewRecord),
+        response: answers(200, previewRecord, 404),
       },
     },
     async ({ body }) => {
+      await requireProject(database, body.project)
       const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy: REFERENCE }
       return previewRules(database, filter, body.rules, AbortSignal.timeout(300_000))
     },
@@ -199,7 +213,8 @@ const publicItem = ({ raw_table, raw_params, raw_id, ...item }: Item) => ({
   rawId: raw_id === null ? null : Number(raw_id),
 })
 
-function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to?: Date | undefined }) {
+/** Six months up to now, unless another is asked for. */
+export function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to?: Date | undefined }) {
   const range = { from: from ?? new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() - 6, to.getUTCDate())), to }
   checkRange(range)
   return range
@@ -207,18 +222,24 @@ function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to?: Date
 
 async function filterOf(database: Database, query: z.output<typeof plainQuery>): Promise<MetricFilter> {
   const { project, environment, repository, team } = query
+  await requireProject(database, project)
   const named = POLICIES.find(({ name }) => name === query.policy)
   const policy = named?.policy ?? (await policyOfProject(database, project))
   return { project, environment, repository, team, policy, ...rangeOf(query) }
 }
 
+/** One whose rows are mapped counts, whoever made it. */
+async function requireProject({ kysely }: Database, project: string): Promise<void> {
+  const { rows } = await sql`select 1 from projects where name = ${project}
+    union select 1 from project_mapping where project_name = ${project}`.execute(kysely)
+  if (rows.length === 0) throw await unknownProject(kysely, project)
+}
+
 /** `policy` among the options that the project has for its four keys. */
-async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
-  const { rows } = await sql<{ plugin_option: unknown }>`select plugin_option from project_metric_settings
-    where project_name = ${project} and plugin_name = 'dora'`.execute(kysely)
-  const stored = rows[0]?.plugin_option
-  const option = typeof stored === 'string' ? JSON.parse(stored) : stored
-  return policyOf(option?.policy ?? {})
+export async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
+  const stored = await findRow(kysely, projectMetricSettings, { project_name: project, plugin_name: 'dora' })
+  const { policy } = metricOption(stored?.plugin_option)
+  return policyOf((policy ?? {}) as Record<string, unknown>)
 }
 
 type Grouping = z.output<typeof valueQuery>['groupBy']

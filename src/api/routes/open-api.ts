@@ -1,15 +1,27 @@
 /** The description of every route, made from the schemas that validate: for programs, and as a page. */
-import { STATUS_CODES } from 'node:http'
 import swagger from '@fastify/swagger'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
+import type { Config } from '../../config.ts'
+import { accessMode } from '../access/access-token.ts'
+import { ruleOf } from '../access/route-roles.ts'
 import type { Api } from '../api.ts'
-import { answers, streams } from '../contract/common.ts'
+import { completeDescription } from '../complete-description.ts'
+import { answers, eitherWay } from '../contract/common.ts'
 import { renderDescription } from '../description-page.ts'
 
+/** `{id}` of the description is `:id` of the route. */
+const isPublic = (method: string, path: string): boolean => {
+  const url = path.replace('{*}', '*').replace(/\{(\w+)\}/g, ':$1')
+  return ['probe', 'anyone'].includes(ruleOf(method.toUpperCase(), url).least)
+}
+
 /** Before the routes: it collects them as they come. */
-export function installDescription(api: Api): void {
+export function installDescription(api: Api, config: Config): void {
+  const toComponents = createJsonSchemaTransformObject({})
+  const mode = accessMode(config)
+  const rules = { isPublic, needsSignIn: mode === 'token' || mode === 'oidc' }
   void api.register(swagger, {
     // `/api-keys` does not lie below `/api`.
     stripBasePath: false,
@@ -23,23 +35,10 @@ export function installDescription(api: Api): void {
           'Failures carry { success: false, message }; the message says what to change.',
       },
       servers: [{ url: '/' }, { url: '/api' }],
-      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
     },
     transform: createJsonSchemaTransform({ skipList: [] }),
-    transformObject: createJsonSchemaTransformObject({}),
+    transformObject: (input) => completeDescription(toComponents(input), rules),
   })
-}
-
-/** Answers that no schema describes have the name of their status. */
-function named<Document extends { paths?: object }>(document: Document): Document {
-  for (const methods of Object.values(document.paths ?? {})) {
-    for (const { responses = {} } of Object.values<any>(methods)) {
-      for (const [status, answer] of Object.entries<any>(responses)) {
-        if (answer.description === 'Default Response') answer.description = STATUS_CODES[status] ?? ''
-      }
-    }
-  }
-  return document
 }
 
 const tags = ['system']
@@ -48,7 +47,7 @@ export function descriptionRoutes(api: Api): void {
   let made: { readonly json: string; readonly page: string } | undefined
   const description = () => {
     if (made) return made
-    const document = named(api.swagger())
+    const document = api.swagger()
     made = { json: JSON.stringify(document), page: renderDescription(document) }
     return made
   }
@@ -70,7 +69,7 @@ export function descriptionRoutes(api: Api): void {
         schema: {
           tags,
           summary: 'This description: a page for browsers, JSON for programs',
-          response: streams('text/html', 'OpenAPI 3.1, as a page or as JSON.'),
+          response: eitherWay('text/html', z.any(), 'OpenAPI 3.1, as a page or as JSON.'),
         },
       },
       async ({ headers }, reply) => {

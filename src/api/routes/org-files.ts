@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { recordChange } from '../../audit/audit.ts'
+import { recordChange } from '../../audit/record.ts'
 import { openCsv } from '../../plugin-kit/csv.ts'
 import { orgFiles, takeOrgFile } from '../../plugins/org/files.ts'
 import { actorOf } from '../access/gate.ts'
@@ -50,14 +50,15 @@ export const orgFileRoutes: Routes = (api, { database }) =>
         },
         async (request) => {
           const csv = await openCsv(file.name, request.body.file, unescaped)
-          const lines = await takeOrgFile(database, file, csv)
-          await recordChange(database, actorOf(request), {
-            action: 'update',
-            subject: 'org file',
-            key: file.name,
-            before: null,
-            after: { lines },
-          })
+          await takeOrgFile(database, file, csv, (inside, lines) =>
+            recordChange(inside.kysely, actorOf(request), {
+              action: 'update',
+              subject: 'org file',
+              key: file.name,
+              before: null,
+              after: { lines },
+            }),
+          )
           return done()
         },
       )

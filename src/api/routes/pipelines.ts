@@ -1,22 +1,25 @@
 import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { decimalOf } from '../../decimal.ts'
+import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { planBody } from '../contract/blueprint-body.ts'
-import { answers, id, idParameter, paging, streams, success } from '../contract/common.ts'
-import { body, flag, given, moment, present, text, whole, words } from '../contract/lenient.ts'
-import { pipeline, pipelineSubtasks, status, task } from '../contract/records.ts'
+import { EXAMPLE_PLAN, planBody } from '../contract/blueprint-body.ts'
+import { answers, events, example, id, idParameter, paging, streams, success } from '../contract/common.ts'
+import { body, flag, given, labels, moment, present, text, whole } from '../contract/lenient.ts'
+import { pipeline, pipelineSubtasks, task } from '../contract/records.ts'
 import { done } from '../envelope.ts'
-import { stopWith, streamEvents } from '../stream.ts'
+import { streamEvents } from '../stream.ts'
 
 const tags = ['pipelines']
 /** A number above 0, or a word for it: only unfinished ones. */
 const pending = z
   .string()
   .optional()
-  .transform((value) => (value === undefined ? undefined : Number(value) > 0 || value === 'true'))
+  .transform((value) => (value === undefined ? undefined : (decimalOf(value) ?? 0) > 0 || value === 'true'))
 export const pipelineFilter = {
   ...paging,
-  status: status.optional(),
+  status: z.string().meta({ description: 'Such as TASK_COMPLETED; nothing has an unknown one.' }).optional(),
   pending,
   label: z.string().optional(),
 }
@@ -26,9 +29,9 @@ const newPipeline = body(
   {
     name: given(text),
     plan: planBody,
-    labels: given(words),
+    labels: given(labels),
     priority: given(whole),
-    blueprintId: given(whole),
+    blueprintId: given(id),
     skipOnFail: given(flag),
     timeAfter: given(moment),
     skipCollectors: given(flag),
@@ -38,16 +41,28 @@ const newPipeline = body(
     ...['id', 'createdAt', 'updatedAt', 'totalTasks', 'finishedTasks', 'beganAt', 'finishedAt', 'status', 'message'],
     ...['errorName', 'spentSeconds', 'stage'],
   ],
-)
+).meta(example({ name: 'four keys', plan: EXAMPLE_PLAN }))
 
-export const pipelineRoutes: Routes = (api, { services, shared }) => {
+/** A run may have more tasks than fit into one text. */
+async function* inPieces(count: number, pieces: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+  yield `{"count":${count},"tasks":[`
+  let separator = ''
+  for await (const piece of pieces) {
+    if (piece.length === 0) continue
+    yield separator + piece.map((each) => JSON.stringify(each)).join(',')
+    separator = ','
+  }
+  yield ']}'
+}
+
+export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, admitStream }) => {
   const { pipelines } = services
   api.post(
     '/pipelines',
     { schema: { tags, summary: 'Run a plan', body: newPipeline, response: answers(201, pipeline) } },
     async (request, reply) => {
       const { plan, ...rest } = request.body
-      const created = await pipelines.create({ ...present(rest), plan: services.parsePlan(plan) })
+      const created = await servicesFor(request).pipelines.create({ ...present(rest), plan: services.parsePlan(plan) })
       return reply.code(201).send(created)
     },
   )
@@ -55,9 +70,11 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
   api.get(
     '/pipelines',
     { schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed) } },
-    async ({ query: { blueprint_id: blueprintId, ...query }, url }, reply) => {
-      const answer = await shared.share(url, async () => {
-        const { count, items } = await pipelines.list(present({ ...query, blueprintId }))
+    async (request, reply) => {
+      const { blueprint_id: blueprintId, ...query } = request.query
+      const projects = visibleProjects(request)
+      const answer = await shared.share(JSON.stringify([projects, request.url]), async () => {
+        const { count, items } = await pipelines.list(present({ ...query, blueprintId, projects }))
         return { count, pipelines: items }
       })
       return reply.type('application/json; charset=utf-8').send(answer)
@@ -78,8 +95,8 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         response: answers(200, success, 404),
       },
     },
-    async ({ params }) => {
-      await pipelines.cancel(params.id)
+    async (request) => {
+      await servicesFor(request).pipelines.cancel(request.params.id)
       return done()
     },
   )
@@ -93,9 +110,9 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         response: answers(200, z.object({ count: z.int(), tasks: z.array(task) }), 404),
       },
     },
-    async ({ params }) => {
-      const tasks = await pipelines.tasks(params.id)
-      return { count: tasks.length, tasks }
+    async ({ params }, reply) => {
+      const { count, pieces } = await pipelines.tasksInPieces(params.id)
+      return reply.type('application/json; charset=utf-8').send(Readable.from(inPieces(count, pieces)))
     },
   )
   api.get(
@@ -120,12 +137,12 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         response: answers(200, z.array(task), 404),
       },
     },
-    ({ params }) => pipelines.rerun(params.id),
+    (request) => servicesFor(request).pipelines.rerun(request.params.id),
   )
   api.post(
     '/tasks/:id/rerun',
     { schema: { tags, summary: 'Run one task again', params: idParameter, response: answers(200, task, 404) } },
-    ({ params }) => pipelines.rerunTask(params.id),
+    (request) => servicesFor(request).pipelines.rerunTask(request.params.id),
   )
   api.get(
     '/pipelines/:id/logging.tar.gz',
@@ -152,13 +169,12 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'Progress as server-sent events: a snapshot now and at each change, until the run is finished',
         params: idParameter,
-        response: streams('text/event-stream', '`{ pipeline, tasks }` as the data of each event.', 404),
+        response: events('`{ pipeline, tasks }` as the data of each event.', 404, 503),
       },
     },
     async (request, reply) => {
       await pipelines.get(request.params.id)
-      const stop = stopWith(reply)
-      return streamEvents(reply, pipelines.watch(request.params.id, stop))
+      return streamEvents(reply, pipelines.watch(request.params.id, admitStream(reply)))
     },
   )
   api.get(
@@ -168,12 +184,18 @@ export const pipelineRoutes: Routes = (api, { services, shared }) => {
         tags,
         summary: 'The log of a task, going on while it runs',
         params: idParameter,
-        response: streams('text/plain', 'Lines of text.', 404),
+        response: streams('text/plain', 'Lines of text.', 404, 503),
       },
     },
     async (request, reply) => {
-      const lines = pipelines.followLog(request.params.id, stopWith(reply))
-      return reply.type('text/plain; charset=utf-8').send(Readable.from(lines))
+      const lines = await pipelines.followLog(request.params.id, admitStream(reply))
+      return reply.type('text/plain; charset=utf-8').send(Readable.from(begun(reply, lines)))
     },
   )
+}
+
+/** The client knows at once that the answer has begun, though a task that waits writes nothing. */
+async function* begun<Item>(reply: FastifyReply, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  reply.raw.flushHeaders()
+  yield* items
 }

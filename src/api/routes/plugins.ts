@@ -3,6 +3,7 @@ import type { Table } from '../../database/table.ts'
 import { domainTables } from '../../domain/index.ts'
 import { METRIC_PLANS } from '../../pipelines/plan/metric-plans.ts'
 import { publicName } from '../../pipelines/store.ts'
+import type { Fields } from '../../plugin-kit/plugin.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
 
@@ -35,6 +36,15 @@ const describeTable = ({ name, names, columns }: Table<any>) => ({
     }
   }),
 })
+
+/** Schemas as forms and other programs can read them. */
+const describedFields = (fields: Fields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      field.kind === 'json' ? { ...field, schema: z.toJSONSchema(field.schema, { unrepresentable: 'any' }) } : field,
+    ]),
+  )
 
 export const pluginRoutes: Routes = (api, { plugins }) => {
   const metric = z.object({
@@ -116,13 +126,13 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
               {
                 plugin: source.name,
                 title: source.title,
-                connection: source.connection.fields,
+                connection: describedFields(source.connection.fields),
                 scope: {
                   title: source.scope.title,
                   hasGroups: source.scope.remote !== undefined,
                   hasSearch: source.scope.remote?.search !== undefined,
                 },
-                scopeConfig: source.scopeConfig.fields,
+                scopeConfig: describedFields(source.scopeConfig.fields),
               },
             ],
       ),

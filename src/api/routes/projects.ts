@@ -1,14 +1,19 @@
 import { z } from 'zod'
 import type { NewBlueprint } from '../../pipelines/records.ts'
+import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
-import { answers, paging, success } from '../contract/common.ts'
-import { body, change, flag, given, present, text } from '../contract/lenient.ts'
+import { answers, example, paging, success } from '../contract/common.ts'
+import { body, change, flag, given, longText, present, text } from '../contract/lenient.ts'
 import { project } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 
+const option = z.any().meta({
+  anyOf: [{ type: 'object' }, { type: 'string', maxLength: 0 }, { type: 'null' }],
+  description: 'dora: `policy`; linker: `prToIssueRegexp`.',
+})
 const metrics = z.array(
-  body({ pluginName: text, pluginOption: z.any().optional(), enable: given(flag) }, [
+  body({ pluginName: text, pluginOption: option.optional(), enable: given(flag) }, [
     'projectName',
     'createdAt',
     'updatedAt',
@@ -32,9 +37,10 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
   api.get(
     '/projects',
     { schema: { tags, summary: 'Projects, newest first', querystring: list, response: answers(200, listed) } },
-    async ({ query, url }, reply) => {
-      const answer = await shared.share(url, async () => {
-        const { count, items } = await services.projects.list(present(query))
+    async (request, reply) => {
+      const names = visibleProjects(request)
+      const answer = await shared.share(JSON.stringify([names, request.url]), async () => {
+        const { count, items } = await services.projects.list(present({ ...request.query, names }))
         return { count, projects: items }
       })
       return reply.type('application/json; charset=utf-8').send(answer)
@@ -44,12 +50,12 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
   const created = body(
     {
       name: text,
-      description: given(text),
+      description: given(longText),
       metrics: given(metrics),
       blueprint: given(body(blueprintFields, READ_ONLY)),
     },
     SHOWN,
-  )
+  ).meta(example({ name: 'shop', metrics: [{ pluginName: 'dora', pluginOption: {}, enable: true }] }))
   api.post(
     '/projects',
     {
@@ -90,7 +96,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
     async ({ params }) => ({ exist: await services.projects.exists(params.projectName) }),
   )
 
-  const changed = body({ name: given(text), description: change(text, ''), metrics: change(metrics, []) }, [
+  const changed = body({ name: given(text), description: change(longText, ''), metrics: change(metrics, []) }, [
     ...SHOWN,
     'blueprint',
   ])
@@ -102,7 +108,7 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
         summary: 'Change a project; a description that is left out is cleared',
         params: named,
         body: changed,
-        response: answers(201, project, 404),
+        response: answers(201, project, 404, 409),
       },
     },
     async (request, reply) => {
@@ -110,7 +116,8 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
       const saved = await servicesFor(request).projects.update(request.params.projectName, {
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description }),
-        ...(sent && { metrics: metricsOf(sent) }),
+        // Clients of the reference send an empty list for "as they are".
+        ...(sent?.length && { metrics: metricsOf(sent) }),
       })
       return reply.code(201).send(saved)
     },

@@ -1,18 +1,24 @@
 import { z } from 'zod'
+import { withBareAddresses } from '../../address-secrets.ts'
+import { doRecorded } from '../../audit/record.ts'
+import { requireWholeText } from '../../database/table.ts'
 import { write } from '../../database/write.ts'
 import { repos } from '../../domain/code.ts'
 import { domainTables } from '../../domain/index.ts'
 import { RecordError, UserError } from '../../errors.ts'
 import { selectRows } from '../../pipelines/store.ts'
+import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers } from '../contract/common.ts'
+import { answers, example } from '../contract/common.ts'
 
 const tags = ['domain layer']
 
 /** Rows that other programs bring, straight into the domain layer. */
 export const pushRoutes: Routes = (api, { config, database }) => {
   const params = z.object({ tableName: z.string().regex(/^[A-Za-z0-9_]+$/, 'must consist of letters, digits and _') })
-  const rows = z.array(z.record(z.string(), z.any()))
+  const rows = z
+    .array(z.record(z.string(), z.any()))
+    .meta(example([{ id: 'github:GithubRepo:1:1', name: 'acme/shop', url: 'https://github.com/acme/shop' }]))
   api.post(
     '/push/:tableName',
     {
@@ -32,18 +38,22 @@ export const pushRoutes: Routes = (api, { config, database }) => {
       }
       const table = domainTables.find(({ name }) => name === tableName)
       if (!table) throw new UserError(`${tableName} is no table of the domain layer.`, { status: 403 })
-      const made = request.body.map((values, index) => {
+      const made = withBareAddresses(request.body).map((values, index) => {
         const unknown = Object.keys(values).find((name) => !table.names.includes(name))
         if (unknown) throw new UserError(`Row ${index + 1}: ${tableName} has no column ${unknown}.`)
         try {
+          requireWholeText(table, values)
           return table.row(values as any)
         } catch (error) {
           if (!(error instanceof RecordError)) throw error
           throw new UserError(`Row ${index + 1}: ${error.message}.`, { cause: error })
         }
       })
-      await write(database, made)
-      return { rowsAffected: made.length }
+      const change = { action: 'push', subject: 'domain rows', key: tableName } as const
+      return doRecorded(database, actorOf(request), change, async (inside) => {
+        await write(inside, made)
+        return { rowsAffected: made.length }
+      })
     },
   )
   api.get(

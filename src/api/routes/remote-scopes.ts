@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { UserError } from '../../errors.ts'
+import type { ApiClient } from '../../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { askSource } from '../ask-source.ts'
-import { answers, paging, REMOTE_FAILURES } from '../contract/common.ts'
+import { answers, paging, passedOn, REMOTE_FAILURES } from '../contract/common.ts'
 import { patience, stopWith } from '../stream.ts'
 import { connectionParameter } from './connections.ts'
 
@@ -17,6 +18,12 @@ const entry = z.object({
   archived: z.boolean().optional(),
   topics: z.array(z.string()).optional(),
 })
+
+/** What the other side sends need not be what it sends usually. */
+function understood<Found extends { readonly children: readonly unknown[] }>(found: Found): Found {
+  if (found.children.every((each) => entry.safeParse(each).success)) return found
+  throw new TypeError('an entry lacks what every entry has')
+}
 
 /** Opaque to clients: whatever the plugin needs to find the next page. */
 const writeToken = (next: unknown) => (next === undefined ? '' : Buffer.from(JSON.stringify(next)).toString('base64'))
@@ -55,8 +62,12 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
         const { groupId, pageToken } = request.query
         const page = pageToken ? { page: readToken(pageToken) } : {}
         const group = groupId && groupId !== 'null' ? { group: groupId } : {}
-        const { children, next } = await askSource(source, services, request.params.connectionId, (client, settings) =>
-          remote.list({ client, settings, signal: patience(stopWith(reply)), ...group, ...page }),
+        const { children, next } = await askSource(
+          source,
+          services,
+          request.params.connectionId,
+          async (client, settings) =>
+            understood(await remote.list({ client, settings, signal: patience(stopWith(reply)), ...group, ...page })),
         )
         return { children, nextPageToken: writeToken(next) }
       },
@@ -82,8 +93,8 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
       },
       async (request, reply) => {
         const { page, pageSize } = request.query
-        const found = await askSource(source, services, request.params.connectionId, (client, settings) =>
-          search({ client, settings, signal: patience(stopWith(reply)), ...request.query }),
+        const found = await askSource(source, services, request.params.connectionId, async (client, settings) =>
+          understood(await search({ client, settings, signal: patience(stopWith(reply)), ...request.query })),
         )
         return { ...found, page, pageSize }
       },
@@ -96,28 +107,42 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
         tags,
         summary: `A GET request to ${title} itself, signed by the connection`,
         params: z.object({ ...params.shape, '*': z.string().meta({ description: 'Path below the endpoint' }) }),
-        querystring: z.record(z.string(), z.any()),
-        response: answers(200, z.any(), 404, ...REMOTE_FAILURES),
+        querystring: z.looseObject({}).catchall(z.any()),
+        response: passedOn(404, ...REMOTE_FAILURES),
       },
     },
     async (request, reply) => {
-      const { connectionId, '*': path } = request.params
+      const { connectionId } = request.params
+      const path = pathOf(request.url)
       const every = Array.from({ length: 500 }, (_, index) => 100 + index)
-      const answer = await askSource(source, services, connectionId, (client) =>
-        client.send({ path: requirePath(path), query: request.query, accept: every }, patience(stopWith(reply))),
-      )
+      const answer = await askSource(source, services, connectionId, async (client) => {
+        const sent = { path, query: request.query, accept: every }
+        const { status, headers, body } = await client.send(sent, patience(stopWith(reply)))
+        const own = Object.entries(headers).filter(([name]) => name.startsWith('x-'))
+        return { status, headers: quoted(client, Object.fromEntries(own)), body: quoted(client, body) }
+      })
       if (answer.body === undefined) {
         throw new UserError(`${title} did not answer with JSON.`, { status: 502 })
       }
-      const own = Object.entries(answer.headers).filter(([name]) => name.startsWith('x-'))
-      return reply.code(answer.status).headers(Object.fromEntries(own)).send(answer.body)
+      return reply.code(answer.status).headers(answer.headers).send(answer.body)
     },
   )
 }
 
-/** Below the endpoint, and nowhere else. */
-function requirePath(path: string): string {
-  const isPath = !/^[a-z][a-z0-9+.-]*:|\\/i.test(path) && !path.split('/').includes('..') && !path.startsWith('/')
-  if (!isPath) throw new UserError('The path must lie below the endpoint of the connection.')
+/** Some servers answer with what they were sent, and whoever may ask here may not know the secrets. */
+function quoted<Value>(client: ApiClient, value: Value): Value {
+  const text = JSON.stringify(value) ?? ''
+  const clean = client.redact(text)
+  return clean === text ? value : JSON.parse(clean)
+}
+
+const PLACE = '/proxy/rest/'
+
+/** As it was sent: names with an encoded slash in them must stay one part. Where it leads is checked when it is asked. */
+function pathOf(url: string): string {
+  const [path = ''] = url.slice(url.indexOf(PLACE) + PLACE.length).split(/[?#]/)
+  if (/^[a-z][a-z0-9+.-]*(?::|%3a)/i.test(path) || path.startsWith('/')) {
+    throw new UserError('The path must lie below the endpoint of the connection.')
+  }
   return path
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { answers, id } from '../contract/common.ts'
-import { sentScopeConfig, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { newScopeConfig, sentScopeConfig, shownScopeConfig } from '../contract/plugin-fields.ts'
 import { connectionParameter } from './connections.ts'
 
 /** Rules by which the scopes of a data source are understood. */
@@ -33,12 +33,13 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         tags,
         summary: `Create a ${title} scope config`,
         params: connectionParameter,
-        body: sent,
+        body: newScopeConfig(scopeConfig.fields),
         response: answers(201, shown, 404),
       },
     },
     async (request, reply) => {
       const { connectionId } = request.params
+      await services.scopeConfigs.requireFreeName(plugin, request.body.name)
       return reply.code(201).send(await servicesFor(request).scopeConfigs.create(plugin, connectionId, request.body))
     },
   )
@@ -58,8 +59,9 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         response: answers(200, shown, 404),
       },
     },
-    (request) => {
+    async (request) => {
       const { connectionId, scopeConfigId } = request.params
+      await services.scopeConfigs.requireFreeName(plugin, request.body.name, scopeConfigId)
       return servicesFor(request).scopeConfigs.update(plugin, connectionId, scopeConfigId, request.body)
     },
   )

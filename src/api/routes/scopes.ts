@@ -1,9 +1,18 @@
 import { z } from 'zod'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { answers, id, queryFlag, timeOrNull } from '../contract/common.ts'
+import {
+  answers,
+  example,
+  FURTHEST_PAGE,
+  id,
+  LARGEST_PAGE,
+  queryFlag,
+  timeOrNull,
+  wholeNumber,
+} from '../contract/common.ts'
 import { present } from '../contract/lenient.ts'
-import { sentScope, shownScope, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { exampleScope, sentScope, shownScope, shownScopeConfig } from '../contract/plugin-fields.ts'
 import { connectionParameter } from './connections.ts'
 
 const scopeParameter = z.object({ connectionId: id, scopeId: z.string() })
@@ -23,7 +32,9 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
     blueprints: z.array(z.looseObject({ id: z.int(), name: z.string(), projectName: z.string() })).optional(),
   })
 
-  const data = z.object({ data: z.array(sent) })
+  const data = z
+    .object({ data: z.array(sent) })
+    .meta(example({ data: [exampleScope(scope.table, Object.values(scope.options))] }))
   api.put(
     base,
     {
@@ -37,10 +48,9 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
     },
     (request) => servicesFor(request).scopes.put(plugin, request.params.connectionId, request.body.data),
   )
-  const wholeNumber = z.coerce.number().int()
   const list = z.object({
-    page: wholeNumber.min(1).max(1_000_000_000).optional(),
-    pageSize: wholeNumber.min(1).max(1000).optional(),
+    page: wholeNumber(1, FURTHEST_PAGE).optional(),
+    pageSize: wholeNumber(1, LARGEST_PAGE).optional(),
     searchTerm: z.string().optional(),
     ...withBlueprints,
   })

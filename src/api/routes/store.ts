@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { doRecorded } from '../../audit/record.ts'
 import { findRow, insertRow, updateRows } from '../../pipelines/store.ts'
 import { store } from '../../system/state.ts'
+import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
 
@@ -8,12 +10,12 @@ const tags = ['store']
 const params = z.object({ key: z.string().min(1).max(255) })
 
 /** Small things that the web page remembers. */
-export const storeRoutes: Routes = (api, { database: { kysely } }) => {
+export const storeRoutes: Routes = (api, { database }) => {
   api.get(
     '/store/:key',
     { schema: { tags, summary: 'What was stored; null for nothing', params, response: answers(200, z.any()) } },
     async (request, reply) => {
-      const row = await findRow(kysely, store, { store_key: request.params.key })
+      const row = await findRow(database.kysely, store, { store_key: request.params.key })
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(row?.store_value ?? null))
     },
   )
@@ -23,9 +25,11 @@ export const storeRoutes: Routes = (api, { database: { kysely } }) => {
     async (request, reply) => {
       const { key } = request.params
       const value = request.body ?? null
-      await kysely.transaction().execute(async (transaction) => {
-        const changed = await updateRows(transaction, store, { store_key: key }, { store_value: value })
-        if (changed === 0) await insertRow(transaction, store, { store_key: key, store_value: value })
+      const change = { action: 'update', subject: 'store', key } as const
+      await doRecorded(database, actorOf(request), change, async ({ kysely: inside }) => {
+        const changed = await updateRows(inside, store, { store_key: key }, { store_value: value })
+        if (changed === 0) await insertRow(inside, store, { store_key: key, store_value: value })
+        return value
       })
       return reply.code(201).type('application/json; charset=utf-8').send(JSON.stringify(value))
     },

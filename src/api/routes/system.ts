@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
+import { UnavailableError } from '../../errors.ts'
 import { pipelines } from '../../system/pipelines.ts'
 import type { Routes } from '../api.ts'
 import { answers, streams, success } from '../contract/common.ts'
@@ -13,7 +14,7 @@ export const systemRoutes: Routes = (api, { database: { kysely } }) => {
   api.get(
     '/ping',
     { schema: { tags, summary: 'Does the server listen?', response: streams('text/plain', 'Nothing.') } },
-    async (_request, reply) => reply.send(),
+    async (_request, reply) => reply.type('text/plain; charset=utf-8').send(''),
   )
   // Tables are made to match before the server listens, so there is no other state.
   api.get('/ready', { schema: { tags, summary: 'Can it be used?', response: answers(200, success, 503) } }, async () =>
@@ -21,19 +22,14 @@ export const systemRoutes: Routes = (api, { database: { kysely } }) => {
   )
   api.get(
     '/health',
-    { schema: { tags, summary: 'Does its database answer?', response: answers(200, success, 500) } },
-    async (request, reply) => {
+    { schema: { tags, summary: 'Does its database answer?', response: answers(200, success) } },
+    async () => {
       const read = kysely.selectFrom(pipelines.name).select('id').limit(1).execute()
       const late = new Promise<never>((_done, fail) => {
-        setTimeout(() => fail(new Error('the database did not answer in time')), HEALTH_MS).unref()
+        setTimeout(() => fail(new UnavailableError('The database does not answer in time.')), HEALTH_MS).unref()
       })
-      try {
-        await Promise.race([read, late])
-        return envelope(true, 'good')
-      } catch (error) {
-        request.log.error({ err: error }, 'health')
-        return reply.code(500).send(envelope(false, 'The database does not answer.'))
-      }
+      await Promise.race([read, late])
+      return envelope(true, 'good')
     },
   )
   api.get(

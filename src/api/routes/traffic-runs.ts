@@ -6,15 +6,16 @@ import { preview } from '../../traffic/preview.ts'
 import { reverseSwitch } from '../../traffic/reverse.ts'
 import { describeSwitch, getSwitch, journalOf, planOf } from '../../traffic/store.ts'
 import type { Routes } from '../api.ts'
-import { answers, queryFlag, streams } from '../contract/common.ts'
+import { answers, events, queryFlag, wholeNumber } from '../contract/common.ts'
+import { bounded } from '../contract/lenient.ts'
 import { journalRecord, switchRecord, transitionAnswers, transitionBody } from '../contract/traffic.ts'
-import { stopWith, streamEvents } from '../stream.ts'
+import { streamEvents } from '../stream.ts'
 import { actorName, BASE, idParameter, tags, versionOf } from './traffic.ts'
 
 const POLL_MS = 1_000
 
 /** Switches at work: what moves them on, and what came of it. */
-export const trafficRunRoutes: Routes = (api, { database }) => {
+export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
   const engine = engineOn(database)
   const entriesOf = async (id: string, after: number) =>
     (await journalOf(database, id, after)).map(({ switch_id: _id, at, ...entry }) => ({
@@ -57,7 +58,7 @@ export const trafficRunRoutes: Routes = (api, { database }) => {
         tags,
         summary: 'Pass the approval gate of the step in force',
         params: idParameter,
-        body: z.strictObject({ reason: z.string().optional() }).default({}),
+        body: z.strictObject({ reason: bounded(1000).optional() }).default({}),
         response: answers(200, switchRecord, 404, 409),
       },
     },
@@ -73,7 +74,7 @@ export const trafficRunRoutes: Routes = (api, { database }) => {
         tags,
         summary: 'A new draft in the other direction',
         params: idParameter,
-        body: z.strictObject({ sourceSecurityGroup: z.string().optional() }).default({}),
+        body: z.strictObject({ sourceSecurityGroup: bounded(255).optional() }).default({}),
         response: answers(201, switchRecord, 404, 422, 502),
       },
     },
@@ -119,7 +120,7 @@ export const trafficRunRoutes: Routes = (api, { database }) => {
         tags,
         summary: 'What was done and what came of it',
         params: idParameter,
-        querystring: z.object({ after: z.coerce.number().int().default(0) }),
+        querystring: z.object({ after: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0) }),
         response: answers(200, z.array(journalRecord), 404),
       },
     },
@@ -133,13 +134,13 @@ export const trafficRunRoutes: Routes = (api, { database }) => {
         summary:
           'The journal as it grows, as server-sent events; ends when the switch is finished or nobody works on it',
         params: idParameter,
-        querystring: z.object({ after: z.coerce.number().int().default(0), follow: queryFlag }),
-        response: streams('text/event-stream', 'One journal entry an event; repeat with ?after=sequence.', 404),
+        querystring: z.object({ after: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0), follow: queryFlag }),
+        response: events('One journal entry an event; repeat with ?after=sequence.', 404, 503),
       },
     },
     async ({ params, query }, reply) => {
       const { id } = await getSwitch(database, params.id)
-      return streamEvents(reply, eventsOf(id, query.after, query.follow !== false, stopWith(reply)))
+      return streamEvents(reply, eventsOf(id, query.after, query.follow !== false, admitStream(reply)))
     },
   )
 

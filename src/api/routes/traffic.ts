@@ -1,13 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { decimalOf } from '../../decimal.ts'
+import { UserError } from '../../errors.ts'
 import { engineOn } from '../../traffic/connect.ts'
-import { diffSides } from '../../traffic/diff.ts'
-import { lintPlan } from '../../traffic/lint-plan.ts'
-import { lintText } from '../../traffic/lint-text.ts'
 import { liveManifests } from '../../traffic/live-manifests.ts'
-import { type Plan, parsePlan, readPlan } from '../../traffic/plan.ts'
+import type { Plan } from '../../traffic/plan.ts'
 import { joinFiles, manifestsOf, renderPhase } from '../../traffic/render.ts'
-import { simulate } from '../../traffic/simulate.ts'
+import type { SimulationOptions } from '../../traffic/simulate.ts'
 import {
   createSwitch,
   describeSwitch,
@@ -17,10 +16,9 @@ import {
   replacePlan,
   type SwitchRow,
 } from '../../traffic/store.ts'
-import { requirePlan } from '../../traffic/submit-plan.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, streams } from '../contract/common.ts'
+import { answers, eitherWay, example } from '../contract/common.ts'
 import {
   differenceRecord,
   findingRecord,
@@ -28,13 +26,11 @@ import {
   simulationBody,
   simulationRecord,
   switchRecord,
+  yamlText,
 } from '../contract/traffic.ts'
 
 export const tags = ['traffic switches']
 export const BASE = '/v1/traffic-switches'
-
-const readBody = (body: z.infer<typeof planBody>): Plan =>
-  requirePlan('yaml' in body && typeof body.yaml === 'string' ? parsePlan(body.yaml) : readPlan(body))
 
 export const idParameter = z.object({ id: z.string() })
 export const actorName = (request: FastifyRequest): string => {
@@ -44,11 +40,19 @@ export const actorName = (request: FastifyRequest): string => {
 /** `If-Match: "7"` */
 export const versionOf = ({ headers }: FastifyRequest): number | undefined => {
   const text = headers['if-match']?.replaceAll(/[W/"]/g, '')
-  return text === undefined || text === '*' ? undefined : Number(text)
+  if (text === undefined || text === '*') return undefined
+  const version = decimalOf(text)
+  if (version === undefined) throw new UserError('If-Match must be a version, such as "7", or *.')
+  return version
 }
 
 /** Plans of switches, and what can be told of them without acting. */
-export const trafficRoutes: Routes = (api, { database }) => {
+export const trafficRoutes: Routes = (api, { database, heavy }) => {
+  const readBody = async ({ yaml, ...plan }: z.infer<typeof planBody>): Promise<Plan> => {
+    if (yaml === undefined) return heavy.run('planFromValue', plan)
+    if (Object.keys(plan).length > 0) throw new UserError('Send either yaml or the fields of a plan.')
+    return heavy.run('planFromText', yaml)
+  }
   const engine = engineOn(database)
   const manifests = (row: SwitchRow, phase: string) =>
     renderPhase(planOf(row), phase, { targetGroupArn: row.target_group_arn ?? undefined })
@@ -69,7 +73,9 @@ export const trafficRoutes: Routes = (api, { database }) => {
       },
     },
     async (request, reply) =>
-      reply.code(201).send(describeSwitch(await createSwitch(database, readBody(request.body), actorName(request)))),
+      reply
+        .code(201)
+        .send(describeSwitch(await createSwitch(database, await readBody(request.body), actorName(request)))),
   )
   api.post(
     `${BASE}/lint`,
@@ -77,11 +83,13 @@ export const trafficRoutes: Routes = (api, { database }) => {
       schema: {
         tags,
         summary: 'Findings about a plan or about any manifests; nothing is stored',
-        body: z.strictObject({ yaml: z.string(), against: z.string().default('') }),
+        body: z
+          .strictObject({ yaml: yamlText, against: yamlText.default('') })
+          .meta(example({ yaml: 'kind: Service\nmetadata: { name: web }' })),
         response: answers(200, z.array(findingRecord), 400),
       },
     },
-    async ({ body }) => lintText(body.yaml, body.against),
+    async ({ body }) => [...(await heavy.run('lintText', body.yaml, body.against))],
   )
   api.get(
     `${BASE}/:id`,
@@ -105,7 +113,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
     async (request) => {
       const { id } = await getSwitch(database, request.params.id)
       return describeSwitch(
-        await replacePlan(database, id, readBody(request.body), actorName(request), versionOf(request)),
+        await replacePlan(database, id, await readBody(request.body), actorName(request), versionOf(request)),
       )
     },
   )
@@ -119,7 +127,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
         response: answers(200, z.array(findingRecord), 404),
       },
     },
-    async ({ params }) => lintPlan(planOf(await getSwitch(database, params.id))),
+    async ({ params }) => [...(await heavy.run('lintPlan', planOf(await getSwitch(database, params.id))))],
   )
   api.get(
     `${BASE}/:id/manifests`,
@@ -132,8 +140,9 @@ export const trafficRoutes: Routes = (api, { database }) => {
           phase: z.string().default('step-0'),
           format: z.enum(['yaml', 'json']).default('yaml'),
         }),
-        response: streams(
+        response: eitherWay(
           'application/yaml',
+          z.array(z.object({ path: z.string(), content: z.string() })),
           'All files in one stream; with format=json a list of { path, content }.',
           404,
           422,
@@ -156,7 +165,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
         body: z.strictObject({
           from: z.string().default('step-0'),
           to: z.string().default('step-1'),
-          against: z.string().optional(),
+          against: yamlText.optional(),
           side: z.enum(['current', 'target']).default('current'),
           live: z.boolean().default(false),
         }),
@@ -171,7 +180,7 @@ export const trafficRoutes: Routes = (api, { database }) => {
           ? manifestsOf(manifests(row, body.from))
           : { current: '', target: '', [body.side]: body.against }
       }
-      const differences = diffSides(await beforeOf(), manifestsOf(manifests(row, body.to)))
+      const differences = await heavy.run('diffSides', await beforeOf(), manifestsOf(manifests(row, body.to)))
       return differences.map(({ before = null, after = null, ...rest }) => ({ ...rest, before, after }))
     },
   )
@@ -187,6 +196,6 @@ export const trafficRoutes: Routes = (api, { database }) => {
       },
     },
     async ({ params, body }) =>
-      simulate(planOf(await getSwitch(database, params.id)), body as Parameters<typeof simulate>[1]),
+      heavy.run('simulate', planOf(await getSwitch(database, params.id)), body as SimulationOptions),
   )
 }

@@ -4,7 +4,7 @@ import { type ApiKey, apiKeyService } from '../access/api-keys.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, success } from '../contract/common.ts'
-import { sentConnection, shownConnection } from '../contract/plugin-fields.ts'
+import { newConnection, sentConnection, shownConnection } from '../contract/plugin-fields.ts'
 import { apiKey } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 import { BASE, BY_ID, BY_NAME, WEBHOOK } from './webhook-places.ts'
@@ -53,7 +53,7 @@ export const webhookConnectionRoutes: Routes = (api, { database, secrets, servic
       schema: {
         tags,
         summary: 'Create a webhook connection and an API key for it; the answer shows the key, and nothing will again',
-        body,
+        body: newConnection({}),
         response: answers(200, whole),
       },
     },

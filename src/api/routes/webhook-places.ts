@@ -50,8 +50,7 @@ export const BY_PROJECT: Place = {
     const isOwn = (each: { pluginName: string; connectionId: number }) =>
       each.pluginName === WEBHOOK && each.connectionId === connectionId
     if (!blueprint.connections.some(isOwn)) {
-      const connections = [...blueprint.connections, { pluginName: WEBHOOK, connectionId, scopes: [] }]
-      await services.blueprints.update(blueprint.id, { connections })
+      await services.blueprints.addScopes(blueprint.id, async () => [{ pluginName: WEBHOOK, connectionId, scopes: [] }])
     }
     return connectionId
   },

@@ -11,8 +11,8 @@ import { lintText } from '../../traffic/lint-text.ts'
 import { liveManifests } from '../../traffic/live-manifests.ts'
 import type { Plan } from '../../traffic/plan.ts'
 import { joinFiles, manifestsOf, phasesOf, type RenderedFile, renderPhase } from '../../traffic/render.ts'
+import { planFromText } from '../../traffic/require-plan.ts'
 import { simulate } from '../../traffic/simulate.ts'
-import { planFromText } from '../../traffic/submit-plan.ts'
 import { EXIT, guarded, print, printJson, readText } from './output.ts'
 
 const lint = new Command('lint')

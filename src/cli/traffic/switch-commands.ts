@@ -5,10 +5,11 @@ import type { Database } from '../../database/database.ts'
 import { act, approve, type Engine, type Request } from '../../traffic/engine.ts'
 import { TrafficError } from '../../traffic/finding.ts'
 import { preview } from '../../traffic/preview.ts'
+import { planFromText } from '../../traffic/require-plan.ts'
 import { reverseSwitch } from '../../traffic/reverse.ts'
 import { ACTIONS, type Action } from '../../traffic/state.ts'
 import { describeSwitch, getSwitch, journalOf, listSwitches, type SwitchRow } from '../../traffic/store.ts'
-import { planFromText, submitPlan } from '../../traffic/submit-plan.ts'
+import { submitPlan } from '../../traffic/submit-plan.ts'
 import { guarded, print, printJson, readText } from './output.ts'
 
 const POLL_MS = 2_000
@@ -27,10 +28,10 @@ const show = (row: SwitchRow, isJson: boolean | undefined): void => {
     printJson({ ...rest, plan })
     return
   }
-  const weights = plan.steps[row.step]!.weights
-  print(
-    `${row.id}: ${row.state}, step ${row.step} of ${plan.steps.length - 1} (${weights.current}/${weights.target})${row.problem ? `\n  problem: ${row.problem}` : ''}\n  possible now: ${rest.actions.join(', ') || 'nothing'}`,
-  )
+  const weights = plan.steps[row.step]?.weights
+  const step = weights ? `, step ${row.step} of ${plan.steps.length - 1} (${weights.current}/${weights.target})` : ''
+  const problem = rest.problem ? `\n  problem: ${rest.problem}` : ''
+  print(`${row.id}: ${row.state}${step}${problem}\n  possible now: ${rest.actions.join(', ') || 'nothing'}`)
 }
 
 interface ActionFlags {

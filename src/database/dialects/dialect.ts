@@ -31,8 +31,17 @@ export interface Dialect {
   createTable(table: Table<any>): string
   /** A table that only this connection sees. It is dropped without ending the transaction under way. */
   readonly temporary: { create(table: Table<any>): string; drop(name: string): string }
+  /** Makes the server refuse to change or delete rows of a table, where our user may make triggers. */
+  readonly appendOnly: {
+    readonly statements: (table: Table<any>) => readonly string[]
+    /** Whether they failed for want of a right. */
+    readonly isRefused: (error: unknown) => boolean
+    /** The schema that tables are in. */
+    readonly schema: string
+  }
   /** Changes a column of the live table to the wider type of the definition. */
   widenColumn(table: Table<any>, name: string): string
+  dropIndex(table: string, index: string): string
   /** Start of the day, ISO week (Monday) or month that `expression` falls in, as a date. */
   startOf(unit: 'day' | 'week' | 'month', expression: string): string
   /** Whole and part seconds from `start` to `end`, as a double. */
@@ -103,7 +112,7 @@ export function indexesOf(table: Table<any>): IndexShape[] {
       [unique, true],
     ] as const) {
       if (!mark) continue
-      const indexName = shortName(mark === true ? `idx_${table.name}_${name}` : `idx_${table.name}_${mark}`)
+      const indexName = nameOfIndex(table.name, mark === true ? name : mark)
       const shape = shapes.get(indexName) ?? { columns: [], unique: isUnique, isGathered }
       shape.columns.push(name)
       shapes.set(indexName, shape)
@@ -111,6 +120,9 @@ export function indexesOf(table: Table<any>): IndexShape[] {
   }
   return [...shapes].map(([name, shape]) => ({ name, ...shape }))
 }
+
+/** `part` is a column, or what an index of several is called. */
+export const nameOfIndex = (table: string, part: string): string => shortName(`idx_${table}_${part}`)
 
 function shortName(name: string): string {
   if (name.length <= LONGEST_IDENTIFIER) return name

@@ -1,6 +1,7 @@
 /** Bulk writing by statements of many rows, each within what the server takes in one packet. */
 import { isUtf8 } from 'node:buffer'
 import type { Pool } from 'mysql2'
+import { byName } from '../../by-name.ts'
 import type { Database } from '../database.ts'
 import type { Cell } from '../fit.ts'
 import { type CellRows, sentCells, sentNames } from '../rows.ts'
@@ -8,7 +9,7 @@ import type { Table } from '../table.ts'
 import { broughtBy, type Dialect, quoteAll } from './dialect.ts'
 
 /** Strings are quoted with a backslash before what the parser would take for its own. */
-const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' }
+const ESCAPES: Record<string, string> = byName({ '\\': '\\\\', "'": "\\'", '\0': '\\0' })
 const quoted = (text: string) =>
   /['\\\0]/.test(text) ? `'${text.replace(/['\\\0]/g, (each) => ESCAPES[each] as string)}'` : `'${text}'`
 function literal(cell: Cell): string {

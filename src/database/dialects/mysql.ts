@@ -1,10 +1,13 @@
 /** MySQL 8 and MariaDB 10.6+. Statements keep to what both understand: `values(column)` in upserts, no row alias. */
 import { Kysely, MysqlDialect, sql } from 'kysely'
 import mysql2, { type Pool, type PoolConnection } from 'mysql2'
+import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
-import type { Database } from '../database.ts'
+import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
 import { codeOf, explainWith, rowTooLarge, type Trouble } from '../explain.ts'
+import { holding, holdingOn, requireNoneHeld } from '../held.ts'
+import { inLine } from '../line.ts'
 import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
@@ -26,14 +29,14 @@ const TYPES: Record<Column['kind'], string> = {
   bytes: 'longblob',
 }
 /** Catalogue names back to kinds. MariaDB's json is a longtext. */
-const KINDS: Record<string, string> = {
+const KINDS: Record<string, string> = byName({
   varchar: 'string',
   longtext: 'text',
   int: 'integer',
   tinyint: 'boolean',
   datetime: 'timestamp',
   longblob: 'bytes',
-}
+})
 
 /** A row's columns outside text and blob may not exceed 65,535 bytes; a varchar counts four bytes a character. */
 const LONGEST_ROW_BYTES = 65_535
@@ -67,6 +70,21 @@ export const mysql: Dialect = {
     create: (table) => createTemporary(mysql, table),
     drop: (name) => `drop temporary table if exists ${quote(name)}`,
   },
+  appendOnly: {
+    schema: 'database()',
+    statements: ({ name }) =>
+      ['update', 'delete'].map(
+        (change) => `create trigger ${quote(`${name}_${change}`)} before ${change} on ${quote(name)} for each row
+          signal sqlstate '45000' set message_text = '${name} is only ever added to'`,
+      ),
+    isRefused: (error) =>
+      [
+        'ER_BINLOG_CREATE_ROUTINE_NEED_SUPER',
+        'ER_TABLEACCESS_DENIED_ERROR',
+        'ER_SPECIFIC_ACCESS_DENIED_ERROR',
+      ].includes(codeOf(error)),
+  },
+  dropIndex: (table, index) => `alter table ${quote(table)} drop index ${quote(index)}`,
   widenColumn(table, name) {
     const column = table.columns[name] as Column
     return `alter table ${quote(table.name)} modify column ${quote(name)} ${this.columnType(column, table)}${column.isKey ? ' not null' : ' null'}`
@@ -102,8 +120,9 @@ const SESSION = [
   `sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'`,
   // A reader that streams a table may pause longer than the default minute while its batch is written.
   'net_write_timeout = 3600',
-  // Gap locks of the default level make parallel writers of one table wait for each other, or deadlock.
-  `transaction_isolation = 'READ-COMMITTED'`,
+  // Gap locks of the default level make parallel writers of one table wait for each other, or deadlock. Not by the name of
+  // a variable, of which servers have different ones: a second try would come after the first transaction has begun.
+  'transaction isolation level read committed',
 ]
 
 function openPool(url: string, connectionLimit: number): Pool {
@@ -143,14 +162,14 @@ function openPool(url: string, connectionLimit: number): Pool {
       return next()
     },
   })
+  const getConnection = pool.getConnection.bind(pool)
+  pool.getConnection = (callback) => {
+    requireNoneHeld(pool)
+    getConnection(callback)
+  }
   pool.on('connection', (connection: PoolConnection) => {
-    for (const setting of SESSION) {
-      connection.query(`set session ${setting}`, (error: unknown) => {
-        // The isolation level has another name on MariaDB before 11.1.
-        const [name, value] = setting.split(' = ')
-        if (error && name === 'transaction_isolation') connection.query(`set session tx_isolation = ${value}`, () => {})
-      })
-    }
+    // What they fail with, the first statement after them fails with too.
+    for (const setting of SESSION) connection.query(`set session ${setting}`, () => {})
   })
   return pool
 }
@@ -174,7 +193,7 @@ export async function connectMysql(url: string, connections: number): Promise<Da
   const most = packet - PACKET_MARGIN
   const allowed: StatementSize = {
     ...{ most, enough: Math.min(LONGEST_STATEMENT, most) },
-    tooLarge: (table, bytes) => rowTooLarge(url, 3306, { table, bytes, most: packet }),
+    tooLarge: (table, bytes) => rowTooLarge({ table, bytes, most: packet }),
   }
   return databaseOn(pool, { url, allowed }, createTurns(connections))
 }
@@ -184,11 +203,11 @@ interface Settings {
   readonly allowed: StatementSize
 }
 
-/** Without turns: on the one connection of a transaction. */
-function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
+/** Without turns: on the one connection of a transaction, which is one of `whole`. */
+function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
     const opened = new Kysely<any>({ dialect: new MysqlDialect({ pool: pool as Pool }) })
-    return turns ? inTurns(opened, turns, signal) : opened
+    return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
   }
   const kysely = open()
   const database: Database = {
@@ -197,29 +216,44 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
     sendRows: insertWriter(pool, mysql, settings.allowed),
     gather: gatherCells,
     transaction: (body) =>
-      inTransaction(pool, (own) => {
+      inTransaction(pool, (own, atEnd) => {
+        const inside = databaseOn(own, settings, undefined, whole)
         const nested: Database = {
-          ...databaseOn(own, settings),
-          transaction: (part) => part(nested),
+          ...inside,
+          transaction: (part) => inside.transaction((inner) => part({ ...inner, locked: nested.locked })),
           until: () => nested,
+          async locked(name, part) {
+            atEnd('do release_all_locks()')
+            await takeLock(inside.kysely, name)
+            return part()
+          },
           // A deadlock undoes the whole transaction: sending its last statement again would keep only that one.
           isRetryable: () => false,
         }
-        return body(nested)
+        return holding(pool, () => body(nested))
       }),
     async aside(body) {
+      requireNoneHeld(whole)
       const own = databaseOn(openPool(settings.url, 1), settings, createTurns(1))
       return body(own).finally(() => own.close())
     },
     until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
     describe: () => describe(kysely),
     locked: (name, body) =>
+      inLine(whole, name, () =>
+        database.aside((own) =>
+          own.kysely.connection().execute(async (connection) => {
+            await takeLock(connection, name)
+            return body()
+          }),
+        ),
+      ),
+    lockedBriefly: (name, body) =>
       database.aside((own) =>
-        own.kysely.connection().execute(async (connection) => {
-          // Names are per server, and at most 64 characters. Ends with its connection.
-          const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
-          await sql`select get_lock(${lock}, 86400)`.execute(connection)
-          return body()
+        own.transaction(async (inside) => {
+          await sql.raw(`set session wait_timeout = ${LONGEST_SILENCE_SECONDS}`).execute(inside.kysely)
+          await takeLock(inside.kysely, name, LONGEST_WAIT_SECONDS)
+          return body(inside)
         }),
       ),
     isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
@@ -233,6 +267,17 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns): Database {
   return database
 }
 
+const A_DAY = 86_400
+
+/** Names are per server, and at most 64 characters. Ends with its connection. */
+async function takeLock(queries: Kysely<any>, name: string, seconds = A_DAY): Promise<void> {
+  const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
+  const { rows } = await sql<{ taken: number }>`select get_lock(${lock}, ${seconds}) as taken`.execute(queries)
+  if (rows[0]?.taken !== 1) {
+    throw Object.assign(new Error(`the lock ${name} was not free in time`), { code: 'ER_LOCK_WAIT_TIMEOUT' })
+  }
+}
+
 async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
   const columns = await sql<Catalogue['columns'][number]>`
     select table_name as table_name, column_name as column_name, data_type as type,
@@ -244,7 +289,7 @@ async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
   return liveTables({ columns: columns.rows, indexes: indexes.rows }, KINDS)
 }
 
-const TROUBLES: Record<string, Trouble> = {
+const TROUBLES: Record<string, Trouble> = byName({
   ER_ACCESS_DENIED_ERROR: 'password',
   ER_DBACCESS_DENIED_ERROR: 'password',
   ER_ACCESS_DENIED_NO_PASSWORD_ERROR: 'password',
@@ -254,5 +299,13 @@ const TROUBLES: Record<string, Trouble> = {
   ER_RECORD_FILE_FULL: 'diskFull',
   ER_DISK_FULL: 'diskFull',
   ER_CON_COUNT_ERROR: 'noConnection',
+  ER_SERVER_SHUTDOWN: 'lost',
+  ER_ABORTING_CONNECTION: 'lost',
+  ER_NEW_ABORTING_CONNECTION: 'lost',
+  ER_CONNECTION_KILLED: 'lost',
+  ER_FORCING_CLOSE: 'lost',
+  ER_NORMAL_SHUTDOWN: 'lost',
+  PROTOCOL_CONNECTION_LOST: 'lost',
+  PROTOCOL_SEQUENCE_TIMEOUT: 'silent',
   ER_NET_PACKET_TOO_LARGE: 'packet',
-}
+})

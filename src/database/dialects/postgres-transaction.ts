@@ -30,19 +30,26 @@ const SAVEPOINTS: readonly (readonly [pattern: RegExp, replacement: string])[] =
   [/^rollback$/, 'rollback to savepoint part; release savepoint part'],
 ]
 
-function asPart(statement: unknown): unknown {
-  if (typeof statement !== 'string') return statement
+function asPart(statement: string): string {
   const savepoint = SAVEPOINTS.find(([pattern]) => pattern.test(statement))
   return savepoint ? statement.replace(...savepoint) : statement
 }
 
-/** A pool of the one connection that a transaction runs on, as far as this folder uses one. */
+/**
+ * A pool of the one connection that a transaction runs on, as far as this folder uses one. Statements that are sent at once
+ * wait for each other: the driver is about to refuse them.
+ */
 export function poolOf(client: pg.PoolClient): pg.Pool {
-  const query = client.query.bind(client) as (...rest: unknown[]) => unknown
-  const borrowed = {
-    query: (statement: unknown, ...rest: unknown[]) => query(asPart(statement), ...rest),
-    release() {},
+  const send = client.query.bind(client) as (...rest: unknown[]) => unknown
+  let last: Promise<unknown> = Promise.resolve()
+  function query(statement: unknown, ...rest: unknown[]): unknown {
+    // A cursor or a COPY is given back before it has begun.
+    if (typeof statement !== 'string') return send(statement, ...rest)
+    const answer = last.then(() => send(asPart(statement), ...rest))
+    last = answer.catch(() => {})
+    return answer
   }
+  const borrowed = { query, release() {} }
   const pool = {
     connect: async () => borrowed,
     // A statement that fails ends a transaction, unless it is a part of its own.

@@ -1,10 +1,13 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import Cursor from 'pg-cursor'
+import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
-import type { Database } from '../database.ts'
+import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS } from '../database.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
 import { codeOf, explainWith, type Trouble } from '../explain.ts'
+import { holding, holdingOn, requireNoneHeld } from '../held.ts'
+import { inLine } from '../line.ts'
 import type { Column } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
@@ -26,13 +29,13 @@ const TYPES: Record<Column['kind'], string> = {
   bytes: 'bytea',
 }
 /** Catalogue names back to kinds. */
-const KINDS: Record<string, string> = {
+const KINDS: Record<string, string> = byName({
   'character varying': 'string',
   'timestamp with time zone': 'timestamp',
   'double precision': 'double',
   jsonb: 'json',
   bytea: 'bytes',
-}
+})
 
 const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
 
@@ -55,6 +58,20 @@ export const postgres: Dialect = {
     create: (table) => createTemporary(postgres, table),
     drop: (name) => `drop table if exists pg_temp.${quote(name)}`,
   },
+  appendOnly: {
+    schema: 'current_schema()',
+    statements: ({ name }) => [
+      `create or replace function weir_refuse_change() returns trigger language plpgsql as $$
+        begin raise exception '% is only ever added to', tg_table_name; end $$`,
+      // As on the other engine: what changes no row is no change.
+      `create trigger weir_append_only before update or delete on ${quote(name)}
+        for each row execute function weir_refuse_change()`,
+      `create trigger weir_no_truncate before truncate on ${quote(name)}
+        for each statement execute function weir_refuse_change()`,
+    ],
+    isRefused: (error) => codeOf(error) === '42501',
+  },
+  dropIndex: (_table, index) => `drop index ${quote(index)}`,
   widenColumn(table, name) {
     return `alter table ${quote(table.name)} alter column ${quote(name)} type ${this.columnType(table.columns[name])}`
   },
@@ -100,6 +117,11 @@ function openPool(url: string, connections: number): pg.Pool {
   })
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
   pool.on('error', () => {})
+  const connect = pool.connect.bind(pool)
+  pool.connect = ((...parameters: []) => {
+    requireNoneHeld(pool)
+    return connect(...parameters)
+  }) as typeof pool.connect
   pool.on('connect', (client) => {
     // One that breaks in use is told by the query that it fails; this event would end the process besides.
     client.on('error', () => {})
@@ -123,11 +145,11 @@ export async function connectPostgres(url: string, connections: number): Promise
   throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
 }
 
-/** Without turns: on the one connection of a transaction. */
-function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns): Database {
+/** Without turns: on the one connection of a transaction, which is one of `whole`. */
+function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
     const opened = new Kysely<any>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
-    return turns ? inTurns(opened, turns, signal) : opened
+    return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
   }
   const kysely = open()
   const database: Database = {
@@ -135,22 +157,44 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
     kysely,
     sendRows: copyWriter(pool, postgres, known),
     gather: gatherBinary,
-    transaction: (body) => inTransaction(pool, (client) => body(databaseOn(poolOf(client), url, known))),
+    transaction: (body) =>
+      inTransaction(pool, (client) =>
+        holding(pool, () => body(databaseOn(poolOf(client), url, known, undefined, whole))),
+      ),
     async aside(body) {
+      requireNoneHeld(whole)
       const own = databaseOn(openPool(url, 1), url, known, createTurns(1))
       return body(own).finally(() => own.close())
     },
     until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
     describe: () => describe(kysely),
-    locked: (name, body) =>
+    async locked(name, body) {
+      if (turns)
+        return inLine(whole, name, () =>
+          database.aside((own) =>
+            own.kysely.connection().execute(async (connection) => {
+              // Ends with its connection.
+              await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
+              return body()
+            }),
+          ),
+        )
+      await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(kysely)
+      return body()
+    },
+    lockedBriefly: (name, body) =>
       database.aside((own) =>
-        own.kysely.connection().execute(async (connection) => {
-          // Ends with its connection.
-          await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
-          return body()
+        own.transaction(async (inside) => {
+          await sql
+            .raw(`set local idle_in_transaction_session_timeout = '${LONGEST_SILENCE_SECONDS}s'`)
+            .execute(inside.kysely)
+          await sql.raw(`set local lock_timeout = '${LONGEST_WAIT_SECONDS}s'`).execute(inside.kysely)
+          await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(inside.kysely)
+          return body(inside)
         }),
       ),
-    isRetryable,
+    // Within a transaction that failed nothing can be sent again.
+    isRetryable: turns ? isRetryable : () => false,
     explain: explainWith(TROUBLES, url, 5432),
     async close() {
       turns?.close()
@@ -176,7 +220,7 @@ async function describe(kysely: Kysely<any>): Promise<Map<string, LiveTable>> {
 
 const isRetryable = (error: unknown) => ['40P01', '40001', '55P03'].includes(codeOf(error))
 
-const TROUBLES: Record<string, Trouble> = {
+const TROUBLES: Record<string, Trouble> = byName({
   '28P01': 'password',
   '28000': 'password',
   '3D000': 'missing',
@@ -184,4 +228,13 @@ const TROUBLES: Record<string, Trouble> = {
   '25006': 'readOnly',
   '53100': 'diskFull',
   '53300': 'noConnection',
-}
+  '57P01': 'lost',
+  '57P02': 'lost',
+  '57P03': 'lost',
+  '57P05': 'lost',
+  '08000': 'lost',
+  '08001': 'lost',
+  '08003': 'lost',
+  '08006': 'lost',
+  '25P03': 'lost',
+})

@@ -1,5 +1,6 @@
 /** What calculations share: the rows of a project, and columns taken over from others. */
 import { type RawBuilder, sql } from 'kysely'
+import { byName } from '../../by-name.ts'
 import type { Database } from '../../database/database.ts'
 import { UserError } from '../../errors.ts'
 
@@ -66,12 +67,12 @@ export const originAsIs = (alias: string): Record<string, Sql> => ({
   _raw_data_id: sql`${sql.ref(`${alias}._raw_data_id`)}`,
 })
 
-export const noOrigin: Record<string, Sql> = {
+export const noOrigin: Record<string, Sql> = byName({
   _raw_data_params: sql`''`,
   _raw_data_table: sql`''`,
   _raw_data_id: sql`0`,
   _raw_data_remark: sql`''`,
-}
+})
 
 /** Columns copied from `alias` as they are. */
 export const copied = (alias: string, ...names: readonly string[]): Record<string, Sql> =>

@@ -1,6 +1,7 @@
 /** Commits, issues and cherry-picks between tags or branches of one repository. */
 import { type RawBuilder, sql } from 'kysely'
 import { RE2JS } from 're2js'
+import { byName } from '../../by-name.ts'
 import type { Database } from '../../database/database.ts'
 import { among, inPieces, type Piece } from '../../database/pieces.ts'
 import type { Table } from '../../database/table.ts'
@@ -128,9 +129,9 @@ function compile(pattern: string): RE2JS {
 
 type Order = (one: Ref, other: Ref) => number
 const byText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)
-const byName: Order = (one, other) => byText(one.name, other.name)
+const byLetters: Order = (one, other) => byText(one.name, other.name)
 const newestFirst: Order = (one, other) =>
-  (other.created_date?.getTime() ?? 0) - (one.created_date?.getTime() ?? 0) || byName(one, other)
+  (other.created_date?.getTime() ?? 0) - (one.created_date?.getTime() ?? 0) || byLetters(one, other)
 /** Dot by dot, the longer number being the larger. */
 const bySemver: Order = (one, other) => {
   const parts = other.name.split('.')
@@ -145,12 +146,12 @@ const reversed =
   (order: Order): Order =>
   (one, other) =>
     order(other, one)
-export const ORDERS: Readonly<Record<string, Order>> = {
-  alphabetically: byName,
-  'reverse alphabetically': reversed(byName),
+export const ORDERS: Readonly<Record<string, Order>> = byName({
+  alphabetically: byLetters,
+  'reverse alphabetically': reversed(byLetters),
   semver: bySemver,
   'reverse semver': reversed(bySemver),
-}
+})
 
 /** Issues that pull requests between two refs name. */
 export const calculateIssuesDiff: Calculation = async (run) => {

@@ -1,5 +1,6 @@
 /** How results get into their tables: one run at a time, all at once, and nothing that is right already is touched. */
 import { sql } from 'kysely'
+import { byName } from '../../by-name.ts'
 import type { Database } from '../../database/database.ts'
 import { quoteAll, updatedNames } from '../../database/dialects/dialect.ts'
 import { defineTable, key, string, type Table, type TableRow, timestamp } from '../../database/table.ts'
@@ -19,7 +20,7 @@ export interface Filling {
 export async function fill({ kysely, dialect }: Database, filling: Filling): Promise<number> {
   const { table, columns, from } = filling
   const stamp = new Date()
-  const all: Record<string, Sql> = { ...columns }
+  const all: Record<string, Sql> = byName({ ...columns })
   for (const name of ['created_at', 'updated_at']) if (name in table.columns) all[name] = sql`${stamp}`
   const names = Object.keys(all)
   const selected = names.map((name) => sql`${all[name]} as ${sql.id(name)}`)

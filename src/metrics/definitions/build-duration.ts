@@ -9,5 +9,6 @@ export const buildDuration: Metric = {
   unit: 'seconds',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['builds'],
   items: (query) => buildItems(query, sql`p.duration_sec`),
 }

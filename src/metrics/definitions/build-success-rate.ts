@@ -9,5 +9,6 @@ export const buildSuccessRate: Metric = {
   unit: 'share',
   better: 'higher',
   summary: 'mean',
+  madeOf: ['builds'],
   items: (query) => buildItems(query, sql`case when p.result = 'SUCCESS' then 1 else 0 end`),
 }

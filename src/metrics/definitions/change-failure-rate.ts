@@ -12,6 +12,7 @@ export const changeFailureRate: Metric = {
   unit: 'share',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['deployments', 'incidents'],
   benchmark: { 2021: 'Change failure rate', 2023: 'Change failure rate' },
   items: (query) => deploymentItems(query, { marks: sql`select deployment_id as id from (${blameOf(query)}) blamed` }),
 }

@@ -93,6 +93,7 @@ export const changeLeadTime: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'median',
+  madeOf: ['deployments', 'pull requests', 'history'],
   benchmark: { 2021: 'Lead time for changes', 2023: 'Lead time for changes' },
   items: (query) =>
     query.policy.countTrunkCommits

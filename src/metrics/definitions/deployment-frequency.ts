@@ -12,6 +12,7 @@ export const deploymentFrequency: Metric = {
   unit: 'days per week',
   better: 'higher',
   summary: 'days',
+  madeOf: ['deployments'],
   benchmark: { 2021: 'Deployment frequency', 2023: 'Deployment frequency' },
   items: (query) => deploymentItems(query, { listed: listedRange(query) }),
 }

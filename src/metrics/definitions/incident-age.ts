@@ -9,6 +9,7 @@ export const incidentAge: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'median',
+  madeOf: ['incidents'],
   items: (query) => {
     const { from, where } = incidentsOf(query)
     const age = sql.raw(query.dialect.secondsBetween('i.created_date', query.dialect.moment(query.to)))

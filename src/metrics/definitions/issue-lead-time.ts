@@ -9,5 +9,6 @@ export const issueLeadTime: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'median',
+  madeOf: ['issues'],
   items: (query) => resolvedItems(query, sql`i.lead_time_minutes`),
 }

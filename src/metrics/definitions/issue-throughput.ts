@@ -9,5 +9,6 @@ export const issueThroughput: Metric = {
   unit: 'count',
   better: 'higher',
   summary: 'count',
+  madeOf: ['issues'],
   items: (query) => resolvedItems(query, sql`1`),
 }

@@ -8,5 +8,6 @@ export const pullRequestCodingTime: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['pull requests'],
   items: (query) => storedItems(query, 'pr_coding_time'),
 }

@@ -9,5 +9,6 @@ export const pullRequestCycleTime: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['pull requests'],
   items: (query) => storedItems(query, 'pr_cycle_time'),
 }

@@ -8,5 +8,6 @@ export const pullRequestDeployTime: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['deployments', 'pull requests', 'history'],
   items: (query) => storedItems(query, 'pr_deploy_time'),
 }

@@ -9,5 +9,6 @@ export const pullRequestPickupTime: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['pull requests'],
   items: (query) => storedItems(query, 'pr_pickup_time'),
 }

@@ -8,5 +8,6 @@ export const pullRequestReviewTime: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['pull requests'],
   items: (query) => storedItems(query, 'pr_review_time'),
 }

@@ -10,6 +10,7 @@ export const pullRequestSize: Metric = {
   unit: 'lines',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['pull requests'],
   items: (query) =>
     mergedItems(
       query,

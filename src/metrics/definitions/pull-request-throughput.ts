@@ -9,5 +9,6 @@ export const pullRequestThroughput: Metric = {
   unit: 'count',
   better: 'higher',
   summary: 'count',
+  madeOf: ['pull requests'],
   items: (query) => mergedItems(query, sql`1`),
 }

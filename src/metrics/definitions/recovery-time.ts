@@ -13,6 +13,7 @@ export const recoveryTime: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'median',
+  madeOf: ['deployments', 'incidents'],
   benchmark: { 2023: 'Failed deployment recovery time' },
   items: (query) => {
     const { dialect } = query

@@ -9,6 +9,7 @@ export const reviewDepth: Metric = {
   unit: 'comments',
   better: 'higher',
   summary: 'mean',
+  madeOf: ['pull requests'],
   items: (query) =>
     mergedItems(
       query,

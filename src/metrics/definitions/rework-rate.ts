@@ -20,5 +20,6 @@ export const reworkRate: Metric = {
   unit: 'share',
   better: 'lower',
   summary: 'mean',
+  madeOf: ['deployments', 'pull requests', 'history'],
   items: (query) => deploymentItems(query, { marks: reworked(query) }),
 }

@@ -9,6 +9,7 @@ export const timeToRestore: Metric = {
   unit: 'minutes',
   better: 'lower',
   summary: 'median',
+  madeOf: ['incidents'],
   benchmark: { 2021: 'Time to restore service' },
   items: (query) => {
     const { from, where } = incidentsOf(query)

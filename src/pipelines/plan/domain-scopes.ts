@@ -1,5 +1,6 @@
 /** The rows of the domain model that a scope stands for: a repository is a repos row and a boards row. */
 import type { TableRow } from '../../database/table.ts'
+import { RecordError } from '../../errors.ts'
 import type { DomainType } from '../../plugin-kit/entity.ts'
 import { idMaker } from '../../plugin-kit/id-of.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
@@ -44,6 +45,16 @@ export const domainScopeOf = ({ table, cells }: TableRow): DomainScope => ({
 
 /** The conversion of the scope itself says which rows it becomes, so that ids are made in one place. */
 function rowsOf(source: PluginSpec, connectionId: number, scope: any): readonly TableRow[] {
+  try {
+    return convertedOf(source, connectionId, scope)
+  } catch (error) {
+    // Stored without what its rows are named by: there are none, and it can be deleted.
+    if (error instanceof RecordError) return []
+    throw error
+  }
+}
+
+function convertedOf(source: PluginSpec, connectionId: number, scope: any): readonly TableRow[] {
   const idOf = idMaker(connectionId)
   if (source.scope.convert) return source.scope.convert(scope, idOf)
   const entity = source.entities.find(({ table, spec }) => table === source.scope.table && spec.convert)

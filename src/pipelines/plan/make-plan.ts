@@ -10,7 +10,7 @@ import type { ServiceContext } from '../services.ts'
 import { pluginNamed, scopeKey, scopeTitle } from '../sources.ts'
 import { findRow, selectRows } from '../store.ts'
 import { type DomainScope, domainScopeOf, domainScopesOf, entitiesOf } from './domain-scopes.ts'
-import { METRIC_PLANS } from './metric-plans.ts'
+import { METRIC_PLANS, metricOption } from './metric-plans.ts'
 import { mergePlans } from './parse-plan.ts'
 import { isCollectorName, subtasksFor } from './select-subtasks.ts'
 
@@ -45,7 +45,7 @@ async function planMetrics({ database }: Context, projectName: string, domainSco
     query.where('project_name', '=', projectName).where('enable', '=', true).orderBy('plugin_name'),
   )
   const plans = settings.map(({ plugin_name, plugin_option }) =>
-    METRIC_PLANS[plugin_name]?.({ projectName, domainScopes, option: plugin_option }),
+    METRIC_PLANS[plugin_name]?.({ projectName, domainScopes, option: metricOption(plugin_option) }),
   )
   return mergePlans(plans.filter((plan) => plan !== undefined))
 }
@@ -60,7 +60,7 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
   const plugin = pluginNamed(context.plugins, connection.pluginName)
   const { source, feed } = plugin
   const { kysely } = context.database
-  const connectionId = Number(connection.connectionId)
+  const { connectionId } = connection
   const stored = async (table: Table<any>) => {
     const row = await findRow(kysely, table, { id: connectionId })
     if (!row) throw new UserError(`There is no ${plugin.name} connection ${connectionId}.`)
@@ -76,20 +76,22 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
   const row = await stored(connections)
   const worker = workerOf(context.plugins, plugin, source.plan?.plugin?.(settingsOf(connections, row)))
   const isInstalled = (name: string) => context.plugins.some((each) => each.name === name)
+  /** Alike for all scopes of a scope config, of which there are few. */
+  const rulesOf = ({ entities: words, ...config }: Record<string, any> = {}) => {
+    const entities = entitiesOf(Array.isArray(words) ? words : null)
+    return { entities, subtasks: subtasksFor(worker, entities), settings: settingsOf(scopeConfigs, config) }
+  }
+  const configs = await selectRows(kysely, scopeConfigs)
+  const rules = new Map(configs.map((config) => [config.id, rulesOf(config)]))
+  const withoutConfig = rulesOf()
   const stages: PlanTask[][] = []
   const domainScopes: DomainScope[] = []
   let waiting: PlanTask[] = []
   for (const scope of await scopesOf(context, source, connection)) {
-    const config = scope.scope_config_id
-      ? await findRow(kysely, scopeConfigs, { id: scope.scope_config_id })
-      : undefined
-    const settings = config ? settingsOf(scopeConfigs, config) : {}
-    const entities = entitiesOf(config?.entities as string[] | undefined)
+    const { entities, subtasks, settings } = rules.get(scope.scope_config_id) ?? withoutConfig
     const own = domainScopesOf(source, connectionId, scope, entities)
     const repoId = own.find(({ table }) => table === 'repos')?.rowId
-    const stage: PlanTask[] = [
-      { plugin: worker.name, subtasks: subtasksFor(worker, entities), options: optionsOf(source, scope) },
-    ]
+    const stage: PlanTask[] = [{ plugin: worker.name, subtasks, options: optionsOf(source, scope) }]
     if (entities.has('CODE') && source.plan?.cloneUrl && repoId && isInstalled('gitextractor')) {
       stage.push(gitHistory(source, scope, repoId, settings.prSizeExcludedFileExtensions))
     }

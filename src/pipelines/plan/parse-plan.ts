@@ -1,4 +1,5 @@
 import { UserError } from '../../errors.ts'
+import { hintOf, shortName } from '../../nearest.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 import type { Plan, PlanTask } from '../records.ts'
 import { pickNames } from '../settings.ts'
@@ -18,7 +19,12 @@ function parseTask(plugins: readonly Plugin[], task: unknown, place: string): Pl
     throw new UserError(`${place} must be an object.`)
   const { plugin: pluginName, subtasks, options } = pickNames(['plugin', 'subtasks', 'options'], task)
   const plugin = plugins.find(({ name }) => name === pluginName)
-  if (!plugin) throw new UserError(`${place} names the plugin ${JSON.stringify(pluginName)}, which is not there.`)
+  if (pluginName === undefined) throw new UserError(`plugin of ${place} is missing: add it.`)
+  if (!plugin) {
+    const known = plugins.map(({ name }) => name)
+    const name = String(pluginName)
+    throw new UserError(`${place} names the plugin ${shortName(name)}, which is not there${hintOf(name, known)}`)
+  }
   const names = subtasks ?? []
   if (!Array.isArray(names) || !names.every((each) => typeof each === 'string')) {
     throw new UserError(`${place}: subtasks must be a list of names, or null.`)

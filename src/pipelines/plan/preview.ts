@@ -1,8 +1,13 @@
+import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { readByKeys } from '../../database/pieces.ts'
 import { fingerprint } from '../../secrets.ts'
 import { tasks } from '../../system/pipelines.ts'
 import { taskProgress } from '../../system/runs.ts'
 import type { Plan, PlanTask } from '../records.ts'
+import type { Assumption } from './assumptions.ts'
+import { jsonWithin, LONGEST_SHOWN } from './stored-plans.ts'
+import { taskTitle } from './task-title.ts'
 
 export interface TaskEstimate {
   /** Place in the plan, both from 1. */
@@ -17,11 +22,14 @@ export interface TaskEstimate {
   readonly basis: 'last run' | 'similar scopes' | 'unknown'
 }
 export interface PlanPreview {
+  /** Empty when it is too long for an answer; `tasks` has all of it. */
   readonly plan: Plan
   readonly tasks: readonly TaskEstimate[]
   /** Of the whole plan: requests added up, stages added up with the slowest task of each; null when a part is unknown. */
   readonly requests: number | null
   readonly seconds: number | null
+  /** Rules that hold because nobody wrote others. */
+  readonly assumptions: readonly Assumption[]
 }
 
 /** Equal for tasks that do the same on the same scope. */
@@ -44,20 +52,32 @@ export async function pastRuns(
   limit: number,
 ): Promise<PastRun[]> {
   const [column, value] = Object.entries(where)[0] as [string, string]
-  const rows = await kysely
+  const query = completed(kysely).where(`${taskProgress.name}.${column}`, '=', value)
+  return (await query.orderBy('id', 'desc').limit(limit).execute()) as PastRun[]
+}
+
+const completed = (kysely: Kysely<any>) =>
+  kysely
     .selectFrom(taskProgress.name)
     .innerJoin(tasks.name, `${tasks.name}.id`, `${taskProgress.name}.task_id`)
     .select([
       `${tasks.name}.id as id`,
+      `${taskProgress.name}.scope_mark as scope_mark`,
       `${taskProgress.name}.requests as requests`,
       `${tasks.name}.spent_seconds as spent_seconds`,
     ])
-    .where(`${taskProgress.name}.${column}`, '=', value)
     .where(`${tasks.name}.status`, '=', 'TASK_COMPLETED')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
-  return rows as PastRun[]
+
+/** The newest completed run of each scope, by its mark. */
+async function lastRuns({ kysely }: Database, marks: Iterable<string>): Promise<Map<string, PastRun>> {
+  const rows = await readByKeys(marks, async (piece) => {
+    const newest = completed(kysely)
+      .clearSelect()
+      .select(sql`max(${sql.ref(`${tasks.name}.id`)})`.as('id'))
+    const ids = newest.where('scope_mark', 'in', piece).groupBy('scope_mark')
+    return completed(kysely).where(`${tasks.name}.id`, 'in', ids).execute()
+  })
+  return new Map(rows.map((row) => [row.scope_mark, row as PastRun]))
 }
 
 const mean = (values: readonly number[]): number =>
@@ -67,37 +87,38 @@ const sum = (values: readonly (number | null)[]): number | null =>
 const most = (values: readonly (number | null)[]): number | null =>
   values.some((value) => value === null) ? null : Math.max(0, ...values.map((value) => value ?? 0))
 
-export async function previewPlan(database: Database, plan: Plan): Promise<PlanPreview> {
-  const stages: TaskEstimate[][] = []
-  for (const [row, stage] of plan.entries()) {
-    const estimates: TaskEstimate[] = []
-    for (const [index, task] of stage.entries()) {
-      estimates.push({
-        stage: row + 1,
-        column: index + 1,
-        plugin: task.plugin,
-        title: titleOf(task),
-        ...(await estimate(database, task)),
-      })
-    }
-    stages.push(estimates)
-  }
+export async function previewPlan(
+  database: Database,
+  plan: Plan,
+  assumptions: readonly Assumption[],
+): Promise<PlanPreview> {
+  const marks = new Map(plan.flat().map((task) => [task, scopeMark(task)]))
+  const last = await lastRuns(database, marks.values())
+  const plugins = new Set(plan.flat().map(({ plugin }) => plugin))
+  const similar = new Map<string, readonly PastRun[]>()
+  for (const plugin of plugins) similar.set(plugin, await pastRuns(database, { plugin }, SIMILAR))
+  const stages = plan.map((stage, row) =>
+    stage.map((task, column): TaskEstimate => {
+      const own = last.get(marks.get(task) as string)
+      const place = { stage: row + 1, column: column + 1, plugin: task.plugin, title: taskTitle(task) }
+      return { ...place, ...estimate(own, similar.get(task.plugin) ?? []) }
+    }),
+  )
   const all = stages.flat()
   return {
-    plan,
+    plan: jsonWithin(plan, LONGEST_SHOWN.pipeline) === undefined ? [] : plan,
     tasks: all,
     requests: sum(all.map(({ requests }) => requests)),
     seconds: sum(stages.map((stage) => most(stage.map(({ seconds }) => seconds)))),
+    assumptions,
   }
 }
 
-async function estimate(
-  database: Database,
-  task: PlanTask,
-): Promise<Pick<TaskEstimate, 'requests' | 'seconds' | 'basis'>> {
-  const [last] = await pastRuns(database, { scope_mark: scopeMark(task) }, 1)
+function estimate(
+  last: PastRun | undefined,
+  similar: readonly PastRun[],
+): Pick<TaskEstimate, 'requests' | 'seconds' | 'basis'> {
   if (last) return { requests: last.requests, seconds: last.spent_seconds, basis: 'last run' }
-  const similar = await pastRuns(database, { plugin: task.plugin }, SIMILAR)
   if (similar.length === 0) return { requests: null, seconds: null, basis: 'unknown' }
   return {
     requests: mean(similar.map(({ requests }) => requests)),
@@ -105,7 +126,3 @@ async function estimate(
     basis: 'similar scopes',
   }
 }
-
-/** The first option that is a name rather than a number. */
-const titleOf = ({ options, plugin }: PlanTask): string =>
-  options.fullName ?? options.projectName ?? Object.values(options).find((value) => typeof value === 'string') ?? plugin

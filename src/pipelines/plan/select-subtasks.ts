@@ -1,4 +1,5 @@
 import { UserError } from '../../errors.ts'
+import { hintOf, shortName } from '../../nearest.ts'
 import type { DomainType } from '../../plugin-kit/entity.ts'
 import type { Plugin, Subtask } from '../../plugin-kit/subtask.ts'
 
@@ -15,8 +16,9 @@ export function selectSubtasks(
 ): readonly Subtask[] {
   const unknown = (named ?? []).filter((name) => !plugin.subtasks.some((subtask) => subtask.name === name))
   if (unknown.length > 0) {
-    const known = plugin.subtasks.map(({ name }) => name).join(', ')
-    throw new UserError(`${plugin.name} has no subtask ${unknown.join(', ')}. It has: ${known}.`)
+    const known = plugin.subtasks.map(({ name }) => name)
+    const name = String(unknown[0])
+    throw new UserError(`${plugin.name} has no subtask ${shortName(name)}${hintOf(name, known)}`)
   }
   const wanted = named?.length
     ? plugin.subtasks.filter(({ name }) => named.includes(name))

@@ -1,7 +1,8 @@
-/** Endpoints are set by people; none may lead to where a machine keeps its own credentials. */
+/** Addresses are set by people; none may lead to where a machine keeps its own credentials. */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
+import { byName } from '../../by-name.ts'
 import { readConfig } from '../../config.ts'
 import { UserError } from '../../errors.ts'
 
@@ -15,6 +16,8 @@ const BLOCKED = [
   '168.63.129.16/32', // Azure
   '192.0.0.192/32', // Oracle
 ]
+/** Behind it, IPv4 addresses are reached over IPv6: https://www.rfc-editor.org/rfc/rfc6052 */
+const NAT64 = '64:ff9b::'
 
 function listOf(ranges: readonly string[], variable: string): BlockList {
   const list = new BlockList()
@@ -27,6 +30,7 @@ function listOf(ranges: readonly string[], variable: string): BlockList {
       throw new UserError(`${variable} is wrong: ${range} is no network such as 10.0.0.0/8.`)
     }
     list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')
+    if (version === 4) list.addSubnet(NAT64 + address, 96 + length, 'ipv6')
   }
   return list
 }
@@ -46,31 +50,42 @@ function lists(): Lists {
   return known
 }
 
+/** "Any address" leads to this machine. */
+const MEANT: Readonly<Record<string, string>> = byName({ '0.0.0.0': '127.0.0.1', '::': '::1' })
+
 function isBlocked(address: string): boolean {
   const { allowed, blocked } = lists()
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-  return blocked.check(address, family) && !allowed.check(address, family)
+  const meant = MEANT[address] ?? address
+  const family = isIP(meant) === 6 ? 'ipv6' : 'ipv4'
+  return blocked.check(meant, family) && !allowed.check(meant, family)
 }
 
+/** Such an address is not asked, whatever the answer would be. */
+export class ClosedAddress extends UserError {}
+
 const refusal = (host: string) =>
-  new UserError(
+  new ClosedAddress(
     `${host} leads to an address that is not open to connections: choose another endpoint, or name its network in ENDPOINT_CIDR_ALLOWED.`,
   )
 
-const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '')
+const plainHost = (host: string) => host.replace(/^\[|\]$/g, '')
 
 export function requireOpenAddress(url: URL): void {
-  const host = hostOf(url)
+  const host = plainHost(url.hostname)
   if (isIP(host) && isBlocked(host)) throw refusal(host)
+}
+
+/** The addresses that a host leads to now, all of them open; none for a name that is not known here. */
+export async function openAddresses(host: string): Promise<readonly string[]> {
+  const found = await resolve(plainHost(host), { all: true }).catch(() => [])
+  if (found.some(({ address }) => isBlocked(address))) throw refusal(plainHost(host))
+  return found.map(({ address }) => address)
 }
 
 /** Said when settings are saved; a name that does not resolve now is refused when it is used, if it must be. */
 export async function requireOpenEndpoint(endpoint: string): Promise<void> {
-  const url = URL.parse(endpoint)
-  if (!url) return
-  requireOpenAddress(url)
-  const found = await resolve(hostOf(url), { all: true }).catch(() => [])
-  if (found.some(({ address }) => isBlocked(address))) throw refusal(hostOf(url))
+  const host = URL.parse(endpoint)?.hostname
+  if (host) await openAddresses(host)
 }
 
 type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void

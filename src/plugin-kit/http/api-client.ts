@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { addressSecrets } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
 import { type Budget, createBudget, type RateLimits } from './budget.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -51,6 +52,8 @@ export interface ApiClient {
   /** Page after page, in order. Store `page.state` with a page's records: `options.from` goes on from there. */
   pages(request: HttpRequest, paging: Paging, signal: AbortSignal, options?: PagesOptions): AsyncGenerator<Page, void>
   readonly usage: Usage
+  /** The text without the secrets of the connection, whoever wrote it. */
+  redact(text: string): string
   /** What the source's clock said with the first answer that is no failure; undefined: none yet, or it does not say. */
   readonly firstAnsweredAt: Date | undefined
   close(): Promise<void>
@@ -76,7 +79,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const redact = createRedactor(() => [
     ...shared.pool.secrets(),
     ...(options.secrets ?? []),
-    ...passwordsIn(options.proxy),
+    ...proxySecrets(options.proxy),
   ])
   const tell = (event: HttpEvent) => options.onEvent?.({ ...event, message: redact(event.message) })
   let firstAnsweredAt: Date | undefined
@@ -104,6 +107,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   })
   return {
     usage,
+    redact,
     send,
     get firstAnsweredAt() {
       return firstAnsweredAt
@@ -137,12 +141,22 @@ function join(options: ApiClientOptions, clock: Clock): SharedConnection {
 /** Anything shorter is no secret, and hiding it would garble the message. */
 const SHORTEST_SECRET = 4
 
-function createRedactor(secrets: () => readonly string[]): (text: string) => string {
-  const worth = () => secrets().filter(({ length }) => length >= SHORTEST_SECRET)
-  return (text) => worth().reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
+/** What a proxy is told, too. */
+const proxySecrets = (proxy = ''): readonly string[] => {
+  const { username, password } = URL.parse(proxy) ?? {}
+  return password || username ? [...addressSecrets(proxy), decodeURIComponent(`${username}:${password}`)] : []
 }
 
-function passwordsIn(proxy: string | undefined): readonly string[] {
-  const password = proxy && new URL(proxy).password
-  return password ? [password, decodeURIComponent(password)] : []
+/** However servers quote them. */
+const formsOf = (secret: string): readonly string[] => [
+  secret,
+  encodeURIComponent(secret),
+  JSON.stringify(secret).slice(1, -1),
+  Buffer.from(secret).toString('base64'),
+]
+
+function createRedactor(secrets: () => readonly string[]): (text: string) => string {
+  const worth = () => secrets().filter(({ length }) => length >= SHORTEST_SECRET)
+  const hide = (text: string, form: string) => text.replaceAll(form, '***')
+  return (text) => worth().flatMap(formsOf).reduce(hide, text)
 }

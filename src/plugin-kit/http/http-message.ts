@@ -1,3 +1,5 @@
+import { isSecretParameter } from '../../address-secrets.ts'
+import { UserError } from '../../errors.ts'
 import { HttpFatalError } from './failure.ts'
 import type { Quota } from './quota.ts'
 
@@ -68,12 +70,30 @@ export type Verdict =
 
 export const DEFAULT_CLASS = 'core'
 
+/** More layers of encoding than anybody means. */
+const DEEPEST_ENCODING = 5
+
+/** A path that stays below the one that it is put behind, however often servers on the way decode it. */
+function belowPath(path: string): string {
+  let plain = path.replace(/[?#].*$/s, '')
+  let isBelow = !plain.includes('\\')
+  for (let layer = 0; isBelow; layer++) {
+    // Parsers of addresses leave line breaks out, and some servers what follows a semicolon.
+    const parts = plain.replace(/[\t\r\n]/g, '').split(/[/\\]/)
+    isBelow = layer < DEEPEST_ENCODING && !parts.some((part) => /^\.{1,2}(?:;.*)?$/.test(part))
+    const decoded = plain.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
+    if (isBelow && decoded === plain) return path.replace(/^\//, '')
+    plain = decoded
+  }
+  throw new UserError('The path must lie below the endpoint of the connection: write it without .. and backslashes.')
+}
+
 /** The absolute URL of a request. Refuses another origin, which would be sent the connection's credentials. */
 export function urlOf(endpoint: string, request: HttpRequest, hosts: readonly string[] = []): URL {
   const base = new URL(endpoint)
   const url = /^[a-z][a-z0-9+.-]*:/i.test(request.path)
     ? new URL(request.path)
-    : new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}/${request.path.replace(/^\//, '')}`)
+    : new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}/${belowPath(request.path)}`)
   if (url.origin !== base.origin && !hosts.some((host) => URL.parse(host)?.origin === url.origin)) {
     const message = `${safeUrl(url)} is outside of the connection's endpoint ${safeUrl(base)}`
     throw new HttpFatalError(message, { address: safeUrl(url) })
@@ -87,8 +107,6 @@ export function urlOf(endpoint: string, request: HttpRequest, hosts: readonly st
   return url
 }
 
-const SECRET_PARAMETER = /token|secret|passw|auth|signature|credential|api.?key|^(key|sig|code|jwt)$/i
-
 /** A URL as it may appear in a message: no user, no password, no secret parameter. */
 export function safeUrl(address: URL | string): string {
   const url = URL.parse(String(address))
@@ -96,7 +114,7 @@ export function safeUrl(address: URL | string): string {
   url.username = ''
   url.password = ''
   for (const name of new Set(url.searchParams.keys())) {
-    if (SECRET_PARAMETER.test(name)) url.searchParams.set(name, '***')
+    if (isSecretParameter(name)) url.searchParams.set(name, '***')
   }
   return url.href
 }

@@ -192,7 +192,7 @@ export function linkHeader(size: number, options: Omit<UrlPagingOptions, 'size' 
 }
 
 export function linksIn(header: string | undefined): Readonly<Record<string, string>> {
-  const links = [...(header ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^,;=]+=(?:"[^"]*"|[^,;]*))*)/g)]
+  const links = [...(header ?? '').matchAll(/<([^<>]*)>((?:\s*;\s*[^,;="\s<>]+\s*=\s*(?:"[^"]*"|[^,;"<>\s]*))*)/g)]
   return Object.fromEntries(
     links.flatMap(([, address = '', parameters = '']) => {
       const relations = /;\s*rel="?([^";]*)"?/i.exec(parameters)?.[1] ?? ''

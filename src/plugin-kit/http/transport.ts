@@ -1,9 +1,9 @@
 import { getCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
 import { type BrotliOptions, brotliDecompress, unzip, type ZlibOptions } from 'node:zlib'
-import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici'
+import { Agent, buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import { messageOf, UserError } from '../../errors.ts'
-import { guardedLookup, requireOpenAddress } from './address-guard.ts'
+import { guardedLookup, requireOpenAddress, requireOpenEndpoint } from './address-guard.ts'
 import { safeUrl } from './http-message.ts'
 
 export interface Timeouts {
@@ -57,7 +57,7 @@ export class ExchangeFailed extends Error {
 export class ResponseTooLarge extends Error {}
 
 export function createTransport(options: TransportOptions): Transport {
-  const { timeouts, maxResponseBytes } = options
+  const { timeouts, maxResponseBytes, proxy } = options
   const dispatcher = createDispatcher(options)
 
   async function receive(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
@@ -75,6 +75,11 @@ export function createTransport(options: TransportOptions): Transport {
     async exchange(method, url, headers, body, signal) {
       signal.throwIfAborted()
       requireOpenAddress(url)
+      if (proxy) {
+        requireOpenAddress(new URL(proxy))
+        // The proxy looks the name up itself; what it means here is the best guess at what it means there.
+        await requireOpenEndpoint(url.href)
+      }
       // By hand: AbortSignal.timeout would keep a timer for every request until it is up.
       const stop = new AbortController()
       const abort = () => stop.abort()
@@ -118,11 +123,14 @@ function createDispatcher({ proxy, certificates, trustsAnyCertificate, timeouts 
     ...(trustsAnyCertificate && { rejectUnauthorized: false }),
   }
   // HTTP/1.1 only: servers cancel single HTTP/2 streams of large answers, which then look like an idle connection.
-  if (!proxy) return new Agent({ allowH2: false, connect: { ...tls, lookup: guardedLookup } })
+  const guarded = { ...tls, lookup: guardedLookup }
+  if (!proxy) return new Agent({ allowH2: false, connect: guarded })
   // Given proxyTls, undici would speak TLS to a SOCKS proxy; the timeout of its handshake is missing from its types.
-  if (proxy.startsWith('socks5:'))
-    return new Socks5ProxyAgent(proxy, { requestTls: tls, ...{ connectTimeout: timeout } })
-  return new ProxyAgent({ uri: proxy, allowH2: false, requestTls: tls, proxyTls: tls })
+  if (proxy.startsWith('socks5:')) {
+    const connect = buildConnector({ timeout, lookup: guardedLookup })
+    return new Socks5ProxyAgent(proxy, { connect, requestTls: tls, ...{ connectTimeout: timeout } })
+  }
+  return new ProxyAgent({ uri: proxy, allowH2: false, requestTls: tls, proxyTls: guarded })
 }
 
 const tooLarge = (limit: number) => new ResponseTooLarge(`the answer is larger than ${limit} bytes`)
@@ -146,6 +154,8 @@ const ANSWER_LOST = /UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT|RES_CONTENT_LE
 /** Turns a network error into what to tell: who can do something about it, and whether asking for less would. */
 function explain(error: unknown, url: URL, { stallMs }: Timeouts): Error {
   if (error instanceof ResponseTooLarge || error instanceof ExchangeFailed || error instanceof UserError) return error
+  // A proxy's agent wraps what its connector says.
+  if ((error as Error).cause instanceof UserError) return (error as Error).cause as Error
   const code = (error as NodeJS.ErrnoException).code ?? ''
   const message = messageOf(error)
   if (CERTIFICATE.test(code)) {

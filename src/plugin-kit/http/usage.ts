@@ -1,3 +1,4 @@
+import { byName } from '../../by-name.ts'
 export interface UsageCounts {
   /** Requests sent, every attempt and redirect included. */
   requests: number
@@ -19,7 +20,7 @@ const none = (): UsageCounts => ({ requests: 0, counted: 0, cost: 0, retries: 0,
 
 /** Counts in total and per endpoint class. */
 export function createUsage(): { usage: Usage; count(className: string, what: Partial<UsageCounts>): void } {
-  const classes: Record<string, UsageCounts> = {}
+  const classes: Record<string, UsageCounts> = byName()
   const usage = { ...none(), classes }
   return {
     usage,

@@ -14,8 +14,12 @@ export const circleci = definePlugin({
   spelling: 'camel',
   connection: {
     endpoint: 'https://circleci.com/api/',
+    rights: [
+      'Personal API token: it may do what its owner may, so the owner must see the projects. Project tokens are refused by the interface that is asked.',
+    ],
     sign: (token) => ({ 'Circle-Token': token }),
     test: { path: '/v2/me' },
+    knows: ({ id }) => typeof id === 'string',
     fields: {
       endpoint: { kind: 'url', label: 'Endpoint', default: 'https://circleci.com/api/' },
       token: { kind: 'secret', label: 'Personal API token', help: 'User Settings, Personal API Tokens.' },
@@ -33,8 +37,23 @@ export const circleci = definePlugin({
   },
   scopeConfig: {
     fields: {
-      deploymentPattern: { kind: 'regex', label: 'Jobs that deploy', size: 255, isOptional: true },
-      productionPattern: { kind: 'regex', label: 'Of these, to production', size: 255, isOptional: true },
+      deploymentPattern: {
+        kind: 'regex',
+        label: 'Workflows and jobs that deploy',
+        help: 'Matched against their names.',
+        size: 255,
+        isOptional: true,
+        suggestion: '(?i)deploy',
+      },
+      productionPattern: {
+        kind: 'regex',
+        label: 'Of these, to production',
+        help: 'Matched against their names. Empty: all of them.',
+        size: 255,
+        isOptional: true,
+        // Names that say no more than "deploy" mean production; deploy-staging and the like do not.
+        suggestion: '(?i)(prod|live|^(build|test|and|[-_ ])*deploy(ment)?$)',
+      },
     },
     prepare: deliveryRules,
   },

@@ -130,7 +130,15 @@ export const withFields = async (database: Database, table: Table<any>): Promise
 const changing = <Result>(database: Database, tableName: string, change: (database: Database) => Promise<Result>) =>
   database.locked(`fields of ${tableName}`, () => database.transaction(change))
 
-export async function createField(database: Database, tableName: string, field: NewField): Promise<Field> {
+/** Runs in the transaction of the change. */
+type AtEnd = (inside: Database) => Promise<void>
+
+export async function createField(
+  database: Database,
+  tableName: string,
+  field: NewField,
+  atEnd: AtEnd = async () => {},
+): Promise<Field> {
   const table = domainTable(tableName)
   const { columnName, displayName, dataType, description = '' } = field
   requireName(columnName)
@@ -152,12 +160,18 @@ export async function createField(database: Database, tableName: string, field: 
         description,
       }),
     ])
+    await atEnd(inside)
     return { columnName, displayName, dataType, description, isCustomizedField: true }
   })
 }
 
 /** With all its values. A field that is not there is no mistake: it is gone, as wanted. */
-export async function deleteField(database: Database, tableName: string, columnName: string): Promise<void> {
+export async function deleteField(
+  database: Database,
+  tableName: string,
+  columnName: string,
+  atEnd: AtEnd = async () => {},
+): Promise<void> {
   const table = domainTable(tableName)
   requireName(columnName)
   await changing(database, tableName, async (inside) => {
@@ -173,5 +187,6 @@ export async function deleteField(database: Database, tableName: string, columnN
     if (table === issues) {
       await inside.kysely.deleteFrom(issueCustomArrayFields.name).where('field_id', '=', columnName).execute()
     }
+    await atEnd(inside)
   })
 }

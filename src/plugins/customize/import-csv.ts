@@ -1,6 +1,15 @@
 /** Takes a CSV file into domain tables: all of it or, when one line is wrong, nothing. */
 import { sql } from 'kysely'
-import { type Column, defineTable, keyOf, optional, type Table, type TableRow } from '../../database/table.ts'
+import { byName } from '../../by-name.ts'
+import {
+  type Column,
+  defineTable,
+  keyOf,
+  optional,
+  requireWholeText,
+  type Table,
+  type TableRow,
+} from '../../database/table.ts'
 import { accounts } from '../../domain/people.ts'
 import { inBatches } from '../../plugin-kit/batches.ts'
 import { type Csv, type CsvRecord, lineError, onLine, openCsv, requireColumns } from '../../plugin-kit/csv.ts'
@@ -62,7 +71,7 @@ async function readerOf(database: Database, file: CsvFile, { header }: Csv, owne
   const people = new Map<string, TableRow>()
 
   function read(record: CsvRecord): Made {
-    const values: Record<string, Values[string]> = {}
+    const values: Record<string, Values[string]> = byName()
     for (const name of given) values[name] = cellOf(whole.columns[name], record.cells[name])
     const empty = needed.find((name) => String(values[name] ?? '').trim() === '')
     if (empty) throw lineError(file.name, record.line, `column ${empty}: is empty.`)
@@ -78,9 +87,10 @@ async function readerOf(database: Database, file: CsvFile, { header }: Csv, owne
         )
     }
     for (const [name, derive] of Object.entries(adds)) values[name] = derive(values, ownerId)
-    const rows = onLine(file.name, record, () =>
-      tables.map((table) => table.row({ ...values, _raw_data_params: ownerId })),
-    )
+    const rows = onLine(file.name, record, () => {
+      requireWholeText(whole, values)
+      return tables.map((table) => table.row({ ...values, _raw_data_params: ownerId }))
+    })
     const [main] = rows as [TableRow, ...TableRow[]]
     const id = values[keys[0] as string] as string
     for (const [name, { row }] of Object.entries(lists)) {

@@ -1,14 +1,19 @@
 /** How git gets in: which credentials, and the environment that hands them over without showing them. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { addressSecrets, serverOf } from '../../address-secrets.ts'
+import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
 import { connectionSettings, credentialsOf } from '../../plugin-kit/connection.ts'
 import type { Plugin } from '../../plugin-kit/subtask.ts'
 import { taskConfig } from '../../plugin-kit/task-config.ts'
 import { settings } from './git.ts'
 import { type GitTask, isHttp, text } from './options.ts'
+import { openRoute } from './route.ts'
 
 export interface Access {
+  /** Where to fetch from: where the address of the task leads to. */
+  readonly url: string
   readonly environment: Readonly<Record<string, string>>
   /** What must not appear anywhere. */
   readonly secrets: readonly string[]
@@ -27,8 +32,18 @@ const STALLED_SECONDS = 120
 /** `folder` is for files that hold keys; whoever opens the folder next removes what a killed run left there. */
 export async function openAccess(task: GitTask, plugins: readonly Plugin[], folder: string): Promise<Access> {
   const connection = await connectionOf(task, plugins)
-  const proxy = text(task.options, 'proxy') || connection.proxy
-  const login = explicitLogin(task) ?? connection.login ?? task.urlCredentials
+  const ownProxy = text(task.options, 'proxy')
+  if (ownProxy && !/^(https?|socks5h?):\/\/./.test(ownProxy)) {
+    throw new UserError('gitextractor: the option proxy must be an address such as http://host:3128.')
+  }
+  const explicit = explicitLogin(task)
+  if (!explicit && connection.login) requireSameProxy(ownProxy, connection.proxy)
+  const proxy = ownProxy || connection.proxy
+  const login = (isHttp(task.url) && (explicit ?? connection.login ?? task.urlCredentials)) || null
+  // Sent unasked: some servers answer strangers with a page to sign in on instead of a refusal.
+  const basic = login && Buffer.from(`${login.user}:${login.password}`).toString('base64')
+  const headers = basic ? { authorization: `Basic ${basic}` } : {}
+  const route = await openRoute({ url: task.url, proxy, headers, signal: task.signal })
   const { gitAllowLocal, trustsAnyCertificate } = taskConfig()
   const pairs: [string, string][] = [
     // Helpers of the user who runs the server would ask, or remember.
@@ -38,28 +53,32 @@ export async function openAccess(task: GitTask, plugins: readonly Plugin[], fold
     ['gc.autoDetach', 'false'],
     ['maintenance.autoDetach', 'false'],
     ['fetch.recurseSubmodules', 'false'],
+    ...route.pairs,
   ]
   if (trustsAnyCertificate) pairs.push(['http.sslVerify', 'false'])
   if (proxy) pairs.push(['http.proxy', proxy])
-  const secrets: string[] = proxy ? [new URL(proxy).password].filter(Boolean) : []
-  if (login && isHttp(task.url)) {
-    // Sent unasked: some servers answer strangers with a page to sign in on instead of a refusal.
-    const basic = Buffer.from(`${login.user}:${login.password}`).toString('base64')
-    pairs.push([`http.${new URL(task.url).origin}/.extraHeader`, `Authorization: Basic ${basic}`])
-    secrets.push(login.password, basic)
-  }
-  const key = isHttp(task.url) ? null : await keyFiles(task, folder)
+  if (basic) pairs.push([`http.${new URL(route.url).origin}/.extraHeader`, `Authorization: Basic ${basic}`])
+  const key = isHttp(task.url) ? null : await keyFiles(task, folder, route.ssh)
   return {
+    url: route.url,
     environment: {
       ...settings(pairs),
       GIT_ALLOW_PROTOCOL: gitAllowLocal ? 'https:http:ssh:file' : 'https:http:ssh',
       ...key?.environment,
     },
-    secrets: [...secrets, ...(key?.secrets ?? [])],
+    secrets: [...addressSecrets(proxy), ...(login ? [login.password, basic ?? ''] : []), ...(key?.secrets ?? [])],
     close: async () => {
       await key?.close()
     },
   }
+}
+
+/** A proxy sees what goes through it: that of a connection is part of where its token may go. */
+function requireSameProxy(given: string, own: string): void {
+  if (given === '' || serverOf(given) === serverOf(own)) return
+  throw new UserError(
+    'gitextractor: the option proxy is not the proxy of the connection, so its token is not sent there. Leave proxy out, or give user and password.',
+  )
 }
 
 function explicitLogin({ options }: GitTask): Login | null {
@@ -92,7 +111,9 @@ function refuseStrangers(url: string, endpoint: string, title: string): void {
   const [to, own] = [new URL(url), new URL(endpoint)]
   const isSameHost = to.hostname === own.hostname || `api.${to.hostname}` === own.hostname
   const isSafe = to.protocol === 'https:' || own.protocol === 'http:'
-  if (isSameHost && isSafe) return
+  // Whoever has a port of this machine has the machine.
+  const isSamePort = to.port === own.port || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(to.hostname)
+  if (isSameHost && isSafe && isSamePort) return
   throw new UserError(
     `gitextractor: the url is on ${to.origin}, but the ${title} connection belongs to ${own.origin}, so its token is not sent there. Correct the url, or leave connectionId out and give user and password.`,
   )
@@ -100,7 +121,7 @@ function refuseStrangers(url: string, endpoint: string, title: string): void {
 
 const quoted = (path: string) => `'${path.replaceAll("'", `'\\''`)}'`
 
-async function keyFiles({ options }: GitTask, parent: string): Promise<Access> {
+async function keyFiles({ options }: GitTask, parent: string, route: readonly string[]): Promise<Omit<Access, 'url'>> {
   const privateKey = text(options, 'privateKey')
   const passphrase = text(options, 'passphrase')
   await mkdir(parent, { recursive: true })
@@ -110,8 +131,9 @@ async function keyFiles({ options }: GitTask, parent: string): Promise<Access> {
     '-o StrictHostKeyChecking=accept-new',
     `-o UserKnownHostsFile=${quoted(join(parent, '..', 'known_hosts'))}`,
     '-o ConnectTimeout=30 -o ServerAliveInterval=30 -o ServerAliveCountMax=4',
+    ...route,
   ]
-  const environment: Record<string, string> = {}
+  const environment: Record<string, string> = byName()
   if (privateKey !== '') {
     await writeFile(join(folder, 'key'), `${privateKey}\n`, { mode: 0o600 })
     ssh.push(`-i ${quoted(join(folder, 'key'))} -o IdentitiesOnly=yes`)

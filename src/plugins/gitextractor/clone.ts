@@ -165,8 +165,13 @@ async function download(
   }
 }
 
-async function downloadOnce(task: GitTask, { environment }: Access, folder: string, wanted: Wanted): Promise<Shape> {
-  const { signal, url } = task
+async function downloadOnce(
+  task: GitTask,
+  { environment, url }: Access,
+  folder: string,
+  wanted: Wanted,
+): Promise<Shape> {
+  const { signal } = task
   const remote = { folder, signal, environment }
   await reading(git(['config', 'remote.origin.url', url], { folder, signal }))
   const heads = await gitText(['ls-remote', '--symref', 'origin', 'HEAD'], remote)

@@ -73,5 +73,5 @@ function isTidy(text: string): boolean {
 function asLogged(text: string): string {
   const nul = text.indexOf('\0')
   const whole = (nul < 0 ? text : text.slice(0, nul)).trimEnd()
-  return isTidy(whole) ? whole : whole.replace(/[ \t\r]+(?=\n)/g, '').replace(/^\n+/, '')
+  return isTidy(whole) ? whole : whole.replace(/(?<![ \t\r])[ \t\r]+(?=\n)/g, '').replace(/^\n+/, '')
 }

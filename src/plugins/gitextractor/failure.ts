@@ -39,7 +39,7 @@ const LOCAL_MEANINGS: readonly Meaning[] = [
 const MEANINGS: readonly Meaning[] = [
   ...LOCAL_MEANINGS,
   {
-    says: /could not resolve proxy|HTTP code 407 from proxy|Failed to connect to .* via proxy/i,
+    says: /could not resolve proxy|HTTP code 407 from proxy|Failed to connect to .{1,300} via proxy/i,
     error: user((url) => `The proxy on the way to ${url} cannot be used: check the proxy setting.`),
   },
   {
@@ -51,7 +51,7 @@ const MEANINGS: readonly Meaning[] = [
     error: (url, said) => new RetryableError(`${url} cannot be reached or broke off. (git: ${lastLine(said)})`),
   },
   {
-    says: /returned error: 404|repository .*not found|does not appear to be a git repository|repository .*does not exist|returned error: 410/i,
+    says: /returned error: 404|repository .{0,300}not found|does not appear to be a git repository|repository .{0,300}does not exist|returned error: 410/i,
     error: user(
       (url) => `There is no repository ${url}: it was deleted or renamed, or the credentials may not see it.`,
       404,
@@ -75,13 +75,13 @@ const MEANINGS: readonly Meaning[] = [
     error: user((url) => `${url} names its objects by SHA-256, which is not supported.`),
   },
   {
-    says: /transport '.*' not allowed/,
+    says: /transport '.{0,100}' not allowed/,
     error: user((url) => `${url}: only https, http and ssh are allowed.`),
   },
 ]
 
 const BROKEN =
-  /bad object|bad tree|bad revision|(missing|unable to read|could not parse|invalid|corrupt) (blob|tree|commit|object|loose)|object file .* is empty|did not send all necessary objects|packfile|pack has|index file|not a git repository|unable to (read|find|parse|open)|inflate|bad config|reference broken|does not point to a valid object|shallow file|unable to normalize alternate/i
+  /bad object|bad tree|bad revision|(missing|unable to read|could not parse|invalid|corrupt) (blob|tree|commit|object|loose)|object file .{1,300} is empty|did not send all necessary objects|packfile|pack has|index file|not a git repository|unable to (read|find|parse|open)|inflate|bad config|reference broken|does not point to a valid object|shallow file|unable to normalize alternate/i
 
 /** `url` has no credentials; `secrets` are taken out of what git said. */
 export function explainFetch(error: unknown, url: string, secrets: readonly string[]): unknown {
@@ -104,4 +104,4 @@ export const scrub = (text: string, secrets: readonly string[]): string =>
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
     .filter((secret) => secret !== '')
     .reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
-    .replace(/(\w+:\/\/)[^\s/@]+@/g, '$1')
+    .replace(/(?<=:\/\/)[^\s/@]+@/g, '')

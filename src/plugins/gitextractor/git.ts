@@ -1,6 +1,7 @@
 /** Runs the `git` program: output streamed, secrets by environment only, and the whole process group ended on abort. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
 
 export interface GitOptions {
@@ -34,12 +35,12 @@ const inherited = (): Record<string, string> =>
   )
 
 /** Results must not depend on who runs the server: only commands that talk to another host see the user's settings. */
-export const LOCAL: Readonly<Record<string, string>> = {
+export const LOCAL: Readonly<Record<string, string>> = byName({
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_ALLOW_PROTOCOL: 'none',
   GIT_NO_LAZY_FETCH: '1',
-}
+})
 
 /** Settings given by environment, which only the same user can read, where `-c` would show in the list of processes. */
 export const settings = (pairs: readonly (readonly [name: string, value: string])[]): Record<string, string> => ({

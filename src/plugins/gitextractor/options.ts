@@ -1,4 +1,5 @@
 /** What a task asks for, checked before git sees any of it. */
+import { isSecretParameter } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
 import type { TaskRun } from '../../plugin-kit/subtask.ts'
 import { taskConfig } from '../../plugin-kit/task-config.ts'
@@ -84,6 +85,11 @@ function readUrl(given: string, isLocalAllowed: boolean): Pick<GitTask, 'url' | 
   if (parsed.protocol === 'ssh:') {
     if (parsed.password !== '') throw refused()
     return { url: given, urlCredentials: null }
+  }
+  if ([...parsed.searchParams.keys()].some(isSecretParameter)) {
+    throw new UserError(
+      'gitextractor: the option url holds a token as a parameter: take it out, and give it as password.',
+    )
   }
   const { username, password } = parsed
   parsed.username = ''

@@ -1,7 +1,7 @@
 /** What a connection test says about each token: whose it is, and whether it may read what is collected. */
 import { messageOf, UserError } from '../../errors.ts'
 import type { Settings } from '../../plugin-kit/plugin.ts'
-import type { CheckQuestion, ConnectionCheck } from '../../plugin-kit/remote-scopes.ts'
+import { type CheckQuestion, type ConnectionCheck, notThere } from '../../plugin-kit/remote-scopes.ts'
 import { asApp, isApp, tokensOf } from './connection.ts'
 
 interface Found {
@@ -33,11 +33,12 @@ async function checkToken(settings: Settings, token: string, { open, signal }: C
   const client = open({ ...settings, token })
   try {
     const { body, headers } = await client.send({ path: '/user' }, signal)
+    if (typeof body?.login !== 'string') throw notThere('GitHub')
     // Only classic tokens say what they may do; of others it shows when they are used.
     const scopes = headers['x-oauth-scopes']
     const judged =
       token.startsWith('ghp_') && scopes !== undefined ? judgeScopes(scopes) : { success: true, warning: false }
-    return { login: String(body?.login ?? ''), ...judged }
+    return { login: body.login, ...judged }
   } finally {
     await client.close()
   }
@@ -52,7 +53,8 @@ async function checkApp(settings: Settings): Promise<Found> {
 
 export async function checkConnection(settings: Settings, question: CheckQuestion): Promise<ConnectionCheck> {
   const tokens = tokensOf(settings)
-  if (!isApp(settings) && tokens.length === 0) throw new UserError('token is missing: set a personal access token.')
+  if (!isApp(settings) && tokens.length === 0)
+    throw new UserError('token is missing: add it. A personal access token is needed.')
   if (!question.isSaved) {
     const [token = ''] = tokens
     const { success, message, ...found } = isApp(settings)

@@ -22,7 +22,7 @@ import { referred } from './referred.ts'
 import { remoteScopes } from './remote-scopes.ts'
 import { collectRepository } from './repository.ts'
 import { prepareRules } from './rules.ts'
-import { connectionFields, scopeConfigFields } from './settings.ts'
+import { connectionFields, RIGHTS, scopeConfigFields } from './settings.ts'
 
 /** Asked for in the same way whichever API a connection prefers. */
 export const sharedEntities = [
@@ -53,6 +53,7 @@ export const githubSpec: PluginSpec = {
   spelling: 'title',
   connection: {
     endpoint: ENDPOINT,
+    rights: RIGHTS,
     fields: connectionFields,
     credentials,
     sign,

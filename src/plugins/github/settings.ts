@@ -1,5 +1,18 @@
+import { z } from 'zod'
+import { patternText } from '../../plugin-kit/patterns.ts'
 import type { Field, Fields } from '../../plugin-kit/plugin.ts'
 import { ENDPOINT } from './connection.ts'
+
+const tagComparison = z
+  .looseObject(
+    {
+      tagsLimit: z.int('must be a whole number').min(0).max(10_000).nullish(),
+      tagsPattern: patternText.nullish(),
+      tagsOrder: z.string('must be text').max(255).nullish(),
+    },
+    'must be an object',
+  )
+  .nullable()
 
 export const connectionFields: Fields = {
   endpoint: {
@@ -41,6 +54,13 @@ export const connectionFields: Fields = {
   refreshTokenExpiresAt: { kind: 'time', label: 'Refresh token expires at', isManaged: true },
 }
 
+export const RIGHTS = [
+  'Classic personal access token: `repo`, `read:user`, `read:org`. For public repositories alone, `repo:status` and `repo_deployment` do instead of `repo`.',
+  'Fine-grained personal access token: of the repositories, reading Actions, Commit statuses, Contents, Deployments, Issues, Metadata and Pull requests; of the organisation, reading Members.',
+  'GitHub App: the same permissions, installed on the repositories.',
+  'The git history is cloned with the same credentials.',
+]
+
 const pattern = (label: string, suggestion: string, help?: string): Field => ({
   kind: 'regex',
   label,
@@ -57,12 +77,12 @@ const LABEL_HELP = 'Matched against each label; the last label that matches is t
 /** Five panels; an empty pattern matches nothing, except that without a production pattern everything is production. */
 export const scopeConfigFields: Fields = {
   ...inPanel('Issue Tracking', {
-    issueTypeRequirement: pattern('Labels of requirements', '(feat|feature|proposal|requirement)', LABEL_HELP),
-    issueTypeBug: pattern('Labels of bugs', '(bug|broken)', LABEL_HELP),
-    issueTypeIncident: pattern('Labels of incidents', '(incident|failure)', LABEL_HELP),
-    issuePriority: pattern('Labels of priority', '(highest|high|medium|low|p0|p1|p2|p3)', LABEL_HELP),
-    issueComponent: pattern('Labels of components', 'component(.*)', LABEL_HELP),
-    issueSeverity: pattern('Labels of severity', 'severity(.*)', LABEL_HELP),
+    issueTypeRequirement: pattern('Labels of requirements', '(?i)(feat|feature|proposal|requirement)', LABEL_HELP),
+    issueTypeBug: pattern('Labels of bugs', '(?i)(bug|broken)', LABEL_HELP),
+    issueTypeIncident: pattern('Labels of incidents', '(?i)(incident|failure)', LABEL_HELP),
+    issuePriority: pattern('Labels of priority', '(?i)(highest|high|medium|low|p0|p1|p2|p3)', LABEL_HELP),
+    issueComponent: pattern('Labels of components', '(?i)component(.*)', LABEL_HELP),
+    issueSeverity: pattern('Labels of severity', '(?i)severity(.*)', LABEL_HELP),
   }),
   ...inPanel('CI/CD', {
     envNamePattern: pattern('Production environments', '(?i)prod(.*)', 'Of deployments made through GitHub.'),
@@ -70,8 +90,8 @@ export const scopeConfigFields: Fields = {
     productionPattern: pattern('Of these, to production', '', 'Names, and branches of runs. Empty: all of them.'),
   }),
   ...inPanel('Code Review', {
-    prType: pattern('Labels of pull request types', 'type(.*)', LABEL_HELP),
-    prComponent: pattern('Labels of pull request components', 'component(.*)', LABEL_HELP),
+    prType: pattern('Labels of pull request types', '(?i)type(.*)', LABEL_HELP),
+    prComponent: pattern('Labels of pull request components', '(?i)component(.*)', LABEL_HELP),
   }),
   ...inPanel('Cross-domain', {
     prBodyClosePattern: pattern(
@@ -83,15 +103,18 @@ export const scopeConfigFields: Fields = {
   ...inPanel('Additional Settings', {
     refdiff: {
       kind: 'json',
+      schema: tagComparison,
       label: 'Releases to compare',
       help: 'tagsLimit: how many of the newest tags; tagsPattern: which tags count.',
       isOptional: true,
+      isOnRequest: true,
       suggestion: { tagsLimit: 10, tagsPattern: '/v\\d+\\.\\d+(\\.\\d+(-rc)*\\d*)*$/' },
     },
     prSizeExcludedFileExtensions: {
       kind: 'strings',
       label: 'File extensions that do not count towards the size of a pull request',
       isOptional: true,
+      isOnRequest: true,
       suggestion: [],
     },
   }),

@@ -1,8 +1,9 @@
 /** Commits behind the links of issues: the patterns that users describe them by, and a look at what an issue links to. */
+import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
 import { compilePattern, type Pattern } from '../../plugin-kit/patterns.ts'
 
-const PARTS: Readonly<Record<string, string>> = { namespace: '\\S+', repo_name: '\\S+', commit_sha: '\\w{40}' }
+const PARTS: Readonly<Record<string, string>> = byName({ namespace: '\\S+', repo_name: '\\S+', commit_sha: '\\w{40}' })
 const PART_NAMES = Object.keys(PARTS)
 const PLACEHOLDER = /\{(namespace|repo_name|commit_sha)\}/
 

@@ -7,6 +7,12 @@ import { requireLogin } from '../../plugin-kit/required-fields.ts'
 
 const ENDPOINT_HELP = 'Ends in /rest/, as https://example.atlassian.net/rest/.'
 
+export const RIGHTS = [
+  'Cloud: BasicAuth with the e-mail address and an API token of the account (without scopes, or with `read:jira-work`, `read:jira-user`, `read:board-scope:jira-software`, `read:sprint:jira-software` and `read:epic:jira-software`).',
+  'Server and Data Center: a user with a password, or a personal access token of one.',
+  'The account needs the global permission Browse users and groups, and in the projects of the boards Browse projects; View development tools where commits come from the development panel.',
+]
+
 export const connectionFields: Fields = {
   endpoint: { kind: 'url', label: 'Endpoint', help: ENDPOINT_HELP },
   authMethod: {

@@ -3,6 +3,7 @@
  * their dashes and numbers, quotes with `>`, cells of a table side by side, code as it is.
  * https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
+import { byName } from '../../by-name.ts'
 export function plainText(content: any): string {
   if (content === null || content === undefined) return ''
   return typeof content === 'string' ? content : linesOf(content).join('\n').trimEnd()
@@ -14,7 +15,7 @@ type Lines = readonly string[]
 const INLINE = new Set(['text', 'hardBreak', 'mention', 'emoji', 'status', 'date', 'inlineCard', 'placeholder'])
 const isInline = ({ type, content }: any) => INLINE.has(type) || (!content && !BLOCKS[type])
 
-const BLOCKS: Readonly<Record<string, (node: any) => Lines>> = {
+const BLOCKS: Readonly<Record<string, (node: any) => Lines>> = byName({
   codeBlock: (node) => inlineText(childrenOf(node)).split('\n'),
   blockquote: (node) => linesIn(node).map((line) => `> ${line}`),
   bulletList: (node) => childrenOf(node).flatMap((item) => hanging('- ', linesOf(item))),
@@ -30,7 +31,7 @@ const BLOCKS: Readonly<Record<string, (node: any) => Lines>> = {
       .map((cell) => linesOf(cell).join(' ').trim())
       .join(' | '),
   ],
-}
+})
 
 const childrenOf = ({ content }: any): readonly any[] => content ?? []
 

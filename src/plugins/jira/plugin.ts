@@ -1,6 +1,6 @@
 import { definePlugin } from '../../plugin-kit/define-plugin.ts'
 import { boardFilterBegin, boardFilterEnd } from './board-filter.ts'
-import { checkConnection, connectionFields, credentials, sign } from './connection.ts'
+import { checkConnection, connectionFields, credentials, RIGHTS, sign } from './connection.ts'
 import accounts, { accounts as accountTable, issuePeople } from './entities/accounts.ts'
 import boardEntity from './entities/boards.ts'
 import changelogs from './entities/changelogs.ts'
@@ -23,7 +23,7 @@ import statuses from './entities/statuses.ts'
 import worklogs from './entities/worklogs.ts'
 import { boards, paramsOf, probe } from './kit.ts'
 import { remoteScopes } from './remote-scopes.ts'
-import { issueRules } from './rules.ts'
+import { issueRules, repoPatterns, STANDARD_TYPES, typeMappings } from './rules.ts'
 
 export const jira = definePlugin({
   name: 'jira',
@@ -31,6 +31,7 @@ export const jira = definePlugin({
   spelling: 'camel',
   connection: {
     endpoint: '',
+    rights: RIGHTS,
     fields: connectionFields,
     credentials,
     sign,
@@ -47,7 +48,14 @@ export const jira = definePlugin({
   },
   scopeConfig: {
     fields: {
-      typeMappings: { kind: 'json', label: 'Issue types and statuses', isOptional: true },
+      typeMappings: {
+        kind: 'json',
+        schema: typeMappings,
+        label: 'Issue types and statuses',
+        help: 'For each type of Jira its standardType (REQUIREMENT, BUG, INCIDENT) and, if wished, statusMappings. A type without one keeps its name, in capitals.',
+        isOptional: true,
+        suggestion: STANDARD_TYPES,
+      },
       storyPointField: { kind: 'string', label: 'Field with story points', size: 255, isOptional: true },
       dueDateField: { kind: 'string', label: 'Field with the due date', size: 255, isOptional: true },
       // Stored for clients that know it; Jira itself says which epic an issue belongs to.
@@ -60,7 +68,12 @@ export const jira = definePlugin({
         isOptional: true,
       },
       remotelinkCommitShaPattern: { kind: 'regex', label: 'Commits in remote links', size: 255, isOptional: true },
-      remotelinkRepoPattern: { kind: 'json', label: 'Repositories in remote links', isOptional: true },
+      remotelinkRepoPattern: {
+        kind: 'json',
+        schema: repoPatterns,
+        label: 'Repositories in remote links',
+        isOptional: true,
+      },
     },
     prepare: issueRules,
   },

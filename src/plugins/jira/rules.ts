@@ -1,28 +1,51 @@
 /** What a scope config says about issues and commit links, made ready to ask. */
-
-import { compilePattern, optionalPattern, type Pattern } from '../../plugin-kit/patterns.ts'
+import { z } from 'zod'
+import { byName } from '../../by-name.ts'
+import { compilePattern, optionalPattern, type Pattern, patternText } from '../../plugin-kit/patterns.ts'
 import type { Settings } from '../../plugin-kit/plugin.ts'
 import { isCommitPattern, type RepoCommit, repoCommitIn } from './commit-links.ts'
 
-interface TypeMapping {
-  readonly standardType?: string | null
-  /** By key of the status category: new, indeterminate, done. */
-  readonly statusMappings?: Readonly<Record<string, { readonly standardStatus?: string | null }>> | null
+const word = z.string('must be text').max(255).nullish()
+/** Statuses by key of their category: new, indeterminate, done. */
+const statusMappings = z.record(z.string(), z.looseObject({ standardStatus: word }), 'must be an object')
+/** By the name of the type. */
+export const typeMappings = z
+  .record(
+    z.string(),
+    z.looseObject({ standardType: word, statusMappings: statusMappings.nullish() }, 'must be an object'),
+    'must be an object: the name of each type, and what it counts as',
+  )
+  .nullable()
+export const repoPatterns = z
+  .array(
+    z.looseObject({ pattern: z.string('must be text').max(10_000).nullish(), regex: patternText.nullish() }),
+    'must be a list of { pattern, regex }',
+  )
+  .nullable()
+
+const ofType = (standardType: string, ...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { standardType }]))
+
+/** As Jira Software and Jira Service Management call them out of the box. */
+export const STANDARD_TYPES: z.output<typeof typeMappings> = {
+  ...ofType('REQUIREMENT', 'Story', 'Feature', 'New Feature', 'Improvement'),
+  ...ofType('BUG', 'Bug', 'Defect'),
+  ...ofType('INCIDENT', 'Incident', '[System] Incident', 'Production Incident', 'Outage'),
 }
 
-const STANDARD_STATUS: Readonly<Record<string, string>> = { new: 'TODO', done: 'DONE' }
+const STANDARD_STATUS: Readonly<Record<string, string>> = byName({ new: 'TODO', done: 'DONE' })
 export const standardStatus = (category: string): string => STANDARD_STATUS[category] ?? 'IN_PROGRESS'
 
 export type Rules = ReturnType<typeof issueRules>
 export function issueRules(settings: Settings) {
-  const types = new Map(Object.entries((settings.typeMappings ?? {}) as Record<string, TypeMapping>))
+  const types = new Map(Object.entries((settings.typeMappings ?? {}) as NonNullable<z.output<typeof typeMappings>>))
   const shaPattern = optionalPattern(settings.remotelinkCommitShaPattern, 'remotelinkCommitShaPattern')
-  const repoPatterns = ((settings.remotelinkRepoPattern ?? []) as { regex?: string | null }[])
+  const commitPatterns = ((settings.remotelinkRepoPattern ?? []) as NonNullable<z.output<typeof repoPatterns>>)
     .filter(({ regex }) => regex)
     .map(({ regex }) => compilePattern(regex as string, 'remotelinkRepoPattern'))
     .filter(isCommitPattern)
   const repoCommitOf = (url: string): RepoCommit | undefined =>
-    repoPatterns.map((pattern) => repoCommitIn(pattern, url)).find((found) => found !== undefined)
+    commitPatterns.map((pattern) => repoCommitIn(pattern, url)).find((found) => found !== undefined)
   return {
     storyPointField: String(settings.storyPointField ?? ''),
     dueDateField: String(settings.dueDateField || 'duedate'),
@@ -30,14 +53,17 @@ export function issueRules(settings: Settings) {
     isMapped: (type: string): boolean => Boolean(types.get(type)?.standardType),
     standardType: (type: string): string => (types.get(type)?.standardType || type).toUpperCase(),
     standardStatus: (type: string, category: string): string =>
-      types.get(type)?.statusMappings?.[category]?.standardStatus ?? standardStatus(category),
+      statusOf(types.get(type)?.statusMappings, category) ?? standardStatus(category),
     repoCommitOf,
     /** Whether a link can name a commit at all. */
-    findsCommits: Boolean(shaPattern) || repoPatterns.length > 0,
+    findsCommits: Boolean(shaPattern) || commitPatterns.length > 0,
     commitShaIn: (url: string): string | undefined =>
       (shaPattern && firstGroup(shaPattern, url)) || repoCommitOf(url)?.commit_sha,
   }
 }
+
+const statusOf = (mappings: z.output<typeof statusMappings> | null | undefined, category: string) =>
+  mappings && Object.hasOwn(mappings, category) ? mappings[category]?.standardStatus : undefined
 
 function firstGroup(pattern: Pattern, text: string): string | undefined {
   const matcher = pattern.matcher(text)

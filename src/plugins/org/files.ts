@@ -151,8 +151,13 @@ export const orgFiles: readonly OrgFile[] = [
 const shownColumn = ({ columns }: OrgFile, column: string) =>
   columns.find((each) => each.toLowerCase().startsWith(column.replaceAll('_', ''))) ?? column
 
-/** Takes all of a file or, when one line is wrong, nothing; gives how many lines it had. */
-export async function takeOrgFile(database: Database, file: OrgFile, { header, records }: Csv): Promise<number> {
+/** Takes all of a file or, when one line is wrong, nothing; `atEnd` is told how many lines it had, in the same transaction. */
+export async function takeOrgFile(
+  database: Database,
+  file: OrgFile,
+  { header, records }: Csv,
+  atEnd: (inside: Database, lines: number) => Promise<void>,
+): Promise<void> {
   requireColumns(file.name, header, { known: file.columns, needed: file.needed })
   const made: TableRow[] = []
   const lineOf = new Map<string, number>()
@@ -179,7 +184,7 @@ export async function takeOrgFile(database: Database, file: OrgFile, { header, r
     database.transaction(async (inside) => {
       for (const { name } of file.replaces) await inside.kysely.deleteFrom(name).execute()
       await write(inside, made)
+      await atEnd(inside, lines)
     }),
   )
-  return lines
 }

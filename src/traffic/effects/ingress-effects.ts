@@ -11,7 +11,7 @@ import {
   patchOf,
 } from '../ingress.ts'
 import { backendsOf, type Ingress } from '../manifests.ts'
-import { shown } from '../names.ts'
+import { shown, textOf } from '../names.ts'
 import type { Plan } from '../plan.ts'
 import { arnOf, type Effect, type EffectContext } from './effect.ts'
 
@@ -39,7 +39,7 @@ export function targetIngress({ plan, outside }: EffectContext): Effect {
 
 const parsedAction = (text: unknown): unknown => {
   try {
-    return JSON.parse(String(text))
+    return JSON.parse(textOf(text))
   } catch {
     return text
   }

@@ -6,6 +6,8 @@ import { text } from 'node:stream/consumers'
 
 export interface FakeProvider {
   readonly issuer: string
+  /** Claims about whoever signs in next. */
+  person: Record<string, unknown>
   /** What the user's browser does: follows the way to the provider, agrees, and is sent back with this query. */
   approve(location: string): Promise<string>
   stop(): Promise<void>
@@ -21,15 +23,15 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   function idToken(clientId: string, nonce: string): string {
     const now = Math.floor(Date.now() / 1000)
     const claims = { iss: issuer, aud: clientId, sub: 'ada', iat: now, exp: now + 300, nonce }
-    const person = { name: 'Ada Lovelace', email: 'ada@example.org' }
-    const signed = `${encode({ alg: 'RS256', kid: 'one' })}.${encode({ ...claims, ...person })}`
+    const signed = `${encode({ alg: 'RS256', kid: 'one' })}.${encode({ ...claims, ...provider.person })}`
     return `${signed}.${createSign('RSA-SHA256').update(signed).sign(privateKey, 'base64url')}`
   }
 
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', issuer)
     const answer = (status: number, body: unknown) => {
-      response.writeHead(status, { 'content-type': 'application/json' })
+      // A connection that is kept could be closed by its time-out just as it is used again.
+      response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
       response.end(JSON.stringify(body))
     }
     if (url.pathname === '/.well-known/openid-configuration') {
@@ -59,8 +61,9 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  return {
+  const provider: FakeProvider = {
     issuer,
+    person: { name: 'Ada Lovelace', email: 'ada@example.org' },
     async approve(location) {
       const { searchParams } = new URL(location)
       const code = randomUUID()
@@ -71,4 +74,5 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     },
     stop: () => new Promise((done) => server.close(() => done())),
   }
+  return provider
 }

@@ -61,7 +61,7 @@ export function generatedRequests(document: any, local: string): fc.Arbitrary<Ge
     if (schema.enum) return fc.constantFrom(...schema.enum)
     const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf
     if (choices) return fc.oneof(...choices.map((choice: any) => loose(choice, name, depth + 1)))
-    if (schema.type === 'object') return objectOf(schema, depth)
+    if ([schema.type].flat().includes('object')) return objectOf(schema, depth)
     if (schema.type === 'array') {
       return depth > 5 ? fc.constant([]) : fc.array(loose(schema.items ?? {}, '', depth + 1), { maxLength: 3 })
     }
@@ -114,7 +114,9 @@ export function generatedRequests(document: any, local: string): fc.Arbitrary<Ge
             fc.option(
               fc.oneof(
                 parameter(each),
-                valid(each.schema).map((value) => encode(String(value))),
+                valid(each.schema).map((value) =>
+                  encode(typeof value === 'object' ? JSON.stringify(value) : String(value)),
+                ),
               ),
             ),
           ),

@@ -51,7 +51,12 @@ const UNTIL_NOW = new Set([
   'issue_assignee_history.end_date',
 ])
 /** Both tasks are this server's. */
-const ALIVE: Membership = { beat: async () => true, isDead: async () => false, leave: async () => {} }
+const ALIVE: Membership = {
+  beat: async () => true,
+  isDead: async () => false,
+  forgetDead: async () => {},
+  leave: async () => {},
+}
 /** Between two operations. */
 const PAUSE_MINUTES = 3
 

@@ -2,7 +2,7 @@
 import type { Database } from '../../../src/database/database.ts'
 import { write } from '../../../src/database/write.ts'
 import { domainScopesOf, entitiesOf } from '../../../src/pipelines/plan/domain-scopes.ts'
-import { METRIC_PLANS } from '../../../src/pipelines/plan/metric-plans.ts'
+import { METRIC_PLANS, metricOption } from '../../../src/pipelines/plan/metric-plans.ts'
 import { projectService } from '../../../src/pipelines/projects.ts'
 import type { BlueprintService, ServiceContext } from '../../../src/pipelines/services.ts'
 import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
@@ -49,7 +49,7 @@ export const mapProject = (run: ProjectRun, project: number): Promise<void> =>
 export async function calculateProject(run: ProjectRun, project: number): Promise<void> {
   const projectName = PROJECTS[project]?.name as string
   for (const [name, planOf] of Object.entries(METRIC_PLANS)) {
-    const plan = planOf({ projectName, domainScopes: domainScopes(run, project), option: OPTIONS[name] })
+    const plan = planOf({ projectName, domainScopes: domainScopes(run, project), option: metricOption(OPTIONS[name]) })
     for (const { plugin, subtasks, options } of plan.flat()) await calculate(run, plugin, subtasks ?? [], options ?? {})
   }
 }

@@ -46,6 +46,8 @@ const CHANGES = {
   'push commit': { arguments: [repository, any] },
   'force push': { arguments: [repository, any] },
   'write review': { arguments: [repository, any] },
+  /** Or take the request back. */
+  'ask for review': { arguments: [repository, any, fc.nat(4)] },
   'start run': { arguments: [repository] },
   'finish run': { arguments: [repository, any, fc.nat(1)] },
   rerun: { arguments: [repository, any] },
@@ -118,6 +120,9 @@ const APPLY: Record<keyof typeof CHANGES, Apply> = {
   'push commit': adding('pullCommits', 'pullRequests'),
   'force push': whole('forcePush', 'pullRequests'),
   'write review': adding('reviews', 'pullRequests'),
+  'ask for review': editing('pullRequests', (_pull, number) => ({
+    requestedReviewers: number === 0 ? [] : [`user-${number}`],
+  })),
   'start run': adding('runs'),
   'finish run'(fake, repository, number = 0, end = 0) {
     const index = among(repository, 'runs', number, unfinished)

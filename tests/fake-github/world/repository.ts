@@ -191,8 +191,10 @@ function branchCommit(on: Ground, index: number): records.Commit {
 }
 
 function findCommit(on: Ground, { commits, pullCommits, pullRequests }: Collections, text: string) {
+  // A test may name a commit of the branch as a real git repository does.
+  const renamed = () => [...commits].find((commit) => commit.sha === text)
   const parsed = parseSha(text)
-  if (parsed === undefined || parsed.repository !== on.ordinal) return undefined
+  if (parsed === undefined || parsed.repository !== on.ordinal) return renamed()
   const found = {
     branch: () => commits.get(parsed.index),
     pull: () => pullCommits.get(parsed.index),
@@ -202,5 +204,5 @@ function findCommit(on: Ground, { commits, pullCommits, pullRequests }: Collecti
       return pull?.mergedAt ? generateCommit(on, 'merge', pull.number, pull.mergedAt, parents) : undefined
     },
   }[parsed.kind]()
-  return found?.sha === text ? found : undefined
+  return found?.sha === text ? found : renamed()
 }

@@ -6,7 +6,9 @@ import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { createLog } from '../../../src/log.ts'
 import { type ControlPlane, createControlPlane } from '../../../src/pipelines/control-plane.ts'
+import { behindFence, createFence } from '../../../src/pipelines/fence.ts'
 import type { Pipeline, PlanTask, Task } from '../../../src/pipelines/records.ts'
+import { runTask } from '../../../src/pipelines/run-task.ts'
 import { type Runner, type RunnerOptions, startRunner } from '../../../src/pipelines/runner.ts'
 import type { ServiceContext } from '../../../src/pipelines/services.ts'
 import { isFinished } from '../../../src/pipelines/states.ts'
@@ -44,14 +46,25 @@ export const testThreads = (control: ControlPlane, databaseUrl: string): TaskDis
     pluginModule,
   })
 
+/** Runs tasks without threads: loading their code would take most of the time. */
+export function inProcess({ context }: ControlPlane): TaskDispatch {
+  const fence = createFence()
+  const environment = { ...context, database: behindFence(context.database.until(new AbortController().signal), fence) }
+  return {
+    fence,
+    run: async ({ id }, signal, begin) => ((await begin()) ? runTask(environment, id, signal) : undefined),
+    close: async () => {},
+  }
+}
+
 /** Leaves the threads running when it stops. */
 export const testRunner = (
   control: ControlPlane,
-  { run }: TaskDispatch,
+  dispatch: TaskDispatch,
   options: Partial<RunnerOptions> = {},
 ): Promise<Runner> =>
   startRunner(control, {
-    dispatch: { run, close: async () => {} },
+    dispatch: { ...dispatch, close: async () => {} },
     consume: true,
     maxParallel: 0,
     resume: true,

@@ -16,6 +16,8 @@ export const runs = defineTable('test_runs', { place: key(string(100)), subtask:
 
 export interface TestOptions {
   readonly place: string
+  /** What a failure names. */
+  readonly fullName?: string
   readonly count?: number
   readonly pauseMs?: number
   /** Fails in this subtask, while the row `place` of test_runs for 'broken' is there or forever. */

@@ -14,7 +14,7 @@ export default entity(issueCommits, {
     dependsOn: ['remotelinkRepoPattern'],
     rows({ issue_id, commit_sha, commit_url, repo_url }, { idOf, scopeConfig }) {
       const repo = repoOf(commit_url, scopeConfig.repoCommitOf(commit_url)) ?? {
-        repo_url: repo_url || /(.*)-\/commit/.exec(commit_url)?.[1],
+        repo_url: repo_url || /^(.*)-\/commit/.exec(commit_url)?.[1],
       }
       if (!repo.repo_url) return []
       return [issueRepoCommits.row({ issue_id: idOf(issues, issue_id), commit_sha, ...repo, repo_url: repo.repo_url })]

@@ -1,0 +1,46 @@
+/** Names from outside never reach a prototype: tables by any text are made by `byName`, or are Maps. */
+import type { SourceFile } from './import-rules.ts'
+
+const DECLARED = /\b(?:const|let)\s+\w+\s*:\s*(?:Readonly<)?Record<\s*string\s*,/g
+const ASSERTED_NAME = /\b[A-Z][A-Z_]+\[[^\]]+ as keyof/
+const ASKED_IN = /\bin ([A-Z][A-Z_]{2,})\b/g
+const isRuled = (path: string) => path.startsWith('src/') && !/\.test\.ts$|test-support/.test(path)
+
+/** One line for each place that breaks the rule. */
+export function findUnsafeLookups(files: readonly SourceFile[]): string[] {
+  const ruled = files.filter(({ path }) => isRuled(path))
+  const safe = new Set(
+    ruled.flatMap(({ text }) => [...text.matchAll(/\b([A-Z_]{3,})\b[^\n]*= byName\(/g)].map(([, name]) => name)),
+  )
+  return ruled.flatMap(({ path, text }) => {
+    const lineAt = (place: number) => `${path}:${text.slice(0, place).split('\n').length}`
+    const tables = [...text.matchAll(DECLARED)]
+      .filter(({ index }) => /^[^\n]*=\s*\{/.test(text.slice(endOfType(text, index))))
+      .map(({ index }) => `${lineAt(index)}: a table by any name is made by byName({ … })`)
+    const asserted = text
+      .split('\n')
+      .flatMap((line, index) =>
+        ASSERTED_NAME.test(line) ? [`${path}:${index + 1}: ask Object.hasOwn before a name is taken for a key`] : [],
+      )
+    const asked = [...withoutText(text).matchAll(ASKED_IN)]
+      .filter(([, name]) => !safe.has(name))
+      .map(({ index, 1: name }) => `${lineAt(index)}: "in ${name}" asks its prototype too: use Object.hasOwn`)
+    return [...tables, ...asserted, ...asked]
+  })
+}
+
+/** Where the type that is declared here ends: before its `=`, past those inside angle brackets and arrows. */
+function endOfType(text: string, start: number): number {
+  let depth = 0
+  for (let place = start; place < text.length; place++) {
+    const each = text[place]
+    if (each === '<' || each === '(' || each === '{') depth++
+    else if (each === ')' || each === '}' || (each === '>' && text[place - 1] !== '=')) depth--
+    else if (each === '=' && depth === 0 && text[place + 1] !== '>') return place
+  }
+  return text.length
+}
+
+/** The same length, with blanks for comments and texts, so that places stay right. */
+const withoutText = (code: string): string =>
+  code.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'[^'\n]*'|`[^`]*`/g, (found) => found.replace(/[^\n]/g, ' '))

@@ -1,0 +1,41 @@
+/** Which projects a request is about. */
+import type { FastifyRequest } from 'fastify'
+import type { Database } from '../../database/database.ts'
+import { findRow } from '../../pipelines/store.ts'
+import { pipelines, tasks } from '../../system/pipelines.ts'
+import { blueprints } from '../../system/projects.ts'
+import type { ProjectOf } from './route-roles.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+export function projectFinder({ kysely }: Database) {
+  const projectOfBlueprint = async (id: number): Promise<string | undefined> =>
+    (await findRow(kysely, blueprints, { id }))?.project_name
+  const projectOfPipeline = async (id: number): Promise<string | undefined> => {
+    const row = await findRow(kysely, pipelines, { id })
+    return row && projectOfBlueprint(row.blueprint_id)
+  }
+  const projectOfTask = async (id: number): Promise<string | undefined> => {
+    const row = await findRow(kysely, tasks, { id })
+    return row && projectOfPipeline(row.pipeline_id)
+  }
+  /** After validation, which decides what counts. All of them must be open to the asker; none: it is about no project, or about one that does not exist. */
+  return async (request: FastifyRequest, reach: ProjectOf): Promise<string[]> => {
+    const [params, query] = [request.params, request.query] as Values[]
+    const body = (request.body ?? {}) as Values
+    // A change may lead to another project.
+    const target = request.method === 'PATCH' ? body[reach === 'path' ? 'name' : 'projectName'] : undefined
+    const id = Number(params?.id)
+    const about: Record<ProjectOf, () => unknown> = {
+      path: () => params?.projectName,
+      query: () => query?.project,
+      body: () => body.project,
+      blueprint: () => projectOfBlueprint(id),
+      pipeline: () => projectOfPipeline(id),
+      task: () => projectOfTask(id),
+    }
+    const found = await about[reach]()
+    if (typeof found !== 'string' || found === '') return []
+    return target === undefined || target === null ? [found] : [found, String(target).trim()]
+  }
+}

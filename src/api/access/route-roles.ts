@@ -1,0 +1,151 @@
+/** Which role each route asks for at least: the one table. A route that is not in it asks for admin, and fails a test. */
+import type { Role } from '../../config.ts'
+
+/**
+ * Where the role must be held: `everywhere`, that is without a project; `somewhere`, in any project (what the route shows
+ * is no project's own, or it shows only those of the asker); or in the one project that this part of the request leads to.
+ */
+export type Reach = 'everywhere' | 'somewhere' | ProjectOf
+export type ProjectOf = 'path' | 'query' | 'body' | 'blueprint' | 'pipeline' | 'task'
+
+export interface RouteRule {
+  /** `anyone`: without signing in. `probe`: besides, it is never limited and never looks at who asks. */
+  readonly least: 'probe' | 'anyone' | Role
+  readonly reach: Reach
+}
+
+const CONNECTION = '/plugins/:plugin/connections/:connectionId'
+const SWITCH = '/v1/traffic-switches'
+const WEBHOOK_PLACES = [
+  '/plugins/webhook/connections/:connectionId',
+  '/plugins/webhook/connections/by-name/:connectionName',
+]
+const MESSAGES = ['deployments', 'pull_requests', 'issues', 'issue/:issueKey/close']
+const ORG_FILES = ['users', 'teams', 'user_account_mapping', 'project_mapping'].map(
+  (name) => `/plugins/org/${name}.csv`,
+)
+const CSV_FILES = [
+  ...['issues', 'issue_changelogs', 'issue_commits', 'issue_repo_commits', 'issue_worklogs', 'sprints'],
+  ...['qa_apis', 'qa_test_cases', 'qa_test_case_executions'],
+]
+const all = (method: string, ...paths: readonly string[]) => paths.map((path) => `${method} ${path}`)
+
+const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[] = [
+  ['probe', 'everywhere', all('GET', '/ping', '/ready', '/health')],
+  [
+    'anyone',
+    'everywhere',
+    [
+      ...all('GET', '/', '/assets/*', '/version', '/proceed-db-migration', '/v1/access'),
+      ...all('GET', '/swagger', '/swagger/index.html', '/swagger/doc.json'),
+      ...all('GET', '/auth/methods', '/auth/login', '/auth/callback', '/auth/userinfo'),
+      ...all('POST', '/auth/token', '/auth/logout'),
+    ],
+  ],
+  [
+    'viewer',
+    'somewhere',
+    [
+      ...all('GET', '/projects', '/blueprints', '/pipelines', '/store/:key'),
+      ...all('GET', '/plugins', '/plugininfo', '/v1/sources', '/v1/metrics'),
+    ],
+  ],
+  ['viewer', 'path', all('GET', '/projects/:projectName', '/projects/:projectName/check')],
+  [
+    'viewer',
+    'query',
+    [
+      ...all('GET', '/v1/receipts', '/v1/quarantine'),
+      ...['', '/series', '/items', '/explanation', '/policies'].map((part) => `GET /v1/metrics/:metric${part}`),
+    ],
+  ],
+  ['viewer', 'body', ['POST /v1/metrics/rule-preview']],
+  ['viewer', 'blueprint', all('GET', '/blueprints/:id', '/blueprints/:id/pipelines', '/v1/blueprints/:id/plan')],
+  [
+    'viewer',
+    'pipeline',
+    [
+      ...['', '/tasks', '/subtasks', '/logging.tar.gz'].map((part) => `GET /pipelines/:id${part}`),
+      'GET /v1/pipelines/:id/events',
+    ],
+  ],
+  ['viewer', 'task', ['GET /v1/tasks/:id/log']],
+  [
+    'viewer',
+    'everywhere',
+    [
+      ...all('GET', '/plugins/:plugin/connections', '/plugins/:plugin/scope-config/:scopeConfigId/projects'),
+      ...['', '/scopes', '/scopes/:scopeId', '/scopes/:scopeId/latest-sync-state'].map(
+        (part) => `GET ${CONNECTION}${part}`,
+      ),
+      ...['/scope-configs', '/scope-configs/:scopeConfigId'].map((part) => `GET ${CONNECTION}${part}`),
+      ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES),
+      ...all('GET', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
+      ...all('POST', '/plugins/jira/generate-regex', '/plugins/jira/apply-regex', '/v1/plans/preview'),
+      ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/journal', '/:id/events'].map(
+        (part) => `GET ${SWITCH}${part}`,
+      ),
+      ...['/lint', '/:id/validate', '/:id/diff', '/:id/simulate'].map((part) => `POST ${SWITCH}${part}`),
+    ],
+  ],
+  ['operator', 'path', ['POST /plugins/webhook/projects/:projectName/deployments']],
+  ['operator', 'body', all('POST', '/v1/quarantine/redrive', '/v1/gaps/ask-again')],
+  ['operator', 'blueprint', ['POST /blueprints/:id/trigger']],
+  ['operator', 'pipeline', ['DELETE /pipelines/:id', 'POST /pipelines/:id/rerun']],
+  ['operator', 'task', ['POST /tasks/:id/rerun']],
+  [
+    'operator',
+    'everywhere',
+    [
+      ...all('POST', '/pipelines', '/push/:tableName'),
+      'PUT /store/:key',
+      ...[...WEBHOOK_PLACES, '/plugins/webhook/:connectionId'].flatMap((place) =>
+        MESSAGES.map((message) => `POST ${place}/${message}`),
+      ),
+      ...['', '/:id/transitions', '/:id/approve', '/:id/reverse'].map((part) => `POST ${SWITCH}${part}`),
+      `PUT ${SWITCH}/:id`,
+    ],
+  ],
+  ['admin', 'path', ['PATCH /projects/:projectName', 'DELETE /projects/:projectName']],
+  ['admin', 'blueprint', ['PATCH /blueprints/:id', 'DELETE /blueprints/:id']],
+  [
+    'admin',
+    'everywhere',
+    [
+      ...all('POST', '/projects', '/blueprints'),
+      ...['GET /api-keys', 'POST /api-keys', 'PUT /api-keys/:id', 'DELETE /api-keys/:id'],
+      ...all('GET', '/v1/audit', '/v1/audit/export', '/v1/config'),
+      ...all('POST', '/v1/config/plan', '/v1/config/apply'),
+      ...all('POST', '/plugins/:plugin/connections', '/plugins/:plugin/test', `${CONNECTION}/test`),
+      ...all('PATCH', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),
+      ...all('DELETE', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),
+      ...[`PUT ${CONNECTION}/scopes`, `POST ${CONNECTION}/scope-configs`],
+      // These ask the source with the stored secrets.
+      ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
+      ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
+      'POST /plugins/webhook/connections',
+      ...WEBHOOK_PLACES.flatMap((place) => [`PATCH ${place}`, `DELETE ${place}`]),
+      ...['POST /plugins/customize/:table/fields', 'DELETE /plugins/customize/:table/fields/:field'],
+      ...all('POST', ...CSV_FILES.map((name) => `/plugins/customize/csvfiles/${name}.csv`)),
+      ...all('PUT', ...ORG_FILES),
+    ],
+  ],
+]
+
+const RULES = new Map(
+  TABLE.flatMap(([least, reach, routes]) => routes.map((route): [string, RouteRule] => [route, { least, reach }])),
+)
+const UNKNOWN: RouteRule = { least: 'admin', reach: 'everywhere' }
+
+/** `url` as the route was declared; a source's own name stands where the table says `:plugin`. */
+export function findRule(method: string, url: string): RouteRule | undefined {
+  const asked = method === 'HEAD' ? 'GET' : method
+  return (
+    RULES.get(`${asked} ${url}`) ?? RULES.get(`${asked} ${url.replace(/^\/plugins\/[^/:]+\//, '/plugins/:plugin/')}`)
+  )
+}
+export const ruleOf = (method: string, url: string | undefined): RouteRule =>
+  (url === undefined ? undefined : findRule(method, url)) ?? UNKNOWN
+
+/** All that the table names, for the test that holds it against the routes. */
+export const ruledRoutes: readonly string[] = [...RULES.keys()]

@@ -1,0 +1,39 @@
+/** What a browser keeps for this server: it comes back as it was given, or it does not count (JWT, HS256). */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Config } from '../../config.ts'
+import type { Secrets } from '../../secrets.ts'
+
+export interface Signer<Claims> {
+  sign(claims: Claims, expires: Date): string
+  /** Undefined for all that was not signed here for this purpose, or has run out. */
+  read(text: string | undefined): Claims | undefined
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const HEADER = encode({ alg: 'HS256', typ: 'JWT' })
+
+/** Each purpose has a key of its own, so that nothing signed for one is good for another. */
+export function signerFor<Claims extends object>(
+  purpose: string,
+  { sessionSecret }: Config,
+  secrets: Secrets,
+): Signer<Claims> {
+  const key = createHmac('sha256', sessionSecret ?? secrets.derive('cookies'))
+    .update(purpose)
+    .digest()
+  const signatureOf = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
+  return {
+    sign(claims, expires) {
+      const text = `${HEADER}.${encode({ ...claims, exp: Math.floor(expires.getTime() / 1000) })}`
+      return `${text}.${signatureOf(text)}`
+    },
+    read(text = '') {
+      const [head = '', payload = '', signature = ''] = text.split('.')
+      const expected = Buffer.from(signatureOf(`${head}.${payload}`))
+      const sent = Buffer.from(signature)
+      if (head !== HEADER || sent.length !== expected.length || !timingSafeEqual(sent, expected)) return undefined
+      const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+      return claims.exp * 1000 > Date.now() ? claims : undefined
+    },
+  }
+}

@@ -1,0 +1,165 @@
+/** What no single route can say of itself: names, access rules, and the answers that any request may get. */
+import { STATUS_CODES } from 'node:http'
+import { SESSION_COOKIE } from './access/sessions.ts'
+
+export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace'] as const
+
+interface Rules {
+  /** Does it answer without signing in? */
+  isPublic(method: string, path: string): boolean
+}
+
+const json = (...names: readonly string[]) => {
+  const schemas = names.map((name) => ({ $ref: `#/components/schemas/${name}` }))
+  return { 'application/json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } }
+}
+const text = { schema: { type: 'string' } }
+const seconds = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'string' } } }
+
+const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'The access token; below /rest an API key.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description: 'Of a browser that signed in. Changes also need its cookie for forms as the header X-CSRF-Token.',
+  },
+}
+/** By status: the answers that may come whatever is asked. */
+const SHARED = new Map<string, readonly [name: string, answer: object]>(
+  Object.entries({
+    400: [
+      'BadRequest',
+      { description: 'Something is wrong with the request; the message says what.', content: json('Failure') },
+    ],
+    401: ['Unauthorized', { description: 'Sign in first, or send a token.', content: json('Refusal', 'Failure') }],
+    403: ['Forbidden', { description: 'Not allowed to whoever asks.', content: json('Refusal', 'Failure') }],
+    404: ['NotFound', { description: 'There is no such thing.', content: { ...json('Failure'), 'text/plain': text } }],
+    405: [
+      'MethodNotAllowed',
+      {
+        description: 'The address has other methods.',
+        headers: { Allow: { description: 'Methods that it has.', required: true, schema: { type: 'string' } } },
+        content: json('Failure'),
+      },
+    ],
+    413: ['TooLarge', { description: 'The body is too large.', content: json('Failure') }],
+    429: [
+      'TooManyRequests',
+      { description: 'Too many requests or attempts.', headers: seconds, content: json('Refusal', 'Failure') },
+    ],
+    503: ['Unavailable', { description: 'Try again later.', headers: seconds, content: json('Failure') }],
+  }),
+)
+
+const ALWAYS = ['400', '401', '403', '405', '429', '503']
+
+export function completeDescription(document: any, { isPublic, needsSignIn }: Rules & { needsSignIn: boolean }): any {
+  const paths = Object.fromEntries(
+    Object.entries<any>(document.paths).map(([path, methods]) => [
+      path.replace('{*}', '{path}'),
+      Object.fromEntries(
+        Object.entries<any>(methods).map(([method, operation]) => [
+          method,
+          {
+            operationId: operationId(method, path),
+            ...operation,
+            parameters: parametersOf(path, operation),
+            ...(operation.requestBody && { requestBody: bodyOf(operation.requestBody) }),
+            security: securityOf(isPublic(method, path), needsSignIn),
+            responses: responsesOf(path, operation),
+          },
+        ]),
+      ),
+    ]),
+  )
+  const responses = Object.fromEntries(SHARED.values())
+  const components = { ...document.components, responses, securitySchemes: SECURITY_SCHEMES }
+  return {
+    ...document,
+    paths,
+    components: { ...components, schemas: usedSchemas({ paths, responses }, components.schemas) },
+  }
+}
+
+/** `GET /blueprints/{id}/pipelines` → getBlueprintsByIdPipelines */
+function operationId(method: string, path: string): string {
+  const words = path
+    .replace('{*}', '{path}')
+    .replace(/\{(\w+)\}/g, 'by-$1')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+  return [method, ...(words.length > 0 ? words : ['root'])]
+    .map((word, index) => (index === 0 ? word : word[0]?.toUpperCase() + word.slice(1)))
+    .join('')
+}
+
+/** The rest of a path has a name; what goes with it is one parameter whose fields are spread. */
+function parametersOf(path: string, { parameters = [] }: any): object[] {
+  if (!path.includes('{*}')) return parameters
+  const query = {
+    in: 'query',
+    name: 'query',
+    description: 'Any parameters; they are passed on as they are.',
+    style: 'form',
+    explode: true,
+    schema: { type: 'object', additionalProperties: true },
+  }
+  return [...parameters.map((each: any) => (each.name === '*' ? { ...each, name: 'path' } : each)), query]
+}
+
+/** It may be left out, or be null, where all of its fields may. */
+function bodyOf(body: any): object {
+  const isNeeded = ({ type, anyOf, required }: any) => required?.length > 0 || anyOf || type === 'array'
+  const content = Object.entries<any>(body.content).map(([type, { schema, ...media }]) => {
+    const isObject = schema.type === 'object' && !isNeeded(schema)
+    return [type, { ...media, schema: isObject ? { ...schema, type: ['object', 'null'] } : schema }]
+  })
+  const required = Object.values<any>(body.content).some(({ schema }) => isNeeded(schema))
+  return { ...body, required, content: Object.fromEntries(content) }
+}
+
+const securityOf = (isPublic: boolean, needsSignIn: boolean) =>
+  isPublic ? [{}] : [...(needsSignIn ? [] : [{}]), { bearer: [] }, { session: [] }]
+
+function responsesOf(path: string, { responses, requestBody }: any): object {
+  const own = Object.entries<any>(responses)
+    .filter(([status]) => !SHARED.has(status))
+    .map(([status, answer]) => [status, ownAnswer(status, answer)])
+  const hasParts = path.includes('{')
+  const isPossible = (status: string) =>
+    ALWAYS.includes(status) || (status === '404' && hasParts) || (status === '413' && requestBody)
+  const shared = [...SHARED]
+    .filter(([status]) => isPossible(status) || Object.hasOwn(responses, status))
+    .map(([status, [name, answer]]) => [status, withPages(responses[status], name, answer)])
+  return Object.fromEntries([...own, ...shared])
+}
+
+/** The shared answer; where it may also be a page, a copy that says so. */
+function withPages(own: any, name: string, answer: any): object {
+  const { 'application/json': _, ...pages } = own?.content ?? {}
+  if (Object.keys(pages).length === 0) return { $ref: `#/components/responses/${name}` }
+  return { ...answer, content: { ...answer.content, ...pages } }
+}
+
+/** Answers that no schema describes have the name of their status; those that lead elsewhere have nothing else. */
+function ownAnswer(status: string, { content, ...answer }: any): object {
+  const description =
+    answer.description === 'Default Response' ? (STATUS_CODES[status] ?? 'As it came.') : answer.description
+  if (!status.startsWith('3')) return { ...answer, description, ...(content && { content }) }
+  return { description, headers: { Location: { required: true, schema: { type: 'string' } } } }
+}
+
+/** Those that something refers to, and those that these refer to. */
+function usedSchemas(parts: object, schemas: Record<string, unknown>): object {
+  const used = new Set<string>()
+  const waiting: unknown[] = [parts]
+  while (waiting.length > 0) {
+    for (const [, name = ''] of JSON.stringify(waiting.pop()).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (used.has(name)) continue
+      used.add(name)
+      waiting.push(schemas[name] ?? null)
+    }
+  }
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)))
+}

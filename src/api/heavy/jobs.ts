@@ -1,0 +1,21 @@
+/** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
+import { readConfigText } from '../../config-as-code/config-file.ts'
+import { diffSides } from '../../traffic/diff.ts'
+import { lintPlan } from '../../traffic/lint-plan.ts'
+import { lintText } from '../../traffic/lint-text.ts'
+import { readPlan } from '../../traffic/plan.ts'
+import { planFromText, requirePlan } from '../../traffic/require-plan.ts'
+import { simulate } from '../../traffic/simulate.ts'
+
+export const jobs = {
+  diffSides,
+  lintPlan,
+  lintText,
+  planFromText,
+  planFromValue: (value: unknown) => requirePlan(readPlan(value)),
+  readConfigText,
+  simulate,
+}
+
+export type Jobs = typeof jobs
+export type JobName = keyof Jobs

@@ -1,0 +1,37 @@
+/** A thread that does one heavy job after another. */
+import { parentPort } from 'node:worker_threads'
+import { messageOf, UserError } from '../../errors.ts'
+import { TrafficError, type Trouble } from '../../traffic/finding.ts'
+import { type JobName, jobs } from './jobs.ts'
+
+export interface ToWorker {
+  readonly job: JobName
+  readonly args: readonly unknown[]
+}
+export type FromWorker = { readonly value: unknown } | { readonly failure: Failure }
+export interface Failure {
+  readonly message: string
+  /** Missing: nobody's fault but ours. */
+  readonly status?: number
+  readonly trouble?: Trouble
+  readonly findings?: TrafficError['findings']
+}
+
+function failureOf(error: unknown): Failure {
+  // Errors of all kinds lose their class on the way.
+  const { message, status } = error as UserError
+  if (error instanceof TrafficError) return { message, status, trouble: error.trouble, findings: error.findings }
+  if (error instanceof UserError) return { message, status }
+  if (error instanceof RangeError) return { message: 'It is nested too deeply: make it flatter.', status: 400 }
+  return { message: messageOf(error) }
+}
+
+parentPort?.on('message', ({ job, args }: ToWorker) => {
+  let answer: FromWorker
+  try {
+    answer = { value: (jobs[job] as (...args: readonly unknown[]) => unknown)(...args) }
+  } catch (error) {
+    answer = { failure: failureOf(error) }
+  }
+  parentPort?.postMessage(answer)
+})

@@ -1,0 +1,68 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { checkConfig } from '../../config-as-code/document.ts'
+import { exportConfig } from '../../config-as-code/export.ts'
+import { applyConfig, type ConfigContext, planConfig } from '../../config-as-code/reconcile.ts'
+import type { Routes } from '../api.ts'
+import { answers, REMOTE_FAILURES } from '../contract/common.ts'
+
+const LONGEST_FILE = 500_000
+const NAME = 'config'
+
+const sent = z.object({
+  config: z.string().max(LONGEST_FILE).meta({ description: 'The file, in YAML.' }),
+  /** Never those of the server, which are nobody's business. */
+  variables: z
+    .record(z.string(), z.string())
+    .default({})
+    .meta({ description: 'By name: what the variables in the file stand for.' }),
+  allowEmpty: z.boolean().default(false).meta({ description: 'Selectors may choose nothing.' }),
+})
+const changes = z.object({
+  changes: z.array(
+    z.object({
+      action: z.enum(['create', 'update']),
+      subject: z.string(),
+      fields: z.array(z.object({ name: z.string(), before: z.any(), after: z.any() })),
+    }),
+  ),
+})
+const tags = ['configuration']
+
+/** What `weir config` does. */
+export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures }, control, heavy, servicesFor }) => {
+  const contextOf = (request: FastifyRequest, allowsEmpty = false): ConfigContext => ({
+    control: control.context,
+    services: control.services,
+    servicesOn: (database) => servicesFor(request, database),
+    allowsEmpty,
+    hidesReasons: hidesTestFailures,
+  })
+  api.get(
+    '/v1/config',
+    {
+      schema: {
+        tags,
+        summary: 'The stored configuration as a file; secrets become variables',
+        response: answers(200, z.object({ config: z.string() })),
+      },
+    },
+    async (request) => ({ config: await exportConfig(contextOf(request)) }),
+  )
+  for (const [path, summary, reconcile] of [
+    ['plan', 'What a configuration file would change', planConfig],
+    ['apply', 'Make everything say what a configuration file says, or change nothing', applyConfig],
+  ] as const) {
+    api.post(
+      `/v1/config/${path}`,
+      {
+        schema: { tags, summary, body: sent, response: answers(200, changes, 403, 404, 409, 413, ...REMOTE_FAILURES) },
+      },
+      async (request) => {
+        const { config, variables, allowEmpty } = request.body
+        const text = await heavy.run('readConfigText', config, NAME)
+        return { changes: await reconcile(checkConfig(text, NAME, variables), contextOf(request, allowEmpty)) }
+      },
+    )
+  }
+}

@@ -1,0 +1,37 @@
+/** The web client, built by Vite into web/dist: its page at all of its addresses, and what the page loads. */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import staticFiles from '@fastify/static'
+import type { Api, Routes } from '../api.ts'
+import { streams } from '../contract/common.ts'
+import { page } from '../page.ts'
+
+const BUILT = join(import.meta.dirname, '../../../web/dist')
+const NOT_BUILT = page(
+  'Weir is running without its pages',
+  `<p>They are not built: stop the server and start it with <code>npm start</code>, which builds them.</p>
+<p><a href="swagger/index.html">Interface description</a></p>`,
+)
+
+export const webClientRoutes: Routes = (api: Api) => {
+  api.get(
+    '/',
+    {
+      schema: {
+        tags: ['system'],
+        summary: 'The web client: a page for browsers',
+        response: streams('text/html', 'A page.'),
+      },
+    },
+    async (_request, reply) => {
+      const text = await readFile(join(BUILT, 'index.html'), 'utf8').catch(() => NOT_BUILT)
+      return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(text)
+    },
+  )
+  const assets = join(BUILT, 'assets')
+  if (!existsSync(assets)) return
+  // The name of a file changes with its content.
+  const options = { root: assets, prefix: '/assets/', immutable: true, maxAge: '1y', preCompressed: true }
+  void api.register(staticFiles, { ...options, decorateReply: false, schemaHide: true })
+}

@@ -1,0 +1,24 @@
+/** Text that no database stores, whichever way it comes in: NUL, and halves of surrogate pairs. */
+import { UserError } from './errors.ts'
+
+/** Refuses it in a value of any depth, names of fields included; `place` names the value in the refusal. */
+export function requireCleanText(value: unknown, place: string): void {
+  const waiting = [value]
+  while (waiting.length > 0) {
+    const each = waiting.pop()
+    if (typeof each === 'string') requireClean(each, place)
+    else if (Array.isArray(each)) for (const item of each) waiting.push(item)
+    else if (isObject(each)) for (const name of Object.keys(each)) waiting.push(name, each[name])
+  }
+}
+
+/** The bytes of a file are looked at by whoever reads them as text. */
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !ArrayBuffer.isView(value)
+
+function requireClean(text: string, place: string): void {
+  if (text.includes('\0')) throw new UserError(`${place} contains a NUL character: take it out.`)
+  if (!text.isWellFormed()) {
+    throw new UserError(`${place} contains half of a surrogate pair, which is no character: take it out.`)
+  }
+}

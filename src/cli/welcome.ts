@@ -1,0 +1,36 @@
+/** What a person who started the server wants to know first. */
+import { accessMode, tokenFile } from '../api/access/access-token.ts'
+import type { Config } from '../config.ts'
+import type { ControlPlane } from '../pipelines/control-plane.ts'
+import { logFileOf } from './runtime.ts'
+
+const SIGN_IN: Readonly<Record<ReturnType<typeof accessMode>, (config: Config) => string>> = {
+  open: () => 'not needed: only this machine can connect',
+  none: () => 'not needed: AUTH=none lets everyone in who can connect',
+  token: (config) => (config.authToken ? 'with the token of AUTH_TOKEN' : `with the token in ${tokenFile(config)}`),
+  oidc: ({ oidc }) => `with ${oidc.map(({ name, displayName = name }) => displayName).join(' or ')}`,
+}
+
+async function nextOf({ services }: ControlPlane): Promise<string[]> {
+  const { count, items } = await services.projects.list({ pageSize: 1 })
+  const [newest] = items
+  if (!newest) {
+    return ['describe a project in weir.yaml, as README.md shows', 'npx weir config apply weir.yaml']
+  }
+  const { count: runs } = await services.pipelines.list({ pageSize: 1 })
+  const collect = `npx weir collect ${/^[\w.-]+$/.test(newest.name) ? newest.name : `"${newest.name}"`}`
+  return [runs === 0 ? collect : `${count} ${count === 1 ? 'project' : 'projects'}; ${collect} runs one now`]
+}
+
+export async function welcome(config: Config, control: ControlPlane, address: string): Promise<string> {
+  const file = logFileOf(config)
+  const lines: readonly (readonly [string, string])[] = [
+    ['Open', address],
+    ['Sign in', SIGN_IN[accessMode(config)](config)],
+    ...(await nextOf(control)).map((line, index) => [index === 0 ? 'Next' : '', line] as const),
+    ['Routes', `${address}/swagger`],
+    ['Log', file ? `${file} (LOGGING_FILE=stderr: here)` : 'standard error (LOGGING_FILE=PATH: a file)'],
+    ['Stop', 'Ctrl-C'],
+  ]
+  return ['', ...lines.map(([name, text]) => `  ${name.padEnd(9)}${text}`), ''].join('\n')
+}

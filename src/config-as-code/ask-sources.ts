@@ -1,0 +1,211 @@
+/** Everything that sources are asked before anything is changed: whether they let us in, and what selectors choose. */
+import { isDeepStrictEqual } from 'node:util'
+import { UserError } from '../errors.ts'
+import { hintOf } from '../nearest.ts'
+import type { Services } from '../pipelines/services.ts'
+import { type Connected, connectedNamed } from '../pipelines/sources.ts'
+import { publicName } from '../pipelines/store.ts'
+import { testConnection } from '../pipelines/test-connection.ts'
+import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
+import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
+import { requireLogin } from '../plugin-kit/required-fields.ts'
+import { rotates } from '../plugin-kit/rotating-tokens.ts'
+import { scopeKey } from '../plugin-kit/source-task.ts'
+import type { Plugin } from '../plugin-kit/subtask.ts'
+import type { Path } from './config-file.ts'
+import type { Config, ConnectionConfig, SelectorConfig } from './document.ts'
+import { requireKnown } from './known-fields.ts'
+import { type Catalogue, fitting, isAbsent, isPattern, openCatalogue } from './selectors.ts'
+import { idOfScope, scopesOf } from './stored-scopes.ts'
+import { requireHidden } from './variables.ts'
+
+export interface Asking {
+  readonly services: Services
+  readonly plugins: readonly Plugin[]
+  /** Selectors may choose nothing. */
+  readonly allowsEmpty: boolean
+  /** Whoever asks is not to learn what servers say of themselves. */
+  readonly hidesReasons: boolean
+}
+/** What selectors choose now. */
+export type Chosen = ReadonlyMap<SelectorConfig, readonly ChosenScope[]>
+export interface ChosenScope {
+  readonly id: string
+  readonly data: Settings
+  /** By the file itself, rather than by the source. */
+  readonly isWritten: boolean
+}
+
+/** A connection as it will be. */
+interface Wanted {
+  readonly owner: Connected
+  /** Undefined: yet to be created. */
+  readonly id: number | undefined
+  readonly settings: Settings
+  /** Not as it is stored. */
+  readonly isChanged: boolean
+  catalogue?: Catalogue
+}
+interface Placed {
+  readonly path: Path
+  readonly selector: SelectorConfig
+}
+
+const PATIENCE_MS = 60_000
+
+/** What can be refused without asking is refused first: no source then sees a secret in vain. */
+export async function askSources(config: Config, asking: Asking): Promise<Chosen> {
+  const { file, document } = config
+  const wanted = new Map<string, Wanted>()
+  for (const [plugin, byName] of Object.entries(document.connections)) {
+    for (const [name, settings] of Object.entries(byName)) {
+      const path = ['connections', plugin, name]
+      wanted.set(`${plugin}/${name}`, await file.at(path, () => wantedConnection(path, settings)))
+    }
+  }
+  const selectors = Object.entries(document.projects).flatMap(([project, { collect }]) =>
+    collect.map((selector, index): Placed => ({ path: ['projects', project, 'collect', index], selector })),
+  )
+  for (const each of selectors) requirePossible(each)
+  for (const [reference, { owner, settings, id, isChanged }] of wanted) {
+    const [plugin = ''] = reference.split('/', 1)
+    const path = ['connections', plugin, reference.slice(plugin.length + 1)]
+    if (owner.source && isChanged) await file.at(path, () => requireAnswer(owner.source!, settings, id !== undefined))
+  }
+  const chosen = new Map<SelectorConfig, readonly ChosenScope[]>()
+  try {
+    for (const each of selectors) chosen.set(each.selector, await file.at(each.path, () => choose(each)))
+  } finally {
+    for (const { catalogue } of wanted.values()) await catalogue?.close()
+  }
+  return chosen
+
+  async function wantedConnection(path: Path, settings: ConnectionConfig): Promise<Wanted> {
+    const [, plugin = '', name = ''] = path.map(String)
+    const owner = connectedNamed(asking.plugins, plugin)
+    const sent = sentFields(config, owner, path, settings)
+    const { connections } = asking.services
+    const stored = (await connections.list(plugin)).find((each) => each.name === name)
+    const before = stored && (await connections.reveal(plugin, stored.id))
+    const after = stored ? await connections.reveal(plugin, stored.id, sent) : connections.check(plugin, sent)
+    requireLogin(owner.fields, after)
+    const isChanged = !before || !isDeepStrictEqual({ ...before }, { ...after })
+    return { owner, id: stored?.id, settings: isChanged ? { ...after, name } : before, isChanged }
+  }
+
+  function requirePossible({ path, selector: { connection: reference, scopes } }: Placed): void {
+    const connection = wanted.get(reference)
+    if (!connection) {
+      const hint = hintOf(reference, wanted.keys())
+      throw file.refusal([...path, 'connection'], `${reference} is not among the connections of this file${hint}`)
+    }
+    if (!connection.owner.source && scopes.length > 0) {
+      throw file.refusal([...path, 'scopes'], `${reference} has no scopes: it is taken whole. Leave them out.`)
+    }
+    if (connection.owner.source && scopes.length === 0 && !asking.allowsEmpty) {
+      throw file.refusal([...path, 'scopes'], `${reference} needs scopes: name some, or insist with --allow-empty.`)
+    }
+  }
+
+  async function reached<Result>(source: PluginSpec, ask: () => Promise<Result>): Promise<Result> {
+    try {
+      return await ask()
+    } catch (error) {
+      throw asking.hidesReasons ? unexplained(source) : error
+    }
+  }
+
+  async function requireAnswer(source: PluginSpec, settings: Settings, isSaved: boolean): Promise<void> {
+    // A refresh token is good for one use, which a test would be.
+    if (rotates(source, settings)) return
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    const { success, message } = await testConnection(source, settings, asking.services.connections, {
+      isSaved,
+      signal,
+    })
+    if (!success) throw new UserError(`${source.title} does not accept these settings: ${message}`)
+  }
+
+  async function choose({ path, selector }: Placed): Promise<ChosenScope[]> {
+    const connection = wanted.get(selector.connection) as Wanted
+    const { scopes } = selector
+    const { source } = connection.owner
+    if (!source) return []
+    const found = new Map<string, ChosenScope>()
+    const offered = new Map<string, RemoteEntry>()
+    for (const [index, scope] of scopes.entries()) {
+      const place = [...path, 'scopes', index]
+      if (isPattern(scope)) {
+        const { entries, known } = await file.at(place, () => entriesOf(place, scope, connection, source))
+        for (const entry of entries) offered.set(entry.id, entry)
+        if (known) found.set(known.id, known)
+      } else {
+        const written = await file.at(place, () => writtenScope(source, scope))
+        found.set(written.id, written)
+      }
+    }
+    for (const { data } of fitting(offered.values(), selector)) {
+      const id = idOfScope(source, data as Settings)
+      if (!found.has(id)) found.set(id, { id, data: data as Settings, isWritten: false })
+    }
+    if (found.size === 0 && scopes.length > 0 && !asking.allowsEmpty) {
+      const why = offered.size > 0 ? `except, archived and topic leave none of ${offered.size}` : 'nothing matches'
+      throw file.refusal(path, `this selector chooses nothing: ${why}. Correct it, or insist with --allow-empty.`)
+    }
+    return [...found.values()]
+  }
+
+  /** What the source offers under a name or pattern; a stored scope that it has lost sight of is still one. */
+  async function entriesOf(
+    path: Path,
+    pattern: string,
+    connection: Wanted,
+    source: PluginSpec,
+  ): Promise<{ entries: readonly RemoteEntry[]; known?: ChosenScope }> {
+    // Somebody waits: the pace of collections is not for these few requests.
+    connection.catalogue ??= openCatalogue(source, { ...connection.settings, id: undefined, rateLimitPerHour: 0 })
+    const { catalogue, id } = connection
+    const found = () => catalogue.matching(pattern).catch((error) => (isAbsent(error) ? [] : Promise.reject(error)))
+    const entries = await reached(source, found)
+    if (entries.length > 0) return { entries }
+    const stored = id ? await scopesOf(asking.services, source.name, id) : []
+    const known = stored.find(({ fullName }) => fullName === pattern)
+    if (known) return { entries, known: { id: idOfScope(source, known), data: known, isWritten: false } }
+    if (asking.allowsEmpty) return { entries }
+    const hint = hintOf(pattern, await catalogue.names())
+    throw file.refusal(
+      path,
+      `${source.title} shows this connection nothing called ${pattern}${hint} Correct it, or insist with --allow-empty.`,
+    )
+  }
+}
+
+const unexplained = ({ title }: PluginSpec) =>
+  new UserError(
+    `${title} could not be asked; why is hidden (WRAP_RESPONSE_ERROR). Run npx weir config plan weir.yaml, which tells it.`,
+  )
+
+/** The fields of a connection that stand in the file, secrets by name only. */
+export function sentFields(
+  { file, templates }: Config,
+  { fields }: Connected,
+  path: Path,
+  { scopeConfigs: _configs, ...sent }: ConnectionConfig,
+): Settings {
+  const asked = Object.keys(fields).filter((name) => !fields[name]?.isManaged)
+  requireKnown(asked, sent)
+  for (const [name, value] of Object.entries(sent)) {
+    requireHidden(file, templates, [...path, name], value, fields[name]?.kind === 'secret' ? 'secret' : name)
+  }
+  return sent
+}
+
+function writtenScope(source: PluginSpec, data: Settings): ChosenScope {
+  const names = source.scope.table.names.map(publicName)
+  requireKnown(names, data)
+  const key = publicName(scopeKey(source))
+  if (data[key] === undefined || data[key] === null || data[key] === '' || data[key] === 0) {
+    throw new UserError(`${key} is missing: it names the scope.`)
+  }
+  return { id: idOfScope(source, data), data, isWritten: true }
+}

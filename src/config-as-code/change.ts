@@ -1,0 +1,77 @@
+/** What changes is found by changing it: stored state before against stored state after, whatever was sent. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Database } from '../database/database.ts'
+import { maskSecrets } from '../secrets.ts'
+
+export interface ConfigChange {
+  readonly action: 'create' | 'update'
+  /** Such as `github connection main`. */
+  readonly subject: string
+  readonly fields: readonly ChangedField[]
+}
+export interface ChangedField {
+  readonly name: string
+  readonly before: unknown
+  readonly after: unknown
+}
+export type State = Readonly<Record<string, unknown>>
+
+export interface Changing {
+  /** The transaction that all is done in. */
+  readonly database: Database
+  readonly changes: ConfigChange[]
+}
+
+interface Subject {
+  readonly subject: string
+  /** Secrets in clear; undefined when there is none yet. */
+  readonly read: () => Promise<State | undefined>
+  readonly write: () => Promise<unknown>
+  /** What something new has anyway, and need not be told. */
+  readonly standard?: State
+  readonly isSecret?: (field: string) => boolean
+  /** What people see of a value, such as a name for an id. */
+  readonly show?: (field: ChangedField) => ChangedField
+}
+
+/** Ends a part of a transaction that must leave nothing behind. */
+class Discarded extends Error {}
+
+/** Writes, and keeps what was written only when that made a difference. */
+export async function change({ database, changes }: Changing, subject: Subject): Promise<void> {
+  const { read, write, standard = {}, isSecret = () => false, show = (field) => field } = subject
+  const before = await read()
+  try {
+    await database.transaction(async () => {
+      await write()
+      const after = (await read()) ?? {}
+      const fields = differences(before ?? { ...emptied(after), ...standard }, after)
+      if (before && fields.length === 0) throw new Discarded()
+      const action = before ? 'update' : 'create'
+      changes.push({
+        action,
+        subject: subject.subject,
+        fields: fields.map((each) => masked(show(each), isSecret(each.name))),
+      })
+    })
+  } catch (error) {
+    if (!(error instanceof Discarded)) throw error
+  }
+}
+
+const emptied = (state: State): State => Object.fromEntries(Object.keys(state).map((name) => [name, null]))
+const isEmpty = (value: unknown) =>
+  [undefined, null, '', 0, false].includes(value as any) || isDeepStrictEqual(value, [])
+export const isSame = (left: unknown, right: unknown): boolean => isDeepStrictEqual(left ?? null, right ?? null)
+
+function differences(before: State, after: State): ChangedField[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .map((name) => ({ name, before: before[name] ?? null, after: after[name] ?? null }))
+    .filter((each) => !isSame(each.before, each.after) && !(isEmpty(each.before) && isEmpty(each.after)))
+}
+
+const HIDDEN = '(secret)'
+function masked({ name, before, after }: ChangedField, isSecret: boolean): ChangedField {
+  const mask = (value: unknown) => (isSecret && value ? HIDDEN : maskSecrets(value, name))
+  return { name, before: mask(before), after: mask(after) }
+}

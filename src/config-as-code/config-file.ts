@@ -1,0 +1,113 @@
+/** A file with the lines of its values: whatever is wrong with one of them is told with its place. */
+import { type Document, isMap, isScalar, isSeq } from 'yaml'
+import { FatalError, messageOf, RetryableError, UserError } from '../errors.ts'
+import { parseYaml } from '../yaml.ts'
+
+export type Path = readonly (string | number)[]
+
+/** The line of a value, and of those in it by their names or positions. */
+interface Place {
+  readonly line: number
+  readonly inside?: ReadonlyMap<string, Place>
+}
+/** What a file says, and where: plain data, so that it can be read in another thread. */
+export interface ConfigText {
+  readonly content: unknown
+  readonly place: Place
+}
+
+export interface ConfigFile {
+  readonly content: unknown
+  /** Runs `body`; what it refuses is told with the line of the value at `path`, or of the field that it begins with. */
+  at<Result>(path: Path, body: () => Result | Promise<Result>): Promise<Result>
+  /** To be thrown. */
+  refusal(path: Path, message: string): UserError
+}
+
+/** Names in it may be as long as the file. */
+const LONGEST_MESSAGE = 2000
+const beginning = (message: string) =>
+  message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message
+
+/** Its message begins with file and line. */
+class PlacedError extends UserError {}
+
+/** Of the other side, or of the request: a sentence is all there is to say. */
+const isSentence = (error: unknown): error is Error =>
+  error instanceof UserError ||
+  error instanceof RetryableError ||
+  error instanceof FatalError ||
+  (error as Error)?.name === 'TimeoutError'
+
+export function configFile({ content, place }: ConfigText, name: string): ConfigFile {
+  /** What is missing stands where it belongs. */
+  const placeOf = (path: Path): Place =>
+    path.reduce<{ found: Place; isLost: boolean }>(
+      ({ found, isLost }, key) => {
+        const next = isLost ? undefined : found.inside?.get(String(key))
+        return { found: next ?? found, isLost: next === undefined }
+      },
+      { found: place, isLost: false },
+    ).found
+  const placed = (path: Path, error: unknown): unknown => {
+    if (error instanceof PlacedError || !isSentence(error)) return error
+    const own = placeOf(path)
+    const field = /^[\w$]+/.exec(error.message)?.[0] ?? ''
+    const { line } = own.inside?.get(field) ?? own
+    const status = error instanceof UserError ? error.status : error instanceof RetryableError ? 503 : 502
+    return new PlacedError(`${name}:${line}: ${beginning(error.message)}`, { status, cause: error })
+  }
+  return {
+    content,
+    async at(path, body) {
+      try {
+        return await body()
+      } catch (error) {
+        throw placed(path, error)
+      }
+    },
+    refusal: (path, message) => new PlacedError(`${name}:${placeOf(path).line}: ${beginning(message)}`),
+  }
+}
+
+export function readConfigText(text: string, name: string): ConfigText {
+  const { documents, lines } = parseYaml(text)
+  const [document, another] = documents
+  const [error] = documents.flatMap(({ errors }) => errors)
+  if (error) {
+    const { line = 1 } = error.linePos?.[0] ?? {}
+    const isUnquoted = text.split('\n', line)[line - 1]?.includes('${')
+    const hint = isUnquoted ? '. Within { } and [ ] a variable stands in quotes' : ''
+    throw new UserError(`${name}:${line}: this is not YAML: ${error.message.replace(/ at line.*$/s, '')}${hint}`)
+  }
+  if (another) throw new UserError(`${name} holds several documents: leave one.`)
+  if (!document) return { content: {}, place: { line: 1 } }
+  const lineAt = (node: any, other: number) => (node?.range ? lines.linePos(node.range[0]).line : other)
+
+  /** A word or number stands where it is, a list or an object where its name is. */
+  function placeOf(node: unknown, line: number): Place {
+    if (isScalar(node)) return { line: lineAt(node, line) }
+    if (!isMap(node) && !isSeq(node)) return { line }
+    const inside = new Map<string, Place>()
+    if (isSeq(node)) {
+      for (const [index, item] of node.items.entries()) {
+        inside.set(String(index), placeOf(item, lineAt(item, line)))
+      }
+    } else {
+      for (const { key, value } of node.items) {
+        inside.set(String(isScalar(key) ? key.value : key), placeOf(value, lineAt(key, line)))
+      }
+    }
+    return { line, inside }
+  }
+  return { content: contentOf(document, name), place: placeOf(document.contents, 1) }
+}
+
+/** An alias without its anchor shows only when values are made. */
+function contentOf(document: Document, name: string): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    throw new UserError(`${name}: this is not YAML: ${messageOf(error)}`)
+  }
+}

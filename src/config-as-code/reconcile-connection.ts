@@ -1,0 +1,98 @@
+import { UserError } from '../errors.ts'
+import type { ScopeConfig, Settings } from '../pipelines/records.ts'
+import { emptyOf } from '../pipelines/settings.ts'
+import { type Connected, connectedNamed } from '../pipelines/sources.ts'
+import type { Fields, PluginSpec } from '../plugin-kit/plugin.ts'
+import { sentFields } from './ask-sources.ts'
+import { change, type State } from './change.ts'
+import type { Path } from './config-file.ts'
+import type { ConnectionConfig } from './document.ts'
+import { requireKnown } from './known-fields.ts'
+import type { Reconciling } from './reconcile.ts'
+import { requireHidden } from './variables.ts'
+
+/** A connection of the file, once it is stored. */
+export interface KnownConnection {
+  readonly owner: Connected
+  readonly id: number
+  /** By name. */
+  readonly scopeConfigs: ReadonlyMap<string, number>
+}
+
+export async function reconcileConnection(
+  reconciling: Reconciling,
+  path: Path,
+  config: ConnectionConfig,
+): Promise<KnownConnection> {
+  const [, plugin = '', name = ''] = path.map(String)
+  const { connections } = reconciling.services
+  const owner = connectedNamed(reconciling.control.plugins, plugin)
+  const { fields } = owner
+  const sent = { ...sentFields(reconciling.config, owner, path, config), name }
+  const stored = async () => (await connections.list(plugin)).find((each) => each.name === name)
+  const found = await stored()
+  await change(reconciling, {
+    subject: `${plugin} connection ${name}`,
+    async read() {
+      const connection = await stored()
+      return connection && stateOf(fields, await connections.reveal(plugin, connection.id))
+    },
+    write: () => (found ? connections.update(plugin, found.id, sent) : connections.create(plugin, sent)),
+    standard: standardOf(fields),
+    isSecret: (field) => fields[field]?.kind === 'secret',
+  })
+  const id = found?.id ?? (await stored())?.id ?? 0
+  const scopeConfigs = new Map<string, number>()
+  for (const [configName, rules] of Object.entries(config.scopeConfigs)) {
+    const place = [...path, 'scopeConfigs', configName]
+    const configId = await reconciling.config.file.at(place, () =>
+      reconcileScopeConfig(reconciling, place, { source: owner.source, connectionId: id }, rules),
+    )
+    scopeConfigs.set(configName, configId)
+  }
+  return { owner, id, scopeConfigs }
+}
+
+async function reconcileScopeConfig(
+  reconciling: Reconciling,
+  path: Path,
+  { source, connectionId }: { source: PluginSpec | undefined; connectionId: number },
+  rules: Settings,
+): Promise<number> {
+  const [, plugin = '', connection = '', , name = ''] = path.map(String)
+  if (!source) throw new UserError(`${plugin} has no scope configs. Leave them out.`)
+  const { scopeConfigs } = reconciling.services
+  const { fields } = source.scopeConfig
+  const subject = `${plugin} scope config ${name}${amongOthers(reconciling, plugin, connection)}`
+  requireKnown([...Object.keys(fields), 'entities'], rules)
+  for (const [field, value] of Object.entries(rules)) {
+    const secretName = fields[field]?.kind === 'secret' ? 'secret' : field
+    requireHidden(reconciling.config.file, reconciling.config.templates, [...path, field], value, secretName)
+  }
+  const stored = async () => (await scopeConfigs.list(plugin, connectionId)).find((each) => each.name === name)
+  const found = await stored()
+  await change(reconciling, {
+    subject,
+    async read() {
+      const config = await stored()
+      return config && { entities: (config as ScopeConfig).entities, ...stateOf(fields, config) }
+    },
+    write: () =>
+      found
+        ? scopeConfigs.update(plugin, connectionId, found.id, rules)
+        : scopeConfigs.create(plugin, connectionId, { ...rules, name }),
+    standard: standardOf(fields),
+    isSecret: (field) => fields[field]?.kind === 'secret',
+  })
+  return found?.id ?? (await stored())?.id ?? 0
+}
+
+/** Whose it is, where the file has several connections of a plugin. */
+export const amongOthers = ({ config: { document } }: Reconciling, plugin: string, connection: string): string =>
+  Object.keys(document.connections[plugin] ?? {}).length > 1 ? ` of ${connection}` : ''
+
+const asked = (fields: Fields) => Object.entries(fields).filter(([, { isManaged }]) => !isManaged)
+export const stateOf = (fields: Fields, values: Settings): State =>
+  Object.fromEntries(asked(fields).map(([name]) => [name, values[name] ?? null]))
+export const standardOf = (fields: Fields): State =>
+  Object.fromEntries(asked(fields).map(([name, field]) => [name, emptyOf(field)]))

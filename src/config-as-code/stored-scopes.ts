@@ -1,0 +1,23 @@
+import type { Scope } from '../pipelines/records.ts'
+import type { Services } from '../pipelines/services.ts'
+import { fitted, publicName } from '../pipelines/store.ts'
+import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
+import { scopeKey } from '../plugin-kit/source-task.ts'
+
+const PAGE = 1000
+
+/** Every scope of a connection. */
+export async function scopesOf(services: Services, plugin: string, connectionId: number): Promise<Scope[]> {
+  const all: Scope[] = []
+  for (let page = 1; ; page++) {
+    const { items } = await services.scopes.list(plugin, connectionId, { page, pageSize: PAGE })
+    all.push(...items.map(({ scope }) => scope))
+    if (items.length < PAGE) return all
+  }
+}
+
+/** As it is stored, whichever way it was written. */
+export function idOfScope(source: PluginSpec, scope: Settings): string {
+  const key = scopeKey(source)
+  return String(fitted(source.scope.table, { [key]: scope[publicName(key)] })[key])
+}

@@ -1,0 +1,56 @@
+/** Which variables of the environment a file named where, so that an export can name them again. */
+import type { Database } from '../database/database.ts'
+import { deleteRows, insertRow, selectRows } from '../pipelines/store.ts'
+import type { Secrets } from '../secrets.ts'
+import { configTemplates } from '../system/projects.ts'
+import { isSame } from './change.ts'
+import type { Path } from './config-file.ts'
+import type { Reconciling } from './reconcile.ts'
+import { namesIn, type Template } from './variables.ts'
+
+interface StoredTemplate extends Template {
+  readonly path: Path
+  /** Of what came of it, which may be a secret: once that was changed, an export tells the new value where it may. */
+  readonly mark: string
+}
+
+export const markOf = (value: unknown, { digest }: Secrets): string => digest(JSON.stringify(value ?? null))
+const subjectOf = (path: Path) => path.join('/')
+
+export interface KnownTemplates {
+  /** By the path of a value in the file. */
+  at(path: Path): StoredTemplate | undefined
+  /** In how many places a variable stands. */
+  readonly uses: ReadonlyMap<string, number>
+}
+
+export async function readTemplates({ kysely }: Database): Promise<KnownTemplates> {
+  const known = new Map<string, StoredTemplate>()
+  const uses = new Map<string, number>()
+  for (const { subject, templates } of await selectRows(kysely, configTemplates)) {
+    for (const each of templates as StoredTemplate[]) {
+      known.set(JSON.stringify([subject, ...each.path]), each)
+      for (const name of namesIn(each.text)) uses.set(name, (uses.get(name) ?? 0) + 1)
+    }
+  }
+  const lengthOf = (path: Path) => (path[0] === 'connections' ? 3 : 2)
+  const keyOf = (path: Path) => [subjectOf(path.slice(0, lengthOf(path))), ...path.slice(lengthOf(path))]
+  return { at: (path) => known.get(JSON.stringify(keyOf(path))), uses }
+}
+
+/** Remembers those of a connection or project. No change of configuration: whatever they are called, values are the same. */
+export async function saveTemplates(
+  { config, control, database: { kysely } }: Pick<Reconciling, 'config' | 'control' | 'database'>,
+  path: Path,
+  values: unknown,
+): Promise<void> {
+  const subject = subjectOf(path)
+  const templates = config.templates.below(path).map(([place, template]): StoredTemplate => {
+    const value = place.reduce<any>((each, key) => each?.[key], values)
+    return { path: place, ...template, mark: markOf(value, control.secrets) }
+  })
+  const [stored] = await selectRows(kysely, configTemplates, (query) => query.where('subject', '=', subject))
+  if (isSame(stored?.templates ?? [], templates)) return
+  await deleteRows(kysely, configTemplates, { subject })
+  if (templates.length > 0) await insertRow(kysely, configTemplates, { subject, templates })
+}

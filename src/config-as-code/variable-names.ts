@@ -1,0 +1,70 @@
+/** What secrets are called in an export: as the file called them that they came from, or by where they stand. */
+import { maskSecrets, type Secrets } from '../secrets.ts'
+import type { Path } from './config-file.ts'
+import { type KnownTemplates, markOf } from './stored-templates.ts'
+import { isSetting, namesIn, referenceTo, type Template, withoutReferences } from './variables.ts'
+
+/** What is written as it is, whatever stands in it. */
+class Written {
+  readonly value: unknown
+  constructor({ text, isObject }: Template) {
+    this.value = isObject ? { env: namesIn(text)[0] } : text
+  }
+}
+
+export interface VariableNames {
+  /** The value with variables in the place of its secrets, and of all that came from variables. */
+  hidden(path: Path, value: unknown, isSecret: boolean): unknown
+  /** All of a file, so that what looks like a variable and is none stays what it is. */
+  written(content: unknown): unknown
+}
+
+export function variableNames({ at, uses }: KnownTemplates, secrets: Secrets): VariableNames {
+  const taken = new Set(uses.keys())
+  function newName(path: Path): string {
+    const parts = path[0] === 'connections' ? path.slice(1) : path
+    const name = parts
+      .join('_')
+      .toUpperCase()
+      .replace(/[^A-Z0-9]+/g, '_')
+      .replace(/^(?=\d)/, '_')
+    let count = 1
+    const numbered = () => (count === 1 ? name : `${name}_${count}`)
+    while (taken.has(numbered())) count++
+    taken.add(numbered())
+    return numbered()
+  }
+  function textOf(path: Path, value: unknown, isSecret: boolean): unknown {
+    const stored = at(path)
+    if (stored) {
+      const isAsApplied = stored.mark === markOf(value, secrets)
+      // Another secret by now: its variable may be given another value, unless that has to serve elsewhere too.
+      const isAlone = namesIn(stored.text).every((name) => uses.get(name) === 1)
+      if (isAsApplied || (isSecret && isAlone)) return new Written(stored)
+    }
+    return isSecret ? new Written({ text: referenceTo(newName(path)), isObject: isSetting(path) }) : value
+  }
+  return {
+    hidden(path, value, isSecret) {
+      const walk = (place: Path, each: unknown, name: string): unknown => {
+        if (Array.isArray(each)) return each.map((item, index) => walk([...place, index], item, name))
+        if (each !== null && typeof each === 'object' && !(each instanceof Date)) {
+          return Object.fromEntries(Object.entries(each).map(([key, item]) => [key, walk([...place, key], item, key)]))
+        }
+        const hides = typeof each === 'string' && (maskSecrets(each, name) !== each || (isSecret && each !== ''))
+        return textOf(place, each, hides)
+      }
+      return walk(path, value, String(path.at(-1)))
+    },
+    written(content) {
+      const walk = (each: unknown): unknown => {
+        if (typeof each === 'string') return withoutReferences(each)
+        if (each instanceof Written) return each.value
+        if (Array.isArray(each)) return each.map(walk)
+        if (each === null || typeof each !== 'object' || each instanceof Date) return each
+        return Object.fromEntries(Object.entries(each).map(([key, item]) => [key, walk(item)]))
+      }
+      return walk(content)
+    },
+  }
+}

@@ -1,0 +1,110 @@
+/** `${NAME}` in a file stands for a variable of the environment; `$${` for the two characters themselves. */
+import { requireCleanText } from '../clean-text.ts'
+import { messageOf } from '../errors.ts'
+import { maskSecrets } from '../secrets.ts'
+import type { ConfigFile, Path } from './config-file.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+export const referenceTo = (name: string): string => `\${${name}}`
+export const withoutReferences = (text: string): string => text.replaceAll('${', () => '$${')
+const filled = (template: string, valueFor: (name: string) => string): string =>
+  template.replace(REFERENCE, (_all, name: string | undefined) => (name === undefined ? '${' : valueFor(name)))
+export const namesIn = (template: string): string[] =>
+  [...template.matchAll(REFERENCE)].flatMap(([, name]) => name ?? [])
+
+export interface Template {
+  readonly text: string
+  /** Written as `{ env: NAME }`, which only fields of connections may be. */
+  readonly isObject: boolean
+}
+/** Texts that hold references, by where they stand. */
+export interface Templates {
+  readonly at: (path: Path) => Template | undefined
+  /** Those below a place, by their path from there on. */
+  readonly below: (path: Path) => readonly (readonly [path: Path, template: Template])[]
+}
+
+/** The content of a file with its variables filled in. */
+export function fillVariables(file: ConfigFile, environment: Environment): { content: unknown; templates: Templates } {
+  const templates = new Map<string, readonly [path: Path, template: Template]>()
+  const fill = (path: Path, template: string, isObject = false): string => {
+    if (namesIn(template).length > 0) templates.set(JSON.stringify(path), [path, { text: template, isObject }])
+    const text = filled(template, (name) => {
+      const value = Object.hasOwn(environment, name) ? environment[name] : undefined
+      if (value) return value
+      throw file.refusal(path, `${path.at(-1)} comes from ${name}, which is not set: set it in the environment.`)
+    })
+    requireStorable(file, path, text)
+    return text
+  }
+  const walk = (path: Path, value: unknown): unknown => {
+    if (typeof value === 'string') return fill(path, value)
+    if (Array.isArray(value)) return value.map((each, index) => walk([...path, index], each))
+    if (value === null || typeof value !== 'object' || value instanceof Date) return value
+    const name = isSetting(path) ? environmentName(value) : undefined
+    if (name !== undefined) return fill(path, referenceTo(name), true)
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => {
+        requireStorable(file, [...path, key], key)
+        return [key, walk([...path, key], each)]
+      }),
+    )
+  }
+  const content = walk([], file.content)
+  return {
+    content,
+    templates: {
+      at: (path) => templates.get(JSON.stringify(path))?.[1],
+      below: (path) =>
+        [...templates.values()]
+          .filter(([place]) => path.every((part, index) => place[index] === part))
+          .map(([place, template]) => [place.slice(path.length), template]),
+    },
+  }
+}
+
+/** A field of a connection may also be written `{ env: NAME }`. */
+export const isSetting = (path: Path) => path.length === 4 && path[0] === 'connections'
+function environmentName(value: object): string | undefined {
+  const { env, ...rest } = value as { env?: unknown }
+  return typeof env === 'string' && NAME.test(env) && Object.keys(rest).length === 0 ? env : undefined
+}
+
+function requireStorable(file: ConfigFile, path: Path, text: string): void {
+  if (text === '__proto__') throw file.refusal(path, 'this name cannot be used: choose another.')
+  try {
+    requireCleanText(text, String(path.at(-1)))
+  } catch (error) {
+    throw file.refusal(path, messageOf(error))
+  }
+}
+
+/** Refuses secrets that stand in the file: what is left of it without its variables must have nothing to hide. */
+export function requireHidden(
+  file: ConfigFile,
+  templates: Templates,
+  path: Path,
+  value: unknown,
+  name = String(path.at(-1)),
+): void {
+  if (typeof value === 'string' || typeof value === 'number') {
+    const template = templates.at(path)?.text ?? withoutReferences(String(value))
+    // In an address a part that is missing gives the others another meaning.
+    const visible = filled(template, () => (template.includes('://') ? '****' : ''))
+    if (maskSecrets(visible, name) === visible) return
+    const named = /^\$\{?(\w+)\}?$/.exec(visible)?.[1] ?? 'NAME'
+    throw file.refusal(
+      path,
+      `${path.at(-1)} is a secret. Write it as \${${named}} and set ${named} in the environment.`,
+    )
+  }
+  if (Array.isArray(value)) {
+    for (const [index, each] of value.entries()) requireHidden(file, templates, [...path, index], each, name)
+  } else if (value !== null && typeof value === 'object' && !(value instanceof Date)) {
+    for (const [key, each] of Object.entries(value)) requireHidden(file, templates, [...path, key], each, key)
+  }
+}

@@ -1,0 +1,13 @@
+/** Whole numbers in decimal digits: what an id is, wherever it comes in. No plus, no exponent, no other base. */
+const DIGITS = /^-?\d{1,16}$/
+
+/** Undefined when it is none. */
+export function wholeOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined
+}
+
+/** The same for ids, which have no sign. */
+export function decimalOf(value: unknown): number | undefined {
+  return String(value).startsWith('-') ? undefined : wholeOf(value)
+}

@@ -1,0 +1,159 @@
+/** What is there and does not count, by the names that the tools gave it, and what to change if it should. */
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { mapped, type Sql } from './calculate/calculation.ts'
+import type { Material, Metric, MetricFilter } from './metric.ts'
+import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from './sources.ts'
+
+export interface Finding {
+  readonly seen: string
+  readonly remedy: string
+}
+
+const MOST_NAMES = 8
+const PREVIEW = 'POST /v1/metrics/rule-preview shows the effect before you save it.'
+const WEBHOOK = 'or let your tools report them to a webhook connection'
+
+interface Seen {
+  readonly name: string | null
+  readonly count: number
+}
+
+const counted = (count: number, word: string) => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+const were = (count: number, word: string) => `${counted(count, word)} ${count === 1 ? 'was' : 'were'}`
+const quoted = (name: string | null) => `\`${(name ?? '').slice(0, 100)}\``
+const listed = (names: readonly Seen[]) => names.map(({ name, count }) => `${quoted(name)} (${count})`).join(', ')
+
+/** How many there are of each name, the most frequent first. */
+async function frequent({ kysely }: Database, name: Sql, what: Sql, from: Sql, limit = MOST_NAMES): Promise<Seen[]> {
+  const { rows } = await sql<Seen>`select name, count(*) as count from (select distinct ${name} as name, ${what} as what
+    ${from}) each_one group by name order by count(*) desc, name limit ${sql.lit(limit)}`.execute(kysely)
+  return rows.map(({ name: found, count }) => ({ name: found, count: Number(count) }))
+}
+
+async function countOf({ kysely }: Database, what: Sql, from: Sql): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(distinct ${what}) as count ${from}`.execute(kysely)
+  return Number(rows[0]?.count)
+}
+
+/** For a pattern that stands for exactly this name. */
+const pattern = (name: string) => `(?i)^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
+
+const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter) => Promise<Finding[]>>> = {
+  async deployments(database, filter) {
+    const { from, where } = deploymentCommitsOf(filter)
+    const id = sql`c.cicd_deployment_id`
+    const all = await countOf(database, id, sql`${from} where ${where}`)
+    if (all === 0) return [await noDeployments(database, filter)]
+    const word = filter.environment
+    const elsewhere = sql`${from} where ${where} and c.result = 'SUCCESS' and coalesce(c.environment, '') <> ${word}`
+    const place = sql`coalesce(nullif(c.original_environment, ''), c.environment, '')`
+    const places = await frequent(database, place, id, elsewhere)
+    const successful = await countOf(database, id, sql`${from} where ${where} and c.result = 'SUCCESS'`)
+    const names = await frequent(database, sql`c.name`, id, sql`${elsewhere} and ${place} = ''`, 3)
+    return [
+      ...(successful === 0
+        ? [
+            {
+              seen: `${were(all, 'deployment')} seen, none of which succeeded.`,
+              remedy: 'Look at their results: GET /v1/metrics/deployment-frequency/items lists them.',
+            },
+          ]
+        : []),
+      ...places.map(({ name, count }) =>
+        name
+          ? {
+              seen: `${counted(count, 'deployment')} went to ${quoted(name)}, which no rule maps to ${word}.`,
+              remedy: `If that is ${word}, let envNamePattern of the scope config match it, for example ${pattern(name)}; where deployments are made from builds, productionPattern. ${PREVIEW}`,
+            }
+          : {
+              seen: `${were(count, 'deployment')} made from builds such as ${names.map((each) => quoted(each.name)).join(', ')}, which no rule maps to ${word}.`,
+              remedy: `If they went to ${word}, let productionPattern of the scope config match their names, or leave it empty. ${PREVIEW}`,
+            },
+      ),
+    ]
+  },
+
+  async incidents(database, filter) {
+    const own = incidentsOf({ ...filter, dialect: database.dialect, isExplained: false })
+    if ((await countOf(database, sql`i.id`, sql`${own.from} where ${own.where}`)) > 0) return []
+    const { from, where } = issuesOf(filter)
+    const all = await countOf(database, sql`i.id`, sql`${from} where ${where}`)
+    if (all === 0) {
+      const remedy = `Add a board or a repository with issues to the project (entity TICKET), ${WEBHOOK}.`
+      return [{ seen: 'No issues and no incidents were collected.', remedy }]
+    }
+    const type = sql`coalesce(nullif(i.original_type, ''), nullif(i.type, ''), 'no type')`
+    const types = await frequent(database, type, sql`i.id`, sql`${from} where ${where}`)
+    return [
+      {
+        seen: `${were(all, 'issue')} seen, of the types ${listed(types)}; no rule takes any of them for an incident.`,
+        remedy: `Let issueTypeIncident (labels) or typeMappings (types of Jira) of the scope config name those that are incidents, ${WEBHOOK}. ${PREVIEW}`,
+      },
+    ]
+  },
+
+  async 'pull requests'(database, filter) {
+    const { from, where } = pullRequestsOf(filter)
+    if ((await countOf(database, sql`pr.id`, sql`${from} where ${where}`)) > 0) return []
+    const remedy = 'Add a repository to the project, with the entities CODE and CODEREVIEW, and run the project.'
+    return [{ seen: 'No pull requests were collected.', remedy }]
+  },
+
+  async history(database, filter) {
+    const { from, where } = deploymentCommitsOf(filter)
+    const deployed = sql`${from} where ${where} and c.result = 'SUCCESS' and c.environment = ${filter.environment}`
+    const all = await countOf(database, sql`c.commit_sha`, deployed)
+    const known = sql`${deployed} and exists (select 1 from commit_parents p where p.commit_sha = c.commit_sha)`
+    if (all < 2 || (await countOf(database, sql`c.commit_sha`, known)) > 0) return []
+    return [
+      {
+        seen: `The git history of ${counted(all, 'deployed commit')} is not known, so nothing tells which pull requests came with them.`,
+        remedy:
+          'Look at the gitextractor tasks of the last run: they name the repository and why it could not be cloned.',
+      },
+    ]
+  },
+
+  async issues(database, filter) {
+    const { from, where } = issuesOf(filter)
+    if ((await countOf(database, sql`i.id`, sql`${from} where ${where}`)) > 0) return []
+    return [{ seen: 'No issues were collected.', remedy: 'Add a board to the project (entity TICKET), and run it.' }]
+  },
+
+  async builds(database, filter) {
+    const { from, where } = buildsOf(filter)
+    if ((await countOf(database, sql`p.id`, sql`${from} where ${where}`)) > 0) return []
+    const remedy = 'Add a source of builds to the project (entity CICD), and run the project.'
+    return [{ seen: 'No builds were collected.', remedy }]
+  },
+}
+
+async function noDeployments(database: Database, filter: MetricFilter): Promise<Finding> {
+  const { from, where } = buildsOf(filter)
+  const builds = await countOf(database, sql`p.id`, sql`${from} where ${where}`)
+  if (builds === 0) {
+    return {
+      seen: 'No deployments and no builds were collected.',
+      remedy: `Add a source of deployments to the project (entity CICD), ${WEBHOOK}.`,
+    }
+  }
+  const names = await frequent(database, sql`p.name`, sql`p.id`, sql`${from} where ${where}`)
+  const jobs = await frequent(
+    database,
+    sql`t.name`,
+    sql`t.id`,
+    sql`from cicd_tasks t where t.cicd_scope_id in (${mapped('cicd_scopes', filter.project)})`,
+  )
+  const ofJobs = jobs.length > 0 ? `, with jobs ${listed(jobs)}` : ''
+  return {
+    seen: `${were(builds, 'build')} seen, called ${listed(names)}${ofJobs}; no rule takes any of them for a deployment.`,
+    remedy: `Let deploymentPattern of the scope config match the names of those that deploy, ${WEBHOOK}. ${PREVIEW}`,
+  }
+}
+
+export async function findingsOf(database: Database, metric: Metric, filter: MetricFilter): Promise<Finding[]> {
+  const found: Finding[] = []
+  for (const material of metric.madeOf) found.push(...(await LOOK[material](database, filter)))
+  return found
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { nearest, unknownName } from './nearest.ts'
+
+const plugins = ['github', 'jira', 'circleci', 'gitextractor', 'webhook']
+
+it('finds swapped, missing and wrong letters, in any letter case, and names that hold it', () => {
+  expect(nearest('GitHbu', plugins)).toEqual(['github'])
+  expect(nearest('jra', plugins)).toEqual(['jira'])
+  expect(nearest('git', plugins)).toEqual(['github', 'gitextractor'])
+  expect(nearest('sonarqube', plugins)).toEqual([])
+  expect(nearest('', plugins)).toEqual([])
+})
+
+it('says what was meant and what there is', () => {
+  expect(unknownName('plugin', 'githbu', plugins).message).toBe(
+    'There is no plugin githbu; did you mean github? There are: github, jira, circleci, gitextractor, webhook.',
+  )
+  expect(unknownName('project', 'shop', []).message).toBe('There is no project shop. There are none yet.')
+})
+
+it('takes no time for long names and long lists, and stays short', () => {
+  const long = 'x'.repeat(200_000)
+  const many = Array.from({ length: 1000 }, (_, index) => `project ${index}`)
+  const { message } = unknownName('project', long, [...many, long])
+  expect(message.length).toBeLessThan(2000)
+  expect(message).toContain('and 951 more')
+})

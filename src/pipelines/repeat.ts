@@ -1,0 +1,41 @@
+/** Does something again and again, with a pause in between; what goes wrong once does not end it. */
+export interface Repeated {
+  /** The pause is over. */
+  wake(): void
+  /** After what is under way. */
+  stop(): Promise<void>
+}
+
+export function repeat(pauseMs: number, body: () => Promise<void>, onError: (error: unknown) => void): Repeated {
+  let isStopped = false
+  let isWoken = false
+  let endPause = () => {}
+  const pause = () =>
+    new Promise<void>((done) => {
+      const timer = setTimeout(done, pauseMs)
+      endPause = () => {
+        clearTimeout(timer)
+        done()
+      }
+      if (isStopped || isWoken) endPause()
+    })
+  const running = (async () => {
+    while (!isStopped) {
+      isWoken = false
+      await body().catch(onError)
+      await pause()
+    }
+  })()
+  const wake = () => {
+    isWoken = true
+    endPause()
+  }
+  return {
+    wake,
+    async stop() {
+      isStopped = true
+      wake()
+      await running
+    },
+  }
+}

@@ -1,0 +1,11 @@
+import { Agent, fetch } from 'undici'
+import { guardedLookup, requireOpenAddress } from './address-guard.ts'
+
+let agent: Agent | undefined
+
+/** `fetch` for libraries that bring none of their own, to open addresses only. */
+export const guardedFetch = (async (address: string, options: object) => {
+  requireOpenAddress(new URL(address))
+  agent ??= new Agent({ connect: { lookup: guardedLookup } })
+  return fetch(address, { ...options, dispatcher: agent })
+}) as unknown as (address: string, options: object) => Promise<Response>

@@ -1,0 +1,121 @@
+/** Which way git goes: to the server that was checked, at the address that was checked, and nowhere else from there. */
+import { isIP } from 'node:net'
+import { serverOf } from '../../address-secrets.ts'
+import { UserError } from '../../errors.ts'
+import { ClosedAddress, createTransport, openAddresses, safeUrl } from '../../plugin-kit/http/index.ts'
+import { taskConfig } from '../../plugin-kit/task-config.ts'
+import { isHttp } from './options.ts'
+
+export interface Route {
+  /** After redirects. */
+  readonly url: string
+  /** Settings of git. */
+  readonly pairs: readonly [string, string][]
+  /** Options of ssh. */
+  readonly ssh: readonly string[]
+}
+
+interface Way {
+  readonly url: string
+  readonly proxy: string
+  /** Headers that carry credentials; they go to no other server. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+const MOST_REDIRECTS = 5
+const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
+const TIMEOUTS = { connectMs: 10_000, stallMs: 60_000, totalMs: 120_000 }
+const LARGEST_ANSWER = 64 * 1024 * 1024
+
+/** Git would follow redirects with the credentials, and look names up once more. */
+export async function openRoute(way: Way): Promise<Route> {
+  if (!isHttp(way.url)) return { url: way.url, pairs: [], ssh: await sshOptions(way.url) }
+  const isOurs = !usesOtherProxy(way.proxy)
+  const url = isOurs ? await resolveRedirects(way) : way.url
+  // Git would ask again, and might be told something else.
+  if (isOurs && way.proxy === '' && (await openAddresses(new URL(url).hostname)).length === 0) {
+    throw new UserError(`The host of ${url} is unknown: check the address and this machine's name server.`)
+  }
+  const pins = (await Promise.all([url, ...(way.proxy ? [way.proxy] : [])].map(pinOf))).filter(
+    (pin) => pin !== undefined,
+  )
+  return {
+    url,
+    pairs: [['http.followRedirects', 'false'], ...pins.map((pin): [string, string] => ['http.curloptResolve', pin])],
+    ssh: [],
+  }
+}
+
+/** Git takes it from the environment; whoever set it there knows where it leads. */
+const usesOtherProxy = (proxy: string): boolean =>
+  proxy === '' && Object.keys(process.env).some((name) => /^(https?|all)_proxy$/i.test(name) && process.env[name])
+
+/** `host:port:address,…` as curl wants it; undefined for an address, and for a name that only a proxy knows. */
+async function pinOf(address: string): Promise<string | undefined> {
+  const { hostname, port, protocol } = new URL(address)
+  const found = await openAddresses(hostname)
+  if (found.length === 0 || isIP(hostname.replace(/^\[|\]$/g, ''))) return undefined
+  const standard = protocol === 'https:' ? '443' : protocol === 'http:' ? '80' : '1080'
+  return `${hostname}:${port || standard}:${found.map((each) => (each.includes(':') ? `[${each}]` : each)).join(',')}`
+}
+
+/** Asks as git will, and says where it ends. What fails here is left to git to explain, unless it must not be asked. */
+async function resolveRedirects({ url: start, proxy, headers, signal }: Way): Promise<string> {
+  const transport = createTransport({
+    proxy: proxy.replace(/^socks5h:/, 'socks5:') || undefined,
+    trustsAnyCertificate: taskConfig().trustsAnyCertificate,
+    timeouts: TIMEOUTS,
+    maxResponseBytes: LARGEST_ANSWER,
+  })
+  const asking = { 'user-agent': 'git/weir', 'git-protocol': 'version=2', ...headers }
+  let url = start
+  try {
+    for (let count = 0; count <= MOST_REDIRECTS; count++) {
+      const address = new URL(`${url.replace(/\/$/, '')}/info/refs`)
+      address.searchParams.set('service', 'git-upload-pack')
+      const answer = await transport.exchange('GET', address, asking, undefined, signal)
+      const { location, 'content-type': type = '' } = answer.headers
+      if (answer.status >= 200 && answer.status < 300 && !type.startsWith(ADVERTISEMENT)) {
+        throw new NoRepository(`${safeUrl(start)} answers, but not as a git repository: check the address.`)
+      }
+      if (answer.status < 300 || answer.status >= 400 || !location) return url
+      const target = new URL(location, address)
+      if (Object.keys(headers).length > 0 && serverOf(target.href) !== serverOf(start)) {
+        throw new NoRepository(
+          `${safeUrl(start)} redirects to another server, ${safeUrl(target)}, which is not given the credentials. If the repository has moved there, change the address.`,
+        )
+      }
+      if (!isHttp(target.href) || !target.pathname.endsWith('/info/refs')) {
+        throw new NoRepository(`${safeUrl(start)} redirects to what is no git repository, ${safeUrl(target)}.`)
+      }
+      url = target.origin + target.pathname.slice(0, -'/info/refs'.length)
+    }
+    throw new NoRepository(`${safeUrl(start)} redirects more than ${MOST_REDIRECTS} times.`)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof NoRepository || error instanceof ClosedAddress) throw error
+    return url
+  } finally {
+    await transport.close()
+  }
+}
+
+class NoRepository extends UserError {}
+
+/** The name stays what its key is known by. */
+async function sshOptions(url: string): Promise<string[]> {
+  const { host, port } = sshServer(url)
+  if (!host) return []
+  const [first] = await openAddresses(host)
+  if (!first || first === host) return []
+  const alias = port && port !== '22' ? `[${host}]:${port}` : host
+  return [`-o HostName=${first}`, `-o 'HostKeyAlias=${alias}'`]
+}
+
+function sshServer(url: string): { host?: string; port?: string } {
+  const parsed = url.startsWith('ssh://') ? new URL(url) : undefined
+  if (parsed) return { host: parsed.hostname.replace(/^\[|\]$/g, ''), port: parsed.port }
+  const host = /^[\w.-]+@([\w.-]+):/.exec(url)?.[1]
+  return host ? { host } : {}
+}

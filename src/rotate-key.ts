@@ -1,0 +1,101 @@
+/**
+ * Replaces the encryption key. The database first notes that this is under way, then every ciphertext is made anew, then
+ * the new key is the one of this database. Killed in between, it goes on where it was: what opens with the new key is done.
+ */
+import type { Database } from './database/database.ts'
+import {
+  CURRENT,
+  KEY_LOCK,
+  type KeyPlace,
+  makeKeyFile,
+  nextKeyFile,
+  opens,
+  openWith,
+  promoteKeyFile,
+  readKeyFile,
+  storedKey,
+} from './encryption-key.ts'
+import { UserError } from './errors.ts'
+import { findLiving } from './pipelines/servers.ts'
+import { updateRows } from './pipelines/store.ts'
+import { createSecrets, type Secrets } from './secrets.ts'
+import { ciphertextsOf, type SealedColumn, type StoredCiphertext, sealedColumns } from './stored-ciphertexts.ts'
+import { encryptionKeys } from './system/access.ts'
+
+export interface Rotation {
+  readonly encrypted: number
+  /** Opened with neither key, and left as they are. */
+  readonly unreadable: number
+}
+
+const AT_ONCE = 200
+
+/** `newSecret`: for those who keep the key in ENCRYPTION_SECRET. Without it a new file is made. */
+export const rotateKey = (database: Database, place: KeyPlace, newSecret?: string): Promise<Rotation> =>
+  database.locked(KEY_LOCK, async () => {
+    const stored = await storedKey(database)
+    if (!stored) throw new UserError('This database has no encryption key yet: start the server once.')
+    if (place.encryptionSecret && !newSecret) {
+      throw new UserError('The key is in ENCRYPTION_SECRET: set NEW_ENCRYPTION_SECRET to the one that shall follow it.')
+    }
+    const old = openWith(stored, place)
+    const key = newSecret ?? (readKeyFile(nextKeyFile(place)) ?? makeKeyFile(nextKeyFile(place))).key
+    const next = createSecrets(key, old.digestKey)
+    if (next.fingerprint === stored.fingerprint) throw new UserError('This is the key already: choose another.')
+    if (stored.next_fingerprint !== '' && stored.next_fingerprint !== next.fingerprint) {
+      throw new UserError(
+        'A rotation to another key has begun and not ended: give the same NEW_ENCRYPTION_SECRET, or the same data folder, as then.',
+      )
+    }
+    const note = (values: Record<string, string>) => updateRows(database.kysely, encryptionKeys, CURRENT, values)
+    // From here on no server starts; one that started before is found.
+    await note({ next_fingerprint: next.fingerprint })
+    const living = await findLiving(database)
+    if (living > 0) {
+      if (stored.next_fingerprint === '') await note({ next_fingerprint: '' })
+      throw new UserError(
+        `${living} servers of this database are running: stop them all, then rotate, then start them.`,
+      )
+    }
+    const rotation = await encryptAnew(database, old, next)
+    await note({ fingerprint: next.fingerprint, next_fingerprint: '', digest_key: next.encrypt(old.digestKey) })
+    if (!newSecret) promoteKeyFile(place)
+    return rotation
+  })
+
+async function encryptAnew(database: Database, old: Secrets, next: Secrets): Promise<Rotation> {
+  let encrypted = 0
+  let unreadable = 0
+  for (const sealed of sealedColumns) {
+    let changes: StoredCiphertext[] = []
+    const save = async () => {
+      await saveAll(database, sealed, changes)
+      encrypted += changes.length
+      changes = []
+    }
+    for await (const { ciphertext, key } of ciphertextsOf(database, sealed)) {
+      if (opens(next, ciphertext)) continue
+      if (opens(old, ciphertext)) changes.push({ key, ciphertext: next.encrypt(old.decrypt(ciphertext)) })
+      else unreadable++
+      if (changes.length === AT_ONCE) await save()
+    }
+    await save()
+  }
+  return { encrypted, unreadable }
+}
+
+const saveAll = (database: Database, { table, column }: SealedColumn, changes: readonly StoredCiphertext[]) =>
+  database.transaction(async ({ kysely }) => {
+    for (const { key, ciphertext } of changes) {
+      let update = kysely.updateTable(table.name).set({ [column]: ciphertext })
+      for (const [name, value] of Object.entries(key)) update = update.where(name, '=', value)
+      await update.execute()
+    }
+  })
+
+/** After this process joined the servers: a rotation that began meanwhile did not see it. */
+export async function requireSameKey(database: Database, { fingerprint }: Secrets): Promise<void> {
+  const stored = await storedKey(database)
+  if (stored?.fingerprint === fingerprint && stored.next_fingerprint === '') return
+  throw new UserError('The encryption key was replaced while this started: start again.')
+}

@@ -1,0 +1,38 @@
+/** Everything that is stored encrypted, wherever it is: a column that may hold ciphertext says so. */
+import { sql } from 'kysely'
+import type { Database } from './database/database.ts'
+import { readRows } from './database/read.ts'
+import type { Column, Table } from './database/table.ts'
+import { CIPHERTEXTS } from './secrets.ts'
+import { encryptionKeys } from './system/access.ts'
+import { allTables } from './tables.ts'
+
+export interface SealedColumn {
+  readonly table: Table<any>
+  readonly column: string
+}
+export interface StoredCiphertext {
+  readonly ciphertext: string
+  /** Of its row. */
+  readonly key: Readonly<Record<string, unknown>>
+}
+
+/** The row about the key itself is no part of them. */
+export const sealedColumns: readonly SealedColumn[] = allTables
+  .filter((table) => table !== encryptionKeys)
+  .flatMap((table) =>
+    table.names.flatMap((column) => ((table.columns[column] as Column).isSealed ? [{ table, column }] : [])),
+  )
+
+export async function* ciphertextsOf(
+  database: Database,
+  { table, column }: SealedColumn,
+): AsyncGenerator<StoredCiphertext> {
+  const isCiphertext = CIPHERTEXTS.map((prefix) => sql`${sql.ref(`t.${column}`)} like ${`${prefix}%`}`)
+  const keyNames = table.keys.map((position) => table.names[position] as string)
+  for await (const row of readRows(database, { table, condition: sql.join(isCiphertext, sql` or `) })) {
+    const values = row as Record<string, unknown>
+    const key = Object.fromEntries(keyNames.map((name) => [name, values[name]]))
+    yield { ciphertext: String(values[column]), key }
+  }
+}

@@ -1,0 +1,72 @@
+/** YAML in linear time, and never deeper than who walks it can bear. */
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseAllDocuments,
+  YAMLParseError,
+} from 'yaml'
+
+/** An alias costs the library a walk through the document. */
+const MOST_ALIASES = 100
+/** Deeper values would overflow the stack of whoever walks them. */
+const DEEPEST = 100
+
+export interface YamlText {
+  readonly documents: readonly Document.Parsed[]
+  readonly lines: LineCounter
+}
+
+/** What is wrong with a document is in its `errors`, the first with its line. */
+export function parseYaml(text: string): YamlText {
+  const lines = new LineCounter()
+  // The library would compare each key of a map with all others, and copy the line of each error.
+  const options = { lineCounter: lines, uniqueKeys: false, prettyErrors: false }
+  const documents = [...parseAllDocuments(text, options)] as Document.Parsed[]
+  for (const { contents, errors } of documents) {
+    const problem = errors.length === 0 ? problemIn(contents) : undefined
+    if (problem) errors.push(new YAMLParseError([problem.offset, problem.offset], problem.code, problem.message))
+    const [first] = errors
+    if (!first) continue
+    const place = lines.linePos(first.pos[0])
+    first.linePos = [place]
+    first.message += ` at line ${place.line}, column ${place.col}`
+  }
+  return { documents, lines }
+}
+
+interface Problem {
+  readonly offset: number
+  readonly code: 'DUPLICATE_KEY' | 'BAD_ALIAS' | 'IMPOSSIBLE'
+  readonly message: string
+}
+
+function problemIn(contents: unknown): Problem | undefined {
+  const waiting: { node: unknown; depth: number }[] = [{ node: contents, depth: 0 }]
+  let aliases = 0
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { node, depth } = next
+    const offset = (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0
+    if (isAlias(node) && ++aliases > MOST_ALIASES) {
+      return { offset, code: 'BAD_ALIAS', message: `More than ${MOST_ALIASES} aliases` }
+    }
+    if (!isCollection(node)) continue
+    if (depth >= DEEPEST) return { offset, code: 'IMPOSSIBLE', message: `Nested deeper than ${DEEPEST} levels` }
+    const keys = new Set<unknown>()
+    for (const item of node.items) {
+      if (!isPair(item)) {
+        waiting.push({ node: item, depth: depth + 1 })
+        continue
+      }
+      const { key, value } = item
+      if (isScalar(key) && keys.size === keys.add(key.value).size) {
+        return { offset: key.range?.[0] ?? offset, code: 'DUPLICATE_KEY', message: 'Map keys must be unique' }
+      }
+      waiting.push({ node: key, depth: depth + 1 }, { node: value, depth: depth + 1 })
+    }
+  }
+  return undefined
+}

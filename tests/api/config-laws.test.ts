@@ -1,0 +1,206 @@
+/** Whatever a configuration file says: applied twice it changes nothing, and its export makes the same again. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { parseConfig } from '../../src/config-as-code/document.ts'
+import { exportConfig } from '../../src/config-as-code/export.ts'
+import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { clearConfiguration, configContext, storedConfiguration } from './support/config-context.ts'
+import { startTestApi, type TestApi } from './support/test-api.ts'
+
+const RUNS = process.env.FULL_SIZE ? 200 : 3
+const reference = (name: string) => `\${${name}}`
+const environment: Record<string, string> = {
+  ...{ TOKEN: DEFAULT_TOKEN, SAME: DEFAULT_TOKEN, PASSWORD: 'pw-8Xq2LmZt', PATTERN: '^fix', LIMIT: '700' },
+}
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 20 }).map((each) => each.replaceAll('\0', '')),
+  fc.constantFrom(
+    '',
+    ' ',
+    'a ',
+    '$',
+    '${',
+    '$${',
+    '$${NAME}',
+    '#',
+    '- a',
+    'null',
+    'true',
+    '1e3',
+    '~',
+    '"',
+    "'",
+    'x: y\nz',
+  ),
+)
+const literal = text.map((each) => each.replaceAll('${', () => '$${'))
+const name = fc.constantFrom('main', 'second', 'a b', 'a/b', '1', 'null', 'Ümlaut', 'constructor')
+const key = fc.constantFrom('a', 'b', 'env', 'toString', 'é', '0')
+const json = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 2 }, literal, fc.integer(), fc.boolean(), fc.constant(null), tie('list'), tie('object')),
+  list: fc.array(tie('value'), { maxLength: 2 }),
+  object: fc.dictionary(key, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+})).object
+const some = <Value>(fields: Record<string, fc.Arbitrary<Value>>) =>
+  fc.record(fields, { requiredKeys: [], noNullPrototype: true })
+
+const scopeConfig = some<unknown>({
+  entities: fc.subarray(['CODE', 'TICKET', 'CICD', 'CODEREVIEW']),
+  issueTypeBug: fc.oneof(fc.constant(reference('PATTERN')), fc.constantFrom('bug', '', 5)),
+  deploymentPattern: fc.constantFrom('(?i)deploy', '', 'a$'),
+  refdiff: fc.constantFrom(null, { tagsPattern: 'v', tagsLimit: 3 }, { tagsLimit: 3, tagsPattern: 'v' }),
+  prSizeExcludedFileExtensions: fc.constantFrom([], ['.lock'], '.md'),
+})
+const task = fc.record(
+  {
+    plugin: fc.constantFrom('gitextractor', 'org'),
+    options: fc.tuple(json, fc.boolean()).map(([options, isSecret]) => ({
+      ...(options as object),
+      ...(isSecret && { url: `https://git:${reference('PASSWORD')}@example.org/x.git`, token: reference('PASSWORD') }),
+    })),
+  },
+  { noNullPrototype: true },
+)
+const plan = fc.array(fc.array(task, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 2 })
+const project = fc.record(
+  {
+    description: fc.oneof(literal, fc.constant(reference('PATTERN'))),
+    metrics: fc.constantFrom(
+      [],
+      ['dora'],
+      ['linker', 'dora'],
+      [{ linker: { prToIssueRegexp: '#(\\d+)', z: 1, a: {} } }],
+    ),
+    schedule: fc.constantFrom('manual', '@daily', '0 0 * * *', '5 4 * * 1'),
+    enable: fc.boolean(),
+    timeAfter: fc.constantFrom(null, '2024-02-29', '2025-01-01T10:20:30.123+02:00'),
+    skipOnFail: fc.boolean(),
+    priority: fc.integer({ min: -5, max: 5 }),
+    labels: fc.uniqueArray(fc.constantFrom('a', 'B', 'é', 'x y'), { maxLength: 3 }),
+    beforePlan: fc.option(plan),
+    afterPlan: fc.option(plan),
+    skipCollectors: fc.boolean(),
+    fullSync: fc.boolean(),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+)
+const selector = fc.record(
+  {
+    scopes: fc.constantFrom(
+      ['acme/*'],
+      ['acme/web', 'globex/**'],
+      ['*/web'],
+      [{ githubId: 7, name: 'x', fullName: 'acme/x' }],
+    ),
+    except: fc.constantFrom([], ['acme/api']),
+    archived: fc.boolean(),
+  },
+  { requiredKeys: ['scopes'], noNullPrototype: true },
+)
+const configuration = fc
+  .record({
+    github: fc.dictionary(name, fc.dictionary(name, scopeConfig, { maxKeys: 2, noNullPrototype: true }), {
+      maxKeys: 2,
+      noNullPrototype: true,
+    }),
+    webhook: fc.uniqueArray(name, { maxLength: 2 }),
+    token: fc.constantFrom('TOKEN', 'SAME'),
+    projects: fc.dictionary(
+      name,
+      fc.tuple(project, fc.option(plan), fc.array(fc.tuple(fc.nat(), selector), { maxLength: 3 })),
+      {
+        maxKeys: 2,
+        noNullPrototype: true,
+      },
+    ),
+  })
+  .map(({ github, webhook, token, projects }) => (endpoint: string) => {
+    const references = [
+      ...Object.keys(github).map((each) => `github/${each}`),
+      ...webhook.map((each) => `webhook/${each}`),
+    ]
+    const collected = (place: number, rules: object) => {
+      const connection = references[place % references.length] as string
+      const configs = Object.keys(github[connection.slice('github/'.length)] ?? {})
+      if (connection.startsWith('webhook/')) return { connection }
+      return { connection, ...rules, ...(configs.length > 0 && { scopeConfig: configs[0] }) }
+    }
+    return stringify({
+      connections: {
+        github: Object.fromEntries(
+          Object.entries(github).map(([each, scopeConfigs]) => [
+            each,
+            { endpoint, token: reference(token), rateLimitPerHour: reference('LIMIT'), scopeConfigs },
+          ]),
+        ),
+        webhook: Object.fromEntries(webhook.map((each) => [each, {}])),
+      },
+      projects: Object.fromEntries(
+        Object.entries(projects).map(([each, [fields, own, collect]]) => [
+          each,
+          {
+            ...fields,
+            ...(own
+              ? { plan: own }
+              : { collect: references.length === 0 ? [] : collect.map(([place, rules]) => collected(place, rules)) }),
+          },
+        ]),
+      ),
+    })
+  })
+
+describeEachDatabase('generated configuration files', (test) => {
+  let github: FakeGithub
+  let one: TestApi
+  let two: TestApi
+  let other: Awaited<ReturnType<typeof openDatabase>>
+  beforeAll(async () => {
+    const repositories = ['acme/web', 'acme/api', 'globex/site'].map((each) => ({ name: each }))
+    github = await startFakeGithub({ world: { repositories: [...repositories, { name: 'acme/old', archived: true }] } })
+    one = await startTestApi(test.database)
+    other = await openDatabase(await test.createDatabase())
+    two = await startTestApi(other)
+  })
+  afterAll(async () => {
+    await one.close()
+    await two.close()
+    await other.close()
+    await github.stop()
+  })
+  const parse = (file: string) => parseConfig(file, 'weir.yaml', environment)
+  const apply = (api: TestApi, file: string) => applyConfig(parse(file), configContext(api))
+
+  it('are settled once they are applied, and are made again by their export', async () => {
+    const isLawful = fc.asyncProperty(configuration, async (file) => {
+      await clearConfiguration(test.database)
+      await clearConfiguration(other)
+      const first = file(`${github.url}/`)
+      const planned = await planConfig(parse(first), configContext(one))
+      expect(await apply(one, first)).toEqual(planned)
+      const stored = await storedConfiguration(test.database)
+      expect(await apply(one, first)).toEqual([])
+      expect(await planConfig(parse(first), configContext(one))).toEqual([])
+      const exported = await exportConfig(configContext(one))
+      for (const secret of [DEFAULT_TOKEN, environment.PASSWORD as string]) {
+        expect(exported).not.toContain(secret)
+        expect(JSON.stringify(planned)).not.toContain(secret)
+        expect(JSON.stringify(stored)).not.toContain(secret)
+      }
+      expect(await apply(one, exported)).toEqual([])
+      expect(await exportConfig(configContext(one))).toBe(exported)
+      await apply(two, exported)
+      expect(await exportConfig(configContext(two))).toBe(exported)
+      expect(await apply(two, first)).toEqual([])
+    })
+    await fc.assert(isLawful, {
+      numRuns: RUNS,
+      seed: Number(process.env.FAST_CHECK_SEED ?? 15),
+      endOnFailure: !process.env.FULL_SIZE,
+    })
+  }, 1_800_000)
+})

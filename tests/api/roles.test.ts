@@ -1,0 +1,151 @@
+/** Roles: one table of routes, held everywhere or in a project, by token, API key or group. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findRule, ruledRoutes, ruleOf } from '../../src/api/access/route-roles.ts'
+import { readConfig } from '../../src/config.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { startTestApi, type TestApi } from './support/test-api.ts'
+
+const ADMIN = 'the-token-of-an-admin'
+const TOKENS = {
+  viewer: 'the-token-of-a-viewer',
+  operator: 'the-token-of-an-operator',
+  shop: 'the-token-of-an-operator-in-shop',
+  boss: 'the-token-of-an-admin-in-shop',
+}
+const AUTH_TOKENS = [
+  `v:viewer:${TOKENS.viewer}`,
+  `o:operator:${TOKENS.operator}`,
+  `s:operator@the%20shop:${TOKENS.shop}`,
+  `b:admin@the%20shop:${TOKENS.boss}`,
+].join(',')
+const PLAN = [[{ plugin: 'org', subtasks: [], options: {} }]]
+
+describeEachDatabase('roles', (test) => {
+  let api: TestApi
+  const as = async (token: string, method: string, url: string, body?: unknown) =>
+    api.ask(method, url, body, { headers: { authorization: `Bearer ${token}` } })
+  const status = async (token: string, method: string, url: string, body?: unknown) =>
+    (await as(token, method, url, body)).status
+  const ids: Record<string, { blueprint: number; pipeline: number }> = {}
+
+  beforeAll(async () => {
+    api = await startTestApi(test.database, { AUTH: 'token', AUTH_TOKEN: ADMIN, AUTH_TOKENS })
+    for (const name of ['the shop', 'bank']) {
+      const blueprint = { mode: 'ADVANCED', plan: PLAN, isManual: true }
+      const { body } = await as(ADMIN, 'POST', '/projects', { name, blueprint })
+      const run = await as(ADMIN, 'POST', `/blueprints/${body.blueprint.id}/trigger`, {})
+      ids[name] = { blueprint: body.blueprint.id, pipeline: run.body.id }
+    }
+  })
+  afterAll(() => api.close())
+
+  it('every route has a rule, and every rule a route', () => {
+    const { paths } = (api.server as any).swagger()
+    const routes = Object.entries<object>(paths).flatMap(([path, methods]) => {
+      const url = path.replace('rest/{path}', 'rest/*').replaceAll(/\{(\w+)\}/g, ':$1')
+      return Object.keys(methods).map((method) => ({ method: method.toUpperCase(), url }))
+    })
+    expect(routes.filter(({ method, url }) => !findRule(method, url))).toEqual([])
+    const used = new Set(routes.map(({ method, url }) => findRule(method, url)))
+    const left = ruledRoutes.filter((route) => !used.has(findRule(...(route.split(' ') as [string, string]))))
+    // Files of the web client are no part of the description.
+    expect(left).toEqual(['GET /assets/*'])
+    expect(ruleOf('POST', '/v1/forgotten')).toEqual({ least: 'admin', reach: 'everywhere' })
+    const changes = routes.filter(({ method, url }) => method !== 'GET' && findRule(method, url)?.least === 'anyone')
+    expect(changes.map(({ url }) => url).sort()).toEqual(['/auth/logout', '/auth/token'])
+  })
+
+  it('a viewer reads, an operator runs, an admin changes', async () => {
+    const { blueprint } = ids.bank!
+    const asked: [string, string, unknown, viewer: number, operator: number][] = [
+      ['GET', '/projects', undefined, 200, 200],
+      ['GET', '/plugins/github/connections', undefined, 200, 200],
+      ['GET', '/api-keys', undefined, 403, 403],
+      ['GET', '/v1/audit', undefined, 403, 403],
+      ['GET', '/v1/audit/export', undefined, 403, 403],
+      ['PUT', '/store/seen', {}, 403, 201],
+      ['POST', `/blueprints/${blueprint}/trigger`, {}, 403, 400],
+      ['POST', '/projects', { name: 'new' }, 403, 403],
+      ['PATCH', `/blueprints/${blueprint}`, { enable: false }, 403, 403],
+      ['POST', '/plugins/github/connections', { name: 'x' }, 403, 403],
+      ['POST', '/plugins/github/test', {}, 403, 403],
+      ['GET', '/plugins/github/connections/1/proxy/rest/user', undefined, 403, 403],
+      ['POST', '/api-keys', { name: 'k', type: 'devlake', allowedPath: '.*' }, 403, 403],
+    ]
+    for (const [method, url, body, viewer, operator] of asked) {
+      const answers = [await status(TOKENS.viewer, method, url, body), await status(TOKENS.operator, method, url, body)]
+      expect(answers, `${method} ${url}`).toEqual([viewer, operator])
+    }
+    expect(await status(ADMIN, 'GET', '/api-keys')).toBe(200)
+    const { body } = await as(TOKENS.shop, 'GET', '/v1/access')
+    expect(body).toEqual({ id: 'token:s', name: 's', roles: [{ role: 'operator', project: 'the shop' }] })
+  })
+
+  it('a role in a project ends with that project', async () => {
+    const [shop, bank] = [ids['the shop']!, ids.bank!]
+    const names = async (url: string, list: string) => (await as(TOKENS.shop, 'GET', url)).body[list]
+    expect((await names('/projects', 'projects')).map(({ name }: any) => name)).toEqual(['the shop'])
+    expect((await names('/blueprints', 'blueprints')).map(({ id }: any) => id)).toEqual([shop.blueprint])
+    expect((await names('/pipelines', 'pipelines')).map(({ id }: any) => id)).toEqual([shop.pipeline])
+    expect((await as(TOKENS.viewer, 'GET', '/projects')).body.count).toBe(2)
+
+    const both = async (method: string, url: (of: typeof shop) => string, body?: unknown) => [
+      await status(TOKENS.shop, method, url(shop), body),
+      await status(TOKENS.shop, method, url(bank), body),
+    ]
+    expect(await both('GET', ({ blueprint }) => `/blueprints/${blueprint}`)).toEqual([200, 403])
+    expect(await both('GET', ({ pipeline }) => `/pipelines/${pipeline}/tasks`)).toEqual([200, 403])
+    expect(await both('DELETE', ({ pipeline }) => `/pipelines/${pipeline}`)).toEqual([200, 403])
+    expect(await both('POST', ({ pipeline }) => `/pipelines/${pipeline}/rerun`)).toEqual([200, 403])
+    expect(await both('PATCH', ({ blueprint }) => `/blueprints/${blueprint}`, {})).toEqual([403, 403])
+    const metric = '/v1/metrics/deployment-frequency?from=2026-01-01&to=2026-02-01&project='
+    expect(await status(TOKENS.shop, 'GET', `${metric}the%20shop`)).toBe(200)
+    expect(await status(TOKENS.shop, 'GET', `${metric}bank`)).toBe(403)
+    expect(await status(TOKENS.shop, 'GET', `${metric}the%20shop&project=bank`)).not.toBe(200)
+    expect(await status(TOKENS.shop, 'GET', '/projects/bank')).toBe(403)
+    expect(await status(TOKENS.shop, 'GET', '/v1/receipts')).toBe(403)
+    expect(await status(TOKENS.shop, 'POST', '/pipelines', { plan: PLAN, blueprintId: bank.blueprint })).toBe(403)
+    for (const sent of [{ project: 'bank' }, { Project: 'bank' }, { project: 'the shop', PROJECT: 'bank' }]) {
+      expect([400, 403], JSON.stringify(sent)).toContain(
+        await status(TOKENS.shop, 'POST', '/v1/quarantine/redrive', sent),
+      )
+    }
+
+    const change = (body: unknown) => status(TOKENS.boss, 'PATCH', `/blueprints/${shop.blueprint}`, body)
+    expect(await change({ enable: true })).toBe(200)
+    for (const sent of [{ projectName: 'bank' }, { ProjectName: 'bank' }]) expect(await change(sent)).toBe(403)
+    expect(await status(TOKENS.boss, 'PATCH', '/projects/the%20shop', { name: 'bank' })).toBe(403)
+    expect(await status(TOKENS.boss, 'PATCH', '/projects/the%20shop', { description: 'ours' })).toBe(201)
+    expect(await status(TOKENS.boss, 'DELETE', '/projects/bank')).toBe(403)
+    expect(await status(TOKENS.boss, 'POST', '/plugins/github/connections', { name: 'x' })).toBe(403)
+  })
+
+  it('API keys have roles, too', async () => {
+    const key = { type: 'devlake', allowedPath: '.*' }
+    const made = await as(ADMIN, 'POST', '/api-keys', { ...key, name: 'r', role: 'viewer', projects: ['the shop'] })
+    expect(made.body).toMatchObject({ role: 'viewer', projects: ['the shop'] })
+    expect(await status(ADMIN, 'POST', '/api-keys', { ...key, name: 'p', projects: ['the shop'] })).toBe(400)
+    expect(await status(ADMIN, 'POST', '/api-keys', { ...key, name: 'q', role: 'owner' })).toBe(400)
+    const { body } = await as(made.body.apiKey, 'GET', '/rest/projects')
+    expect(body.projects.map(({ name }: any) => name)).toEqual(['the shop'])
+    expect(await status(made.body.apiKey, 'GET', '/rest/projects/bank')).toBe(403)
+    expect(await status(made.body.apiKey, 'POST', `/rest/blueprints/${ids['the shop']!.blueprint}/trigger`, {})).toBe(
+      403,
+    )
+    expect(await status(made.body.apiKey, 'GET', '/rest/api-keys')).toBe(403)
+  })
+
+  it('settings that say nothing clear are refused', () => {
+    for (const AUTH_TOKENS of [
+      'viewer',
+      'a:owner:0123456789abcdef',
+      'a:viewer:short',
+      'a:viewer@%zz:0123456789abcdef',
+    ]) {
+      expect(() => readConfig({ AUTH_TOKENS }), AUTH_TOKENS).toThrow(/^AUTH_TOKENS is wrong: must look like/)
+    }
+    expect(() => readConfig({ PROXY_IDENTITY_ROLES: 'staff' })).toThrow(/^PROXY_IDENTITY_ROLES is wrong/)
+    expect(() => readConfig({ PROXY_IDENTITY_SECRET: 'short' })).toThrow(/^PROXY_IDENTITY_SECRET is wrong/)
+    expect(() => readConfig({ TRUSTED_PROXIES: 'a proxy' })).toThrow(/^TRUSTED_PROXIES is wrong/)
+  })
+})

@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import type { ConfigContext } from '../../../src/config-as-code/reconcile.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { createControlPlane } from '../../../src/pipelines/control-plane.ts'
+import { allConnected } from '../../../src/pipelines/sources.ts'
+import { settingsTables } from '../../../src/plugin-kit/settings-tables.ts'
+import { plugins } from '../../../src/plugins/index.ts'
+import { auditEntries } from '../../../src/system/access.ts'
+import {
+  blueprintConnections,
+  blueprintLabels,
+  blueprintScopes,
+  blueprints,
+  configTemplates,
+  plans,
+  projectMetricSettings,
+  projects,
+  scopeSelectors,
+} from '../../../src/system/projects.ts'
+import type { TestApi } from './test-api.ts'
+
+const SOMEBODY = { id: 'test', name: 'somebody', email: '', address: 'a test' }
+
+/** What the command line works with, on the database of a test. */
+export const configContext = ({ control: { context, services } }: Pick<TestApi, 'control'>): ConfigContext => ({
+  control: context,
+  services,
+  servicesOn: (database) => createControlPlane({ ...context, database }).servicesFor(SOMEBODY),
+})
+
+const TABLES = [
+  ...[projects, projectMetricSettings, blueprints, blueprintConnections, blueprintScopes, blueprintLabels],
+  ...[scopeSelectors, configTemplates, plans],
+  ...allConnected(plugins).flatMap(({ table, source }) =>
+    source ? [table, settingsTables(source).scopeConfigs, source.scope.table] : [table],
+  ),
+]
+
+/** All rows that configuration is made of, whoever may have written them. */
+export async function storedConfiguration({ kysely }: Database): Promise<Record<string, any[]>> {
+  const rows: Record<string, any[]> = {}
+  for (const { name } of [...TABLES, auditEntries]) rows[name] = await kysely.selectFrom(name).selectAll().execute()
+  return rows
+}
+
+export async function clearConfiguration({ kysely }: Database): Promise<void> {
+  for (const { name } of TABLES) await sql`delete from ${sql.table(name)}`.execute(kysely)
+}
+
+/** How many statements wait for a row that somebody else holds. */
+export async function waitingForLocks({ kysely }: Database, engine: string): Promise<number> {
+  const waits =
+    engine === 'mysql'
+      ? sql<{ count: number }>`select count(*) as count from information_schema.innodb_trx
+          where trx_state = 'LOCK WAIT'`
+      : sql<{ count: number }>`select count(*) as count from pg_stat_activity
+          where wait_event_type = 'Lock' and datname = current_database()`
+  const { rows } = await waits.execute(kysely)
+  return Number(rows[0]?.count)
+}

@@ -1,0 +1,61 @@
+/** What a person sees of a start, of a log, and of what is wrong. */
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { createControlPlane } from '../../src/pipelines/control-plane.ts'
+import { plugins } from '../../src/plugins/index.ts'
+import { prepareDatabase } from '../../src/prepare-database.ts'
+import { createSecrets } from '../../src/secrets.ts'
+import { runCli, startCli } from '../support/cli.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+
+const SECRET = 'a key that is only used in tests'
+
+describeEachDatabase('the first minutes', (test) => {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-first-'))
+  const environment = () => ({ DB_URL: test.url, DATA_FOLDER: dataFolder, ENCRYPTION_SECRET: SECRET, PORT: '0' })
+  beforeAll(() => prepareDatabase(test.database))
+
+  it('a start says where to go, how to sign in and what to do next; the log goes where it was sent', async () => {
+    const file = join(dataFolder, 'own', 'weir.log')
+    const cli = startCli(['up'], { ...environment(), AUTH: 'token', LOGGING_FILE: file })
+    const [, address = ''] = await cli.saw(/Open +(http:\S+)/)
+    await cli.saw(/Stop +Ctrl-C/)
+    const page = await fetch(`${address}/auth/login`, { headers: { accept: 'text/html' } })
+    cli.kill('SIGTERM')
+    expect(await cli.ended).toBe(0)
+    expect(await page.text()).toMatch(/<form method="post".*Access token/s)
+    expect(cli.output()).toContain(`Sign in  with the token in ${join(dataFolder, 'access-token')}`)
+    expect(cli.output()).toMatch(/Next +describe a project in weir.yaml.*\n +npx weir config apply weir.yaml/)
+    expect(cli.output()).toContain(`Log      ${file}`)
+    expect(cli.errors()).toBe('')
+    expect(readFileSync(file, 'utf8')).toContain('"msg":"Server listening')
+  })
+
+  it('doctor ends with 0 when all is well, and with 1 when a connection does not answer', async () => {
+    expect((await runCli(['doctor'], environment())).code).toBe(0)
+    const secrets = createSecrets(SECRET)
+    const log = createLog('silent')
+    const { services } = createControlPlane({ database: test.database, plugins, secrets, dataFolder, log })
+    await services.connections.create('circleci', { name: 'gone', endpoint: 'http://127.0.0.1:9/', token: 'x' })
+    const { code, output } = await runCli(['doctor'], { ...environment(), API_RETRY: '0' })
+    expect(output).toMatch(/^bad +circleci connection gone: /m)
+    expect(code).toBe(1)
+  })
+
+  it('an unknown project is answered with the nearest, and with all', async () => {
+    const { services } = createControlPlane({
+      database: test.database,
+      plugins,
+      secrets: createSecrets(SECRET),
+      dataFolder,
+      log: createLog('silent'),
+    })
+    await services.projects.create({ name: 'shop' })
+    const { code, errors } = await runCli(['collect', 'shpo'], { ...environment(), LOGGING_LEVEL: 'silent' })
+    expect(errors).toBe('weir: There is no project shpo; did you mean shop? There are: shop.\n')
+    expect(code).toBe(1)
+  })
+})

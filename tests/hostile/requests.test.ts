@@ -1,0 +1,153 @@
+/** Hostile clients against every route: no answer of 5xx, none that is slow, and nobody else has to wait meanwhile. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, get, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { generatedRequests } from '../api/support/requests-from-description.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { type Attack, attacksOf } from './support/attacks.ts'
+
+const isFull = process.env.FULL_SIZE === 'true'
+const ATTACKS = Number(process.env.ATTACKS ?? (isFull ? Number.POSITIVE_INFINITY : 300))
+const GENERATED = isFull ? 50_000 : 300
+/** Those of an idle machine; with tests beside it only what hangs is caught. */
+const SLOWEST_MS = isFull ? 2000 : 15_000
+const SLOWEST_PING_MS = isFull ? 500 : 5000
+const AT_ONCE = 4
+
+const start = fileURLToPath(new URL('./support/server-process.ts', import.meta.url))
+
+describeEachDatabase('hostile requests', (test) => {
+  let stranger: Server
+  let local: string
+  let server: ChildProcess
+  let address: string
+  let document: any
+
+  beforeAll(async () => {
+    stranger = createServer((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}')
+    })
+    await new Promise<void>((done) => stranger.listen(0, '127.0.0.1', done))
+    local = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`
+    server = fork(start, [test.url, local], { execArgv: [] })
+    ;[address] = (await once(server, 'message')) as [string]
+    document = await (await fetch(`${address}/swagger/doc.json`)).json()
+    for (const plugin of ['github', 'jira', 'webhook']) {
+      const body = JSON.stringify({
+        name: plugin,
+        endpoint: local,
+        token: 'a-token-for-nobody',
+        username: 'u',
+        password: 'p',
+      })
+      await fetch(`${address}/plugins/${plugin}/connections`, { method: 'POST', body })
+    }
+    await fetch(`${address}/projects`, { method: 'POST', body: '{"name":"1"}' })
+  })
+  afterAll(async () => {
+    const ended = once(server, 'exit')
+    if (server.connected) {
+      server.disconnect()
+      await ended
+    }
+    stranger.closeAllConnections()
+    stranger.close()
+  })
+
+  async function answerTo({ method, url, body, type = 'application/json' }: Omit<Attack, 'name' | 'mayAnswer'>) {
+    const sent = body !== undefined && method !== 'GET' && { body: body(), headers: { 'content-type': type } }
+    const began = performance.now()
+    const response = await fetch(address + url, {
+      method,
+      redirect: 'manual',
+      ...sent,
+    })
+    // Answers that go on for as long as something happens.
+    const isStream = /\/(events|log)(\?|$)/.test(url) && response.status === 200
+    const text = isStream ? '' : await response.text()
+    if (isStream) await response.body?.cancel()
+    return { status: response.status, text, ms: performance.now() - began }
+  }
+
+  /** By a connection of its own: what happens to those of others does not concern it. */
+  function pingTime(): Promise<number> {
+    const began = performance.now()
+    return new Promise((done, fail) => {
+      get(`${address}/ping`, { agent: false }, (response) => {
+        response.resume().once('end', () => done(performance.now() - began))
+      }).once('error', fail)
+    })
+  }
+
+  /** Asks `/ping` again and again while the work is done; gives the slowest answer. */
+  async function besidePings(work: () => Promise<void>): Promise<number> {
+    let slowest = 0
+    let isDone = false
+    const pings = (async () => {
+      while (!isDone) {
+        const ms = await pingTime()
+        slowest = Math.max(slowest, ms)
+        await sleep(20)
+      }
+    })()
+    await work().finally(() => (isDone = true))
+    await pings
+    return slowest
+  }
+
+  async function attack(attacks: readonly Attack[]): Promise<void> {
+    const troubles: string[] = []
+    let next = 0
+    const client = async () => {
+      for (let each = attacks[next++]; each; each = attacks[next++]) {
+        const { status, text, ms } = await answerTo(each).catch((error) => ({
+          status: 0,
+          text: String(error.cause ?? error),
+          ms: 0,
+        }))
+        // A body that is refused before it was read ends with its connection.
+        const isBroken = status === 0 && !/EPIPE|ECONNRESET|other side closed/.test(text)
+        if (
+          isBroken ||
+          (status >= 500 && !each.mayAnswer.includes(status)) ||
+          ms > SLOWEST_MS ||
+          text.length > 5_000_000
+        ) {
+          troubles.push(`${each.name}: ${status} in ${Math.round(ms)} ms: ${text.slice(0, 200)}`)
+        }
+      }
+    }
+    const slowestPing = await besidePings(async () => void (await Promise.all(Array.from({ length: AT_ONCE }, client))))
+    expect(troubles).toEqual([])
+    expect(slowestPing).toBeLessThan(SLOWEST_PING_MS)
+  }
+
+  it(`too long, too wide, too deep or of the wrong kind: ${ATTACKS} of them`, async () => {
+    const all = attacksOf(document)
+    expect(all.length).toBeGreaterThan(2000)
+    // Spread over all routes and kinds, and the same at each run.
+    const step = Math.max(1, all.length / ATTACKS)
+    await attack(Array.from({ length: Math.min(all.length, ATTACKS) }, (_, index) => all[Math.floor(index * step)]!))
+  }, 3_600_000)
+
+  it(`${GENERATED} requests as generated from the description`, async () => {
+    const seed = Number(process.env.SEED ?? 1)
+    const requests = fc.sample(generatedRequests(document, local), { numRuns: GENERATED, seed })
+    await attack(
+      requests.map(({ method, template, url, body, headers }) => ({
+        name: `${method} ${url.slice(0, 200)} ${body?.slice(0, 300)}`,
+        method,
+        url,
+        ...(body !== undefined && { body: () => body, type: headers['content-type'] ?? 'application/json' }),
+        mayAnswer: Object.keys(document.paths[template]?.[method.toLowerCase()]?.responses ?? {})
+          .map(Number)
+          .filter((status) => status >= 501),
+      })),
+    )
+  }, 3_600_000)
+})

@@ -1,0 +1,84 @@
+/** Clients that hold connections and send nothing, or slowly, or want to watch for ever. */
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startTestApi, type TestApi } from '../api/support/test-api.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+
+const SLOW = 60
+const MOST = 80
+
+describeEachDatabase('sockets', (test) => {
+  let api: TestApi
+  let address: string
+  /** A connection that sends so much, and all that comes until it is closed. */
+  function open(sent = ''): { readonly socket: Socket; readonly answer: Promise<string> } {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1')
+    const answer = new Promise<string>((done) => {
+      let text = ''
+      socket.on('error', () => {}).on('data', (piece) => (text += piece))
+      socket.once('close', () => done(text))
+    })
+    if (sent) socket.write(sent)
+    return { socket, answer }
+  }
+  beforeAll(async () => {
+    const limits = { HEADER_TIMEOUT: '500ms', REQUEST_TIMEOUT: '1s', KEEP_ALIVE_TIMEOUT: '500ms' }
+    const counts = { MAX_CONNECTIONS: String(MOST), MAX_EVENT_STREAMS: '2' }
+    api = await startTestApi(test.database, { ...limits, ...counts })
+    address = await api.server.listen({ port: 0, host: '127.0.0.1' })
+  })
+  afterAll(() => api.close())
+
+  it('nothing, half a head and half a body are answered 408 and closed', async () => {
+    const head =
+      'POST /projects HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n'
+    const starts = ['', 'GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ', `${head}{"name":`]
+    const sockets = Array.from({ length: SLOW }, (_, index) => open(starts[index % starts.length]))
+    // One byte now and then is not enough.
+    const drip = setInterval(() => sockets.forEach(({ socket }) => void (socket.writable && socket.write('x'))), 100)
+    expect((await fetch(`${address}/ping`)).status).toBe(200)
+    const answers = await Promise.all(sockets.map(({ answer }) => answer))
+    clearInterval(drip)
+    for (const answer of answers.filter((each) => each !== ''))
+      expect(answer).toMatch(/^HTTP\/1.1 4\d\d .*"success":false/s)
+    expect(answers.filter((each) => each.startsWith('HTTP/1.1 408')).length).toBeGreaterThan(SLOW / 3)
+  })
+
+  it('a connection that waits for its next request is closed', async () => {
+    const answer = await open('GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n').answer
+    expect(answer).toMatch(/^HTTP\/1.1 200/)
+  })
+
+  it('what is no HTTP, or has too long a head, is refused with a sentence', async () => {
+    expect(await open('hello\r\n\r\n').answer).toMatch(/^HTTP\/1.1 400 .*This is not HTTP/s)
+    const long = `GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`
+    expect(await open(long).answer).toMatch(/^HTTP\/1.1 431 .*too long: shorten/s)
+  })
+
+  it('more connections than may be are closed at once, and there is room again afterwards', async () => {
+    const sockets = Array.from({ length: MOST + 20 }, () => open())
+    await Promise.all(sockets.map(({ answer }) => answer))
+    expect((await fetch(`${address}/ping`)).status).toBe(200)
+  })
+
+  it('more event streams than may be get 503, and there is room when one ends', async () => {
+    const plan = [[{ plugin: 'dora', options: { projectName: 'none' } }]]
+    const { body } = await api.ask('POST', '/pipelines', { name: 'watched', plan })
+    const events = `${address}/v1/pipelines/${body.id}/events`
+    const aborts = [new AbortController(), new AbortController()]
+    for (const { signal } of aborts) expect((await fetch(events, { signal })).status).toBe(200)
+    const refused = await fetch(events)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10'])
+    expect(((await refused.json()) as { message: string }).message).toMatch(/2 streams of events or logs are open/)
+    aborts[0]!.abort()
+    await expect
+      .poll(async () => {
+        const abort = new AbortController()
+        const { status } = await fetch(events, { signal: abort.signal })
+        abort.abort()
+        return status
+      })
+      .toBe(200)
+    aborts[1]!.abort()
+  })
+})

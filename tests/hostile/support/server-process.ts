@@ -1,0 +1,35 @@
+/** The API in a process of its own, so that a server that is busy shows: `node server-process.ts DATABASE STRANGER`. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServer } from '../../../src/api/server.ts'
+import { readConfig } from '../../../src/config.ts'
+import { openDatabase } from '../../../src/database/open.ts'
+import { createLog } from '../../../src/log.ts'
+import { createControlPlane } from '../../../src/pipelines/control-plane.ts'
+import { plugins } from '../../../src/plugins/index.ts'
+import { prepareDatabase } from '../../../src/prepare-database.ts'
+import { createSecrets } from '../../../src/secrets.ts'
+
+process.env.TZ = 'UTC'
+const [, , url = '', stranger = ''] = process.argv
+
+/** Nothing outside this machine is asked, whatever a request leaves out. */
+const local = plugins.map((plugin) => {
+  if (!plugin.source) return plugin
+  const { connection } = plugin.source
+  const endpoint = { ...connection.fields.endpoint, kind: 'url', label: 'Endpoint', default: stranger } as const
+  const fields = { ...connection.fields, endpoint }
+  return { ...plugin, source: { ...plugin.source, connection: { ...connection, endpoint: stranger, fields } } }
+})
+
+const database = await openDatabase(url)
+await prepareDatabase(database)
+const dataFolder = mkdtempSync(join(tmpdir(), 'weir-hostile-'))
+const log = createLog('error')
+const secrets = createSecrets('a key that is only used in tests')
+const control = createControlPlane({ database, plugins: local, secrets, dataFolder, log })
+const config = readConfig({ DATA_FOLDER: dataFolder, REQUESTS_PER_MINUTE: '0' })
+const server = await createServer({ config, control, log })
+process.send?.(await server.listen({ host: '127.0.0.1', port: 0 }))
+process.once('disconnect', () => process.exit())

@@ -1,0 +1,39 @@
+/** A plugin whose every step is written down with the process that took it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bigint, defineTable, generated, integer, key, string } from '../../../src/database/table.ts'
+import { write } from '../../../src/database/write.ts'
+import type { Plugin, Subtask, TaskRun } from '../../../src/plugin-kit/subtask.ts'
+
+export const steps = defineTable('test_steps', {
+  id: generated(key(bigint())),
+  place: string(100),
+  subtask: string(100),
+  number: integer(),
+  process: integer(),
+})
+export const STEPS = 3
+
+const subtask = (name: string): Subtask => ({
+  name,
+  step: 'calculate',
+  reads: [],
+  writes: [],
+  domainTypes: [],
+  isDefault: true,
+  async run({ options, database, signal }: TaskRun) {
+    const { place, pauseMs } = options as { place: string; pauseMs: number }
+    for (let number = 1; number <= STEPS; number++) {
+      signal.throwIfAborted()
+      await write(database, [steps.row({ place, subtask: name, number, process: process.pid } as any)])
+      await sleep(pauseMs, undefined, { signal })
+    }
+    return { records: STEPS, rows: STEPS, quarantined: 0 }
+  },
+})
+
+export const tracing: Plugin = {
+  name: 'tracing',
+  title: 'Tracing',
+  tables: [steps],
+  subtasks: ['one', 'two'].map(subtask),
+}

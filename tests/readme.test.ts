@@ -1,0 +1,116 @@
+/** The README alone, from a clone to the four keys: its commands are run as they are printed, against a fake GitHub. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { DEFAULT_TOKEN } from './fake-github/fake-github.ts'
+import { startOrganisation } from './support/organisation.ts'
+
+const root = join(import.meta.dirname, '..')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const section = readme.slice(readme.indexOf('## First numbers'), readme.indexOf('## Settings'))
+const blocks = (language: string) =>
+  [...section.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))].map(([, text]) => text as string)
+
+const FIVE_MINUTES = 5 * 60 * 1000
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-readme-'))
+let server: ChildProcess | undefined
+afterAll(async () => {
+  if (server?.pid && server.exitCode === null) {
+    const ended = once(server, 'exit')
+    process.kill(-server.pid, 'SIGTERM')
+    await ended
+  }
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function freshClone(): string {
+  // PostgreSQL runs as another user when tests run as root.
+  chmodSync(folder, 0o755)
+  const clone = join(folder, 'weir')
+  execFileSync('git', ['clone', '--quiet', root, clone])
+  // What `npm start` would install is here already; nothing outside of this machine is asked.
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
+  return clone
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((found) => {
+    const probe = createServer()
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => found(port))
+    })
+  })
+
+it('gives the first four keys within five minutes, by the commands of the README', {
+  timeout: FIVE_MINUTES,
+}, async () => {
+  const github = await startOrganisation()
+  const clone = freshClone()
+  const port = await freePort()
+  const environment = { ...process.env, PORT: String(port), NODE_ENV: '', CI: '' }
+  /** What a reader replaces by their own. */
+  const own = (text: string) =>
+    text
+      .replace('https://api.github.com/', `${github.url}/`)
+      .replace('YOUR_TOKEN', DEFAULT_TOKEN)
+      .replaceAll(':8080', `:${port}`)
+
+  const begun = Date.now()
+  const [start, ...commands] = blocks('sh')
+  expect(start).toBe('npm start\n')
+  server = spawn('npm', ['start'], {
+    cwd: clone,
+    env: environment,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  await new Promise<void>((ready, failed) => {
+    server?.stdout?.setEncoding('utf8').on('data', (text) => {
+      said += text
+      if (/Stop +Ctrl-C/.test(said)) ready()
+    })
+    server?.once('exit', () => failed(new Error(`npm start ended: ${said}`)))
+  })
+  expect(said).toContain(`Open     http://127.0.0.1:${port}`)
+  expect(said).toContain('npx weir config apply weir.yaml')
+
+  const [file] = blocks('yaml')
+  writeFileSync(join(clone, 'weir.yaml'), own(file ?? ''))
+  const outputs = await run(own(commands.join('')), clone, environment)
+  expect(Date.now() - begun).toBeLessThan(FIVE_MINUTES)
+
+  // Told before anything was collected.
+  expect(outputs).toContain('Assumed for acme/* of github/main in project shop')
+  expect(outputs).toMatch(/envNamePattern: \(\?i\)prod\(\.\*\) {2}\(Production environments\)/)
+  const keys = outputs.slice(outputs.indexOf('The four keys of shop'))
+  expect(keys).toMatch(/Deployment frequency: [\d.]+ days per week/)
+  expect(keys).toContain('Change lead time: 36.0 hours')
+  expect(keys).toMatch(/Change failure rate: 10\.0 %/)
+  expect(keys).toMatch(/Failed deployment recovery time: [\d.]+ (days|hours)/)
+  const [value, explanation] = keys.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+  expect(value.values[0]).toMatchObject({ counted: 9, total: 10 })
+  expect(explanation).toMatchObject({ value: value.values[0].value, leftOut: [{ reason: 'only_in_first_deployment' }] })
+  expect(github.violations).toEqual([])
+})
+
+/** As a person types them, one shell for all. */
+async function run(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const separated = script.replace(/^curl .*$/gm, '$& --silent && echo')
+  const child = spawn('sh', ['-e', '-c', separated], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  }
+  const [code] = await once(child, 'close')
+  expect(code, output).toBe(0)
+  return output
+}

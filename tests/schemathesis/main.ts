@@ -1,0 +1,75 @@
+/**
+ * npm run check:api: requests that Schemathesis makes from our own description, with every check and in all its phases.
+ * DB_URL names the database (default: the embedded one, new); MAX_EXAMPLES and SEED say how much and what is sent.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { startCli } from '../support/cli.ts'
+import { seed, startStranger } from './seed.ts'
+
+const VERSION = '4.32.5'
+const TOKEN = 'a token that is only used in tests'.replaceAll(' ', '-')
+const root = dirname(dirname(import.meta.dirname))
+const cache = join(root, 'node_modules/.cache', `schemathesis-${VERSION}`)
+const program = join(cache, 'bin/schemathesis')
+
+/** Says why not, where it cannot be had. */
+function install(): string | undefined {
+  if (existsSync(program)) return undefined
+  const run = (command: string, ...parameters: string[]) => {
+    const { status, error, stderr } = spawnSync(command, parameters, { encoding: 'utf8' })
+    return status === 0
+      ? undefined
+      : `${command} ${parameters.join(' ')}: ${error?.message ?? stderr.trim().split('\n').at(-1)}`
+  }
+  const problem =
+    run('python3', '-m', 'venv', cache) ?? run(join(cache, 'bin/pip'), 'install', '--quiet', `schemathesis==${VERSION}`)
+  if (problem) rmSync(cache, { recursive: true, force: true })
+  return problem
+}
+
+async function check(): Promise<number> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-schemathesis-'))
+  const stranger = await startStranger()
+  const server = startCli(['up'], {
+    PORT: '0',
+    DATA_FOLDER: dataFolder,
+    AUTH: 'token',
+    AUTH_TOKEN: TOKEN,
+    REQUESTS_PER_MINUTE: '0',
+    LOGGING_LEVEL: 'error',
+    // Nothing outside this machine is asked.
+    ENDPOINT_CIDR_BLACKLIST: '0.0.0.0/0,::/0',
+    ENDPOINT_CIDR_ALLOWED: '127.0.0.0/8',
+    ...(process.env.DB_URL && { DB_URL: process.env.DB_URL }),
+  })
+  try {
+    const [, url = ''] = await server.saw(/ready at (http:\S+)/)
+    await seed(url, TOKEN, stranger.url)
+    const run = spawn(
+      program,
+      [
+        ...['--config-file', join(import.meta.dirname, 'schemathesis.toml')],
+        ...['run', `${url}/swagger/doc.json`, '--header', `Authorization: Bearer ${TOKEN}`],
+        ...['--max-examples', process.env.MAX_EXAMPLES ?? '20', '--seed', process.env.SEED ?? '1'],
+        ...process.argv.slice(2),
+      ],
+      { stdio: 'inherit', cwd: dataFolder },
+    )
+    const [code] = await once(run, 'close')
+    if (server.errors()) console.error(server.errors())
+    return code ?? 1
+  } finally {
+    server.kill('SIGTERM')
+    await server.ended
+    stranger.close()
+    rmSync(dataFolder, { recursive: true, force: true })
+  }
+}
+
+const reason = install()
+if (reason) console.log(`skipped: Schemathesis cannot be had here (${reason})`)
+process.exitCode = reason ? (process.env.CI === 'true' ? 1 : 0) : await check()

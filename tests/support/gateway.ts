@@ -1,0 +1,84 @@
+/** A way to a server that can be cut or held up: whoever goes through it sees the server away or silent. */
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+export interface Gateway {
+  /** The same address, through here. */
+  readonly url: string
+  /** Connections end, and new ones are ended at once: a server that is just starting. */
+  breakOff(): Promise<void>
+  /** Nothing listens any more. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** New connections are taken, and nothing is answered; gives how many wait so. */
+  hold(): { waiting(): number; release(): void }
+  close(): Promise<void>
+}
+
+export async function openGateway(url: string): Promise<Gateway> {
+  const behind = new URL(url)
+  const sockets = new Set<Socket>()
+  let isBroken = false
+  let held: (() => void)[] | undefined
+  const server = createServer((client) => {
+    if (isBroken) return client.destroy()
+    client.on('error', () => {})
+    if (held) held.push(() => join(client))
+    else join(client)
+  })
+  function join(client: Socket) {
+    const target = connect(Number(behind.port), behind.hostname)
+    for (const [one, other] of [
+      [client, target],
+      [target, client],
+    ] as const) {
+      sockets.add(one)
+      one.on('error', () => {})
+      one.once('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+      one.pipe(other)
+    }
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const stop = async () => {
+    const stopped = server.listening && once(server, 'close')
+    if (stopped) server.close()
+    cut()
+    await stopped
+  }
+  const own = new URL(url)
+  own.host = `127.0.0.1:${port}`
+  return {
+    url: own.href,
+    async breakOff() {
+      isBroken = true
+      cut()
+    },
+    stop,
+    async start() {
+      isBroken = false
+      if (server.listening) return
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+    },
+    hold() {
+      const mine: (() => void)[] = []
+      held = mine
+      return {
+        waiting: () => mine.length,
+        release() {
+          held = undefined
+          for (const go of mine) go()
+        },
+      }
+    },
+    close: stop,
+  }
+}
