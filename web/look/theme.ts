@@ -14,8 +14,36 @@ const teal: MantineColorsTuple = [
   '#063b37',
 ]
 
+/** Of what is deleted and what failed. */
+const red: MantineColorsTuple = [
+  '#fdecea',
+  '#fbd5d1',
+  '#f5aaa3',
+  '#f08c84',
+  '#ff7b72',
+  '#d64a3f',
+  '#c0362c',
+  '#a32c24',
+  '#85231c',
+  '#671a15',
+]
+
+/** The slate of dark pages, from their text to their ground. */
+const dark: MantineColorsTuple = [
+  '#e8eef0',
+  '#c3d0d4',
+  '#9db0b6',
+  '#84979d',
+  '#30404a',
+  '#26333a',
+  '#172026',
+  '#10181c',
+  '#0b1114',
+  '#070b0d',
+]
+
 export const theme = createTheme({
-  colors: { teal },
+  colors: { teal, red, dark },
   primaryColor: 'teal',
   primaryShade: { light: 6, dark: 4 },
   autoContrast: true,

@@ -159,7 +159,7 @@ function Form({ source, connection, onSaved }: FormProps) {
   const isOpen = isMore || rare.some(([name]) => name === wrong)
   return (
     <form onSubmit={submit} className="beside" aria-labelledby={heading} noValidate>
-      <section className="card" style={{ display: 'grid', gap: 20 }}>
+      <section className="card form">
         <h2 id={heading}>{seen ? 'Settings' : `Where your ${source.title} is`}</h2>
         <TextInput
           label="Name"
@@ -180,10 +180,9 @@ function Form({ source, connection, onSaved }: FormProps) {
               aria-expanded={isOpen}
               onClick={() => setMore(!isOpen)}
             >
-              {isOpen
-                ? 'Fewer settings'
-                : `More settings: ${rare.map(([, { label }]) => label.toLowerCase()).join(', ')}`}
+              {isOpen ? 'Fewer settings' : 'More settings'}
             </Button>
+            {!isOpen && <span className="small quiet"> {rare.map(([, { label }]) => label).join(', ')}</span>}
             <Collapse expanded={isOpen}>
               <div style={{ display: 'grid', gap: 20, paddingTop: 12 }}>{rare.map(inputOf)}</div>
             </Collapse>
