@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core'
 
 /** Of the accent; the sixth is what light pages use, the fourth what dark ones do. */
 const teal: MantineColorsTuple = [
@@ -47,8 +47,19 @@ export const theme = createTheme({
   primaryColor: 'teal',
   primaryShade: { light: 6, dark: 4 },
   autoContrast: true,
+  // What can be clicked has the accent, and a text on it that reads: both differ between light and dark.
+  variantColorResolver(input) {
+    const colors = defaultVariantColorsResolver(input)
+    const name = input.color ?? 'teal'
+    if (name !== 'teal' && name !== 'red') return colors
+    const own = name === 'teal' ? 'var(--accent)' : 'var(--bad)'
+    if (input.variant === 'filled') return { ...colors, background: own, color: 'var(--accent-text)' }
+    return input.variant === 'subtle' || input.variant === 'light' ? { ...colors, color: own } : colors
+  },
   fontFamily: "'Inter Variable', system-ui, sans-serif",
   fontFamilyMonospace: "'JetBrains Mono Variable', ui-monospace, monospace",
   fontSizes: { xs: '13px', sm: '14px', md: '14px', lg: '16px', xl: '20px' },
   defaultRadius: 6,
+  // A cross that screen readers can say.
+  components: { CloseButton: { defaultProps: { 'aria-label': 'Close' } } },
 })

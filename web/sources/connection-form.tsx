@@ -160,7 +160,7 @@ function Form({ source, connection, onSaved }: FormProps) {
   return (
     <form onSubmit={submit} className="beside" aria-labelledby={heading} noValidate>
       <section className="card form">
-        <h2 id={heading}>{seen ? 'Settings' : `Where your ${source.title} is`}</h2>
+        <h2 id={heading}>{seen ? 'How it is reached' : `Where your ${source.title} is`}</h2>
         <TextInput
           label="Name"
           description="What it is called here, such as your organisation."
