@@ -7,9 +7,11 @@ import { collectedRoutes } from './collected.ts'
 import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
+import { installationRoutes } from './installation.ts'
 import { jiraRoutes } from './jira.ts'
 import { metricRoutes } from './metrics.ts'
 import { orgFileRoutes } from './org-files.ts'
+import { overviewRoutes } from './overview.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
@@ -45,6 +47,8 @@ const CORE: readonly Routes[] = [
   webhookRoutes,
   customizeRoutes,
   orgFileRoutes,
+  overviewRoutes,
+  installationRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {
