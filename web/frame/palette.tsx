@@ -30,7 +30,8 @@ export function Palette() {
   const runs = useQuery({ ...question('GET /pipelines', { query: { pageSize: 50 } }), ...ask })
   const connections = useConnections(isOpen)
   const actions = useActions(projects.data?.projects ?? [])
-  const fits = (label: string) => label.toLowerCase().includes(sought.toLowerCase())
+  // What is chosen by Enter must fit what was typed, not what was typed a moment ago.
+  const fits = (label: string) => label.toLowerCase().includes(words.trim().toLowerCase())
   const go = (href: string) => () => void navigate({ to: href as string })
   const groups = [
     {
@@ -78,11 +79,9 @@ export function Palette() {
     },
   ].map(({ group, actions: all }) => ({
     group,
-    // The server has chosen among the projects already.
-    actions: (group === 'Projects'
-      ? all
-      : all.filter((each) => fits(`${each.label} ${'description' in each ? each.description : ''}`))
-    ).slice(0, MOST),
+    actions: all
+      .filter((each) => fits(`${each.label} ${'description' in each ? each.description : ''}`))
+      .slice(0, MOST),
   }))
   return (
     <Spotlight

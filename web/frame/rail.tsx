@@ -43,12 +43,17 @@ export function Rail() {
   )
   return (
     <nav className="rail" aria-label="Main">
-      <Link to="/" className="brand" aria-label="Weir, to the overview">
+      <Link to="/" className="brand">
         <Icon path={MARK} /> <span>Weir</span>
       </Link>
       {hint(
         'Go to… (Ctrl K)',
-        <button type="button" className="search" onClick={() => searchKeys.open()} aria-label="Go to…">
+        <button
+          type="button"
+          className="search"
+          onClick={() => searchKeys.open()}
+          {...(isFolded && { 'aria-label': 'Go to…' })}
+        >
           <Icon path={FIND} /> <span>Go to…</span> <kbd className="mono">Ctrl K</kbd>
         </button>,
       )}
@@ -65,7 +70,7 @@ export function Rail() {
           <Icon path={isFolded ? UNFOLD : FOLD} /> <span>Fold</span>
         </button>
         <p className="version">
-          Weir {data?.version} · <a href="/swagger">API</a>
+          <span>Weir {data?.version}</span> <a href="/swagger">API</a>
         </p>
       </div>
     </nav>
