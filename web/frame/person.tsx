@@ -23,16 +23,16 @@ export async function signOut(): Promise<void> {
 export function Person({ isFolded }: { readonly isFolded: boolean }) {
   const { data: access } = useAccess()
   const [theme, setTheme] = useTheme()
-  const name = access?.name || (access?.id ? access.id : 'This browser')
+  const name = access?.name || access?.id || 'Theme'
   return (
     <Menu position="top-start" width={200}>
       <Menu.Target>
-        <button type="button" className="place" aria-label={`${name}: theme${access?.id ? ' and sign out' : ''}`}>
+        <button type="button" className="place" aria-label={access?.id ? `${name}: theme and sign out` : 'Theme'}>
           <Icon path={FACE} /> {!isFolded && <span className="cut">{name}</span>}
         </button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Theme</Menu.Label>
+        {access?.id && <Menu.Label>Theme</Menu.Label>}
         {THEMES.map(({ value, label }) => (
           <Menu.Item key={value} onClick={() => setTheme(value)} rightSection={theme === value ? '✓' : undefined}>
             {label}

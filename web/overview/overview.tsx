@@ -1,6 +1,6 @@
 import './overview.css'
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
@@ -13,6 +13,8 @@ type Overview = AnswerTo<'GET /v1/overview'>
 
 export function OverviewPage() {
   const overview = useQuery({ ...question('GET /v1/overview'), staleTime: 30_000 })
+  // Asked along with the other, not after it.
+  usePrefetchQuery(question('GET /v1/attention'))
   return (
     <Page title="Overview" says="How all projects do, and what needs a hand.">
       <Asked of={overview}>
@@ -72,7 +74,7 @@ function Projects({ overview: { count, projects } }: { readonly overview: Overvi
       <div className="row" style={{ marginBottom: 12 }}>
         <h2 id="projects">How projects do</h2>
         <Link to="/projects" className="small">
-          {count > projects.length ? `All ${count} projects` : 'All about them'}
+          {count > projects.length ? `All ${count} projects` : 'Compare them'}
         </Link>
       </div>
       <div className="tiles">

@@ -65,22 +65,24 @@ function Tables({ storage: { tables } }: { readonly storage: Storage }) {
         <thead>
           <tr>
             <th>Table</th>
-            <th>Layer</th>
+            <th className="hidden-on-phone">Layer</th>
             <th className="right">Rows, about</th>
             <th className="right">Size</th>
-            <th style={{ width: '28%' }} aria-label="Compared with the largest" />
+            <th className="hidden-on-phone" style={{ width: '28%' }} aria-label="Compared with the largest" />
           </tr>
         </thead>
         <tbody>
           {tables.map(({ name, bytes: size, records }) => (
             <tr key={name}>
               <td className="mono">{name}</td>
-              <td className="quiet">{layerOf(name)}</td>
+              <td className="quiet hidden-on-phone">{layerOf(name)}</td>
               <td className="right" title={String(records)}>
                 {short(records)}
               </td>
-              <td className="right">{bytes(size)}</td>
-              <td style={{ verticalAlign: 'middle' }}>
+              <td className="right" style={{ whiteSpace: 'nowrap' }}>
+                {bytes(size)}
+              </td>
+              <td className="hidden-on-phone" style={{ verticalAlign: 'middle' }}>
                 <Weight part={size} whole={largest} />
               </td>
             </tr>
@@ -116,7 +118,7 @@ function Scopes({ storage: { scopes, uncounted } }: { readonly storage: Storage 
               <th>Source</th>
               <th className="right">Raw records</th>
               <th className="right">Size, about</th>
-              <th style={{ width: '28%' }} aria-label="Compared with the largest" />
+              <th className="hidden-on-phone" style={{ width: '28%' }} aria-label="Compared with the largest" />
             </tr>
           </thead>
           <tbody>
@@ -131,7 +133,9 @@ function Scopes({ storage: { scopes, uncounted } }: { readonly storage: Storage 
                 <td className="right" title={String(records)}>
                   {short(records)}
                 </td>
-                <td className="right">{bytes(size)}</td>
+                <td className="right" style={{ whiteSpace: 'nowrap' }}>
+                  {bytes(size)}
+                </td>
                 <td style={{ verticalAlign: 'middle' }}>
                   <Weight part={size} whole={largest} />
                 </td>

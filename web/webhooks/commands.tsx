@@ -66,16 +66,14 @@ const COMMANDS: readonly Command[] = [
   },
 ]
 
-/** Inside double quotes of a shell: quotes are escaped, and `$(…)` is meant. */
-const quoted = (body: object) => JSON.stringify(body, null, 2).replaceAll('"', '\\"')
-
 export function commandOf({ path, body }: Command, webhook: Webhook, secret: string): string {
   const lines = [
     `curl --fail-with-body -X POST ${location.origin}${path(webhook)}`,
     `  -H "Authorization: Bearer ${secret}"`,
-    ...(body ? ['  -H "Content-Type: application/json"', `  -d "${quoted(body)}"`] : []),
+    ...(body ? ['  -H "Content-Type: application/json"', '  --data @- <<END'] : []),
   ]
-  return lines.join(' \\\n')
+  // The shell fills in what stands in $(…).
+  return lines.join(' \\\n') + (body ? `\n${JSON.stringify(body, null, 2)}\nEND` : '')
 }
 
 interface CommandsProps {

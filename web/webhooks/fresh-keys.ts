@@ -1,7 +1,18 @@
-/** Keys that the server has just shown, by connection: nothing shows them again, so they stay until the page is left. */
-const keys = new Map<number, string>()
+/** Keys that the server has just shown, by connection: nothing shows them again, so they stay until the client is left. */
+import { useSyncExternalStore } from 'react'
 
-export const keepKey = (connectionId: number, key: string | undefined): void => {
-  if (key) keys.set(connectionId, key)
+const keys = new Map<number, string>()
+const listeners = new Set<() => void>()
+
+export function keepKey(connectionId: number, key: string | undefined): void {
+  if (!key) return
+  keys.set(connectionId, key)
+  for (const listener of listeners) listener()
 }
-export const freshKey = (connectionId: number): string | undefined => keys.get(connectionId)
+
+const listen = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+export const useFreshKey = (connectionId: number): string | undefined =>
+  useSyncExternalStore(listen, () => keys.get(connectionId))

@@ -1,6 +1,7 @@
 import '../settings/settings.css'
 import { Button, Menu } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type AnswerTo, ask } from '../api/ask.ts'
@@ -10,7 +11,7 @@ import { AskFirst } from '../parts/ask-first.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Asked, Page } from '../parts/parts.tsx'
 import { Commands } from './commands.tsx'
-import { freshKey, keepKey } from './fresh-keys.ts'
+import { keepKey, useFreshKey } from './fresh-keys.ts'
 import { Inbox } from './inbox.tsx'
 import { NameForm } from './name-form.tsx'
 
@@ -23,6 +24,7 @@ export function WebhookPage() {
   const id = Number(place.useParams().id)
   const webhook = useQuery(question(ONE, { path: { connectionId: id } }))
   const isAdmin = useMay('admin')
+  const secret = useFreshKey(id)
   return (
     <Page
       title={webhook.data?.name ?? 'Webhook'}
@@ -33,7 +35,7 @@ export function WebhookPage() {
         {(data) => (
           <div className="sections">
             <Key webhook={data} />
-            <Commands webhook={data} secret={freshKey(id)} />
+            <Commands webhook={data} secret={secret} />
             <Inbox connectionId={id} />
           </div>
         )}
@@ -43,8 +45,21 @@ export function WebhookPage() {
 }
 
 /** Shown while the browser still has it: nothing else does. */
-function Key({ webhook: { id, apiKey } }: { readonly webhook: Webhook }) {
-  const key = freshKey(id)
+function Key({ webhook: { id, name, apiKey, postIssuesEndpoint } }: { readonly webhook: Webhook }) {
+  const key = useFreshKey(id)
+  const make = useMutation({
+    mutationFn: () => {
+      const allowedPath = postIssuesEndpoint.replace(/^\/rest/, '').replace(/issues$/, '.*')
+      return ask('POST /api-keys', {
+        body: { name: `webhook ${name}`, type: 'devlake', allowedPath, role: 'operator' },
+      })
+    },
+    onSuccess: (made) => {
+      keepKey(id, made.apiKey)
+      return changed()
+    },
+    onError: ({ message }) => notifications.show({ color: 'red', title: 'No key was made', message }),
+  })
   const isAdmin = useMay('admin')
   const [isAsking, setAsking] = useState(false)
   return (
@@ -60,18 +75,23 @@ function Key({ webhook: { id, apiKey } }: { readonly webhook: Webhook }) {
             ) : apiKey ? (
               'It was shown when it was made. If it is lost, renew it: the commands below then contain the new one.'
             ) : (
-              'This webhook has no key of its own. A key of the settings works as well.'
+              'This webhook has no key of its own: create one, which then stands among the API keys of the settings.'
             )}
           </p>
         </div>
-        {isAdmin && apiKey && (
-          <div className="buttons">
-            {key && <Copy text={key} label="Copy key" />}
+        <div className="buttons">
+          {key && <Copy text={key} label="Copy key" />}
+          {isAdmin && apiKey && (
             <Button variant="default" size="compact-sm" onClick={() => setAsking(true)}>
               Renew key
             </Button>
-          </div>
-        )}
+          )}
+          {isAdmin && !apiKey && !key && (
+            <Button variant="default" size="compact-sm" loading={make.isPending} onClick={() => make.mutate()}>
+              Create key
+            </Button>
+          )}
+        </div>
       </div>
       {key && (
         <code className="mono secret" data-testid="key">

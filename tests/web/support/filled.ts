@@ -38,7 +38,7 @@ projects:
     description: Everything the shop is made of
     schedule: manual
     collect:
-      - { connection: github/main, scopes: [acme/web], scopeConfig: rules }
+      - { connection: github/main, scopes: [acme/web] }
       - connection: webhook/ci
 `
 
