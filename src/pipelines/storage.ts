@@ -28,7 +28,7 @@ export interface Storage {
   readonly uncounted: readonly string[]
 }
 
-const MOST_TABLES = 200
+const MOST_TABLES = 1000
 const MOST_SCOPES = 200
 /** Counting reads an index, about a twentieth of the table. */
 const MOST_BYTES_COUNTED = 2 * 1024 ** 3

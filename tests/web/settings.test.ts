@@ -20,7 +20,7 @@ describeClient('the settings', (client) => {
     for (const [label, role, method, path] of SUGGESTED) {
       await page.getByRole('button', { name: 'Create key', exact: true }).click()
       const form = page.getByRole('dialog')
-      await form.getByLabel('Name').fill(`to ${label}`)
+      await form.getByRole('textbox', { name: 'Name' }).fill(`to ${label}`)
       await form.getByRole('button', { name: label }).click()
       await form.getByRole('combobox', { name: 'What it may do there' }).click()
       await page.getByRole('option', { name: new RegExp(`^${role}`, 'i') }).click()
@@ -45,7 +45,7 @@ describeClient('the settings', (client) => {
   it('renew and delete keys, and explain what is wrong with a pattern', async () => {
     client.expectComplaint('400')
     const page = await open('/settings/api-keys?create=true')
-    await page.getByLabel('Name').fill('broken')
+    await page.getByRole('textbox', { name: 'Name' }).fill('broken')
     await page.getByLabel('Paths that it opens').fill('(')
     const form = page.getByRole('dialog')
     await form.getByRole('button', { name: 'Create key' }).click()
@@ -117,13 +117,15 @@ describeClient('the settings', (client) => {
   it('apply a configuration after showing what it changes', async () => {
     client.expectComplaint('400')
     const page = await open('/settings/configuration')
-    await page.getByLabel('File').fill('projects:\n  shop:\n    schedle: manual\n')
+    await page.getByRole('textbox', { name: 'File' }).fill('projects:\n  shop:\n    schedle: manual\n')
     await page.getByRole('button', { name: 'Show changes' }).click()
     await page
       .getByRole('alert')
       .getByText(/schedle/)
       .waitFor()
-    await page.getByLabel('File').fill('projects:\n  yard:\n    description: from a file\n    schedule: manual\n')
+    await page
+      .getByRole('textbox', { name: 'File' })
+      .fill('projects:\n  yard:\n    description: from a file\n    schedule: manual\n')
     await page.getByRole('button', { name: 'Show changes' }).click()
     await page.getByRole('region', { name: 'Changes' }).getByText(/yard/).first().waitFor()
     expect((await client.server.ask('GET', '/projects/yard')).status).toBe(404)

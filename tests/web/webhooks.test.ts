@@ -14,7 +14,7 @@ describeClient('webhooks', (client) => {
     const page = await open('/sources/webhooks')
     await page.getByText('No webhooks yet').waitFor()
     await page.getByRole('button', { name: 'Create webhook' }).click()
-    await page.getByLabel('Name').fill('deploys of the shop')
+    await page.getByRole('textbox', { name: 'Name' }).fill('deploys of the shop')
     await page.getByRole('dialog').getByRole('button', { name: 'Create webhook' }).click()
     await page.getByRole('heading', { level: 1, name: 'deploys of the shop' }).waitFor()
     await page.getByText('Nothing has come yet').waitFor()
@@ -61,17 +61,18 @@ describeClient('webhooks', (client) => {
 
   it('are renamed and deleted, and a name can be taken once', async () => {
     const { body } = await client.server.ask('POST', '/plugins/webhook/connections', { name: 'old name' })
+    await client.server.ask('POST', '/plugins/webhook/connections', { name: 'taken name' })
     client.expectComplaint('400')
     const page = await open(`/sources/webhooks/${body.id}`)
     await page.getByRole('button', { name: 'Change' }).click()
     await page.getByRole('menuitem', { name: 'Rename' }).click()
-    await page.getByLabel('Name').fill('ci')
+    await page.getByRole('textbox', { name: 'Name' }).fill('taken name')
     await page.getByRole('button', { name: 'Rename' }).click()
     await page
       .getByRole('dialog')
       .getByText(/already/)
       .waitFor()
-    await page.getByLabel('Name').fill('new name')
+    await page.getByRole('textbox', { name: 'Name' }).fill('new name')
     await page.getByRole('button', { name: 'Rename' }).click()
     await page.getByRole('heading', { level: 1, name: 'new name' }).waitFor()
     await page.getByRole('button', { name: 'Change' }).click()
@@ -79,7 +80,7 @@ describeClient('webhooks', (client) => {
     await page.getByText('were sent stay').waitFor()
     await page.getByRole('button', { name: 'Delete webhook' }).click()
     await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
-    await page.getByRole('link', { name: 'ci' }).waitFor()
+    await page.getByRole('link', { name: 'taken name' }).waitFor()
     expect(await page.getByRole('link', { name: 'new name' }).count()).toBe(0)
   })
 
