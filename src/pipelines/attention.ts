@@ -3,13 +3,10 @@ import { sql } from 'kysely'
 import type { TaskStatus } from '../domain/enums.ts'
 import { gaps } from '../plugin-kit/gaps.ts'
 import { quarantine } from '../plugin-kit/quarantine.ts'
-import { receipts } from '../plugin-kit/receipts.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
-import { markedScopes } from './marked-scopes.ts'
+import { listConnections } from './connection-states.ts'
 import type { ServiceContext } from './services.ts'
-import { allConnected } from './sources.ts'
-import { selectRows } from './store.ts'
 
 export interface FailedRun {
   readonly id: number
@@ -25,7 +22,7 @@ export interface TroubledConnection {
   readonly plugin: string
   readonly connectionId: number
   readonly name: string
-  /** What the source said last. */
+  /** Why it does not work. */
   readonly message: string
   readonly scopes: number
 }
@@ -40,7 +37,6 @@ export interface Attention {
 }
 
 const MOST_RUNS = 20
-const MOST_FAILURES = 1000
 
 /** Of all projects, or of those that the asker may see: then only their runs, for the rest belongs to no project. */
 export async function readAttention(context: ServiceContext, projects?: readonly string[]): Promise<Attention> {
@@ -83,28 +79,8 @@ async function failedRuns({ database }: ServiceContext, projects?: readonly stri
 }
 
 async function troubledConnections(context: ServiceContext): Promise<TroubledConnection[]> {
-  const { kysely } = context.database
-  const failures = await selectRows(kysely, receipts, (query) =>
-    query.where('status', '=', 'failed').orderBy('updated_at', 'desc').limit(MOST_FAILURES),
+  const all = await listConnections(context)
+  return all.flatMap(({ plugin, id, name, state, failure, scopes }) =>
+    state === 'fails' ? { plugin, connectionId: id, name, message: failure ?? '', scopes } : [],
   )
-  if (failures.length === 0) return []
-  const find = await markedScopes(context)
-  const found = new Map<string, TroubledConnection & { readonly params: Set<string> }>()
-  for (const { plugin, params, message } of failures) {
-    const scope = find(plugin, params)
-    if (!scope) continue
-    const key = `${scope.plugin} ${scope.connectionId}`
-    const known = found.get(key) ?? {
-      ...{ plugin: scope.plugin, connectionId: scope.connectionId, name: '', message, scopes: 0 },
-      params: new Set<string>(),
-    }
-    known.params.add(params)
-    found.set(key, known)
-  }
-  const names = new Map<string, string>()
-  for (const { name: plugin, table } of allConnected(context.plugins)) {
-    if (![...found.values()].some((each) => each.plugin === plugin)) continue
-    for (const row of await selectRows(kysely, table)) names.set(`${plugin} ${row.id}`, String(row.name))
-  }
-  return [...found].map(([key, { params, ...each }]) => ({ ...each, name: names.get(key) ?? '', scopes: params.size }))
 }

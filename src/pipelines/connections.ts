@@ -6,12 +6,14 @@ import { requireLogin } from '../plugin-kit/required-fields.ts'
 import { holdingTokens, withTokenStore } from '../plugin-kit/rotating-tokens.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { blueprintConnections } from '../system/projects.ts'
+import { forgetUse } from './connection-states.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
 import type { Connection, Settings } from './records.ts'
 import type { ConnectionService, ServiceContext } from './services.ts'
 import { checkSettings, maskSettings, openSettings, pickNames, requireReadable, sealSettings } from './settings.ts'
 import { type Connected, connectedNamed } from './sources.ts'
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
+import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 const LONGEST_NAME = 100
 
@@ -36,9 +38,9 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
   })
   const masked = (owner: Connected, row: any): Connection => maskSettings(owner.fields, open(owner, row)) as Connection
 
-  async function stored(plugin: string, id: number) {
+  async function stored(plugin: string, id: number, find = findRow) {
     const owner = connected(plugin)
-    const row = await findRow(kysely, owner.table, { id })
+    const row = await find(kysely, owner.table, { id })
     if (!row) throw new UserError(`There is no ${plugin} connection ${id}.`, { status: 404 })
     return open(owner, row)
   }
@@ -56,11 +58,13 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     const row = { name, ...sealSettings(fields, values, secrets) }
     const namesake = await findRow(kysely, table, { name })
     if (namesake && namesake.id !== before?.id) {
-      throw new UserError(`A ${plugin} connection is already called ${name}: choose another name.`)
+      throw new UserError(`name is taken: a ${plugin} connection is already called ${name}. Choose another name.`)
     }
     const id = await database.transaction(async (inside) => {
       const saved = before?.id ?? (await insertRow(inside.kysely, table, row))
-      if (before) await updateRows(inside.kysely, table, { id: saved }, row)
+      if (before) {
+        await updateRows(inside.kysely, table, { id: saved }, { ...row, updated_at: laterThan(before.updatedAt) })
+      }
       if (feed) await write(inside, feed.scopes({ id: saved, name }))
       return saved
     })
@@ -84,9 +88,15 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     async get(plugin, id) {
       return maskSettings(connected(plugin).fields, await stored(plugin, id)) as Connection
     },
-    update(plugin, id, values) {
-      const { source } = connected(plugin)
-      const change = async () => save(plugin, values, await stored(plugin, id))
+    update(plugin, id, values, seen) {
+      const { source, fields } = connected(plugin)
+      const change = async () => {
+        const before = await stored(plugin, id, holdRow)
+        if (isStale(before.updatedAt, seen)) {
+          throw new ChangedError(`Connection ${before.name}`, maskSettings(fields, before))
+        }
+        return save(plugin, values, before)
+      }
       // A task may be about to replace what is saved here.
       return source ? holdingTokens(database, source, id, change) : change()
     },
@@ -99,6 +109,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
         // Of a feed nothing is asked that a blueprint would miss.
         else await deleteRows(transaction, blueprintConnections, { plugin_name: plugin, connection_id: id })
         await deleteRows(transaction, table, { id })
+        await forgetUse(transaction, plugin, id)
       })
       return maskSettings(fields, connection) as Connection
     },

@@ -36,6 +36,8 @@ interface DescribedField {
   readonly choices?: readonly string[]
   /** Longest value; unlimited text when absent. */
   readonly size?: number
+  /** Text of several lines, such as a key. */
+  readonly isMultiline?: boolean
 }
 export type Fields = Readonly<Record<string, Field>>
 export type Settings = Readonly<Record<string, any>>
@@ -83,6 +85,8 @@ export interface ExtraStep {
 export interface PluginSpec {
   readonly name: string
   readonly title: string
+  /** What it knows, in a sentence for those who choose. */
+  readonly about?: string
   readonly spelling: Spelling
   /** The plugin whose connections and scope configs it uses, where it has none of its own. */
   readonly settingsOf?: PluginSpec

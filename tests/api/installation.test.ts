@@ -1,9 +1,9 @@
 /** What the first page and the settings show of an installation. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
+import { noteUse } from '../../src/pipelines/connection-states.ts'
 import { gaps } from '../../src/plugin-kit/gaps.ts'
 import { rawTable } from '../../src/plugin-kit/raw.ts'
-import { receipts } from '../../src/plugin-kit/receipts.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -48,17 +48,8 @@ describeEachDatabase('the state of an installation', (test) => {
     const failed = { status: 'TASK_FAILED', message: 'the token is wrong\nsecond line', finished_at: new Date() }
     await test.database.kysely.updateTable('_devlake_pipelines').set(failed).where('id', '=', run.id).execute()
     const of = { plugin: 'github', params: params(connectionId), subtask: 'collectIssues' }
-    const amounts = {
-      expected: null,
-      received: 0,
-      stored: 0,
-      since: null,
-      until: null,
-      requests: 1,
-      counted_requests: 1,
-    }
+    await noteUse(test.database.kysely, { plugin: 'github', connectionId, failure: '401' })
     await write(test.database, [
-      receipts.row({ ...of, raw_table: '_raw_github_api_issues', status: 'failed', message: '401', ...amounts }),
       gaps.row({ ...of, raw_table: '_raw_github_api_issues', list: '', kind: 'lost', address: '/issues', attempts: 1 }),
     ])
     const { body } = await api.ask('GET', '/v1/attention')

@@ -1,7 +1,8 @@
 import { notifications } from '@mantine/notifications'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../api/ask.ts'
-import { refresh } from '../api/queries.ts'
+import { question, refresh } from '../api/queries.ts'
 import { useMay } from './sign-in.tsx'
 import { THEMES, useTheme } from './themes.ts'
 
@@ -17,11 +18,16 @@ export interface PaletteAction {
 }
 
 /** What can be done from anywhere. */
-export function useActions(projects: readonly Collected[]): readonly PaletteAction[] {
+export function useActions(projects: readonly Collected[], isOpen: boolean): readonly PaletteAction[] {
   const navigate = useNavigate()
   const [, setTheme] = useTheme()
   const isAdmin = useMay('admin')
   const isOperator = useMay('operator')
+  const sources = useQuery({
+    ...question('GET /v1/sources'),
+    enabled: isAdmin && isOpen,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
   async function collect(id: number) {
     try {
       const run = await ask('POST /blueprints/{id}/trigger', { path: { id }, body: {} })
@@ -42,7 +48,11 @@ export function useActions(projects: readonly Collected[]): readonly PaletteActi
     ...(isAdmin
       ? [
           { id: 'create project', label: 'Create project', onClick: () => void navigate({ to: '/start' }) },
-          { id: 'connect', label: 'Connect a source', onClick: () => void navigate({ to: '/sources' }) },
+          ...(sources.data ?? []).map(({ plugin, title }) => ({
+            id: `connect ${plugin}`,
+            label: `Connect ${title}`,
+            onClick: () => void navigate({ to: '/sources/$plugin/new', params: { plugin } }),
+          })),
           {
             id: 'create webhook',
             label: 'Create webhook',

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState, useSyncExternalStore } from 'react'
 import { question } from '../api/queries.ts'
-import { useConnections } from '../parts/connections.ts'
 import { SETTINGS } from '../settings/rooms.ts'
 import { useActions } from './actions.ts'
 import { PLACES } from './rooms.ts'
@@ -28,8 +27,8 @@ export function Palette() {
     ...ask,
   })
   const runs = useQuery({ ...question('GET /pipelines', { query: { pageSize: 50 } }), ...ask })
-  const connections = useConnections(isOpen)
-  const actions = useActions(projects.data?.projects ?? [])
+  const connections = useQuery({ ...question('GET /v1/connections'), ...ask })
+  const actions = useActions(projects.data?.projects ?? [], isOpen)
   // What is chosen by Enter must fit what was typed, not what was typed a moment ago.
   const fits = (label: string) => label.toLowerCase().includes(words.trim().toLowerCase())
   const go = (href: string) => () => void navigate({ to: href as string })
@@ -52,11 +51,11 @@ export function Palette() {
     },
     {
       group: 'Connections',
-      actions: connections.map(({ plugin, title, id, name }) => ({
+      actions: (connections.data ?? []).map(({ plugin, title, id, name }) => ({
         id: `connection ${plugin} ${id}`,
         label: name,
         description: title,
-        onClick: go(`/sources/${plugin}/${id}`),
+        onClick: () => void navigate({ to: '/sources/$plugin/$id', params: { plugin, id: String(id) } }),
       })),
     },
     {

@@ -33,9 +33,14 @@ export function Attention() {
       <Item
         key={`connection ${plugin} ${connectionId}`}
         tag={['bad', 'connection']}
-        link={<Link to={`/sources/${plugin}/${connectionId}` as string}>Show connection</Link>}
+        link={
+          <Link to="/sources/$plugin/$id" params={{ plugin, id: String(connectionId) }}>
+            Show connection
+          </Link>
+        }
       >
-        <b>{name}</b> refuses {counted(scopes, 'scope')}: <span className="quiet">{message}</span>
+        <b>{name}</b> does not work{scopes > 0 && `, ${counted(scopes, 'scope')} wait`}:{' '}
+        <span className="quiet">{message}</span>
       </Item>
     )),
     ...(gaps.count > 0
