@@ -7,10 +7,12 @@ import { collectedRoutes } from './collected.ts'
 import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
+import { fourKeyRoutes } from './four-keys.ts'
 import { jiraRoutes } from './jira.ts'
 import { metricRoutes } from './metrics.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { pipelineRoutes } from './pipelines.ts'
+import { planRoutes } from './plans.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { pushRoutes } from './push.ts'
@@ -30,6 +32,7 @@ const CORE: readonly Routes[] = [
   authRoutes,
   projectRoutes,
   blueprintRoutes,
+  planRoutes,
   pipelineRoutes,
   collectedRoutes,
   apiKeyRoutes,
@@ -41,6 +44,7 @@ const CORE: readonly Routes[] = [
   trafficRoutes,
   trafficRunRoutes,
   metricRoutes,
+  fourKeyRoutes,
   jiraRoutes,
   webhookRoutes,
   customizeRoutes,
