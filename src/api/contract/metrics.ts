@@ -85,6 +85,7 @@ export const seriesRecord = z.object({
 export const itemRecord = z
   .object({
     kind: z.string(),
+    table: z.string().meta({ description: 'Table of the domain model that has a row of this id.' }),
     id: z.string(),
     at: z.date().nullable(),
     value: z.number().nullable(),
@@ -181,6 +182,7 @@ export const keysRecord = z.object({
         z.object({
           metric: z.string(),
           unit: z.string(),
+          better: z.enum(['higher', 'lower']),
           ...valueFields,
           before: z.number().nullable().meta({ description: 'The value of as long a time before.' }),
           points: seriesRecord.shape.points,

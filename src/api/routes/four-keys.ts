@@ -46,7 +46,8 @@ export const fourKeyRoutes: Routes = (api, { database }) => {
             const { value = null, counted = 0, total = 0, grades = [] } = now[place] ?? {}
             const points = series[place] ?? []
             return {
-              ...{ metric: metric.name, unit: metric.unit, value, counted, total, grades: [...grades] },
+              ...{ metric: metric.name, unit: metric.unit, better: metric.better },
+              ...{ value, counted, total, grades: [...grades] },
               ...{ before: before[place]?.value ?? null, points },
             }
           }),

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { findingsOf } from '../../metrics/findings.ts'
 import { metricNamed, metrics } from '../../metrics/index.ts'
-import type { Item, MetricFilter } from '../../metrics/metric.ts'
+import { type Item, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
 import { POLICIES, type Policy, policyOf, REFERENCE } from '../../metrics/policy.ts'
 import { previewRules } from '../../metrics/preview.ts'
 import { checkRange, readItems, readMetric, readSeries } from '../../metrics/read.ts'
@@ -219,6 +219,7 @@ const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly o
 
 const publicItem = ({ raw_table, raw_params, raw_id, ...item }: Item) => ({
   ...item,
+  table: TABLE_OF[item.kind],
   rawTable: raw_table,
   rawParams: raw_params,
   rawId: raw_id === null ? null : Number(raw_id),
