@@ -83,6 +83,8 @@ export interface ExtraStep {
 export interface PluginSpec {
   readonly name: string
   readonly title: string
+  /** What it knows, in a sentence for those who choose. */
+  readonly about?: string
   readonly spelling: Spelling
   /** The plugin whose connections and scope configs it uses, where it has none of its own. */
   readonly settingsOf?: PluginSpec

@@ -5,6 +5,7 @@ import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
 import { collectedRoutes } from './collected.ts'
 import { configAsCodeRoutes } from './config-as-code.ts'
+import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { fourKeyRoutes } from './four-keys.ts'
@@ -31,6 +32,7 @@ const CORE: readonly Routes[] = [
   webClientRoutes,
   authRoutes,
   projectRoutes,
+  connectionListRoutes,
   blueprintRoutes,
   planRoutes,
   pipelineRoutes,

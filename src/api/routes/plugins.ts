@@ -42,7 +42,11 @@ const describedFields = (fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,
-      field.kind === 'json' ? { ...field, schema: z.toJSONSchema(field.schema, { unrepresentable: 'any' }) } : field,
+      {
+        ...field,
+        isRequired: !field.isOptional && !field.isManaged && field.default === undefined,
+        ...(field.kind === 'json' && { schema: z.toJSONSchema(field.schema, { unrepresentable: 'any' }) }),
+      },
     ]),
   )
 
@@ -101,10 +105,32 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
       })),
     }),
   )
-  const field = z.looseObject({ kind: z.string(), label: z.string() })
+  const field = z
+    .object({
+      kind: z.string(),
+      label: z.string(),
+      help: z.string().optional(),
+      /** Whether a form has to have it: with the way of signing in that `authMethod` names, or always. */
+      isRequired: z.boolean(),
+      default: z.any().optional(),
+      suggestion: z.any().optional(),
+      isOnRequest: z.boolean().optional(),
+      panel: z.string().optional(),
+      isRotated: z.boolean().optional(),
+      isManaged: z.boolean().optional(),
+      isOptional: z.boolean().optional(),
+      authMethod: z.string().optional(),
+      choices: z.array(z.string()).optional(),
+      size: z.int().optional(),
+      schema: z.any().optional(),
+    })
+    .meta({ id: 'Field', description: 'A setting, as forms draw it.' })
   const form = z.object({
     plugin: z.string(),
     title: z.string(),
+    about: z.string(),
+    endpoint: z.string().meta({ description: 'Where it usually is; empty: everywhere else.' }),
+    rights: z.array(z.string()).meta({ description: 'What the credentials must be allowed to do.' }),
     connection: z.record(z.string(), field),
     scope: z.object({ title: z.string(), hasGroups: z.boolean(), hasSearch: z.boolean() }),
     scopeConfig: z.record(z.string(), field),
@@ -126,6 +152,9 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
               {
                 plugin: source.name,
                 title: source.title,
+                about: source.about ?? '',
+                endpoint: source.connection.endpoint,
+                rights: [...(source.connection.rights ?? [])],
                 connection: describedFields(source.connection.fields),
                 scope: {
                   title: source.scope.title,

@@ -11,6 +11,7 @@ import { remoteScopes } from './remote-scopes.ts'
 export const circleci = definePlugin({
   name: 'circleci',
   title: 'CircleCI',
+  about: 'Projects with their pipelines, workflows and jobs: builds and deployments.',
   spelling: 'camel',
   connection: {
     endpoint: 'https://circleci.com/api/',

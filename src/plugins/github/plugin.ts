@@ -50,6 +50,7 @@ export const sharedEntities = [
 export const githubSpec: PluginSpec = {
   name: 'github',
   title: 'GitHub',
+  about: 'Repositories with their pull requests, reviews, issues, workflow runs, deployments and releases.',
   spelling: 'title',
   connection: {
     endpoint: ENDPOINT,
