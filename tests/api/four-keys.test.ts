@@ -32,7 +32,7 @@ describeEachDatabase('the four keys of many projects', (test) => {
     expect(body.projects.map(({ project }: any) => project)).toEqual(backwards)
     for (const { project, keys } of body.projects) {
       expect(keys.map(({ metric }: any) => metric)).toEqual(fourKeys.map(({ name }) => name))
-      for (const { metric, unit: _, better: __, before: ___, points, ...value } of keys) {
+      for (const { metric, unit: _, better: __, points, ...value } of keys) {
         const query = `?project=${encodeURIComponent(project)}&${range}`
         const alone = (await api.ask('GET', `/v1/metrics/${metric}${query}`)).body.values[0]
         expect(alone).toMatchObject(value)
@@ -41,19 +41,6 @@ describeEachDatabase('the four keys of many projects', (test) => {
     }
     const values = body.projects.flatMap(({ keys }: any) => keys.map(({ value }: any) => value))
     expect(values.filter((value: unknown) => value !== null).length).toBeGreaterThan(6)
-  })
-
-  it('tell of the period before', async () => {
-    const [name = ''] = names
-    const middle = new Date(START + (STEPS / 2) * DAY)
-    const to = new Date(START + STEPS * DAY)
-    const query = `project=${name}&from=${middle.toISOString()}&to=${to.toISOString()}`
-    const { body } = await api.ask('GET', `/v1/four-keys?${query}`)
-    const early = `project=${name}&from=${new Date(START).toISOString()}&to=${new Date(middle.getTime() - 1).toISOString()}`
-    for (const { metric, before } of body.projects[0].keys) {
-      const { values } = (await api.ask('GET', `/v1/metrics/${metric}?${early}`)).body
-      expect(before).toBe(values[0].value)
-    }
   })
 
   it('leave out what is not there, and refuse what is too much', async () => {

@@ -31,7 +31,8 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
       onClose={onClose}
       position="right"
       size="lg"
-      title={described?.title ?? 'Explain'}
+      title={<b>{described?.title ?? 'Explain'}</b>}
+      overlayProps={{ backgroundOpacity: 0.25 }}
     >
       {metric && (
         <>
@@ -65,9 +66,9 @@ function Reasons({ metric, unit, project, months, reason, onReason }: Shown) {
           <>
             <div className="row" style={{ marginBottom: 12 }}>
               <b className="number" style={{ fontSize: 28 }}>
-                {value === null ? 'No value' : valueText(value, unit)}
+                {value === null || counted === 0 ? 'No value' : valueText(value, unit)}
               </b>
-              {band && <Band band={band} />}
+              {band && counted > 0 && <Band band={band} />}
             </div>
             {findings.map(({ seen, remedy, cure }) => (
               <div key={seen} className="notice" style={{ display: 'block' }}>

@@ -1,7 +1,7 @@
 import { useElementSize } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { question } from '../api/queries.ts'
-import { counted, duration, exactly } from '../parts/words.ts'
+import { counted, duration, exactly, when } from '../parts/words.ts'
 import { type Key, type Period, periods } from './keys.ts'
 
 interface CourseProps {
@@ -33,15 +33,24 @@ export function Course({ project, months }: CourseProps) {
   const { ref, width } = useElementSize()
   const items = deployments.data?.items ?? []
   const failed = items.filter(({ value }) => value === 1)
+  const isNothing =
+    now.data?.points.every(({ value }) => value === null) === true &&
+    deployments.data !== undefined &&
+    items.length === 0
   return (
     <article className="card">
       <h2>Lead time, deployments and incidents</h2>
       <p className="small quiet" style={{ marginBottom: 12 }}>
-        {months === 12 ? 'Monthly' : 'Weekly'} median. Ticks are {counted(items.length, 'deployment')}, red dots the{' '}
-        {failed.length} that led to an incident.
+        {months === 12 ? 'Monthly' : 'Weekly'} median. Ticks are {counted(items.length, 'deployment')}
+        {failed.length > 0 && `; ${failed.length} of them, red, led to an incident`}.
       </p>
-      <div ref={ref} className="course" style={{ minHeight: HEIGHT }}>
-        {width > 0 && now.data && (
+      <div ref={ref} className="course" style={{ minHeight: isNothing ? 0 : HEIGHT }}>
+        {isNothing && (
+          <p className="quiet" style={{ padding: '24px 0' }}>
+            Nothing to draw yet: no deployment to production was found between {when(current.from)} and now.
+          </p>
+        )}
+        {width > 0 && now.data && !isNothing && (
           <Drawing
             width={width}
             period={current}

@@ -25,7 +25,7 @@ interface NewProjectProps {
 
 export function NewProject({ isOpen, onClose }: NewProjectProps) {
   return (
-    <Drawer opened={isOpen} onClose={onClose} position="right" title="New project">
+    <Drawer opened={isOpen} onClose={onClose} position="right" title={<b>New project</b>}>
       {isOpen && <Form />}
     </Drawer>
   )

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { AnswerTo } from '../api/ask.ts'
 import { Band } from '../parts/parts.tsx'
 import { count, counted, quantity } from '../parts/words.ts'
-import { bandOf, changeOf, type KEYS, type Key, useExplained } from './keys.ts'
+import { bandOf, changeOf, isEmpty, type KEYS, type Key, useExplained } from './keys.ts'
 import { Sparkline } from './sparkline.tsx'
 
 interface KeyCardProps {
@@ -17,7 +17,8 @@ interface KeyCardProps {
 export function KeyCard({ about: { name, title, of }, project, months, now, before, failure }: KeyCardProps) {
   const explained = useExplained(name, project, months)
   const band = now && bandOf(now)
-  const change = now && changeOf(now)
+  const earlier = before && !isEmpty(before) ? before.value : null
+  const change = now && earlier !== null ? changeOf(now, earlier) : undefined
   return (
     <article className="card key" aria-label={title}>
       <header>
@@ -34,7 +35,7 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
       </header>
       {!now ? (
         <p className={failure ? 'small bad' : 'value'}>{failure?.message ?? ' '}</p>
-      ) : now.value === null ? (
+      ) : now.value === null || isEmpty(now) ? (
         <p className="quiet" style={{ flex: 1 }}>
           {explained.data ? whyNothing(explained.data) : ' '}
         </p>
@@ -50,7 +51,7 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
           </div>
           <div className="row">
             {band ? <Band band={band} /> : <span />}
-            {now.before !== null && (
+            {earlier !== null && (
               <span
                 className={`small number ${change ? (change.isGood ? 'good' : 'bad') : 'faint'}`}
                 title="Against the period before"

@@ -61,6 +61,9 @@ export const valueText = (value: number, unit: string): string =>
     .map(({ amount, unit: word }) => `${amount} ${word}`)
     .join(' ')
 
+/** None in all the time is no slow week: it says nothing at all. */
+export const isEmpty = ({ value, counted }: Pick<Key, 'value' | 'counted'>): boolean => value === null || counted === 0
+
 export const bandOf = ({ grades }: Pick<Key, 'grades'>) => grades.find(({ report }) => report === '2023')?.band
 
 export interface Change {
@@ -68,9 +71,9 @@ export interface Change {
   readonly isGood: boolean
 }
 
-/** Against the period before; undefined where it is about the same. */
-export function changeOf({ value, before, unit, better }: Key): Change | undefined {
-  if (value === null || before === null) return undefined
+/** Against the value of the period before; undefined where it is about the same. */
+export function changeOf({ value, unit, better }: Key, before: number): Change | undefined {
+  if (value === null) return undefined
   const difference = value - before
   if (difference === 0 || Math.abs(difference) < Math.abs(before) * 0.01) return undefined
   const size = Math.abs(difference)

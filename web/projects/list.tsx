@@ -10,7 +10,7 @@ import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Band, Empty, Moment, Page, State } from '../parts/parts.tsx'
 import { count as countWords } from '../parts/words.ts'
 import { NewProject } from './create.tsx'
-import { bandOf, KEYS, type Key, keysQuestion, periods, valueText } from './keys.ts'
+import { bandOf, isEmpty, KEYS, type Key, keysQuestion, periods, valueText } from './keys.ts'
 import type { Sort } from './places.ts'
 import { Sparkline } from './sparkline.tsx'
 
@@ -274,9 +274,9 @@ function Figure({ project, metric, title, value: key, isLost }: FigureProps) {
       to="/projects/$name"
       params={{ name: project }}
       search={{ explain: metric }}
-      aria-label={`${title} of ${project}: ${key.value === null ? 'no data' : valueText(key.value, key.unit)}. Explain`}
+      aria-label={`${title} of ${project}: ${key.value === null || isEmpty(key) ? 'no data' : valueText(key.value, key.unit)}. Explain`}
     >
-      {key.value === null ? (
+      {key.value === null || isEmpty(key) ? (
         <span className="small faint">no data</span>
       ) : (
         <>

@@ -7,7 +7,7 @@ import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Band, Failure } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
-import { bandOf, KEYS, periods, valueText } from './keys.ts'
+import { bandOf, isEmpty, KEYS, periods, valueText } from './keys.ts'
 import { useSaveProject } from './save.ts'
 
 type Compared = AnswerTo<'GET /v1/metrics/{metric}/policies'>
@@ -112,7 +112,13 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
                     const own = policies.find((each) => each.policy === policy.policy)
                     return (
                       <td key={metric}>
-                        {own && <Value of={own} unit={UNITS[index] ?? ''} differing={own.differing} />}
+                        {own && (
+                          <Value
+                            of={own}
+                            unit={UNITS[index] ?? ''}
+                            {...(!isReference && { differing: own.differing })}
+                          />
+                        )}
                       </td>
                     )
                   })}
@@ -148,7 +154,9 @@ interface ValueProps {
 
 function Value({ of, unit, differing }: ValueProps) {
   const band = bandOf(of)
-  if (of.value === null) return <span className="faint">no data</span>
+  // What a policy leaves as it is need not be read again.
+  if (differing === 0) return <span className="faint">the same</span>
+  if (of.value === null || isEmpty(of)) return <span className="faint">no data</span>
   return (
     <>
       <div className="number" style={{ fontWeight: 600 }}>
@@ -156,11 +164,7 @@ function Value({ of, unit, differing }: ValueProps) {
       </div>
       {band && <Band band={band} />}
       <div className="small faint">
-        {differing === undefined
-          ? `of ${count(of.counted)}`
-          : differing > 0
-            ? `${counted(differing, 'item')} otherwise`
-            : ''}
+        {differing === undefined ? `of ${count(of.counted)}` : `${counted(differing, 'item')} otherwise`}
       </div>
     </>
   )

@@ -184,7 +184,6 @@ export const keysRecord = z.object({
           unit: z.string(),
           better: z.enum(['higher', 'lower']),
           ...valueFields,
-          before: z.number().nullable().meta({ description: 'The value of as long a time before.' }),
           points: seriesRecord.shape.points,
         }),
       ),

@@ -20,7 +20,7 @@ export const fourKeyRoutes: Routes = (api, { database }) => {
     {
       schema: {
         tags: ['metrics'],
-        summary: 'The four keys of many projects at once: value, band, the period before, and the course of it',
+        summary: 'The four keys of many projects at once: value, band, and the course of it',
         querystring: keysQuery,
         response: answers(200, keysRecord),
       },
@@ -29,12 +29,10 @@ export const fourKeyRoutes: Routes = (api, { database }) => {
       const { project, bucket, ...asked } = request.query
       const range = rangeOf(asked)
       const filters = await filtersOf(database, visibleOf(request, project), range)
-      const earlier = filters.map((filter) => ({ ...filter, ...periodBefore(range) }))
       const keys = await Promise.all(
         fourKeys.map(async (metric) => ({
           metric,
           now: await readMetrics(database, metric, filters),
-          before: await readMetrics(database, metric, earlier),
           series: await readManySeries(database, metric, filters, bucket),
         })),
       )
@@ -42,13 +40,12 @@ export const fourKeyRoutes: Routes = (api, { database }) => {
         ...range,
         projects: filters.map((filter, place) => ({
           project: filter.project,
-          keys: keys.map(({ metric, now, before, series }) => {
+          keys: keys.map(({ metric, now, series }) => {
             const { value = null, counted = 0, total = 0, grades = [] } = now[place] ?? {}
             const points = series[place] ?? []
             return {
               ...{ metric: metric.name, unit: metric.unit, better: metric.better },
-              ...{ value, counted, total, grades: [...grades] },
-              ...{ before: before[place]?.value ?? null, points },
+              ...{ value, counted, total, grades: [...grades], points },
             }
           }),
         })),
@@ -61,11 +58,6 @@ function visibleOf(request: FastifyRequest, names: readonly string[]): string[] 
   const visible = visibleProjects(request)
   return [...new Set(names)].filter((name) => !visible || visible.includes(name))
 }
-
-const periodBefore = ({ from, to }: Pick<MetricFilter, 'from' | 'to'>) => ({
-  from: new Date(2 * from.getTime() - to.getTime()),
-  to: new Date(from.getTime() - 1),
-})
 
 /** Of those that exist, by the policy that each has. */
 async function filtersOf(

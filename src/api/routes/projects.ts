@@ -38,7 +38,14 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
   const listed = z.object({ count: z.int(), projects: z.array(project) })
   api.get(
     '/projects',
-    { schema: { tags, summary: 'Projects, newest first unless sorted', querystring: list, response: answers(200, listed) } },
+    {
+      schema: {
+        tags,
+        summary: 'Projects, newest first unless sorted',
+        querystring: list,
+        response: answers(200, listed),
+      },
+    },
     async (request, reply) => {
       const names = visibleProjects(request)
       const answer = await shared.share(JSON.stringify([names, request.url]), async () => {
