@@ -36,6 +36,8 @@ interface DescribedField {
   readonly choices?: readonly string[]
   /** Longest value; unlimited text when absent. */
   readonly size?: number
+  /** Text of several lines, such as a key. */
+  readonly isMultiline?: boolean
 }
 export type Fields = Readonly<Record<string, Field>>
 export type Settings = Readonly<Record<string, any>>

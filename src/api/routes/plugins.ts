@@ -106,7 +106,7 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
     }),
   )
   const field = z
-    .object({
+    .looseObject({
       kind: z.string(),
       label: z.string(),
       help: z.string().optional(),
@@ -122,6 +122,7 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
       authMethod: z.string().optional(),
       choices: z.array(z.string()).optional(),
       size: z.int().optional(),
+      isMultiline: z.boolean().optional(),
       schema: z.any().optional(),
     })
     .meta({ id: 'Field', description: 'A setting, as forms draw it.' })
