@@ -20,7 +20,14 @@ interface PlanPreviewProps {
 /** What a run would do, and what it should cost. */
 export function PlanPreview({ isOpen, onClose, blueprintId, draft }: PlanPreviewProps) {
   return (
-    <Drawer opened={isOpen} onClose={onClose} position="right" size="lg" title={<b>What a run would do</b>} overlayProps={{ backgroundOpacity: 0.25 }}>
+    <Drawer
+      opened={isOpen}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={<b>What a run would do</b>}
+      overlayProps={{ backgroundOpacity: 0.25 }}
+    >
       {isOpen &&
         (draft ? <OfDraft draft={draft} /> : blueprintId === undefined ? null : <OfStored blueprintId={blueprintId} />)}
     </Drawer>

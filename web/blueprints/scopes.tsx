@@ -1,13 +1,14 @@
 import { Button, Checkbox, Menu, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useMemo, useRef, useState } from 'react'
-import { type AnswerTo, ask } from '../api/ask.ts'
+import { useMemo, useState } from 'react'
+import type { AnswerTo } from '../api/ask.ts'
 import type { Blueprint } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { ButtonTo, LinkTo, pathOf } from '../parts/anywhere.tsx'
 import { Asked, Empty } from '../parts/parts.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
 import { count } from '../parts/words.ts'
+import { type ListedScope, useScopes } from '../sources/asked.ts'
 
 type Chosen = Blueprint['connections']
 type Connection = AnswerTo<'GET /v1/connections'>[number]
@@ -105,28 +106,6 @@ export function ScopePicker({ value, onChange, isDisabled }: ScopePickerProps) {
   )
 }
 
-const PAGE = 1000
-type Scope = AnswerTo<'GET /v1/connections/{plugin}/{connectionId}/scopes'>['scopes'][number]
-
-/** All of them: one chooses among all, and names are short. */
-function useScopes(plugin: string, connectionId: number) {
-  return useQuery({
-    queryKey: ['GET /v1/connections/{plugin}/{connectionId}/scopes', 'all', { plugin, connectionId }],
-    queryFn: async ({ signal }) => {
-      const found: Scope[] = []
-      for (let page = 1; ; page++) {
-        const { count: all, scopes } = await ask(
-          'GET /v1/connections/{plugin}/{connectionId}/scopes',
-          { path: { plugin, connectionId }, query: { page, pageSize: PAGE } },
-          signal,
-        )
-        found.push(...scopes)
-        if (scopes.length === 0 || found.length >= all) return found
-      }
-    },
-  })
-}
-
 interface ScopesProps {
   readonly connection: Connection
   readonly scopeIds: readonly string[]
@@ -144,7 +123,7 @@ function Scopes({ connection: { plugin, id, name, title }, scopeIds, isDisabled,
           {name} <span className="small faint">{title}</span>
         </h3>
         <span className="actions small">
-          <LinkTo at={{ path: pathOf`/sources/${plugin}/${id}` }}>Add more from {title}</LinkTo>
+          <LinkTo at={{ path: pathOf`/sources/${plugin}/${id}`, search: { add: true } }}>Add more from {title}</LinkTo>
           {!isDisabled && (
             <Button size="compact-sm" variant="subtle" onClick={onRemove}>
               Take out
@@ -157,7 +136,9 @@ function Scopes({ connection: { plugin, id, name, title }, scopeIds, isDisabled,
           all.length === 0 && scopeIds.length === 0 ? (
             <p className="small quiet">
               This connection collects nothing yet.{' '}
-              <LinkTo at={{ path: pathOf`/sources/${plugin}/${id}` }}>Choose what it collects</LinkTo>
+              <LinkTo at={{ path: pathOf`/sources/${plugin}/${id}`, search: { add: true } }}>
+                Choose what it collects
+              </LinkTo>
             </p>
           ) : (
             <Choices all={all} scopeIds={scopeIds} isDisabled={isDisabled} onChange={onChange} />
@@ -169,7 +150,7 @@ function Scopes({ connection: { plugin, id, name, title }, scopeIds, isDisabled,
 }
 
 interface ChoicesProps {
-  readonly all: readonly Scope[]
+  readonly all: readonly ListedScope[]
   readonly scopeIds: readonly string[]
   readonly isDisabled: boolean
   readonly onChange: (scopeIds: readonly string[]) => void
@@ -179,19 +160,12 @@ const LINE = 36
 
 function Choices({ all, scopeIds, isDisabled, onChange }: ChoicesProps) {
   const [words, setWords] = useState('')
-  const box = useRef<HTMLDivElement>(null)
   const chosen = useMemo(() => new Set(scopeIds), [scopeIds])
   const known = useMemo(() => new Set(all.map(({ id }) => id)), [all])
   const rows = useMemo(() => {
     const lost = scopeIds.filter((id) => !known.has(id)).map((id) => ({ id, name: `${id} (deleted)` }))
     return [...lost, ...all].filter(({ name }) => name.toLowerCase().includes(words.trim().toLowerCase()))
   }, [all, known, scopeIds, words])
-  const rolling = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => LINE,
-    overscan: 10,
-  })
   const isAll = rows.length > 0 && rows.every(({ id }) => chosen.has(id))
   const set = (ids: readonly string[], isChosen: boolean) => {
     const changed = new Set(ids)
@@ -229,30 +203,18 @@ function Choices({ all, scopeIds, isDisabled, onChange }: ChoicesProps) {
           )}
         </span>
       </div>
-      <div className="roll" ref={box}>
-        <div style={{ height: rolling.getTotalSize() }}>
-          {rolling.getVirtualItems().map(({ index, start, size }) => {
-            const row = rows[index]
-            return (
-              row && (
-                <div
-                  key={row.id}
-                  className="line"
-                  style={{ height: size, transform: `translateY(${start}px)` }}
-                  title={row.name}
-                >
-                  <Checkbox
-                    label={<bdi>{row.name}</bdi>}
-                    checked={chosen.has(row.id)}
-                    disabled={isDisabled}
-                    onChange={({ currentTarget }) => set([row.id], currentTarget.checked)}
-                  />
-                </div>
-              )
-            )
-          })}
-        </div>
-      </div>
+      <VirtualList items={rows} label="Scopes" keyOf={({ id }) => id} rowHeight={LINE} height={320}>
+        {(row) => (
+          <div className="line" title={row.name}>
+            <Checkbox
+              label={<bdi>{row.name}</bdi>}
+              checked={chosen.has(row.id)}
+              disabled={isDisabled}
+              onChange={({ currentTarget }) => set([row.id], currentTarget.checked)}
+            />
+          </div>
+        )}
+      </VirtualList>
     </>
   )
 }

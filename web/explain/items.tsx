@@ -1,10 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef } from 'react'
 import { ask } from '../api/ask.ts'
 import type { MetricItem } from '../api/description.ts'
 import { LinkTo } from '../parts/anywhere.tsx'
 import { Asked, Moment } from '../parts/parts.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
 import { count, duration } from '../parts/words.ts'
 import { periods } from '../projects/keys.ts'
 
@@ -37,57 +36,23 @@ export function Items({ metric, unit, project, months, reason }: ItemsProps) {
   })
   return (
     <Asked of={items} lines={6}>
-      {({ pages }) => (
-        <Roll
-          items={pages.flatMap((page) => page.items)}
-          unit={unit}
-          more={items.hasNextPage && !items.isFetchingNextPage ? items.fetchNextPage : undefined}
-        />
-      )}
+      {({ pages }) => {
+        const all = pages.flatMap((page) => page.items)
+        if (all.length === 0) return <p className="quiet">There is none in this range.</p>
+        return (
+          <VirtualList
+            items={all}
+            label="Items"
+            keyOf={({ kind, id }) => `${kind} ${id}`}
+            rowHeight={LINE}
+            height="50vh"
+            more={items.hasNextPage && !items.isFetchingNextPage ? items.fetchNextPage : undefined}
+          >
+            {(item) => <Item item={item} unit={unit} />}
+          </VirtualList>
+        )
+      }}
     </Asked>
-  )
-}
-
-interface RollProps {
-  readonly items: readonly MetricItem[]
-  readonly unit: string
-  readonly more: (() => unknown) | undefined
-}
-
-function Roll({ items, unit, more }: RollProps) {
-  const box = useRef<HTMLDivElement>(null)
-  const rolling = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => LINE,
-    overscan: 6,
-  })
-  const drawn = rolling.getVirtualItems()
-  const isNearEnd = (drawn.at(-1)?.index ?? 0) >= items.length - 10
-  useEffect(() => {
-    if (isNearEnd) more?.()
-  }, [isNearEnd, more])
-  if (items.length === 0) return <p className="quiet">There is none in this range.</p>
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
-    <section className="roll" ref={box} aria-label="Items" tabIndex={0} style={{ maxHeight: '50vh' }}>
-      <div style={{ height: rolling.getTotalSize() }}>
-        {drawn.map(({ index, start, size }) => {
-          const item = items[index]
-          return (
-            item && (
-              <div
-                key={`${item.kind} ${item.id}`}
-                className="line"
-                style={{ height: size, transform: `translateY(${start}px)` }}
-              >
-                <Item item={item} unit={unit} />
-              </div>
-            )
-          )
-        })}
-      </div>
-    </section>
   )
 }
 
@@ -100,7 +65,7 @@ function Item({
 }) {
   const words = title || id
   return (
-    <>
+    <div className="line">
       <div style={{ flex: 1, minWidth: 0 }}>
         <div className="cut" title={words}>
           {url ? (
@@ -126,7 +91,7 @@ function Item({
       <span className="number" style={{ whiteSpace: 'nowrap' }}>
         {reason ? <span className="small faint">not counted</span> : amountOf(value, unit)}
       </span>
-    </>
+    </div>
   )
 }
 

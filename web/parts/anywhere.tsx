@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 /** An address of these pages that is put together from data, so that no type knows it. */
 export interface Address {
   readonly path: string
-  readonly search?: Readonly<Record<string, string | number>>
+  readonly search?: Readonly<Record<string, string | number | boolean>>
 }
 
 /** Names stand in addresses as they are, whatever they contain. */
