@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import { makeRepository } from '../gitextractor/support/repository.ts'
 import { startOrganisation } from '../support/organisation.ts'
 import { describeClient } from './support/client.ts'
 import { ask, collect, makeShop } from './support/shop.ts'
@@ -57,8 +58,7 @@ describeClient('projects', (client) => {
     const now = page.getByRole('row', { name: /This project now/ })
     await now.getByText('of 9', { exact: true }).waitFor()
     await page.getByRole('switch', { name: 'Use first-deployment' }).click()
-    await now.getByText('of 10', { exact: true }).first().waitFor()
-    await page.waitForFunction(`document.querySelectorAll('tbody tr')[0].innerText.split('of 10').length === 4`)
+    await now.getByText('of 10', { exact: true }).nth(2).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await now.getByText('of 9', { exact: true }).waitFor()
   })
@@ -92,7 +92,7 @@ describeClient('projects', (client) => {
     const conflict = page.getByRole('dialog', { name: 'Somebody else changed this meanwhile' })
     await conflict.getByText('theirs', { exact: true }).waitFor()
     await conflict.getByRole('button', { name: 'Save mine over it' }).click()
-    await page.getByRole('banner').getByText('mine').waitFor()
+    await page.locator('header').getByText('mine').waitFor()
 
     await page.getByLabel('Name').fill('shared, renamed')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -123,8 +123,15 @@ describeClient('projects', (client) => {
     await page.getByRole('button', { name: 'Create webhook' }).click()
     const region = page.getByRole('region', { name: 'Command of told by deploys' })
     await page.getByText('The key in this command is shown once.').waitFor()
-    const command = await region.innerText()
-    const answer = execFileSync('sh', ['-c', `${command} --silent --fail-with-body`], { encoding: 'utf8' })
+    const command = (await region.textContent()) ?? ''
+    const repository = makeRepository()
+    repository.commit('what is deployed')
+    const checkout = repository.folder
+    execFileSync('git', ['-C', checkout, 'remote', 'add', 'origin', 'https://code.example/acme/web'])
+    const answer = execFileSync('sh', ['-c', `${command} --silent --fail-with-body`], {
+      cwd: checkout,
+      encoding: 'utf8',
+    })
     expect(JSON.parse(answer)).toMatchObject({ success: true })
     const { blueprint } = await ask(client.server, 'GET', '/projects/told')
     expect(blueprint.connections).toMatchObject([{ pluginName: 'webhook' }])

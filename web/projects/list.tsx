@@ -161,6 +161,7 @@ function Rows({ pages, more }: RowsProps) {
     count: rows.length,
     estimateSize: () => ROW,
     overscan: 8,
+    getItemKey: (index) => rows[index]?.project.name ?? index,
     scrollMargin: body.current?.offsetTop ?? 0,
   })
   const drawn = rolling.getVirtualItems()
@@ -188,7 +189,17 @@ function Rows({ pages, more }: RowsProps) {
           {drawn.map(({ index }) => {
             const row = rows[index]
             const names = pages[row?.page ?? 0]?.map(({ name }) => name) ?? []
-            return row && <Row key={row.project.name} project={row.project} names={names} />
+            return (
+              row && (
+                <Row
+                  key={row.project.name}
+                  place={index}
+                  measure={rolling.measureElement}
+                  project={row.project}
+                  names={names}
+                />
+              )
+            )
           })}
           {below > 0 && <Space height={below} />}
         </tbody>
@@ -204,19 +215,22 @@ const Space = ({ height }: { readonly height: number }) => (
 )
 
 interface RowProps {
+  readonly place: number
+  /** Rows are as high as what they say. */
+  readonly measure: (row: HTMLTableRowElement | null) => void
   readonly project: Project
   /** All of its page: their keys are asked together. */
   readonly names: readonly string[]
 }
 
-function Row({ project: { name, description, lastPipeline }, names }: RowProps) {
+function Row({ place: index, measure, project: { name, description, lastPipeline }, names }: RowProps) {
   const { data, isError } = useQuery({
     ...keysQuestion(names, periods(MONTHS).current, MONTHS),
     staleTime: 60_000,
   })
   const keys = data?.projects.find(({ project }) => project === name)?.keys
   return (
-    <tr className="project">
+    <tr className="project" ref={measure} data-index={index}>
       <td className="name" style={{ maxWidth: 280 }}>
         <Link
           to="/projects/$name"

@@ -50,15 +50,19 @@ export function Webhooks({ project }: { readonly project: Project }) {
   )
 }
 
-const commandOf = (path: string, key: string) => `curl ${location.origin}${path} \\
+/** To be run where the deployed commit is checked out. */
+const commandOf = (path: string, key: string) => `NOW=$(date -u +%FT%TZ)
+curl ${location.origin}${path} \\
   -H 'Authorization: Bearer ${key}' \\
   --json '{
-    "id": "deploy-1",
-    "startedDate": "'$(date -u +%FT%TZ)'",
-    "finishedDate": "'$(date -u +%FT%TZ)'",
+    "id": "'$(git rev-parse HEAD)'",
+    "startedDate": "'$NOW'",
+    "finishedDate": "'$NOW'",
     "deploymentCommits": [{
-      "repoUrl": "https://github.com/acme/web",
-      "commitSha": "'$(git rev-parse HEAD)'"
+      "repoUrl": "'$(git remote get-url origin)'",
+      "commitSha": "'$(git rev-parse HEAD)'",
+      "startedDate": "'$NOW'",
+      "finishedDate": "'$NOW'"
     }]
   }'`
 
