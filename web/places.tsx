@@ -1,5 +1,6 @@
 /** Every view has an address that can be sent to a colleague; each room knows its own. */
 import { createRouter } from '@tanstack/react-router'
+import { blueprintPlaces } from './blueprints/places.ts'
 import { dataPlaces } from './data/places.ts'
 import { overviewPlaces } from './overview/places.ts'
 import { projectPlaces } from './projects/places.ts'
@@ -16,6 +17,7 @@ export const router = createRouter({
     ...overviewPlaces,
     ...startPlaces,
     ...projectPlaces,
+    ...blueprintPlaces,
     ...sourcePlaces,
     ...runPlaces,
     ...dataPlaces,

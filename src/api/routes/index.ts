@@ -9,11 +9,13 @@ import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { installationRoutes } from './installation.ts'
+import { fourKeyRoutes } from './four-keys.ts'
 import { jiraRoutes } from './jira.ts'
 import { metricRoutes } from './metrics.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { overviewRoutes } from './overview.ts'
 import { pipelineRoutes } from './pipelines.ts'
+import { planRoutes } from './plans.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { pushRoutes } from './push.ts'
@@ -34,6 +36,7 @@ const CORE: readonly Routes[] = [
   projectRoutes,
   connectionListRoutes,
   blueprintRoutes,
+  planRoutes,
   pipelineRoutes,
   collectedRoutes,
   apiKeyRoutes,
@@ -45,6 +48,7 @@ const CORE: readonly Routes[] = [
   trafficRoutes,
   trafficRunRoutes,
   metricRoutes,
+  fourKeyRoutes,
   jiraRoutes,
   webhookRoutes,
   customizeRoutes,
