@@ -82,6 +82,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES),
       ...all('GET', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
       ...all('POST', '/plugins/jira/generate-regex', '/plugins/jira/apply-regex', '/v1/plans/preview'),
+      'POST /v1/patterns/match',
       ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/journal', '/:id/events'].map(
         (part) => `GET ${SWITCH}${part}`,
       ),
@@ -123,6 +124,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       // These ask the source with the stored secrets.
       ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
+      'GET /v1/names',
       'POST /plugins/webhook/connections',
       ...WEBHOOK_PLACES.flatMap((place) => [`PATCH ${place}`, `DELETE ${place}`]),
       ...['POST /plugins/customize/:table/fields', 'DELETE /plugins/customize/:table/fields/:field'],

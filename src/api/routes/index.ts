@@ -9,6 +9,7 @@ import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { jiraRoutes } from './jira.ts'
 import { metricRoutes } from './metrics.ts'
+import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { pluginRoutes } from './plugins.ts'
@@ -41,6 +42,7 @@ const CORE: readonly Routes[] = [
   trafficRoutes,
   trafficRunRoutes,
   metricRoutes,
+  nameRoutes,
   jiraRoutes,
   webhookRoutes,
   customizeRoutes,

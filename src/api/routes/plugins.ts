@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Table } from '../../database/table.ts'
 import { domainTables } from '../../domain/index.ts'
+import { ALL_ENTITIES } from '../../pipelines/plan/domain-scopes.ts'
 import { METRIC_PLANS } from '../../pipelines/plan/metric-plans.ts'
 import { publicName } from '../../pipelines/store.ts'
-import type { Fields } from '../../plugin-kit/plugin.ts'
+import type { Fields, PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
 
@@ -45,6 +46,9 @@ const describedFields = (fields: Fields) =>
       field.kind === 'json' ? { ...field, schema: z.toJSONSchema(field.schema, { unrepresentable: 'any' }) } : field,
     ]),
   )
+
+const entitiesOf = ({ entities }: PluginSpec) =>
+  ALL_ENTITIES.filter((type) => entities.some(({ spec }) => spec.domainTypes.includes(type)))
 
 export const pluginRoutes: Routes = (api, { plugins }) => {
   const metric = z.object({
@@ -108,6 +112,7 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
     connection: z.record(z.string(), field),
     scope: z.object({ title: z.string(), hasGroups: z.boolean(), hasSearch: z.boolean() }),
     scopeConfig: z.record(z.string(), field),
+    entities: z.array(z.string()).meta({ description: 'Kinds of domain rows that a scope config may choose among.' }),
   })
   api.get(
     '/v1/sources',
@@ -133,6 +138,7 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
                   hasSearch: source.scope.remote?.search !== undefined,
                 },
                 scopeConfig: describedFields(source.scopeConfig.fields),
+                entities: entitiesOf(source),
               },
             ],
       ),
