@@ -7,6 +7,7 @@ import { root } from './root.tsx'
 import { runPlaces } from './runs/places.ts'
 import { settingsPlaces } from './settings/places.ts'
 import { sourcePlaces } from './sources/places.ts'
+import { rulePlaces } from './sources/rules/places.ts'
 import { startPlaces } from './start/places.ts'
 import { trafficPlaces } from './traffic/places.ts'
 
@@ -16,6 +17,7 @@ export const router = createRouter({
     ...startPlaces,
     ...projectPlaces,
     ...sourcePlaces,
+    ...rulePlaces,
     ...runPlaces,
     ...dataPlaces,
     ...trafficPlaces,

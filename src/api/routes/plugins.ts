@@ -3,10 +3,12 @@ import type { Table } from '../../database/table.ts'
 import { domainTables } from '../../domain/index.ts'
 import { ALL_ENTITIES } from '../../pipelines/plan/domain-scopes.ts'
 import { METRIC_PLANS } from '../../pipelines/plan/metric-plans.ts'
+import { scopeKey, titleColumn } from '../../pipelines/sources.ts'
 import { publicName } from '../../pipelines/store.ts'
 import type { Fields, PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
+import { PREVIEWED } from '../contract/metrics.ts'
 
 const tags = ['plugins']
 
@@ -43,7 +45,11 @@ const describedFields = (fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,
-      field.kind === 'json' ? { ...field, schema: z.toJSONSchema(field.schema, { unrepresentable: 'any' }) } : field,
+      {
+        ...field,
+        ...(field.kind === 'json' && { schema: z.toJSONSchema(field.schema, { unrepresentable: 'any' }) }),
+        ...(PREVIEWED.has(name) && { isPreviewed: true }),
+      },
     ]),
   )
 
@@ -110,7 +116,13 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
     plugin: z.string(),
     title: z.string(),
     connection: z.record(z.string(), field),
-    scope: z.object({ title: z.string(), hasGroups: z.boolean(), hasSearch: z.boolean() }),
+    scope: z.object({
+      title: z.string(),
+      idField: z.string().meta({ description: 'The field of a scope that names it in addresses and blueprints.' }),
+      nameField: z.string().meta({ description: 'The field that people know it by.' }),
+      hasGroups: z.boolean(),
+      hasSearch: z.boolean(),
+    }),
     scopeConfig: z.record(z.string(), field),
     entities: z.array(z.string()).meta({ description: 'Kinds of domain rows that a scope config may choose among.' }),
   })
@@ -134,6 +146,8 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
                 connection: describedFields(source.connection.fields),
                 scope: {
                   title: source.scope.title,
+                  idField: publicName(scopeKey(source)),
+                  nameField: publicName(titleColumn(source)),
                   hasGroups: source.scope.remote !== undefined,
                   hasSearch: source.scope.remote?.search !== undefined,
                 },

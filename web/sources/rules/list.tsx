@@ -1,0 +1,254 @@
+import { Button } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { ask } from '../../api/ask.ts'
+import { question, refresh } from '../../api/queries.ts'
+import { ofSource, type Source } from '../../api/sources.ts'
+import { useMay } from '../../frame/sign-in.tsx'
+import { Asked, Empty, Moment, Page } from '../../parts/parts.tsx'
+import { counted } from '../../parts/words.ts'
+import { configsQuestion, fieldsOf, type RuleConfig, useSource } from './asked.ts'
+import { NoSource } from './page.tsx'
+import { scopeOf } from './scopes-drawer.tsx'
+
+const place = getRouteApi('/sources/$plugin/$id/rules')
+const MOST_SCOPES = 1000
+
+export function RuleListPage() {
+  const { plugin, id } = place.useParams()
+  const sources = useSource(plugin)
+  const connection = useQuery(
+    question(ofSource('GET /plugins/github/connections/{connectionId}', plugin), {
+      path: { connectionId: Number(id) },
+    }),
+  )
+  const may = useMay('admin')
+  if (sources.data && !sources.source) return <NoSource plugin={plugin} />
+  return (
+    <Page
+      title="Rules"
+      says={
+        <>
+          What counts as what in {connection.data ? <b>{connection.data.name}</b> : 'this connection'}: each scope goes
+          by one set of rules.
+        </>
+      }
+      actions={
+        may && (
+          <Button
+            component={Link}
+            to="/sources/$plugin/$id/rules/$config"
+            params={{ plugin, id, config: 'new' } as never}
+          >
+            New rules
+          </Button>
+        )
+      }
+    >
+      <Asked of={connection}>
+        {() => (sources.source ? <RuleList source={sources.source} connectionId={Number(id)} /> : null)}
+      </Asked>
+    </Page>
+  )
+}
+
+interface RuleListProps {
+  readonly source: Source
+  readonly connectionId: number
+}
+
+/** All scope configs of a connection, with what uses them; also a part of the connection's own page. */
+export function RuleList({ source, connectionId }: RuleListProps) {
+  const { plugin } = source
+  const configs = useQuery(configsQuestion(plugin, connectionId))
+  const scopes = useQuery(
+    question(ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin), {
+      path: { connectionId },
+      query: { pageSize: MOST_SCOPES },
+    }),
+  )
+  return (
+    <Asked of={configs}>
+      {(all) => (
+        <Asked of={scopes}>
+          {({ count, scopes: views }) => {
+            const shown = views.map((view) => scopeOf(source, view as never))
+            const bare = shown.filter(({ config }) => config === undefined)
+            return (
+              <>
+                {all.length > 0 && (
+                  <div className="card scroll" style={{ marginBottom: 16 }}>
+                    <table className="plain">
+                      <thead>
+                        <tr>
+                          <th>Rules</th>
+                          <th>Hold for</th>
+                          <th>Changed</th>
+                          <th aria-label="Actions" />
+                        </tr>
+                      </thead>
+                      <tbody>
+                        {(all as unknown as readonly RuleConfig[]).map((config) => (
+                          <Row
+                            key={config.id}
+                            plugin={plugin}
+                            connectionId={connectionId}
+                            config={config}
+                            users={shown.filter((scope) => scope.config?.id === config.id).map(({ name }) => name)}
+                          />
+                        ))}
+                      </tbody>
+                    </table>
+                    {count > shown.length && (
+                      <p className="small quiet" style={{ paddingTop: 12 }}>
+                        Only the first {shown.length} of {count} scopes are looked at here.
+                      </p>
+                    )}
+                  </div>
+                )}
+                <Assumed source={source} bare={bare.map(({ name }) => name)} hasRules={all.length > 0} />
+              </>
+            )
+          }}
+        </Asked>
+      )}
+    </Asked>
+  )
+}
+
+const some = (names: readonly string[]) =>
+  names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more` : '')
+
+interface RowProps {
+  readonly plugin: string
+  readonly connectionId: number
+  readonly config: RuleConfig
+  readonly users: readonly string[]
+}
+
+function Row({ plugin, connectionId, config, users }: RowProps) {
+  const may = useMay('admin')
+  const path = { connectionId }
+  const reread = () => refresh(ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin))
+  const failed = ({ message }: Error) => notifications.show({ color: 'red', title: 'Not deleted', message })
+  const bringBack = useMutation({
+    mutationFn: () =>
+      ask(ofSource('POST /plugins/github/connections/{connectionId}/scope-configs', plugin), {
+        path,
+        body: config as unknown as { name: string },
+      }),
+    onSuccess: reread,
+    onError: ({ message }) => notifications.show({ color: 'red', title: 'Not brought back', message }),
+  })
+  const remove = useMutation({
+    mutationFn: () =>
+      ask(ofSource('DELETE /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin), {
+        path: { ...path, scopeConfigId: config.id },
+      }),
+    onSuccess: async () => {
+      await reread()
+      const shown = notifications.show({
+        autoClose: 15_000,
+        message: (
+          <span className="row">
+            <span>{config.name} is deleted; nothing used it.</span>
+            <Button
+              variant="default"
+              size="xs"
+              onClick={() => {
+                notifications.hide(shown)
+                bringBack.mutate()
+              }}
+            >
+              Undo
+            </Button>
+          </span>
+        ),
+      })
+    },
+    onError: failed,
+  })
+  return (
+    <tr>
+      <td style={{ maxWidth: 320 }}>
+        <Link
+          to="/sources/$plugin/$id/rules/$config"
+          params={{ plugin, id: String(connectionId), config: String(config.id) }}
+          className="cut"
+          style={{ display: 'block', fontWeight: 500 }}
+          title={config.name}
+        >
+          {config.name}
+        </Link>
+      </td>
+      <td style={{ maxWidth: 420 }}>
+        {users.length === 0 ? (
+          <span className="faint">nothing yet</span>
+        ) : (
+          <span title={users.slice(0, 50).join('\n')}>
+            {counted(users.length, 'scope')} <span className="small quiet">{some(users)}</span>
+          </span>
+        )}
+      </td>
+      <td>
+        <Moment at={config.updatedAt} />
+      </td>
+      <td className="right">
+        {may && users.length === 0 && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            onClick={() => remove.mutate()}
+            loading={remove.isPending}
+            aria-label={`Delete ${config.name}`}
+          >
+            Delete
+          </Button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+interface AssumedProps {
+  readonly source: Source
+  readonly bare: readonly string[]
+  readonly hasRules: boolean
+}
+
+/** Scopes that nobody wrote rules for are not without any. */
+function Assumed({ source, bare, hasRules }: AssumedProps) {
+  const assumed = fieldsOf(source).filter(
+    ([, { suggestion, isOnRequest }]) => suggestion !== undefined && suggestion !== '' && !isOnRequest,
+  )
+  if (bare.length === 0)
+    return hasRules ? null : (
+      <Empty title="No rules yet">
+        Rules say which workflows deploy, which environments are production and which issues are incidents. Without any,
+        what is usual is assumed.
+      </Empty>
+    )
+  return (
+    <section className="card">
+      <h2>What is usual</h2>
+      <p className="small quiet" style={{ margin: '4px 0 12px' }}>
+        {counted(bare.length, 'scope has', 'scopes have')} no rules of their own ({some(bare)}), so this is assumed.
+      </p>
+      <dl className="pairs small">
+        {assumed.map(([name, { label, suggestion }]) => (
+          <div key={name}>
+            <dt>{label}</dt>
+            <dd className="mono">{typeof suggestion === 'string' ? suggestion : summary(suggestion)}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+const summary = (value: unknown) =>
+  Object.entries((value ?? {}) as Record<string, { standardType?: string }>)
+    .map(([name, { standardType }]) => `${name}: ${standardType?.toLowerCase() ?? ''}`)
+    .join(', ')

@@ -1,0 +1,168 @@
+import { Button, Checkbox, Drawer, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+import { ask } from '../../api/ask.ts'
+import { question, refresh } from '../../api/queries.ts'
+import { ofSource, type Source } from '../../api/sources.ts'
+import { useMay } from '../../frame/sign-in.tsx'
+import { Asked } from '../../parts/parts.tsx'
+import { counted } from '../../parts/words.ts'
+import type { RuleConfig } from './asked.ts'
+
+const SHOWN = 200
+
+interface ScopesDrawerProps {
+  readonly source: Source
+  readonly connectionId: number
+  readonly config: RuleConfig
+  readonly isOpen: boolean
+  onClose(): void
+}
+
+interface Scope {
+  readonly id: string
+  readonly name: string
+  readonly config: { readonly id: number; readonly name: string } | undefined
+}
+
+/** Which scopes the rules hold for, and which others they could. */
+export function ScopesDrawer({ isOpen, onClose, ...rest }: ScopesDrawerProps) {
+  const word = `${rest.source.scope.title.toLowerCase()}s`.replace(/ys$/, 'ies')
+  return (
+    <Drawer opened={isOpen} onClose={onClose} position="right" size="lg" title={`Where ${rest.config.name} holds`}>
+      {isOpen && <Choice {...rest} word={word} onClose={onClose} />}
+    </Drawer>
+  )
+}
+
+function Choice({
+  source,
+  connectionId,
+  config,
+  word,
+  onClose,
+}: Omit<ScopesDrawerProps, 'isOpen'> & { readonly word: string }) {
+  const { plugin } = source
+  const may = useMay('admin')
+  const [words, setWords] = useState('')
+  const searchTerm = useDeferredValue(words)
+  const [changes, setChanges] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const list = useQuery({
+    ...question(ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin), {
+      path: { connectionId },
+      query: { pageSize: SHOWN, ...(searchTerm && { searchTerm }) },
+    }),
+    placeholderData: keepPreviousData,
+  })
+  const assign = useMutation({
+    mutationFn: async () => {
+      for (const [scopeId, isOn] of changes) {
+        await ask(ofSource('PATCH /plugins/github/connections/{connectionId}/scopes/{scopeId}', plugin), {
+          path: { connectionId, scopeId },
+          body: { scopeConfigId: isOn ? config.id : 0 },
+        })
+      }
+    },
+    onSuccess: () => {
+      notifications.show({ message: `${config.name} holds for what you chose, from the next run on.` })
+      onClose()
+    },
+    // Some may be changed though another was refused.
+    onSettled: () =>
+      refresh(
+        ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin),
+        ofSource('GET /plugins/github/scope-config/{scopeConfigId}/projects', plugin),
+        'GET /v1/names',
+      ),
+  })
+  return (
+    <div className="stack">
+      <p className="small quiet">
+        A scope has one set of rules. Those without any go by what is usual; those of others leave them when chosen
+        here.
+      </p>
+      <TextInput
+        placeholder={`Find ${word}`}
+        aria-label={`Find ${word}`}
+        value={words}
+        onChange={({ currentTarget }) => setWords(currentTarget.value)}
+      />
+      <Asked of={list}>
+        {({ count, scopes }) => {
+          const shown = scopes.map((each) => scopeOf(source, each as ScopeView))
+          const isOn = ({ id, config: own }: Scope) => changes.get(id) ?? own?.id === config.id
+          const set = (all: readonly Scope[], on: boolean) =>
+            setChanges(
+              new Map([
+                ...[...changes].filter(([id]) => !all.some((each) => each.id === id)),
+                ...all
+                  .filter(({ config: own }) => (own?.id === config.id) !== on)
+                  .map(({ id }) => [id, on] as [string, boolean]),
+              ]),
+            )
+          return (
+            <>
+              {count === 0 && (
+                <p className="quiet">
+                  {searchTerm ? `None is called “${searchTerm}”.` : `No ${word} are chosen in this connection yet.`}
+                </p>
+              )}
+              {shown.length > 1 && (
+                <Checkbox
+                  label={`All ${counted(shown.length, 'that is listed', 'that are listed')}`}
+                  checked={shown.every(isOn)}
+                  indeterminate={shown.some(isOn) && !shown.every(isOn)}
+                  onChange={() => set(shown, !shown.every(isOn))}
+                  disabled={!may}
+                />
+              )}
+              <ul className="choices">
+                {shown.map((scope) => (
+                  <li key={scope.id}>
+                    <Checkbox
+                      label={<bdi>{scope.name}</bdi>}
+                      description={
+                        scope.config && scope.config.id !== config.id ? `has ${scope.config.name}` : undefined
+                      }
+                      checked={isOn(scope)}
+                      onChange={() => set([scope], !isOn(scope))}
+                      disabled={!may}
+                    />
+                  </li>
+                ))}
+              </ul>
+              {count > shown.length && (
+                <p className="small quiet">
+                  {shown.length} of {count}: search for the others.
+                </p>
+              )}
+            </>
+          )
+        }}
+      </Asked>
+      {assign.isError && <p className="bad">{assign.error.message}</p>}
+      {may && (
+        <Button
+          onClick={() => assign.mutate()}
+          disabled={changes.size === 0}
+          loading={assign.isPending}
+          style={{ justifySelf: 'start' }}
+        >
+          {changes.size === 0 ? 'Nothing to change' : `Change ${counted(changes.size, 'scope')}`}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface ScopeView {
+  readonly scope: Readonly<Record<string, unknown>>
+  readonly scopeConfig?: { readonly id: number; readonly name: string }
+}
+
+export const scopeOf = ({ scope: { idField, nameField } }: Source, { scope, scopeConfig }: ScopeView): Scope => ({
+  id: String(scope[idField]),
+  name: String(scope[nameField] || scope[idField]),
+  config: scopeConfig,
+})
