@@ -51,6 +51,8 @@ export interface RuleSuggestion {
   readonly value: unknown
   /** Why, in a sentence. */
   readonly reason: string
+  /** Something that is there speaks for it; otherwise it is only what is usual. */
+  readonly isFound: boolean
 }
 
 /** Of each kind. */

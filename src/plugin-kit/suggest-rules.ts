@@ -39,19 +39,30 @@ interface About {
   readonly needlessWith: string
 }
 
-function suggestionFor(field: Field, names: readonly FoundName[], { title, isNeedless, needlessWith }: About) {
+function suggestionFor(
+  field: Field,
+  names: readonly FoundName[],
+  { title, isNeedless, needlessWith }: About,
+): Omit<RuleSuggestion, 'field' | 'value'> & { readonly value: string } {
   const usual = typeof field.suggestion === 'string' ? field.suggestion : ''
-  if (isNeedless) return { value: '', reason: `Not needed: there are ${needlessWith}, and they say it more exactly.` }
+  if (isNeedless)
+    return { value: '', reason: `Not needed: there are ${needlessWith}, and they say it more exactly.`, isFound: false }
   const plain = matching(usual, names)
   const likely = matching(field.looksLike ?? '', names).filter((name) => !plain.includes(name))
   const named = patternOf(likely, (field.size ?? 255) - (plain.length > 0 ? usual.length + 1 : 0))
   if (plain.length > 0 && named)
-    return { value: `${usual}|${named}`, reason: `Matches ${listed(plain)}; ${listed(likely)} looks like it too.` }
-  if (plain.length > 0) return { value: usual, reason: `Matches ${listed(plain)}.` }
-  if (named) return { value: `(?i)${named}`, reason: `${listed(likely)} looks like it.` }
-  if (names.length === 0) return { value: usual, reason: `No ${title} are known yet${usual ? '; this is usual' : ''}.` }
-  const count = names.length === 1 ? `The one known does not match` : `None of ${names.length} ${title} matches`
-  return { value: usual, reason: usual ? `${count} what is usual.` : `None of the ${title} looks like it.` }
+    return {
+      value: `${usual}|${named}`,
+      reason: `Matches ${listed(plain)}; ${listed(likely)} looks like it too.`,
+      isFound: true,
+    }
+  if (plain.length > 0) return { value: usual, reason: `Matches ${listed(plain)}.`, isFound: true }
+  if (named) return { value: `(?i)${named}`, reason: `${listed(likely)} looks like it.`, isFound: true }
+  const isFound = false
+  if (names.length === 0)
+    return { value: usual, reason: `No ${title} are known yet${usual ? '; this is usual' : ''}.`, isFound }
+  const count = names.length === 1 ? 'The one known does not match' : `None of ${names.length} ${title} matches`
+  return { value: usual, reason: usual ? `${count} what is usual.` : `None of the ${title} looks like it.`, isFound }
 }
 
 function patternOf(names: readonly FoundName[], size: number): string {

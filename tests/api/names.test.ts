@@ -63,6 +63,7 @@ describeEachDatabase('names and patterns', (test) => {
       field: 'envNamePattern',
       value: '(?i)prod(.*)',
       reason: 'No environments are known yet; this is usual.',
+      isFound: false,
     })
   })
 

@@ -41,7 +41,7 @@ const namesRecord = z.object({
   problem: z.string().nullable().meta({ description: 'Why the sample is not whole.' }),
   kinds: z.array(z.object({ kind: z.string(), title: z.string(), names: z.array(name) })),
   suggestions: z
-    .array(z.object({ field: z.string(), value: z.any(), reason: z.string() }))
+    .array(z.object({ field: z.string(), value: z.any(), reason: z.string(), isFound: z.boolean() }))
     .meta({ description: 'Rules for a scope config, from these names, and why.' }),
 })
 const isEmpty = (found: FoundNames) => [...found.values()].every(({ length }) => length === 0)

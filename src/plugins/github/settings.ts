@@ -78,7 +78,7 @@ const PULL_REQUEST_LABELS = { help: LABEL_HELP, names: ['pullRequestLabels'] }
 
 /** Five panels; an empty pattern matches nothing, except that without a production pattern everything is production. */
 export const scopeConfigFields: Fields = {
-  ...inPanel('Issue Tracking', {
+  ...inPanel('Issue tracking', {
     issueTypeRequirement: pattern('Labels of requirements', '(?i)(feat|feature|proposal|requirement)', {
       ...ISSUE_LABELS,
       looksLike: '(?i)(enhancement|improvement|story|epic)',
@@ -115,7 +115,7 @@ export const scopeConfigFields: Fields = {
       isAllWhenEmpty: true,
     }),
   }),
-  ...inPanel('Code Review', {
+  ...inPanel('Code review', {
     prType: pattern('Labels of pull request types', '(?i)type(.*)', PULL_REQUEST_LABELS),
     prComponent: pattern('Labels of pull request components', '(?i)component(.*)', PULL_REQUEST_LABELS),
   }),
@@ -126,7 +126,7 @@ export const scopeConfigFields: Fields = {
       { help: 'Searched in the text of the pull request; %s stands for owner/repo.' },
     ),
   }),
-  ...inPanel('Additional Settings', {
+  ...inPanel('Additional settings', {
     refdiff: {
       kind: 'json',
       schema: tagComparison,

@@ -67,7 +67,14 @@ export function suggestIssueRules(found: FoundNames): RuleSuggestion[] {
   return [
     { field: 'typeMappings', ...(meant.length > 0 ? suggested(types, meant) : usual(types)) },
     ...(points
-      ? [{ field: 'storyPointField', value: points.name, reason: `Jira calls this field “${points.label}”.` }]
+      ? [
+          {
+            field: 'storyPointField',
+            value: points.name,
+            reason: `Jira calls this field “${points.label}”.`,
+            isFound: true,
+          },
+        ]
       : []),
   ]
 }
@@ -81,11 +88,12 @@ function suggested(
   const reason = hasIncidents
     ? `${count} have names that say what they are.`
     : `${count} have names that say what they are; none of them looks like an incident.`
-  return { value: Object.fromEntries(meant), reason }
+  return { value: Object.fromEntries(meant), reason, isFound: true }
 }
 
 const usual = (types: readonly FoundName[]) => ({
   value: STANDARD_TYPES,
+  isFound: false,
   reason:
     types.length === 0 ? 'No issue types are known yet; these are usual.' : 'None of the issue types is a usual one.',
 })

@@ -5,6 +5,7 @@ import type { AnswerTo } from '../../api/ask.ts'
 import { question } from '../../api/queries.ts'
 import { type FieldDescription, ofSource, type Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
+import { counted } from '../../parts/words.ts'
 
 export type Names = AnswerTo<'GET /v1/names'>
 export type Name = Names['kinds'][number]['names'][number]
@@ -58,4 +59,14 @@ export function useMatches(pattern: string, names: readonly string[]) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   })
+}
+
+/** `3 repositories`: scopes as the source calls them. */
+export function scopesWord({ scope }: Pick<Source, 'scope'>, amount: number): string {
+  const one = scope.title.toLowerCase()
+  return counted(
+    amount,
+    one,
+    one.replace(/y?$/, (end) => (end === 'y' ? 'ies' : 's')),
+  )
 }

@@ -11,7 +11,7 @@ import { useSave } from '../../parts/conflict.tsx'
 import { useDraft } from '../../parts/draft.ts'
 import { Page } from '../../parts/parts.tsx'
 import { counted } from '../../parts/words.ts'
-import { fieldsOf, type Names, projectsQuestion, type RuleConfig, type RuleValues } from './asked.ts'
+import { fieldsOf, type Names, projectsQuestion, type RuleConfig, type RuleValues, scopesWord } from './asked.ts'
 import { Preview } from './preview.tsx'
 import { Entities, RuleFields } from './rule-fields.tsx'
 import { ScopesDrawer } from './scopes-drawer.tsx'
@@ -35,18 +35,18 @@ interface Draft {
 export const startingRules = (source: Source, names: Names | undefined): RuleValues => {
   const found = new Map(names?.suggestions.map(({ field, value }) => [field, value]))
   const fields = fieldsOf(source).filter(([, { isOnRequest }]) => !isOnRequest)
-  return Object.fromEntries(fields.map(([name, { suggestion }]) => [name, found.get(name) ?? suggestion ?? '']))
-}
-
-/** Fields that nothing is said of are not sent; a text that is empty is. */
-const sendable = (source: Source, values: RuleValues): RuleValues => {
-  const names = new Set(['name', 'entities', ...fieldsOf(source).map(([name]) => name)])
   return Object.fromEntries(
-    Object.entries(values).filter(([name, value]) => {
-      const field = fieldsOf(source).find(([each]) => each === name)?.[1]
-      return names.has(name) && !(field?.kind === 'json' && value === '')
+    fields.map(([name, { kind, suggestion }]) => {
+      const nothing = kind === 'json' || kind === 'strings' ? null : ''
+      return [name, found.get(name) ?? suggestion ?? nothing]
     }),
   )
+}
+
+/** Without what the server keeps for itself. */
+const sendable = (source: Source, values: RuleValues): RuleValues => {
+  const names = ['name', 'entities', ...fieldsOf(source).map(([name]) => name)]
+  return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]))
 }
 
 export function Editor({ source, connection, stored, names }: EditorProps) {
@@ -73,7 +73,8 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
       ofSource('GET /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin),
       ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin),
     )
-    if (!stored) {
+    // New, or new in the place of rules that are gone.
+    if (config.id !== stored?.id) {
       const params = { plugin, id: String(connection.id), config: String(config.id) }
       void navigate({ to: '/sources/$plugin/$id/rules/$config', params, search: { scopes: true }, replace: true })
     } else if (isTransforming.current) transform.mutate(projects)
@@ -179,7 +180,7 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
           )}
         </Notice>
       )}
-      <Basis names={names} />
+      <Basis names={names} source={source} />
       <div className="rules">
         <form
           className="stack"
@@ -240,7 +241,7 @@ function Notice({ children }: { readonly children: ReactNode }) {
 }
 
 /** Where the names come from; nothing where all is as it should be. */
-export function Basis({ names }: { readonly names: Names | undefined }) {
+export function Basis({ names, source }: { readonly names: Names | undefined; readonly source: Source }) {
   if (!names || names.basis === 'stored') return null
   if (names.problem)
     return (
@@ -251,7 +252,7 @@ export function Basis({ names }: { readonly names: Names | undefined }) {
   return (
     <p className="small quiet" style={{ marginBottom: 16 }}>
       {names.basis === 'sample'
-        ? `Nothing is collected yet: the names below are the newest of ${counted(names.scopes, 'scope')}, asked for just now.`
+        ? `Nothing is collected yet: the names below are the newest of ${scopesWord(source, names.scopes)}, asked for just now.`
         : names.scopes === 0
           ? 'No scopes are chosen yet, so there are no names to show; the rules below are what is usual.'
           : 'The source tells no names yet; the rules below are what is usual.'}

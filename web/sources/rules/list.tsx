@@ -7,8 +7,7 @@ import { question, refresh } from '../../api/queries.ts'
 import { ofSource, type Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../../parts/parts.tsx'
-import { counted } from '../../parts/words.ts'
-import { configsQuestion, fieldsOf, type RuleConfig, useSource } from './asked.ts'
+import { configsQuestion, fieldsOf, type RuleConfig, scopesWord, useSource } from './asked.ts'
 import { NoSource } from './page.tsx'
 import { scopeOf } from './scopes-drawer.tsx'
 
@@ -92,7 +91,7 @@ export function RuleList({ source, connectionId }: RuleListProps) {
                         {(all as unknown as readonly RuleConfig[]).map((config) => (
                           <Row
                             key={config.id}
-                            plugin={plugin}
+                            source={source}
                             connectionId={connectionId}
                             config={config}
                             users={shown.filter((scope) => scope.config?.id === config.id).map(({ name }) => name)}
@@ -121,13 +120,14 @@ const some = (names: readonly string[]) =>
   names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more` : '')
 
 interface RowProps {
-  readonly plugin: string
+  readonly source: Source
   readonly connectionId: number
   readonly config: RuleConfig
   readonly users: readonly string[]
 }
 
-function Row({ plugin, connectionId, config, users }: RowProps) {
+function Row({ source, connectionId, config, users }: RowProps) {
+  const { plugin } = source
   const may = useMay('admin')
   const path = { connectionId }
   const reread = () => refresh(ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin))
@@ -187,7 +187,7 @@ function Row({ plugin, connectionId, config, users }: RowProps) {
           <span className="faint">nothing yet</span>
         ) : (
           <span title={users.slice(0, 50).join('\n')}>
-            {counted(users.length, 'scope')} <span className="small quiet">{some(users)}</span>
+            {scopesWord(source, users.length)} <span className="small quiet">{some(users)}</span>
           </span>
         )}
       </td>
@@ -234,7 +234,7 @@ function Assumed({ source, bare, hasRules }: AssumedProps) {
     <section className="card">
       <h2>What is usual</h2>
       <p className="small quiet" style={{ margin: '4px 0 12px' }}>
-        {counted(bare.length, 'scope has', 'scopes have')} no rules of their own ({some(bare)}), so this is assumed.
+        {scopesWord(source, bare.length)} without rules of their own ({some(bare)}): this is assumed.
       </p>
       <dl className="pairs small">
         {assumed.map(([name, { label, suggestion }]) => (

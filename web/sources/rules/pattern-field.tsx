@@ -7,6 +7,7 @@ import { type Name, type Names, useMatches } from './asked.ts'
 export interface Suggestion {
   readonly value: unknown
   readonly reason: string
+  readonly isFound: boolean
 }
 
 interface PatternFieldProps {
@@ -48,6 +49,7 @@ export function PatternField({ field, value, names, within, suggestion, isReadOn
           {!problem && among.length > 0 && (
             <Hits
               matched={matched}
+              isEmpty={value === ''}
               others={among.filter((name) => !matched.includes(name))}
               onAdd={isReadOnly ? undefined : ({ pattern }) => onChange(value === '' ? pattern : `${value}|${pattern}`)}
             />
@@ -57,10 +59,12 @@ export function PatternField({ field, value, names, within, suggestion, isReadOn
           )}
         </div>
       )}
-      {suggestion && !isReadOnly && suggestion.value !== value && (
+      {suggestion?.isFound && !isReadOnly && matched.length === 0 && suggestion.value !== value && (
         <p className="small quiet hits">
-          {suggestion.value === '' ? 'Suggested: empty.' : <span className="mono">{String(suggestion.value)}</span>}{' '}
-          {suggestion.reason}{' '}
+          <span>
+            Suggested: <span className="mono">{String(suggestion.value)}</span>
+          </span>
+          <span>{suggestion.reason}</span>
           <UnstyledButton className="link" onClick={() => onChange(String(suggestion.value))}>
             Use it<span className="unseen"> for {field.label}</span>
           </UnstyledButton>
@@ -116,10 +120,12 @@ const SHOWN = 8
 interface HitsProps {
   readonly matched: readonly Name[]
   readonly others: readonly Name[]
+  /** No pattern is written yet. */
+  readonly isEmpty: boolean
   readonly onAdd: ((name: Name) => void) | undefined
 }
 
-function Hits({ matched, others, onAdd }: HitsProps) {
+function Hits({ matched, others, isEmpty, onAdd }: HitsProps) {
   const [isWhole, setWhole] = useState(false)
   const most = isWhole ? Number.POSITIVE_INFINITY : SHOWN
   const hidden = Math.max(0, matched.length - most) + Math.max(0, others.length - most)
@@ -132,9 +138,14 @@ function Hits({ matched, others, onAdd }: HitsProps) {
         <Chip key={`${name.name} ${name.label}`} {...name} isMatched />
       ))}
       <span className="quiet">
-        {matched.length === 0 ? 'Nothing matches' : wordOf(matched.length, 'matches', 'match')}
+        {matched.length === 0
+          ? isEmpty
+            ? 'There are'
+            : 'Nothing matches'
+          : wordOf(matched.length, 'matches', 'match')}
+        {others.length === 0 || matched.length === 0 ? '' : ';'}
+        {matched.length === 0 && !isEmpty ? '; there are' : ''}
       </span>
-      {others.length > 0 && <span className="quiet">;</span>}
       {others.slice(0, most).map((name) =>
         onAdd ? (
           <UnstyledButton key={name.name} onClick={() => onAdd(name)} title={`Let it match ${name.name} too`}>
@@ -144,7 +155,9 @@ function Hits({ matched, others, onAdd }: HitsProps) {
           <Chip key={name.name} {...name} />
         ),
       )}
-      {others.length > 0 && <span className="quiet">{wordOf(others.length, 'does not', 'do not')}.</span>}
+      {others.length > 0 && matched.length > 0 && (
+        <span className="quiet">{wordOf(others.length, 'does not', 'do not')}.</span>
+      )}
       {(hidden > 0 || isWhole) && (
         <UnstyledButton className="link" onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'Show fewer' : `${counted(hidden, 'name')} more`}

@@ -26,14 +26,21 @@ export function RuleFields({ source, only = () => true, ...rest }: RuleFieldsPro
       {[...panels].map(([panel, fields]) => (
         <section key={panel} className="card panel" aria-label={panel}>
           <h2>{panel}</h2>
+          {sharedHelp(fields) && <p className="small quiet">{sharedHelp(fields)}</p>}
           {fields.map(([name, field]) => (
-            <RuleField key={name} name={name} field={field} {...rest} />
+            <RuleField key={name} name={name} field={withoutHelp(field, sharedHelp(fields))} {...rest} />
           ))}
         </section>
       ))}
     </>
   )
 }
+
+/** What holds for all fields of a panel is said once. */
+const sharedHelp = (fields: readonly (readonly [string, FieldDescription])[]): string | undefined =>
+  fields.length > 1 && fields.every(([, { help }]) => help === fields[0]?.[1].help) ? fields[0]?.[1].help : undefined
+const withoutHelp = ({ help, ...field }: FieldDescription, shared: string | undefined): FieldDescription =>
+  help === undefined || help === shared ? field : { ...field, help }
 
 interface RuleFieldProps extends Omit<RuleFieldsProps, 'source' | 'only'> {
   readonly name: string
@@ -44,7 +51,7 @@ function RuleField({ name, field, values, names, isReadOnly, onChange }: RuleFie
   const value = values[name]
   const change = (next: unknown) => onChange(name, next)
   const suggestion = names?.suggestions.find((each) => each.field === name) as
-    | { value: unknown; reason: string }
+    | { value: unknown; reason: string; isFound: boolean }
     | undefined
   if (field.kind === 'regex')
     return (

@@ -8,7 +8,7 @@ import { ofSource, type Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { Asked } from '../../parts/parts.tsx'
 import { counted } from '../../parts/words.ts'
-import type { RuleConfig } from './asked.ts'
+import { type RuleConfig, scopesWord } from './asked.ts'
 
 const SHOWN = 200
 
@@ -28,7 +28,7 @@ interface Scope {
 
 /** Which scopes the rules hold for, and which others they could. */
 export function ScopesDrawer({ isOpen, onClose, ...rest }: ScopesDrawerProps) {
-  const word = `${rest.source.scope.title.toLowerCase()}s`.replace(/ys$/, 'ies')
+  const word = scopesWord(rest.source, 2).replace('2 ', '')
   return (
     <Drawer opened={isOpen} onClose={onClose} position="right" size="lg" title={`Where ${rest.config.name} holds`}>
       {isOpen && <Choice {...rest} word={word} onClose={onClose} />}
@@ -149,7 +149,7 @@ function Choice({
           loading={assign.isPending}
           style={{ justifySelf: 'start' }}
         >
-          {changes.size === 0 ? 'Nothing to change' : `Change ${counted(changes.size, 'scope')}`}
+          {changes.size === 0 ? 'Nothing to change' : `Change ${scopesWord(source, changes.size)}`}
         </Button>
       )}
     </div>
