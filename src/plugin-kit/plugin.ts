@@ -47,6 +47,8 @@ interface DescribedField {
   readonly within?: string
   /** An empty rule matches everything. */
   readonly isAllWhenEmpty?: boolean
+  /** Text of several lines, such as a key. */
+  readonly isMultiline?: boolean
 }
 export type Fields = Readonly<Record<string, Field>>
 export type Settings = Readonly<Record<string, any>>
@@ -94,6 +96,8 @@ export interface ExtraStep {
 export interface PluginSpec {
   readonly name: string
   readonly title: string
+  /** What it knows, in a sentence for those who choose. */
+  readonly about?: string
   readonly spelling: Spelling
   /** The plugin whose connections and scope configs it uses, where it has none of its own. */
   readonly settingsOf?: PluginSpec

@@ -74,6 +74,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     'viewer',
     'everywhere',
     [
+      ...all('GET', '/v1/connections', '/v1/connections/:plugin/:connectionId/scopes'),
       ...all('GET', '/plugins/:plugin/connections', '/plugins/:plugin/scope-config/:scopeConfigId/projects'),
       ...['', '/scopes', '/scopes/:scopeId', '/scopes/:scopeId/latest-sync-state'].map(
         (part) => `GET ${CONNECTION}${part}`,
@@ -122,6 +123,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('DELETE', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),
       ...[`PUT ${CONNECTION}/scopes`, `POST ${CONNECTION}/scope-configs`],
       // These ask the source with the stored secrets.
+      'POST /v1/connections/:plugin/:connectionId/matches',
       ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
       'GET /v1/names',

@@ -5,6 +5,7 @@ import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
 import { collectedRoutes } from './collected.ts'
 import { configAsCodeRoutes } from './config-as-code.ts'
+import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { jiraRoutes } from './jira.ts'
@@ -30,6 +31,7 @@ const CORE: readonly Routes[] = [
   webClientRoutes,
   authRoutes,
   projectRoutes,
+  connectionListRoutes,
   blueprintRoutes,
   pipelineRoutes,
   collectedRoutes,

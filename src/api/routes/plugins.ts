@@ -47,6 +47,7 @@ const describedFields = (fields: Fields) =>
       name,
       {
         ...field,
+        isRequired: !field.isOptional && !field.isManaged && field.default === undefined,
         ...(field.kind === 'json' && { schema: z.toJSONSchema(field.schema, { unrepresentable: 'any' }) }),
         ...(PREVIEWED.has(name) && { isPreviewed: true }),
       },
@@ -111,10 +112,40 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
       })),
     }),
   )
-  const field = z.looseObject({ kind: z.string(), label: z.string() })
+  const field = z
+    .looseObject({
+      kind: z.string(),
+      label: z.string(),
+      help: z.string().optional(),
+      /** Whether a form has to have it: with the way of signing in that `authMethod` names, or always. */
+      isRequired: z.boolean(),
+      default: z.any().optional(),
+      suggestion: z.any().optional(),
+      isOnRequest: z.boolean().optional(),
+      panel: z.string().optional(),
+      isRotated: z.boolean().optional(),
+      isManaged: z.boolean().optional(),
+      isOptional: z.boolean().optional(),
+      authMethod: z.string().optional(),
+      choices: z.array(z.string()).optional(),
+      size: z.int().optional(),
+      isMultiline: z.boolean().optional(),
+      schema: z.any().optional(),
+      names: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'Of a rule: the kinds of names that it speaks of, as /v1/names has them.' }),
+      within: z.string().optional().meta({ description: 'It chooses among what the rule of this field matches.' }),
+      isAllWhenEmpty: z.boolean().optional(),
+      isPreviewed: z.boolean().optional().meta({ description: 'Its effect can be told before it is saved.' }),
+    })
+    .meta({ id: 'Field', description: 'A setting, as forms draw it.' })
   const form = z.object({
     plugin: z.string(),
     title: z.string(),
+    about: z.string(),
+    endpoint: z.string().meta({ description: 'Where it usually is; empty: everywhere else.' }),
+    rights: z.array(z.string()).meta({ description: 'What the credentials must be allowed to do.' }),
     connection: z.record(z.string(), field),
     scope: z.object({
       title: z.string(),
@@ -143,6 +174,9 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
               {
                 plugin: source.name,
                 title: source.title,
+                about: source.about ?? '',
+                endpoint: source.connection.endpoint,
+                rights: [...(source.connection.rights ?? [])],
                 connection: describedFields(source.connection.fields),
                 scope: {
                   title: source.scope.title,

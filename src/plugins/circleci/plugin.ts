@@ -12,6 +12,7 @@ import { ruleNames, ruleSamples } from './rule-names.ts'
 export const circleci = definePlugin({
   name: 'circleci',
   title: 'CircleCI',
+  about: 'Projects with their pipelines, workflows and jobs: builds and deployments.',
   spelling: 'camel',
   connection: {
     endpoint: 'https://circleci.com/api/',

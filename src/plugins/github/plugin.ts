@@ -51,6 +51,7 @@ export const sharedEntities = [
 export const githubSpec: PluginSpec = {
   name: 'github',
   title: 'GitHub',
+  about: 'Repositories with their pull requests, reviews, issues, workflow runs, deployments and releases.',
   spelling: 'title',
   connection: {
     endpoint: ENDPOINT,

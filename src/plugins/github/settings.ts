@@ -34,7 +34,13 @@ export const connectionFields: Fields = {
     authMethod: 'AccessToken',
   },
   appId: { kind: 'string', label: 'App ID', authMethod: 'AppKey' },
-  secretKey: { kind: 'secret', label: 'Private key of the app', help: 'PEM text.', authMethod: 'AppKey' },
+  secretKey: {
+    kind: 'secret',
+    label: 'Private key of the app',
+    help: 'PEM text.',
+    isMultiline: true,
+    authMethod: 'AppKey',
+  },
   installationId: { kind: 'integer', label: 'Installation ID', authMethod: 'AppKey' },
   proxy: { kind: 'url', label: 'Proxy', isOptional: true },
   rateLimitPerHour: {

@@ -29,6 +29,7 @@ import { issueRules, repoPatterns, STANDARD_TYPES, typeMappings } from './rules.
 export const jira = definePlugin({
   name: 'jira',
   title: 'Jira',
+  about: 'Boards with their issues, sprints, changes of status and worklogs, on Cloud, Server or Data Center.',
   spelling: 'camel',
   connection: {
     endpoint: '',

@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../../api/ask.ts'
 import { question } from '../../api/queries.ts'
-import { type FieldDescription, ofSource, type Source } from '../../api/sources.ts'
+import { ofSource, type Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { counted } from '../../parts/words.ts'
 
@@ -18,12 +18,7 @@ export interface RuleConfig extends RuleValues {
   readonly updatedAt: string
 }
 
-export const fieldsOf = ({ scopeConfig }: Source) => Object.entries(scopeConfig as Record<string, FieldDescription>)
-
-export function useSource(plugin: string) {
-  const sources = useQuery({ ...question('GET /v1/sources'), staleTime: Number.POSITIVE_INFINITY })
-  return { ...sources, source: sources.data?.find((each) => each.plugin === plugin) }
-}
+export const fieldsOf = ({ scopeConfig }: Source) => Object.entries(scopeConfig)
 
 export const configsQuestion = (plugin: string, connectionId: number) =>
   question(ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin), {

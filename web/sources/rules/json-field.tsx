@@ -1,8 +1,9 @@
 import { ActionIcon, Button, JsonInput, NumberInput, TextInput } from '@mantine/core'
-import type { FieldDescription, JsonSchema } from '../../api/sources.ts'
+import type { Field } from '../../api/description.ts'
+import type { JsonSchema } from '../../api/sources.ts'
 
 interface JsonFieldProps {
-  readonly field: FieldDescription
+  readonly field: Field
   readonly value: unknown
   readonly isReadOnly: boolean
   onChange(value: unknown): void
@@ -18,7 +19,7 @@ const isPlainObject = ({ properties }: JsonSchema) => properties && Object.value
 
 /** Drawn from the schema: an object of plain values, or a list of such; anything else as text. */
 export function JsonField({ field, value, isReadOnly, onChange }: JsonFieldProps) {
-  const shape = shapeOf(field.schema)
+  const shape = shapeOf(field.schema as JsonSchema)
   const item = shapeOf(shape.items)
   if (isPlainObject(shape))
     return (
@@ -72,7 +73,7 @@ export function JsonField({ field, value, isReadOnly, onChange }: JsonFieldProps
   )
 }
 
-function Legend({ field }: { readonly field: FieldDescription }) {
+function Legend({ field }: { readonly field: Field }) {
   return (
     <>
       <legend>{field.label}</legend>

@@ -7,7 +7,8 @@ import { question, refresh } from '../../api/queries.ts'
 import { ofSource, type Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../../parts/parts.tsx'
-import { configsQuestion, fieldsOf, type RuleConfig, scopesWord, useSource } from './asked.ts'
+import { connectionQuestion, useSource } from '../asked.ts'
+import { configsQuestion, fieldsOf, type RuleConfig, scopesWord } from './asked.ts'
 import { NoSource } from './page.tsx'
 import { scopeOf } from './scopes-drawer.tsx'
 
@@ -16,14 +17,10 @@ const MOST_SCOPES = 1000
 
 export function RuleListPage() {
   const { plugin, id } = place.useParams()
-  const sources = useSource(plugin)
-  const connection = useQuery(
-    question(ofSource('GET /plugins/github/connections/{connectionId}', plugin), {
-      path: { connectionId: Number(id) },
-    }),
-  )
+  const { sources, source } = useSource(plugin)
+  const connection = useQuery(connectionQuestion(plugin, Number(id)))
   const may = useMay('admin')
-  if (sources.data && !sources.source) return <NoSource plugin={plugin} />
+  if (sources.data && !source) return <NoSource plugin={plugin} />
   return (
     <Page
       title="Rules"
@@ -45,9 +42,7 @@ export function RuleListPage() {
         )
       }
     >
-      <Asked of={connection}>
-        {() => (sources.source ? <RuleList source={sources.source} connectionId={Number(id)} /> : null)}
-      </Asked>
+      <Asked of={connection}>{() => (source ? <RuleList source={source} connectionId={Number(id)} /> : null)}</Asked>
     </Page>
   )
 }

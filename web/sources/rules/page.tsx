@@ -1,10 +1,9 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { question } from '../../api/queries.ts'
-import { ofSource } from '../../api/sources.ts'
 import { Asked, Empty, Page } from '../../parts/parts.tsx'
-import { configQuestion, type RuleConfig, useNames, useSource } from './asked.ts'
+import { connectionQuestion, useSource } from '../asked.ts'
+import { configQuestion, type RuleConfig, useNames } from './asked.ts'
 import { Editor } from './editor.tsx'
 
 const place = getRouteApi('/sources/$plugin/$id/rules/$config')
@@ -14,13 +13,10 @@ export function RulesPage() {
   const { plugin, id, config } = place.useParams()
   const connectionId = Number(id)
   const isNew = config === 'new'
-  const sources = useSource(plugin)
-  const connection = useQuery(
-    question(ofSource('GET /plugins/github/connections/{connectionId}', plugin), { path: { connectionId } }),
-  )
+  const { sources, source } = useSource(plugin)
+  const connection = useQuery(connectionQuestion(plugin, connectionId))
   const stored = useQuery({ ...configQuestion(plugin, connectionId, Number(config)), enabled: !isNew })
   const names = useNames(plugin, connectionId, isNew ? undefined : Number(config))
-  const { source } = sources
   if (sources.data && !source) return <NoSource plugin={plugin} />
   const isReady = source && connection.data && (isNew ? !names.isPending : stored.data)
   if (!isReady)

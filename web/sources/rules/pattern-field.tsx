@@ -1,6 +1,7 @@
 import { TextInput, UnstyledButton } from '@mantine/core'
 import { useState } from 'react'
-import type { FieldDescription } from '../../api/sources.ts'
+import type { Field } from '../../api/description.ts'
+import type {} from '../../api/sources.ts'
 import { count, counted } from '../../parts/words.ts'
 import { type Name, type Names, useMatches } from './asked.ts'
 
@@ -11,7 +12,7 @@ export interface Suggestion {
 }
 
 interface PatternFieldProps {
-  readonly field: FieldDescription
+  readonly field: Field
   readonly value: string
   readonly names: Names | undefined
   /** The pattern that this one chooses among the matches of. */
@@ -87,7 +88,7 @@ function namesOf(names: Names | undefined, kinds: readonly string[] = []): reado
   return [...together.values()]
 }
 
-function emptyWords(names: Names, field: FieldDescription, within: string | undefined): string {
+function emptyWords(names: Names, field: Field, within: string | undefined): string {
   if (within !== undefined) return 'The rule above matches nothing, so there is nothing to choose among.'
   const titles = names.kinds.filter(({ kind }) => field.names?.includes(kind)).map(({ title }) => title)
   return `No ${titles.join(' and no ')} ${names.basis === 'stored' ? 'are stored' : 'were found'} yet.`

@@ -1,6 +1,7 @@
 /** The rules of a source, drawn from its own description: panels of fields. */
 import { Autocomplete, Checkbox, TagsInput, TextInput } from '@mantine/core'
-import type { FieldDescription, Source } from '../../api/sources.ts'
+import type { Field } from '../../api/description.ts'
+import type { Source } from '../../api/sources.ts'
 import { fieldsOf, type Names, type RuleValues } from './asked.ts'
 import { JsonField } from './json-field.tsx'
 import { PatternField } from './pattern-field.tsx'
@@ -12,7 +13,7 @@ interface RuleFieldsProps {
   readonly names: Names | undefined
   readonly isReadOnly: boolean
   /** Only these, where a page is about some of them. */
-  readonly only?: ((field: FieldDescription) => boolean) | undefined
+  readonly only?: ((field: Field) => boolean) | undefined
   onChange(name: string, value: unknown): void
 }
 
@@ -37,14 +38,14 @@ export function RuleFields({ source, only = () => true, ...rest }: RuleFieldsPro
 }
 
 /** What holds for all fields of a panel is said once. */
-const sharedHelp = (fields: readonly (readonly [string, FieldDescription])[]): string | undefined =>
+const sharedHelp = (fields: readonly (readonly [string, Field])[]): string | undefined =>
   fields.length > 1 && fields.every(([, { help }]) => help === fields[0]?.[1].help) ? fields[0]?.[1].help : undefined
-const withoutHelp = ({ help, ...field }: FieldDescription, shared: string | undefined): FieldDescription =>
+const withoutHelp = ({ help, ...field }: Field, shared: string | undefined): Field =>
   help === undefined || help === shared ? field : { ...field, help }
 
 interface RuleFieldProps extends Omit<RuleFieldsProps, 'source' | 'only'> {
   readonly name: string
-  readonly field: FieldDescription
+  readonly field: Field
 }
 
 function RuleField({ name, field, values, names, isReadOnly, onChange }: RuleFieldProps) {

@@ -1,5 +1,6 @@
 import { Select } from '@mantine/core'
-import type { FieldDescription } from '../../api/sources.ts'
+import type { Field } from '../../api/description.ts'
+import type {} from '../../api/sources.ts'
 import { count } from '../../parts/words.ts'
 import type { Name, Names } from './asked.ts'
 import type { Suggestion } from './pattern-field.tsx'
@@ -11,7 +12,7 @@ type Mapping = {
 type Mappings = Readonly<Record<string, Mapping>>
 
 interface TypeMappingsProps {
-  readonly field: FieldDescription
+  readonly field: Field
   readonly value: unknown
   readonly names: Names | undefined
   readonly suggestion?: Suggestion | undefined
