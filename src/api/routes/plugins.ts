@@ -3,7 +3,6 @@ import type { Table } from '../../database/table.ts'
 import { domainTables } from '../../domain/index.ts'
 import { ALL_ENTITIES } from '../../pipelines/plan/domain-scopes.ts'
 import { METRIC_PLANS } from '../../pipelines/plan/metric-plans.ts'
-import { scopeKey, titleColumn } from '../../pipelines/sources.ts'
 import { publicName } from '../../pipelines/store.ts'
 import type { Fields, PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Routes } from '../api.ts'
@@ -147,13 +146,7 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
     endpoint: z.string().meta({ description: 'Where it usually is; empty: everywhere else.' }),
     rights: z.array(z.string()).meta({ description: 'What the credentials must be allowed to do.' }),
     connection: z.record(z.string(), field),
-    scope: z.object({
-      title: z.string(),
-      idField: z.string().meta({ description: 'The field of a scope that names it in addresses and blueprints.' }),
-      nameField: z.string().meta({ description: 'The field that people know it by.' }),
-      hasGroups: z.boolean(),
-      hasSearch: z.boolean(),
-    }),
+    scope: z.object({ title: z.string(), hasGroups: z.boolean(), hasSearch: z.boolean() }),
     scopeConfig: z.record(z.string(), field),
     entities: z.array(z.string()).meta({ description: 'Kinds of domain rows that a scope config may choose among.' }),
   })
@@ -180,8 +173,6 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
                 connection: describedFields(source.connection.fields),
                 scope: {
                   title: source.scope.title,
-                  idField: publicName(scopeKey(source)),
-                  nameField: publicName(titleColumn(source)),
                   hasGroups: source.scope.remote !== undefined,
                   hasSearch: source.scope.remote?.search !== undefined,
                 },

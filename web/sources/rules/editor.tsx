@@ -44,7 +44,7 @@ export const startingRules = (source: Source, names: Names | undefined): RuleVal
 }
 
 /** Without what the server keeps for itself. */
-const sendable = (source: Source, values: RuleValues): RuleValues => {
+export const sendable = (source: Source, values: RuleValues): RuleValues => {
   const names = ['name', 'entities', ...fieldsOf(source).map(([name]) => name)]
   return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]))
 }
@@ -71,7 +71,7 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
     await refresh(
       ofSource('GET /plugins/github/connections/{connectionId}/scope-configs', plugin),
       ofSource('GET /plugins/github/connections/{connectionId}/scope-configs/{scopeConfigId}', plugin),
-      ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin),
+      'GET /v1/connections/{plugin}/{connectionId}/scopes',
     )
     // New, or new in the place of rules that are gone.
     if (config.id !== stored?.id) {

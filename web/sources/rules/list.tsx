@@ -1,19 +1,18 @@
+import './rules.css'
 import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
-import { question, refresh } from '../../api/queries.ts'
+import { refresh } from '../../api/queries.ts'
 import { ofSource, type Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../../parts/parts.tsx'
-import { connectionQuestion, useSource } from '../asked.ts'
+import { connectionQuestion, useScopes, useSource } from '../asked.ts'
 import { configsQuestion, fieldsOf, type RuleConfig, scopesWord } from './asked.ts'
 import { NoSource } from './page.tsx'
-import { scopeOf } from './scopes-drawer.tsx'
 
 const place = getRouteApi('/sources/$plugin/$id/rules')
-const MOST_SCOPES = 1000
 
 export function RuleListPage() {
   const { plugin, id } = place.useParams()
@@ -56,19 +55,13 @@ interface RuleListProps {
 export function RuleList({ source, connectionId }: RuleListProps) {
   const { plugin } = source
   const configs = useQuery(configsQuestion(plugin, connectionId))
-  const scopes = useQuery(
-    question(ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin), {
-      path: { connectionId },
-      query: { pageSize: MOST_SCOPES },
-    }),
-  )
+  const scopes = useScopes(plugin, connectionId)
   return (
     <Asked of={configs}>
       {(all) => (
         <Asked of={scopes}>
-          {({ count, scopes: views }) => {
-            const shown = views.map((view) => scopeOf(source, view as never))
-            const bare = shown.filter(({ config }) => config === undefined)
+          {(shown) => {
+            const bare = shown.filter(({ scopeConfigId }) => scopeConfigId === null)
             return (
               <>
                 {all.length > 0 && (
@@ -89,16 +82,13 @@ export function RuleList({ source, connectionId }: RuleListProps) {
                             source={source}
                             connectionId={connectionId}
                             config={config}
-                            users={shown.filter((scope) => scope.config?.id === config.id).map(({ name }) => name)}
+                            users={shown
+                              .filter(({ scopeConfigId }) => scopeConfigId === config.id)
+                              .map(({ name }) => name)}
                           />
                         ))}
                       </tbody>
                     </table>
-                    {count > shown.length && (
-                      <p className="small quiet" style={{ paddingTop: 12 }}>
-                        Only the first {shown.length} of {count} scopes are looked at here.
-                      </p>
-                    )}
                   </div>
                 )}
                 <Assumed source={source} bare={bare.map(({ name }) => name)} hasRules={all.length > 0} />

@@ -1,3 +1,4 @@
+import './rules.css'
 /** The rules of a source, drawn from its own description: panels of fields. */
 import { Autocomplete, Checkbox, TagsInput, TextInput } from '@mantine/core'
 import type { Field } from '../../api/description.ts'

@@ -1,13 +1,13 @@
 import { Button, Checkbox, Drawer, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { ask } from '../../api/ask.ts'
-import { question, refresh } from '../../api/queries.ts'
+import { refresh } from '../../api/queries.ts'
 import { ofSource, type Source } from '../../api/sources.ts'
 import { useMay } from '../../frame/sign-in.tsx'
 import { Asked } from '../../parts/parts.tsx'
-import { counted } from '../../parts/words.ts'
+import { type ListedScope, useScopes } from '../asked.ts'
 import { type RuleConfig, scopesWord } from './asked.ts'
 
 const SHOWN = 200
@@ -18,12 +18,6 @@ interface ScopesDrawerProps {
   readonly config: RuleConfig
   readonly isOpen: boolean
   onClose(): void
-}
-
-interface Scope {
-  readonly id: string
-  readonly name: string
-  readonly config: { readonly id: number; readonly name: string } | undefined
 }
 
 /** Which scopes the rules hold for, and which others they could. */
@@ -48,13 +42,7 @@ function Choice({
   const [words, setWords] = useState('')
   const searchTerm = useDeferredValue(words)
   const [changes, setChanges] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const list = useQuery({
-    ...question(ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin), {
-      path: { connectionId },
-      query: { pageSize: SHOWN, ...(searchTerm && { searchTerm }) },
-    }),
-    placeholderData: keepPreviousData,
-  })
+  const list = useScopes(plugin, connectionId, searchTerm)
   const assign = useMutation({
     mutationFn: async () => {
       for (const [scopeId, isOn] of changes) {
@@ -71,7 +59,7 @@ function Choice({
     // Some may be changed though another was refused.
     onSettled: () =>
       refresh(
-        ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin),
+        'GET /v1/connections/{plugin}/{connectionId}/scopes',
         ofSource('GET /plugins/github/scope-config/{scopeConfigId}/projects', plugin),
         'GET /v1/names',
       ),
@@ -89,31 +77,31 @@ function Choice({
         onChange={({ currentTarget }) => setWords(currentTarget.value)}
       />
       <Asked of={list}>
-        {({ count, scopes }) => {
-          const shown = scopes.map((each) => scopeOf(source, each as ScopeView))
-          const isOn = ({ id, config: own }: Scope) => changes.get(id) ?? own?.id === config.id
-          const set = (all: readonly Scope[], on: boolean) =>
+        {(all) => {
+          const shown = all.slice(0, SHOWN)
+          const isOn = ({ id, scopeConfigId }: ListedScope) => changes.get(id) ?? scopeConfigId === config.id
+          const set = (some: readonly ListedScope[], on: boolean) =>
             setChanges(
               new Map([
-                ...[...changes].filter(([id]) => !all.some((each) => each.id === id)),
-                ...all
-                  .filter(({ config: own }) => (own?.id === config.id) !== on)
+                ...[...changes].filter(([id]) => !some.some((each) => each.id === id)),
+                ...some
+                  .filter(({ scopeConfigId }) => (scopeConfigId === config.id) !== on)
                   .map(({ id }) => [id, on] as [string, boolean]),
               ]),
             )
           return (
             <>
-              {count === 0 && (
+              {all.length === 0 && (
                 <p className="quiet">
                   {searchTerm ? `None is called “${searchTerm}”.` : `No ${word} are chosen in this connection yet.`}
                 </p>
               )}
               {shown.length > 1 && (
                 <Checkbox
-                  label={`All ${counted(shown.length, 'that is listed', 'that are listed')}`}
-                  checked={shown.every(isOn)}
-                  indeterminate={shown.some(isOn) && !shown.every(isOn)}
-                  onChange={() => set(shown, !shown.every(isOn))}
+                  label={`All ${scopesWord(source, all.length)}`}
+                  checked={all.every(isOn)}
+                  indeterminate={all.some(isOn) && !all.every(isOn)}
+                  onChange={() => set(all, !all.every(isOn))}
                   disabled={!may}
                 />
               )}
@@ -123,7 +111,9 @@ function Choice({
                     <Checkbox
                       label={<bdi>{scope.name}</bdi>}
                       description={
-                        scope.config && scope.config.id !== config.id ? `has ${scope.config.name}` : undefined
+                        scope.scopeConfigName && scope.scopeConfigId !== config.id
+                          ? `has ${scope.scopeConfigName}`
+                          : undefined
                       }
                       checked={isOn(scope)}
                       onChange={() => set([scope], !isOn(scope))}
@@ -132,9 +122,9 @@ function Choice({
                   </li>
                 ))}
               </ul>
-              {count > shown.length && (
+              {all.length > shown.length && (
                 <p className="small quiet">
-                  {shown.length} of {count}: search for the others.
+                  {shown.length} of {all.length}: search for the others.
                 </p>
               )}
             </>
@@ -155,14 +145,3 @@ function Choice({
     </div>
   )
 }
-
-interface ScopeView {
-  readonly scope: Readonly<Record<string, unknown>>
-  readonly scopeConfig?: { readonly id: number; readonly name: string }
-}
-
-export const scopeOf = ({ scope: { idField, nameField } }: Source, { scope, scopeConfig }: ScopeView): Scope => ({
-  id: String(scope[idField]),
-  name: String(scope[nameField] || scope[idField]),
-  config: scopeConfig,
-})
