@@ -87,6 +87,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('GET', '/v1/storage', '/v1/health'),
       ...all('GET', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
       ...all('POST', '/plugins/jira/generate-regex', '/plugins/jira/apply-regex', '/v1/plans/preview'),
+      'POST /v1/patterns/match',
       ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/journal', '/:id/events'].map(
         (part) => `GET ${SWITCH}${part}`,
       ),
@@ -129,6 +130,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       'POST /v1/connections/:plugin/:connectionId/matches',
       ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
+      'GET /v1/names',
       'POST /plugins/webhook/connections',
       ...WEBHOOK_PLACES.flatMap((place) => [`PATCH ${place}`, `DELETE ${place}`]),
       ...['POST /plugins/customize/:table/fields', 'DELETE /plugins/customize/:table/fields/:field'],

@@ -12,6 +12,7 @@ import { fourKeyRoutes } from './four-keys.ts'
 import { installationRoutes } from './installation.ts'
 import { jiraRoutes } from './jira.ts'
 import { metricRoutes } from './metrics.ts'
+import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { overviewRoutes } from './overview.ts'
 import { pipelineRoutes } from './pipelines.ts'
@@ -49,6 +50,7 @@ const CORE: readonly Routes[] = [
   trafficRunRoutes,
   metricRoutes,
   fourKeyRoutes,
+  nameRoutes,
   jiraRoutes,
   webhookRoutes,
   customizeRoutes,
