@@ -207,7 +207,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     update: async (id, changes) =>
       whileChanging(
         await stored(id),
-        (before) => change(before, changes),
+        (before) => change(before, typeof changes === 'function' ? changes(before) : changes),
         () => stored(id),
       ),
     async addScopes(id, found) {

@@ -7,7 +7,9 @@ import { collectedRoutes } from './collected.ts'
 import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
+import { dataRoutes } from './data.ts'
 import { jiraRoutes } from './jira.ts'
+import { mappingRoutes } from './mappings.ts'
 import { metricRoutes } from './metrics.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { pipelineRoutes } from './pipelines.ts'
@@ -44,6 +46,8 @@ const CORE: readonly Routes[] = [
   jiraRoutes,
   webhookRoutes,
   customizeRoutes,
+  dataRoutes,
+  mappingRoutes,
   orgFileRoutes,
 ]
 
