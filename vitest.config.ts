@@ -7,7 +7,7 @@ export default defineConfig({
     setupFiles: ['tests/support/seed.ts'],
     env: { TZ: 'UTC' },
     // Tests wait for servers and processes more than they compute.
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Real servers on a loaded machine: a limit is there to end what hangs, never to judge speed.
     testTimeout: 120_000,
     hookTimeout: 120_000,

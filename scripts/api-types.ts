@@ -87,7 +87,12 @@ function operationType({ parameters = [], requestBody, responses = {} }: any): s
   const contentOf = (part: any) => (Object.values(part?.content ?? {}) as any[])[0]?.schema
   const success = Object.keys(responses).find((status) => status.startsWith('2'))
   const body = contentOf(requestBody)
-  const parts = [...inPlace('path'), ...inPlace('query'), ...(body ? [`body: ${typeOf(body)}`] : [])]
+  const parts = [
+    ...inPlace('path'),
+    ...inPlace('query'),
+    ...inPlace('header'),
+    ...(body ? [`body: ${typeOf(body)}`] : []),
+  ]
   return `{ ${[...parts, `answer: ${typeOf(contentOf(responses[success ?? '']))}`].join('; ')} }`
 }
 

@@ -63,13 +63,13 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
     projects: {
       ...reading(services.projects, 'list', 'get', 'exists'),
       create: (project) => recorded('create', 'project', project.name, nothing, (own) => own.projects.create(project)),
-      update: (name, changes) =>
+      update: (name, changes, seen) =>
         recorded(
           'update',
           'project',
           name,
           (own) => own.projects.get(name),
-          (own) => own.projects.update(name, changes),
+          (own) => own.projects.update(name, changes, seen),
         ),
       remove: (name) =>
         recorded(
@@ -92,13 +92,13 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
           nothing,
           (own) => own.blueprints.create(blueprint),
         ),
-      update: (id, changes) =>
+      update: (id, changes, seen) =>
         recorded(
           'update',
           'blueprint',
           id,
           (own) => own.blueprints.get(id),
-          (own) => own.blueprints.update(id, changes),
+          (own) => own.blueprints.update(id, changes, seen),
         ),
       addScopes: (id, found) =>
         recorded(
@@ -127,13 +127,13 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
           nothing,
           (own) => own.connections.create(plugin, values),
         ),
-      update: (plugin, id, values) =>
+      update: (plugin, id, values, seen) =>
         recorded(
           'update',
           `${plugin} connection`,
           id,
           (own) => own.connections.get(plugin, id),
-          (own) => own.connections.update(plugin, id, values),
+          (own) => own.connections.update(plugin, id, values, seen),
         ),
       remove: (plugin, id) =>
         recorded(
@@ -154,13 +154,13 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
         recorded('update', `${plugin} scopes`, connectionId, nothing, (own) =>
           own.scopes.add(plugin, connectionId, sent),
         ),
-      update: (plugin, connectionId, id, changes) =>
+      update: (plugin, connectionId, id, changes, seen) =>
         recorded(
           'update',
           `${plugin} scope`,
           `${connectionId}:${id}`,
           async (own) => (await own.scopes.get(plugin, connectionId, id)).scope,
-          (own) => own.scopes.update(plugin, connectionId, id, changes),
+          (own) => own.scopes.update(plugin, connectionId, id, changes, seen),
         ),
       // Goes on over many transactions, and records them itself.
       remove: services.scopes.remove,
@@ -175,13 +175,13 @@ export function audited(actor: Actor, context: ServiceContext, build: (context: 
           nothing,
           (own) => own.scopeConfigs.create(plugin, connectionId, values),
         ),
-      update: (plugin, connectionId, id, values) =>
+      update: (plugin, connectionId, id, values, seen) =>
         recorded(
           'update',
           `${plugin} scope config`,
           id,
           (own) => own.scopeConfigs.get(plugin, connectionId, id),
-          (own) => own.scopeConfigs.update(plugin, connectionId, id, values),
+          (own) => own.scopeConfigs.update(plugin, connectionId, id, values, seen),
         ),
       remove: (plugin, connectionId, id) =>
         recorded(

@@ -13,6 +13,7 @@ import { blueprintTicks } from '../system/runs.ts'
 import { deletePlans, LONGEST_SHOWN, readPlans, type StoredPlans, writePlans } from './plan/stored-plans.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
 import { deleteRows, findRow, type Ids, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
+import { laterThan } from './versions.ts'
 
 export type BlueprintRow = RowOf<typeof blueprints>
 
@@ -131,9 +132,6 @@ export function joinBlueprints(rows: readonly BlueprintRow[], parts: BlueprintPa
 }
 
 export type UnsavedBlueprint = Omit<Blueprint, 'id' | 'createdAt' | 'updatedAt' | 'problem'>
-
-/** Never the same moment twice, so that two versions differ. */
-export const laterThan = (moment: Date) => new Date(Math.max(Date.now(), Number(moment) + 1))
 
 /** Holds the row until the transaction ends. */
 async function requireUnchanged(transaction: Queries, { id, updatedAt }: Blueprint): Promise<void> {

@@ -36,6 +36,7 @@ import type { BlueprintService, ServiceContext } from './services.ts'
 import { unknownPlugin } from './sources.ts'
 import { findRow, type Queries, selectPage, selectRows } from './store.ts'
 import { unknownProject } from './unknown-project.ts'
+import { ChangedError, isStale } from './versions.ts'
 
 const DEFAULTS: UnsavedBlueprint = {
   name: '',
@@ -204,10 +205,13 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     },
     create: async (blueprint) => save(changed(DEFAULTS, { ...blueprint, ...plansIn(blueprint) })),
     get: async (id) => shown(await stored(id)),
-    update: async (id, changes) =>
+    update: async (id, changes, seen) =>
       whileChanging(
         await stored(id),
-        (before) => change(before, typeof changes === 'function' ? changes(before) : changes),
+        (before) => {
+          if (isStale(before.updatedAt, seen)) throw new ChangedError(`Blueprint ${before.name}`, shown(before))
+          return change(before, typeof changes === 'function' ? changes(before) : changes)
+        },
         () => stored(id),
       ),
     async addScopes(id, found) {

@@ -12,6 +12,7 @@ import type { ConnectionService, ServiceContext } from './services.ts'
 import { checkSettings, maskSettings, openSettings, pickNames, requireReadable, sealSettings } from './settings.ts'
 import { type Connected, connectedNamed } from './sources.ts'
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
+import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 const LONGEST_NAME = 100
 
@@ -36,9 +37,9 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
   })
   const masked = (owner: Connected, row: any): Connection => maskSettings(owner.fields, open(owner, row)) as Connection
 
-  async function stored(plugin: string, id: number) {
+  async function stored(plugin: string, id: number, find = findRow) {
     const owner = connected(plugin)
-    const row = await findRow(kysely, owner.table, { id })
+    const row = await find(kysely, owner.table, { id })
     if (!row) throw new UserError(`There is no ${plugin} connection ${id}.`, { status: 404 })
     return open(owner, row)
   }
@@ -60,7 +61,9 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     }
     const id = await database.transaction(async (inside) => {
       const saved = before?.id ?? (await insertRow(inside.kysely, table, row))
-      if (before) await updateRows(inside.kysely, table, { id: saved }, row)
+      if (before) {
+        await updateRows(inside.kysely, table, { id: saved }, { ...row, updated_at: laterThan(before.updatedAt) })
+      }
       if (feed) await write(inside, feed.scopes({ id: saved, name }))
       return saved
     })
@@ -84,9 +87,15 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     async get(plugin, id) {
       return maskSettings(connected(plugin).fields, await stored(plugin, id)) as Connection
     },
-    update(plugin, id, values) {
-      const { source } = connected(plugin)
-      const change = async () => save(plugin, values, await stored(plugin, id))
+    update(plugin, id, values, seen) {
+      const { source, fields } = connected(plugin)
+      const change = async () => {
+        const before = await stored(plugin, id, holdRow)
+        if (isStale(before.updatedAt, seen)) {
+          throw new ChangedError(`Connection ${before.name}`, maskSettings(fields, before))
+        }
+        return save(plugin, values, before)
+      }
       // A task may be about to replace what is saved here.
       return source ? holdingTokens(database, source, id, change) : change()
     },

@@ -27,6 +27,7 @@ import {
   updateRows,
 } from './store.ts'
 import { unknownProject } from './unknown-project.ts'
+import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 export const LONGEST_PROJECT_NAME = 100
 /** Lists tell when and what is collected; one project shows the plan as well. */
@@ -49,8 +50,8 @@ export function projectService(
 ): ProjectService {
   const { kysely } = database
 
-  async function stored(name: string) {
-    const row = await findRow(kysely, projects, { name })
+  async function stored(name: string, find = findRow) {
+    const row = await find(kysely, projects, { name })
     if (!row) throw await unknownProject(kysely, name)
     return row
   }
@@ -139,15 +140,21 @@ export function projectService(
     },
     get,
     exists: async (name) => (await findRow(kysely, projects, { name })) !== undefined,
-    async update(name, { name: sent, description = '', metrics }) {
-      await stored(name)
+    async update(name, { name: sent, description = '', metrics }, seen) {
+      const before = await stored(name, holdRow)
+      if (isStale(before.updated_at, seen)) throw new ChangedError(`Project ${name}`, await get(name))
       const newName = sent === undefined ? name : checkName(sent, LONGEST_PROJECT_NAME)
       if (newName !== name && (await findRow(kysely, projects, { name: newName }))) {
         throw new UserError(`There is already a project ${newName}: choose another name.`)
       }
       await retrying(database, () =>
         kysely.transaction().execute(async (transaction) => {
-          await updateRows(transaction, projects, { name }, { name: newName, description })
+          await updateRows(
+            transaction,
+            projects,
+            { name },
+            { name: newName, description, updated_at: laterThan(before.updated_at) },
+          )
           if (newName !== name) {
             for (const table of [projectMetricSettings, blueprints, ...projectTables]) {
               await updateRows(transaction, table, { project_name: name }, { project_name: newName })

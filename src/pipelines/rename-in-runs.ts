@@ -2,11 +2,11 @@
 import type { Secrets } from '../secrets.ts'
 import { pipelines, tasks } from '../system/pipelines.ts'
 import { blueprints, plans } from '../system/projects.ts'
-import { laterThan } from './blueprint-rows.ts'
 import { ConflictError } from './guards.ts'
 import { createReader, openJson, openOptions, sealJson } from './sealed.ts'
 import { UNFINISHED } from './states.ts'
 import { equalTo, type Queries, selectRows, updateRows } from './store.ts'
+import { laterThan } from './versions.ts'
 
 /** Plans and options with the new name wherever they have the old one; undefined when they do not. */
 function renamed(value: unknown, from: string, to: string): unknown {

@@ -8,6 +8,7 @@ import type { ScopeConfigService, ServiceContext } from './services.ts'
 import { checkSettings, pickNames, requireReadable, sealSettings } from './settings.ts'
 import { publicScope, publicScopeConfig, scopeKey, scopeTitle, sourceNamed } from './sources.ts'
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
+import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 const LONGEST_NAME = 255
 
@@ -18,9 +19,9 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
     return { source, table: settingsTables(source).scopeConfigs }
   }
 
-  async function stored(plugin: string, connectionId: number, id: number): Promise<ScopeConfig> {
+  async function stored(plugin: string, connectionId: number, id: number, find = findRow): Promise<ScopeConfig> {
     const { source, table } = sourceOf(plugin)
-    const row = await findRow(kysely, table, { id, connection_id: connectionId })
+    const row = await find(kysely, table, { id, connection_id: connectionId })
     if (!row) throw new UserError(`Connection ${connectionId} has no scope config ${id}.`, { status: 404 })
     return publicScopeConfig(source, row, secrets)
   }
@@ -45,7 +46,7 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
     const sealed = sealSettings(source.scopeConfig.fields, values, secrets)
     const row = { name, connection_id: connectionId, entities: entities ?? [], ...sealed }
     const id = before?.id ?? (await insertRow(kysely, table, row))
-    if (before) await updateRows(kysely, table, { id }, row)
+    if (before) await updateRows(kysely, table, { id }, { ...row, updated_at: laterThan(before.updatedAt) })
     return stored(plugin, connectionId, id)
   }
 
@@ -58,9 +59,12 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
       return rows.map((row) => publicScopeConfig(source, row, secrets))
     },
     create: (plugin, connectionId, values) => save(plugin, connectionId, values),
-    get: stored,
-    update: async (plugin, connectionId, id, values) =>
-      save(plugin, connectionId, values, await stored(plugin, connectionId, id)),
+    get: (plugin, connectionId, id) => stored(plugin, connectionId, id),
+    async update(plugin, connectionId, id, values, seen) {
+      const before = await stored(plugin, connectionId, id, holdRow)
+      if (isStale(before.updatedAt, seen)) throw new ChangedError(`Scope config ${before.name}`, before)
+      return save(plugin, connectionId, values, before)
+    },
     async remove(plugin, connectionId, id) {
       const { source, table } = sourceOf(plugin)
       const config = await stored(plugin, connectionId, id)

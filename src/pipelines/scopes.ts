@@ -31,6 +31,7 @@ import {
   updateRows,
 } from './store.ts'
 import { leasesOfScope } from './task-leases.ts'
+import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 const LONGEST_PAGE = 1000
 
@@ -65,16 +66,16 @@ export function scopeService({ database, plugins, secrets, actor = NOBODY }: Ser
     if (!config) throw new UserError(`Connection ${connectionId} has no scope config ${id}.`)
   }
 
-  async function stored(plugin: string, connectionId: number, scopeId: string) {
+  async function stored(plugin: string, connectionId: number, scopeId: string, find = findRow) {
     const source = sourceNamed(plugins, plugin)
     const { columns } = source.scope.table
     const key = scopeKey(source)
     const isNumber = columns[key].kind === 'bigint' || columns[key].kind === 'integer'
     const isPossible = !isNumber || (/^\d{1,19}$/.test(scopeId) && BigInt(scopeId) < 2n ** 63n)
     const where = { connection_id: connectionId, [key]: scopeId }
-    const row = isPossible && (await findRow(kysely, source.scope.table, where))
+    const row = isPossible && (await find(kysely, source.scope.table, where))
     if (!row) throw new UserError(`Connection ${connectionId} has no scope ${scopeId}.`, { status: 404 })
-    return { source, row, where }
+    return { source, row: row as typeof row & { readonly updated_at: Date }, where }
   }
 
   async function viewsOf(source: PluginSpec, rows: readonly any[], withBlueprints: boolean): Promise<ScopeView[]> {
@@ -199,11 +200,14 @@ export function scopeService({ database, plugins, secrets, actor = NOBODY }: Ser
       const [view] = await viewsOf(source, [row], withBlueprints)
       return view as ScopeView
     },
-    async update(plugin, connectionId, scopeId, changes) {
-      const { source, where } = await stored(plugin, connectionId, scopeId)
+    async update(plugin, connectionId, scopeId, changes, seen) {
+      const { source, row, where } = await stored(plugin, connectionId, scopeId, holdRow)
+      if (isStale(row.updated_at, seen)) {
+        throw new ChangedError(`Scope ${scopeTitle(source, row)}`, publicScope(source, row))
+      }
       const { [scopeKey(source)]: _key, ...values } = columnsOf(source, changes)
       await requireScopeConfig(source, connectionId, values.scope_config_id)
-      await updateRows(kysely, source.scope.table, where, values)
+      await updateRows(kysely, source.scope.table, where, { ...values, updated_at: laterThan(row.updated_at) })
       return publicScope(source, (await stored(plugin, connectionId, scopeId)).row)
     },
     async remove(plugin, connectionId, scopeId, { dataOnly = false } = {}) {

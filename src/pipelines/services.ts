@@ -55,6 +55,9 @@ export interface Listed<Item> {
   readonly items: readonly Item[]
 }
 
+/** When a record was last changed as far as the sender knows: refused (412) when somebody changed it since. */
+export type Seen = Date | undefined
+
 export interface ProjectService {
   /** Newest first, with the last pipeline of each. */
   list(filter?: Paged & { readonly keyword?: string; readonly names?: readonly string[] }): Promise<Listed<Project>>
@@ -71,6 +74,7 @@ export interface ProjectService {
   update(
     name: string,
     changes: { readonly name?: string; readonly description?: string; readonly metrics?: readonly Metric[] },
+    seen?: Seen,
   ): Promise<Project>
   /** Refused while a pipeline of its blueprint is unfinished (409). */
   remove(name: string): Promise<void>
@@ -90,7 +94,11 @@ export interface BlueprintService {
   create(blueprint: NewBlueprint): Promise<Blueprint>
   get(id: number): Promise<Blueprint>
   /** Of the blueprint as it is then: what others change meanwhile stays, but for the same fields. */
-  update(id: number, changes: BlueprintChanges | ((before: Blueprint) => BlueprintChanges)): Promise<Blueprint>
+  update(
+    id: number,
+    changes: BlueprintChanges | ((before: Blueprint) => BlueprintChanges),
+    seen?: Seen,
+  ): Promise<Blueprint>
   /** Connections and scopes that `found` names for the blueprint as it is join it; gives it as stored, plans in clear. */
   addScopes(
     id: number,
@@ -167,7 +175,7 @@ export interface ConnectionService {
   create(plugin: string, values: Settings): Promise<Connection>
   get(plugin: string, id: number): Promise<Connection>
   /** Absent keys keep their value, null resets, an empty or masked secret keeps the stored one. */
-  update(plugin: string, id: number, values: Settings): Promise<Connection>
+  update(plugin: string, id: number, values: Settings, seen?: Seen): Promise<Connection>
   /** Of a source refused (409) while used by a blueprint, while it has scopes, or while a pipeline runs. */
   remove(plugin: string, id: number): Promise<Connection>
   /** With its secrets in clear, for a connection test or a request; `overrides` go over the stored values. */
@@ -189,7 +197,7 @@ export interface ScopeService {
     filter?: Paged & { readonly searchTerm?: string; readonly blueprints?: boolean },
   ): Promise<Listed<ScopeView>>
   get(plugin: string, connectionId: number, scopeId: string, options?: { blueprints?: boolean }): Promise<ScopeView>
-  update(plugin: string, connectionId: number, scopeId: string, changes: Settings): Promise<Scope>
+  update(plugin: string, connectionId: number, scopeId: string, changes: Settings, seen?: Seen): Promise<Scope>
   /** With everything that was collected for it, or only that. */
   remove(plugin: string, connectionId: number, scopeId: string, options?: { dataOnly?: boolean }): Promise<Scope>
   latestSyncState(
@@ -203,7 +211,7 @@ export interface ScopeConfigService {
   list(plugin: string, connectionId: number): Promise<readonly ScopeConfig[]>
   create(plugin: string, connectionId: number, values: Settings): Promise<ScopeConfig>
   get(plugin: string, connectionId: number, id: number): Promise<ScopeConfig>
-  update(plugin: string, connectionId: number, id: number, values: Settings): Promise<ScopeConfig>
+  update(plugin: string, connectionId: number, id: number, values: Settings, seen?: Seen): Promise<ScopeConfig>
   /** Refused (409) while a scope uses it or a pipeline runs. */
   remove(plugin: string, connectionId: number, id: number): Promise<ScopeConfig>
   /** Of another scope config than `id`, in any connection: clients of the reference expect that to be refused. */
@@ -228,6 +236,8 @@ export interface CollectedFilter {
   readonly scopeId?: string | undefined
 }
 interface OfScope {
+  /** Whose connection it is of; another plugin may have worked for it. */
+  readonly source: string
   readonly connectionId: number
   readonly scopeId: string
   readonly scopeName: string

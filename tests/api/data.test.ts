@@ -59,6 +59,16 @@ describeEachDatabase('data', (test) => {
     await jira?.stop()
   })
 
+  it('finds scopes by their names', async () => {
+    const found = async (keyword: string) =>
+      (await api.ask('GET', `/v1/data/scopes?${new URLSearchParams({ keyword })}`)).body.scopes
+    expect(await found('sho')).toEqual([
+      { ...place, pluginTitle: 'Jira', connectionName: 'tickets', scopeName: 'Shop' },
+    ])
+    expect(await found('%')).toEqual([])
+    expect(await found('')).toHaveLength(1)
+  })
+
   it('lists the tables of a scope with counts and where their rows come from', async () => {
     const { tables } = await get('/v1/data/tables')
     const found = new Map<string, any>(tables.map((each: any) => [each.name, each]))
@@ -178,9 +188,9 @@ describeEachDatabase('data', (test) => {
     expect(columns.at(-1)).toMatchObject({ name: 'x_points' })
     expect(rows.map(({ cells }: any) => cells.x_points)).toEqual([3, 5.5, null])
 
-    const listed = await api.ask('GET', '/v1/mappings')
-    expect(listed.body).toEqual(added.body)
-    const [{ table, field: name, rawTable, rawParams }] = listed.body.mappings
+    const listed = await api.ask('GET', '/v1/fields')
+    expect(listed.body).toMatchObject({ count: 1, fields: [{ ...field, filledBy: added.body.mappings }] })
+    const [{ table, field: name, rawTable, rawParams }] = added.body.mappings
     const which = new URLSearchParams({ table, field: name, rawTable, rawParams })
     expect((await api.ask('DELETE', `${mappings}?${which}`)).body).toEqual({ count: 0, mappings: [] })
     expect((await api.ask('DELETE', `${mappings}?${which}`)).status).toBe(404)

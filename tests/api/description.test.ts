@@ -121,8 +121,8 @@ describeEachDatabase('the description', (test) => {
       expect(operation.security.length, where).toBeGreaterThan(0)
       for (const each of operation.security.flatMap(Object.keys)) expect(schemes).toContain(each)
       for (const status of [400, 401, 403, 405, 429, 503]) expect(operation.responses[status], where).toBeDefined()
-      for (const { name, schema } of operation.parameters) {
-        expect(name, where).toMatch(/^\w+$/)
+      for (const { in: place, name, schema } of operation.parameters) {
+        expect(name, where).toMatch(place === 'header' ? /^[\w-]+$/ : /^\w+$/)
         expect(typeof schema, where).toBe('object')
       }
     }

@@ -1,6 +1,6 @@
 /** A made-up source over real HTTP, with a clock of its own, and a plugin that uses what the kit offers for collecting. */
+
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
@@ -19,6 +19,7 @@ import { kitTables } from '../../src/plugin-kit/tables.ts'
 import { epochMilliseconds, localTime } from '../../src/plugin-kit/times.ts'
 import { systemTables } from '../../src/system/index.ts'
 import type { TestDatabase } from '../support/databases.ts'
+import { listening } from '../support/listening.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const { table, entityMaker } = pluginKit('madeup')
@@ -224,15 +225,7 @@ export async function startMadeUpSource(): Promise<MadeUpSource> {
     response.writeHead(isKnown ? 304 : status, { 'content-type': 'application/json', ...headers })
     response.end(isKnown ? undefined : (text ?? JSON.stringify(body)))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return Object.assign(source, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  })
+  return Object.assign(source, await listening(server))
 }
 
 export const items = (count: number, first = 1): Item[] =>

@@ -1,11 +1,12 @@
 /** A made-up source whose refresh tokens are good once: a second use takes all tokens away. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { definePlugin } from '../../src/plugin-kit/define-plugin.ts'
 import type { PluginSpec } from '../../src/plugin-kit/plugin.ts'
 import { rotatingFields } from '../../src/plugin-kit/rotating-tokens.ts'
 import type { TaskRun } from '../../src/plugin-kit/subtask.ts'
 import { createSecrets } from '../../src/secrets.ts'
+import { listening } from '../support/listening.ts'
 import { items, madeUpSpec } from './made-up.ts'
 
 export const rotatingSpec: PluginSpec = {
@@ -115,13 +116,5 @@ export async function startRotatingSource(): Promise<RotatingSource> {
     const found = items(3)
     return send(200, url.pathname.endsWith('/stories') ? { total: found.length, items: found } : { id: 7 })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return Object.assign(source, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  })
+  return Object.assign(source, await listening(server))
 }

@@ -2,21 +2,25 @@ import type { Operations } from './description.ts'
 
 export type Operation = keyof Operations
 export type AnswerTo<Name extends Operation> = Operations[Name]['answer']
-/** What an operation takes beside its name: values in the path, the query, the body. */
+/** What an operation takes beside its name: values in the path, the query, headers, the body. */
 export type Given<Name extends Operation> = Omit<Operations[Name], 'answer'>
 
 /** An answer that is none: the server's own sentence says what to change. */
 export class Refused extends Error {
   readonly status: number
-  constructor(message: string, status: number) {
+  /** What goes with the sentence, such as a record as it is now. */
+  readonly data: unknown
+  constructor(message: string, status: number, data: unknown = null) {
     super(message)
     this.status = status
+    this.data = data
   }
 }
 
 interface Parts {
   readonly path?: Readonly<Record<string, unknown>>
   readonly query?: Readonly<Record<string, unknown>>
+  readonly header?: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
@@ -41,7 +45,7 @@ export async function ask<Name extends Operation>(
   ...[given, signal]: Rest<Given<Name>>
 ): Promise<AnswerTo<Name>> {
   const [method, template] = operation.split(' ') as [string, string]
-  const { body, ...parts } = (given ?? {}) as Parts
+  const { body, header, ...parts } = (given ?? {}) as Parts
   const response = await fetch(addressOf(template, parts), {
     method,
     signal: signal ?? null,
@@ -49,6 +53,7 @@ export async function ask<Name extends Operation>(
       accept: 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(method !== 'GET' && proofOfPage()),
+      ...header,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
@@ -58,7 +63,11 @@ export async function ask<Name extends Operation>(
   const text = await response.text()
   const answer = text === '' ? undefined : parsed(text)
   if (response.ok) return answer as AnswerTo<Name>
-  throw new Refused(sentenceOf(answer, response.status), response.status)
+  throw new Refused(
+    sentenceOf(answer, response.status),
+    response.status,
+    (answer as { data?: unknown } | undefined)?.data,
+  )
 }
 
 function parsed(text: string): unknown {

@@ -80,8 +80,8 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ),
       ...['/scope-configs', '/scope-configs/:scopeConfigId'].map((part) => `GET ${CONNECTION}${part}`),
       ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES),
-      ...['tables', 'rows', 'record', 'paths', 'values'].map((part) => `GET /v1/data/${part}`),
-      ...all('GET', '/v1/mappings', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
+      ...['scopes', 'tables', 'rows', 'record', 'paths', 'values'].map((part) => `GET /v1/data/${part}`),
+      ...all('GET', '/v1/fields', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
       ...all('POST', '/plugins/jira/generate-regex', '/plugins/jira/apply-regex', '/v1/plans/preview'),
       ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/journal', '/:id/events'].map(
         (part) => `GET ${SWITCH}${part}`,

@@ -6,6 +6,7 @@ import { blueprintChanges, blueprintFields, EXAMPLE_PLAN, READ_ONLY } from '../c
 import { answers, example, idParameter, paging, queryFlag, success } from '../contract/common.ts'
 import { body, flag, given, present, text } from '../contract/lenient.ts'
 import { blueprint, pipeline, planPreview } from '../contract/records.ts'
+import { unlessChanged } from '../contract/seen.ts'
 import { done } from '../envelope.ts'
 import { pipelineFilter } from './pipelines.ts'
 
@@ -70,11 +71,15 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
         tags,
         summary: 'Change a blueprint; lists are replaced whole',
         params: idParameter,
+        headers: unlessChanged,
         body: body(blueprintChanges, READ_ONLY),
-        response: answers(200, blueprint, 404, 409),
+        response: answers(200, blueprint, 404, 409, 412),
       },
     },
-    (request) => servicesFor(request).blueprints.update(request.params.id, present(request.body) as BlueprintChanges),
+    (request) => {
+      const changes = present(request.body) as BlueprintChanges
+      return servicesFor(request).blueprints.update(request.params.id, changes, request.headers['if-match'])
+    },
   )
   api.delete(
     '/blueprints/:id',

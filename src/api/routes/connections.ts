@@ -7,6 +7,7 @@ import type { PluginSpec, Settings } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { answers, id, REMOTE_FAILURES } from '../contract/common.ts'
 import { newConnection, sentConnection, shownConnection } from '../contract/plugin-fields.ts'
+import { unlessChanged } from '../contract/seen.ts'
 import { failureOf } from '../envelope.ts'
 import { patience, stopWith } from '../stream.ts'
 
@@ -61,11 +62,15 @@ export function connectionRoutes(
         tags,
         summary: `Change a ${title} connection; a masked or empty secret keeps the stored one`,
         params,
+        headers: unlessChanged,
         body: sent,
-        response: answers(200, shown, 404),
+        response: answers(200, shown, 404, 412),
       },
     },
-    (request) => servicesFor(request).connections.update(plugin, request.params.connectionId, request.body),
+    (request) => {
+      const { connectionId } = request.params
+      return servicesFor(request).connections.update(plugin, connectionId, request.body, request.headers['if-match'])
+    },
   )
   api.delete(
     `${base}/connections/:connectionId`,

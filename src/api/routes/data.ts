@@ -32,6 +32,28 @@ const counted = {
 
 export const dataRoutes: Routes = (api, { database, plugins }) => {
   const context = { database, plugins }
+  const scope = z
+    .object({
+      plugin: z.string(),
+      pluginTitle: z.string(),
+      connectionId: z.int(),
+      connectionName: z.string(),
+      scopeId: z.string().nullable().meta({ description: 'Null: of a connection without scopes.' }),
+      scopeName: z.string(),
+    })
+    .meta({ id: 'FoundScope' })
+  api.get(
+    '/v1/data/scopes',
+    {
+      schema: {
+        tags,
+        summary: 'Scopes of all connections by a part of their name, the first of them',
+        querystring: z.object({ keyword: bounded(255).optional() }),
+        response: answers(200, z.object({ scopes: z.array(scope) })),
+      },
+    },
+    async ({ query }) => ({ scopes: await findScopes(context, query.keyword) }),
+  )
   const table = z
     .object({
       name: z.string(),
@@ -63,8 +85,8 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
         response: answers(200, z.object({ columns: z.array(column), ...counted, rows: z.array(row) }), 404),
       },
     },
-    async ({ query: { table: name, search = '', page, pageSize, ...scope } }) =>
-      (await rowsOfScope(context, await marksOf(context, scope), { table: name, search, page, pageSize })) as any,
+    async ({ query: { table: name, search = '', page, pageSize, ...of } }) =>
+      (await rowsOfScope(context, await marksOf(context, of), { table: name, search, page, pageSize })) as any,
   )
   const record = z
     .object({
@@ -90,8 +112,8 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
         response: answers(200, record, 404),
       },
     },
-    async ({ query: { table: name, id: recordId, ...scope } }) =>
-      (await followRecord(context, await marksOf(context, scope), { table: name, id: recordId })) as any,
+    async ({ query: { table: name, id: recordId, ...of } }) =>
+      (await followRecord(context, await marksOf(context, of), { table: name, id: recordId })) as any,
   )
   const found = z
     .object({
@@ -114,8 +136,8 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
         response: answers(200, z.object({ records: z.int(), paths: z.array(found) }), 404),
       },
     },
-    async ({ query: { rawTable, ...scope } }) => {
-      const marks = await marksOf(context, scope)
+    async ({ query: { rawTable, ...of } }) => {
+      const marks = await marksOf(context, of)
       const records = await sampleRecords(context, marks, rawTable)
       const titles = await keyTitles(context, marks)
       const paths = pathsOf(records.map(({ document }) => document)).map((each) => ({
@@ -144,8 +166,8 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
         ),
       },
     },
-    async ({ query: { rawTable, table: name, path, dataType: type, ...scope } }) => {
-      const marks = await marksOf(context, scope)
+    async ({ query: { rawTable, table: name, path, dataType: type, ...of } }) => {
+      const marks = await marksOf(context, of)
       const records = await sampleRecords(context, marks, rawTable)
       return (await previewValues(database, {
         table: domainTable(name),

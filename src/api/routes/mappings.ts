@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts'
 import type { Blueprint, BlueprintChanges } from '../../pipelines/records.ts'
 import { marksOf } from '../../pipelines/scope-layers.ts'
 import { isRawTable } from '../../plugin-kit/raw.ts'
-import { domainTable, withFields } from '../../plugins/customize/fields.ts'
+import { allFields, domainTable, withFields } from '../../plugins/customize/fields.ts'
 import { mappingsIn, requireMapping, withMapping, withoutMapping } from '../../plugins/customize/mappings.ts'
 import type { Routes } from '../api.ts'
 import { answers, idParameter, LARGEST_PAGE } from '../contract/common.ts'
@@ -53,13 +53,34 @@ function patternOf(params: string): string {
 }
 
 export const mappingRoutes: Routes = (api, { database, plugins, services, servicesFor }) => {
+  const ownField = z
+    .object({
+      table: z.string(),
+      columnName: z.string(),
+      displayName: z.string(),
+      dataType: z.string(),
+      description: z.string(),
+      filledBy: z.array(mapping),
+    })
+    .meta({ id: 'OwnField', description: 'A field that somebody added to a domain table, and what fills it.' })
   api.get(
-    '/v1/mappings',
-    { schema: { tags, summary: 'Which fields are filled by which blueprints', response: answers(200, listed) } },
+    '/v1/fields',
+    {
+      schema: {
+        tags,
+        summary: 'Fields that were added to domain tables, and what fills them',
+        response: answers(200, z.object({ count: z.int(), fields: z.array(ownField) })),
+      },
+    },
     async () => {
       const { items } = await services.blueprints.list({ pageSize: LARGEST_PAGE })
       const mappings = items.flatMap(shown)
-      return { count: mappings.length, mappings }
+      const fields = (await allFields(database)).map(({ table, isCustomizedField: _, ...field }) => ({
+        table,
+        ...field,
+        filledBy: mappings.filter((each) => each.table === table && each.field === field.columnName),
+      }))
+      return { count: fields.length, fields }
     },
   )
   const answer = (blueprint: Blueprint) => {

@@ -6,6 +6,7 @@ import { blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
 import { answers, example, paging, success } from '../contract/common.ts'
 import { body, change, flag, given, longText, present, text } from '../contract/lenient.ts'
 import { project } from '../contract/records.ts'
+import { unlessChanged } from '../contract/seen.ts'
 import { done } from '../envelope.ts'
 
 const option = z.any().meta({
@@ -107,18 +108,21 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
         tags,
         summary: 'Change a project; a description that is left out is cleared',
         params: named,
+        headers: unlessChanged,
         body: changed,
-        response: answers(201, project, 404, 409),
+        response: answers(201, project, 404, 409, 412),
       },
     },
     async (request, reply) => {
       const { name, description, metrics: sent } = request.body
-      const saved = await servicesFor(request).projects.update(request.params.projectName, {
+      const changes = {
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description }),
         // Clients of the reference send an empty list for "as they are".
         ...(sent?.length && { metrics: metricsOf(sent) }),
-      })
+      }
+      const { projects } = servicesFor(request)
+      const saved = await projects.update(request.params.projectName, changes, request.headers['if-match'])
       return reply.code(201).send(saved)
     },
   )

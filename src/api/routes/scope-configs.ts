@@ -3,6 +3,7 @@ import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { answers, id } from '../contract/common.ts'
 import { newScopeConfig, sentScopeConfig, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { unlessChanged } from '../contract/seen.ts'
 import { connectionParameter } from './connections.ts'
 
 /** Rules by which the scopes of a data source are understood. */
@@ -55,14 +56,16 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         tags,
         summary: `Change a ${title} scope config`,
         params,
+        headers: unlessChanged,
         body: sent,
-        response: answers(200, shown, 404),
+        response: answers(200, shown, 404, 412),
       },
     },
     async (request) => {
       const { connectionId, scopeConfigId } = request.params
       await services.scopeConfigs.requireFreeName(plugin, request.body.name, scopeConfigId)
-      return servicesFor(request).scopeConfigs.update(plugin, connectionId, scopeConfigId, request.body)
+      const seen = request.headers['if-match']
+      return servicesFor(request).scopeConfigs.update(plugin, connectionId, scopeConfigId, request.body, seen)
     },
   )
   api.delete(

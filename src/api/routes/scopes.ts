@@ -13,6 +13,7 @@ import {
 } from '../contract/common.ts'
 import { present } from '../contract/lenient.ts'
 import { exampleScope, sentScope, shownScope, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { unlessChanged } from '../contract/seen.ts'
 import { connectionParameter } from './connections.ts'
 
 const scopeParameter = z.object({ connectionId: id, scopeId: z.string() })
@@ -91,13 +92,20 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
         tags,
         summary: `Change a scope (${what}); scopeConfigId null detaches its scope config`,
         params: scopeParameter,
+        headers: unlessChanged,
         body: sent,
-        response: answers(200, shown, 404),
+        response: answers(200, shown, 404, 412),
       },
     },
     (request) => {
       const { connectionId, scopeId } = request.params
-      return servicesFor(request).scopes.update(plugin, connectionId, scopeId, request.body)
+      return servicesFor(request).scopes.update(
+        plugin,
+        connectionId,
+        scopeId,
+        request.body,
+        request.headers['if-match'],
+      )
     },
   )
   api.delete(

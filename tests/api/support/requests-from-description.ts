@@ -41,17 +41,19 @@ const anyValue = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 )
 
+/** Follows the references of a description to what they name. */
+export const resolver = (document: any) => {
+  const resolve = (schema: any): any => {
+    if (!schema?.$ref) return schema
+    const parts: string[] = schema.$ref.slice(2).split('/')
+    return resolve(parts.reduce((at: any, part) => at[part], document))
+  }
+  return resolve
+}
+
 /** `local` is an address of this machine: nothing else may be asked. */
 export function generatedRequests(document: any, local: string): fc.Arbitrary<GeneratedRequest> {
-  const resolve = (schema: any): any =>
-    schema?.$ref
-      ? resolve(
-          schema.$ref
-            .slice(2)
-            .split('/')
-            .reduce((at: any, part: string) => at[part], document),
-        )
-      : schema
+  const resolve = resolver(document)
   const addresses = fc.constantFrom(local, `${local}/`, 'ftp://127.0.0.1/', 'nonsense', '', 'http://169.254.169.254/')
 
   function valid(given: any, name = '', depth = 0): fc.Arbitrary<unknown> {

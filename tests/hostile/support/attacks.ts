@@ -1,4 +1,5 @@
 /** Requests that are too long, too wide, too deep or of the wrong kind, made from the description: of every route, for nothing. */
+import { resolver } from '../../api/support/requests-from-description.ts'
 
 export interface Attack {
   readonly name: string
@@ -23,15 +24,7 @@ const WRONG: readonly unknown[] = [null, true, -1, 1e300, '', 'x', [], {}, [[]],
 type Schema = Readonly<Record<string, any>>
 
 export function attacksOf(document: any): readonly Attack[] {
-  const resolve = (schema: Schema = {}): Schema =>
-    schema.$ref
-      ? resolve(
-          schema.$ref
-            .slice(2)
-            .split('/')
-            .reduce((at: any, part: string) => at[part], document),
-        )
-      : schema
+  const resolve = (schema: Schema = {}): Schema => resolver(document)(schema)
   return Object.entries<Record<string, any>>(document.paths).flatMap(([template, operations]) =>
     Object.entries(operations).flatMap(([method, operation]) => {
       const parameters: any[] = operation.parameters ?? []
