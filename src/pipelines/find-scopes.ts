@@ -27,9 +27,10 @@ export async function findScopes(
     const title = source?.title ?? feed?.title ?? name
     const connections = await selectRows(kysely, table, (query) => query.orderBy('id'))
     if (!source) {
-      for (const { id, name: connectionName } of connections) {
-        if (!String(connectionName).toLowerCase().includes(wanted)) continue
-        const place = { plugin: name, pluginTitle: title, connectionId: id, connectionName, scopeId: null }
+      for (const row of connections) {
+        const connectionName = String(row.name)
+        if (!connectionName.toLowerCase().includes(wanted)) continue
+        const place = { plugin: name, pluginTitle: title, connectionId: Number(row.id), connectionName, scopeId: null }
         found.push({ ...place, scopeName: connectionName })
       }
       continue

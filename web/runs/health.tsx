@@ -136,9 +136,7 @@ function Gaps({ receipts, filter }: { readonly receipts: readonly Receipt[]; rea
               <h3 className="cut" title={receipt.scopeName}>
                 {receipt.scopeName} <span className="faint">· {stepWords(receipt.subtask)}</span>
               </h3>
-              {receipt.gaps.length === 0 && receipt.message && (
-                <p className="quiet small message">{receipt.message}</p>
-              )}
+              {receipt.gaps.length === 0 && receipt.message && <p className="quiet small message">{receipt.message}</p>}
               {receipt.gaps.slice(0, 5).map((gap) => (
                 <p key={`${gap.kind} ${gap.address} ${gap.reason}`} className="quiet small message">
                   {gapSentence(gap)}
@@ -219,7 +217,14 @@ function Aside({ filter }: { readonly filter: HealthFilter }) {
                         <Moment at={record.updatedAt} />
                       </td>
                       <td className="right" style={{ whiteSpace: 'nowrap' }}>
-                        <Link to="/data" search={{ ...scopeOf(record), table: record.rawTable, record: `${record.rawTable}:${record.rawId}` }}>
+                        <Link
+                          to="/data"
+                          search={{
+                            ...scopeOf(record),
+                            table: record.rawTable,
+                            record: `${record.rawTable}:${record.rawId}`,
+                          }}
+                        >
                           Show record
                         </Link>{' '}
                         {may && (

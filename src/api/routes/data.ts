@@ -1,5 +1,6 @@
 /** What is stored, for people who look at it: the rows of a scope in each layer, and one record through all of them. */
 import { z } from 'zod'
+import { findScopes } from '../../pipelines/find-scopes.ts'
 import { LARGEST_PAGE, marksOf, rowsOfScope, tablesOfScope } from '../../pipelines/scope-layers.ts'
 import { followRecord, keyTitles, sampleRecords } from '../../pipelines/scope-records.ts'
 import { domainTable, FIELD_TYPES, type FieldType } from '../../plugins/customize/fields.ts'
