@@ -14,18 +14,28 @@ export interface FoundScope {
   readonly scopeName: string
 }
 
+export interface ScopeFilter {
+  readonly keyword?: string | undefined
+  readonly plugin?: string | undefined
+  readonly connectionId?: number | undefined
+  readonly scopeId?: string | undefined
+}
+
 const MOST = 50
 
 export async function findScopes(
   { database: { kysely }, plugins }: Pick<ServiceContext, 'database' | 'plugins'>,
-  keyword = '',
+  { keyword = '', plugin, connectionId: wantedConnection, scopeId }: ScopeFilter,
 ): Promise<FoundScope[]> {
   const wanted = keyword.trim().toLowerCase()
   const pattern = `%${wanted.replace(/[!%_]/g, '!$&')}%`
   const found: FoundScope[] = []
   for (const { name, table, source, feed } of allConnected(plugins)) {
+    if (plugin !== undefined && name !== plugin) continue
     const title = source?.title ?? feed?.title ?? name
-    const connections = await selectRows(kysely, table, (query) => query.orderBy('id'))
+    const connections = await selectRows(kysely, table, (query) =>
+      wantedConnection === undefined ? query.orderBy('id') : query.where('id', '=', wantedConnection),
+    )
     if (!source) {
       for (const row of connections) {
         const connectionName = String(row.name)
@@ -36,14 +46,15 @@ export async function findScopes(
       continue
     }
     const names = new Map(connections.map((row) => [Number(row.id), String(row.name)]))
+    const isWanted = (row: Record<string, any>) => scopeId === undefined || String(row[scopeKey(source)]) === scopeId
     const rows = await selectRows(kysely, source.scope.table, (query) =>
-      query
+      (wantedConnection === undefined ? query : query.where('connection_id', '=', wantedConnection))
         .where(sql<boolean>`lower(${sql.ref(titleColumn(source))}) like ${pattern} escape '!'`)
         .orderBy(titleColumn(source))
         .orderBy('connection_id')
-        .limit(MOST),
+        .$if(scopeId === undefined, (all) => all.limit(MOST)),
     )
-    for (const row of rows) {
+    for (const row of rows.filter(isWanted)) {
       const connectionId = Number(row.connection_id)
       found.push({
         plugin: name,

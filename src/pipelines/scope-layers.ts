@@ -112,7 +112,7 @@ export interface StoredTable {
   readonly meaning: string
   readonly count: number
   readonly isMore: boolean
-  /** The tables that its rows were made from. */
+  /** The raw tables that its rows were made from. */
   readonly origins: readonly string[]
 }
 
@@ -142,7 +142,7 @@ export async function tablesOfScope({ database }: Context, marks: ScopeMarks): P
         meaning: table.meaning,
         count: Math.min(count, MOST_ROWS),
         isMore: count > MOST_ROWS,
-        origins: own.flatMap(({ origin }) => (origin ? [origin] : [])).sort(),
+        origins: own.flatMap(({ origin }) => (isRawTable(origin) ? [origin] : [])).sort(),
       })
     }
   }

@@ -141,7 +141,7 @@ export interface Operations {
   'GET /plugins/customize/{table}/fields': { path: { readonly table: string }; answer: ReadonlyArray<Field> }
   'POST /plugins/customize/{table}/fields': { path: { readonly table: string }; body: { readonly columnName: string; readonly displayName: string; readonly dataType: ("varchar(255)" | "text" | "bigint" | "float" | "timestamp"); readonly description?: ((string | number | boolean) | null) }; answer: Field }
   'DELETE /plugins/customize/{table}/fields/{field}': { path: { readonly table: string; readonly field: string }; answer: Success }
-  'GET /v1/data/scopes': { query?: { readonly keyword?: string }; answer: { readonly scopes: ReadonlyArray<FoundScope> } }
+  'GET /v1/data/scopes': { query?: { readonly keyword?: string; readonly plugin?: string; readonly connectionId?: number; readonly scopeId?: string }; answer: { readonly scopes: ReadonlyArray<FoundScope> } }
   'GET /v1/data/tables': { query: { readonly plugin: string; readonly connectionId: number; readonly scopeId?: string }; answer: { readonly tables: ReadonlyArray<StoredTable> } }
   'GET /v1/data/rows': { query: { readonly plugin: string; readonly connectionId: number; readonly scopeId?: string; readonly page?: number; readonly pageSize?: number; readonly table: string; readonly search?: string }; answer: { readonly columns: ReadonlyArray<{ readonly name: string; readonly kind: string; readonly isKey: boolean }>; readonly count: number; readonly isMore: boolean; readonly rows: ReadonlyArray<StoredRow> } }
   'GET /v1/data/record': { query: { readonly plugin: string; readonly connectionId: number; readonly scopeId?: string; readonly table: string; readonly id: number }; answer: FollowedRecord }

@@ -36,8 +36,6 @@ export function DataPage() {
           place={view}
           onChange={(chosen) =>
             change({
-              plugin: undefined,
-              connectionId: undefined,
               scopeId: undefined,
               table: undefined,
               words: undefined,

@@ -24,8 +24,6 @@ export function MapFieldPage() {
           place={draft}
           onChange={(chosen) =>
             change({
-              plugin: undefined,
-              connectionId: undefined,
               scopeId: undefined,
               rawTable: undefined,
               path: undefined,

@@ -25,41 +25,51 @@ const labelOf = ({ pluginTitle, connectionName, scopeName, scopeId }: FoundScope
 
 interface ScopeSelectProps {
   readonly place: ScopePlace
-  readonly onChange: (place: WholePlace | undefined) => void
+  readonly onChange: (place: WholePlace) => void
 }
 
 /** Finds a scope of any connection by its name. */
 export function ScopeSelect({ place, onChange }: ScopeSelectProps) {
+  const given = wholePlace(place)
+  const named = useQuery({ ...question('GET /v1/data/scopes', { query: given ?? {} }), enabled: given !== undefined })
+  const chosen = named.data?.scopes[0] ?? (given && unnamed(given))
   const [words, setWords] = useState('')
   const [settled] = useDebouncedValue(words, 200)
+  // What is chosen is shown where one types; it is not looked for.
+  const keyword = chosen && settled === labelOf(chosen) ? '' : settled
   const found = useQuery({
-    ...question('GET /v1/data/scopes', { query: settled ? { keyword: settled.split(' · ')[0] as string } : {} }),
+    ...question('GET /v1/data/scopes', { query: keyword ? { keyword } : {} }),
     placeholderData: (before) => before,
   })
-  const given = wholePlace(place)
-  const value = given ? keyOf({ ...given, scopeId: given.scopeId ?? null }) : null
-  const options = (found.data?.scopes ?? []).map((scope) => ({ value: keyOf(scope), label: labelOf(scope), scope }))
-  const isListed = value === null || options.some((option) => option.value === value)
-  const data = options.map(({ value: each, label }) => ({ value: each, label }))
+  const scopes = found.data?.scopes ?? []
+  const isListed = chosen === undefined || scopes.some((each) => keyOf(each) === keyOf(chosen))
   return (
     <Select
       label="Scope"
       placeholder="Find a repository, board or connection"
-      data={isListed ? data : [{ value: value as string, label: nameOf(given) }, ...data]}
-      value={value}
+      data={(isListed ? scopes : [chosen, ...scopes]).map((scope) => ({ value: keyOf(scope), label: labelOf(scope) }))}
+      value={chosen ? keyOf(chosen) : null}
       onSearchChange={setWords}
-      onChange={(chosen) => {
-        const option = options.find((each) => each.value === chosen)
-        if (!option) return onChange(undefined)
-        const { plugin, connectionId, scopeId } = option.scope
+      onChange={(value) => {
+        const scope = scopes.find((each) => keyOf(each) === value)
+        if (!scope) return
+        const { plugin, connectionId, scopeId } = scope
         onChange({ plugin, connectionId, ...(scopeId !== null && { scopeId }) })
       }}
-      filter={({ options: all }) => all}
+      filter={({ options }) => options}
+      allowDeselect={false}
       searchable
       nothingFoundMessage="No scope has this name. Scopes are added on the page of a connection."
     />
   )
 }
 
-const nameOf = (place: WholePlace | undefined) =>
-  place ? [place.scopeId, place.plugin].filter(Boolean).join(' · ') : ''
+/** Before its name is known, or where it is there no longer. */
+const unnamed = ({ plugin, connectionId, scopeId }: WholePlace): FoundScope => ({
+  plugin,
+  pluginTitle: plugin,
+  connectionId,
+  connectionName: String(connectionId),
+  scopeId: scopeId ?? null,
+  scopeName: scopeId ?? '',
+})

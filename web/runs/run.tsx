@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, useMemo, useRef } from 'react'
 import { ask } from '../api/ask.ts'
 import type { Pipeline, Task, TaskSubject } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
@@ -62,6 +62,8 @@ const first = (tasks: readonly Task[]) =>
   tasks.find(({ status }) => status === 'TASK_RUNNING') ??
   tasks[0]
 
+const TELLING = ['TASK_RUNNING', 'TASK_FAILED']
+
 interface PartsProps {
   readonly run: Pipeline
   readonly tasks: readonly Task[]
@@ -77,8 +79,13 @@ function Parts({ run, tasks, subjects }: PartsProps) {
       ),
     [tasks],
   )
-  const chosen =
-    inOrder.find(({ pipelineRow, pipelineCol }) => placeOf(pipelineRow, pipelineCol) === wanted) ?? first(inOrder)
+  // What somebody reads does not change under their eyes, as long as it tells something.
+  const shown = useRef<string>(undefined)
+  const at = (place: string | undefined) =>
+    inOrder.find(({ pipelineRow, pipelineCol }) => placeOf(pipelineRow, pipelineCol) === place)
+  const kept = at(shown.current)
+  const chosen = at(wanted) ?? (kept && TELLING.includes(kept.status) ? kept : first(inOrder))
+  shown.current = chosen && placeOf(chosen.pipelineRow, chosen.pipelineCol)
   if (!chosen) return null
   return (
     <div className="stages">
@@ -99,7 +106,8 @@ function Summary({ run, tasks }: { readonly run: Pipeline; readonly tasks: reado
   const end = ends.sort().at(-1)
   return (
     <>
-      <State of={status} /> {finishedTasks} of {counted(totalTasks, 'task')} done
+      <State of={status} /> {finishedTasks} of {counted(totalTasks, 'task')}{' '}
+      {status === 'TASK_COMPLETED' ? 'done' : 'ended'}
       {isUnfinished(status) ? (
         <>
           {beganAt ? (

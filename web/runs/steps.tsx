@@ -9,6 +9,9 @@ interface StepsProps {
   readonly receipts: readonly Receipt[]
 }
 
+/** Whole seconds are known. */
+export const taken = (seconds: number) => (seconds === 0 ? '< 1 s' : duration(seconds / 60))
+
 /** So few are all shown. */
 const FEW = 8
 
@@ -75,7 +78,7 @@ function Step({ step, task, now, receipt }: StepProps) {
     <tr className={waits ? 'faint' : ''}>
       <td style={{ fontWeight: isNow ? 500 : 400 }} title={name}>
         {stepWords(name)}
-        {message && <div className={`small message ${isFailed ? 'bad' : 'quiet'}`}>{message}</div>}
+        {message && !isFailed && <div className="small message quiet">{message}</div>}
       </td>
       <td style={{ width: 200 }}>
         {isNow ? (
@@ -98,7 +101,7 @@ function Step({ step, task, now, receipt }: StepProps) {
         {waits ? '–' : count(isNow ? (task.progressDetail?.finishedRecords ?? 0) : finishedRecords)}
       </td>
       <td className="right">{receipt ? <Stored receipt={receipt} /> : <span className="faint">–</span>}</td>
-      <td className="right">{finishedAt ? duration(spentSeconds / 60) : <span className="faint">–</span>}</td>
+      <td className="right">{finishedAt ? taken(spentSeconds) : <span className="faint">–</span>}</td>
     </tr>
   )
 }
@@ -124,6 +127,7 @@ function Bar({ task: { progressDetail: detail }, name }: { readonly task: Task; 
 
 /** Of what the source says it has; where it does not say, what is stored is all that can be told. */
 export function Stored({ receipt: { stored, expected, status } }: { readonly receipt: Receipt }) {
+  if (expected === null && stored === 0 && status === 'complete') return <span className="faint">none</span>
   const words = expected === null ? `${count(stored)} stored` : `${count(stored)} of ${count(expected)}`
   return status === 'complete' ? words : <span className="tag attention">{words}</span>
 }

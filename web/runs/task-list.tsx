@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Task, TaskSubject } from '../api/description.ts'
-import { duration } from '../parts/words.ts'
+import { taken } from './steps.tsx'
 
 /** In the plan; it stays when a task is run again. */
 export const placeOf = (stage: number, column: number) => `${stage}.${column}`
@@ -129,7 +129,7 @@ function TaskLine({ task, subject, isChosen }: TaskLineProps) {
       ) : status === 'TASK_RUNNING' ? (
         <span className="small number">{waits ? 'waits for quota' : `${Math.floor(share * 100)} %`}</span>
       ) : status === 'TASK_COMPLETED' ? (
-        <span className="small quiet number">{duration(spentSeconds / 60)}</span>
+        <span className="small quiet number">{taken(spentSeconds)}</span>
       ) : (
         <span className="small faint">{WORDS[status] ?? ''}</span>
       )}

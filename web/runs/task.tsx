@@ -10,7 +10,7 @@ import { useMay } from '../frame/sign-in.tsx'
 import { isUnfinished, State } from '../parts/parts.tsx'
 import { count, counted, duration, exactly } from '../parts/words.ts'
 import { ScopeHealth } from './scope-health.tsx'
-import { Steps } from './steps.tsx'
+import { Steps, stepWords } from './steps.tsx'
 import { shareOf, subjectText } from './task-list.tsx'
 import { TaskLog } from './task-log.tsx'
 
@@ -37,8 +37,10 @@ export function TaskDetails({ task, subject, mayRunAgain }: TaskDetailsProps) {
     refetchInterval: isRunning ? EVERY_MS : false,
   })
   const own = (receipts.data?.receipts ?? []).filter(isOf(task))
+  const isFailed = task.status === 'TASK_FAILED'
   return (
     <section className="task-details" aria-label={subjectText(task, subject)}>
+      {isFailed && <Trouble task={task} subject={subject} mayRunAgain={mayRunAgain} />}
       <article className="card">
         <div className="row" style={{ flexWrap: 'wrap' }}>
           <h2 className="cut" title={subjectText(task, subject)}>
@@ -59,8 +61,8 @@ export function TaskDetails({ task, subject, mayRunAgain }: TaskDetailsProps) {
           </p>
         )}
       </article>
-      <Trouble task={task} subject={subject} mayRunAgain={mayRunAgain} />
-      {source?.scopeId != null && (
+      {!isFailed && <Trouble task={task} subject={subject} mayRunAgain={mayRunAgain} />}
+      {source?.scopeId != null && own.length > 0 && (
         <ScopeHealth place={{ ...source, scopeId: source.scopeId }} receipts={own} mayRun={mayRunAgain} />
       )}
       <TaskLog task={task} />
@@ -71,10 +73,10 @@ export function TaskDetails({ task, subject, mayRunAgain }: TaskDetailsProps) {
 /** A scope may have been collected again since; then its receipts are of that run. */
 const SLACK_MS = 5_000
 const isOf =
-  ({ beganAt, finishedAt }: Task) =>
-  ({ updatedAt }: Receipt) => {
-    if (!beganAt) return false
-    const moment = Date.parse(updatedAt)
+  ({ plugin, beganAt, finishedAt }: Task) =>
+  (receipt: Receipt) => {
+    if (!beganAt || receipt.plugin !== plugin) return false
+    const moment = Date.parse(receipt.updatedAt)
     return moment >= Date.parse(beganAt) - SLACK_MS && (!finishedAt || moment <= Date.parse(finishedAt) + SLACK_MS)
   }
 
@@ -146,6 +148,10 @@ function Facts({ task: { progressDetail: detail }, receipts, records = [] }: Fac
   )
 }
 
+/** The heading says already what it is about. */
+const withoutTitle = (message: string, title = '') =>
+  message.startsWith(`${title}: `) ? message.slice(title.length + 2) : message
+
 /** What went wrong, what to do, and a link that does it. */
 function Trouble({ task, subject, mayRunAgain }: TaskDetailsProps): ReactNode {
   const may = useMay('operator')
@@ -164,10 +170,10 @@ function Trouble({ task, subject, mayRunAgain }: TaskDetailsProps): ReactNode {
       <div style={{ minWidth: 0 }}>
         <h3>
           {isFailed
-            ? `${subject?.title ?? task.plugin} could not be finished${failedSubTask && `: ${failedSubTask}`}`
+            ? `${subject?.title ?? task.plugin} could not be finished${failedSubTask && `: ${stepWords(failedSubTask).toLowerCase()} failed`}`
             : 'It is done, with remarks'}
         </h3>
-        <p className="quiet message">{message || 'It gave no reason; its log may.'}</p>
+        <p className="quiet message">{withoutTitle(message, subject?.title) || 'It gave no reason; its log may.'}</p>
       </div>
       <div className="actions">
         {source && (

@@ -49,11 +49,16 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
       schema: {
         tags,
         summary: 'Scopes of all connections by a part of their name, the first of them',
-        querystring: z.object({ keyword: bounded(255).optional() }),
+        querystring: z.object({
+          keyword: bounded(255).optional(),
+          plugin: word.optional(),
+          connectionId: place.connectionId.optional(),
+          scopeId: word.optional(),
+        }),
         response: answers(200, z.object({ scopes: z.array(scope) })),
       },
     },
-    async ({ query }) => ({ scopes: await findScopes(context, query.keyword) }),
+    async ({ query }) => ({ scopes: await findScopes(context, query) }),
   )
   const table = z
     .object({
