@@ -37,7 +37,7 @@ export function RunPage() {
       says={run.data ? <Summary run={run.data} tasks={all} /> : ' '}
       actions={run.data && <Actions run={run.data} isGoing={isGoing} />}
     >
-      {run.isError && run.data && (
+      {run.failureCount > 0 && run.data && (
         <p className="notice" role="status">
           The server does not answer. What you see is what it said last; this page goes on when it is back.
         </p>
