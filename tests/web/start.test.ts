@@ -90,7 +90,7 @@ describeClient('the guided start', (client) => {
       await page.getByRole('checkbox').first().check()
       await page.getByRole('button', { name: /Continue with 1 board/ }).click()
       await heading(page, 'What counts as what?')
-      await page.getByRole('textbox', { name: 'Story counts as' }).waitFor()
+      await page.getByLabel('Story counts as').first().waitFor()
       await page.getByRole('button', { name: 'Save and continue' }).click()
       await heading(page, 'What does your team call it?')
       await page.getByRole('checkbox', { name: 'GitHub' }).uncheck()

@@ -228,7 +228,7 @@ const SENTENCES: Readonly<Record<KeyProps['metric'], (amount: number) => string>
   'change-lead-time': (amount) =>
     `Half of ${counted(amount, 'pull request')} were in production within this time of their first commit.`,
   'deployment-frequency': (amount) =>
-    `On so many days of a usual week something went into production, ${counted(amount, 'deployment')} in all.`,
+    `In half of the weeks something went into production on at least so many days; ${counted(amount, 'deployment')} in all.`,
   'change-failure-rate': (amount) => `So many of ${counted(amount, 'deployment')} were followed by an incident.`,
   'failed-deployment-recovery-time': (amount) => `Half of ${counted(amount, 'incident')} were over within this time.`,
 }
