@@ -139,6 +139,8 @@ export interface PluginSpec {
   }
   readonly entities: readonly Entity[]
   readonly referred?: readonly Referred[]
+  /** Keys in raw records that say nothing by themselves, such as customfield_10024: the table with their titles. */
+  readonly keyTitles?: { readonly table: Table<any>; readonly key: string; readonly title: string }
   /** Looks at the source before and after everything else. */
   readonly extra?: { readonly first: readonly ExtraStep[]; readonly last: readonly ExtraStep[] }
   /** How a scope becomes tasks, beyond the one task of its own. */

@@ -50,6 +50,12 @@ export function SourceList() {
           )
         }
       </Asked>
+      <p className="quiet" style={{ marginTop: 24 }}>
+        Tools that are not read from can send by themselves:{' '}
+        <Link to="/sources/webhooks" style={{ textDecoration: 'underline' }}>
+          Webhooks
+        </Link>
+      </p>
     </Page>
   )
 }
@@ -61,6 +67,9 @@ function Connect({ sources }: { readonly sources: readonly Source[] }) {
         <Button>Connect a source</Button>
       </Menu.Target>
       <Menu.Dropdown>
+        <Menu.Item component={Link} {...({ to: '/sources/webhooks', search: { create: true } } as object)}>
+          Webhook
+        </Menu.Item>
         {sources.map(({ plugin, title }) => (
           <Menu.Item key={plugin} component={Link} {...({ to: '/sources/$plugin/new', params: { plugin } } as object)}>
             {title}
@@ -104,7 +113,7 @@ function Connections({ all, words }: { readonly all: readonly ConnectionOverview
     return <Empty title={`No connection is called “${words}”`}>Names, sources and addresses are searched.</Empty>
   return (
     <div className="card scroll">
-      <table className="plain">
+      <table className="plain stacked">
         <thead>
           <tr>
             <th>Connection</th>
@@ -139,11 +148,13 @@ function Connections({ all, words }: { readonly all: readonly ConnectionOverview
                   </span>
                 )}
               </td>
-              <td className="right">{row.scopes === 0 ? <span className="faint">none</span> : count(row.scopes)}</td>
-              <td className="right">
+              <td className="right" data-label="Scopes">
+                {row.scopes === 0 ? <span className="faint">none</span> : count(row.scopes)}
+              </td>
+              <td className="right" data-label="Requests left">
                 <RequestsLeft of={row} />
               </td>
-              <td>
+              <td data-label="Last run">
                 <LastRun of={row} />
               </td>
             </tr>

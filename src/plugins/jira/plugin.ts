@@ -8,7 +8,7 @@ import comments from './entities/comments.ts'
 import developmentPanel from './entities/development-panel.ts'
 import epics from './entities/epics.ts'
 import issueCommits from './entities/issue-commits.ts'
-import issueFields from './entities/issue-fields.ts'
+import issueFields, { issueFields as issueFieldTable } from './entities/issue-fields.ts'
 import issueRepoCommits from './entities/issue-repo-commits.ts'
 import issueTypes from './entities/issue-types.ts'
 import issues from './entities/issues.ts'
@@ -119,5 +119,6 @@ export const jira = definePlugin({
     accounts,
   ],
   referred: [{ table: accountTable, by: [{ table: issuePeople, columns: { account_id: 'account_id' } }] }],
+  keyTitles: { table: issueFieldTable, key: 'id', title: 'name' },
   extra: { first: [boardFilterBegin], last: [boardFilterEnd] },
 })
