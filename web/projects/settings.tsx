@@ -5,10 +5,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
-import { queries, question } from '../api/queries.ts'
+import { question } from '../api/queries.ts'
 import { counted } from '../parts/words.ts'
 import { useFreeName } from './create.tsx'
-import { refreshProjects, useSaveProject } from './save.ts'
+import { leaving, useSaveProject } from './save.ts'
 
 export function Settings({ project }: { readonly project: Project }) {
   return (
@@ -31,7 +31,7 @@ function Name({ project }: { readonly project: Project }) {
     (saved) => {
       notifications.show({ title: 'Saved', message: saved.name })
       if (saved.name !== project.name)
-        void navigate({ to: '/projects/$name', params: { name: saved.name }, search: { tab: 'settings' } })
+        return navigate({ to: '/projects/$name', params: { name: saved.name }, search: { tab: 'settings' } })
     },
     (current) => {
       setName(current.name)
@@ -162,9 +162,7 @@ function Delete({ project: { name, blueprint } }: { readonly project: Project })
   const remove = useMutation({
     mutationFn: () => ask('DELETE /projects/{projectName}', { path: { projectName: name } }),
     onSuccess: async () => {
-      await navigate({ to: '/projects' })
-      queries.removeQueries({ queryKey: ['GET /projects/{projectName}', { path: { projectName: name } }] })
-      await refreshProjects()
+      await leaving(name, undefined, () => navigate({ to: '/projects' }))
       notifications.show({
         title: 'Deleted',
         message: `The project ${name} is gone; what was collected is still there.`,
