@@ -10,6 +10,7 @@ import { settingsPlaces } from './settings/places.ts'
 import { sourcePlaces } from './sources/places.ts'
 import { startPlaces } from './start/places.ts'
 import { trafficPlaces } from './traffic/places.ts'
+import { webhookPlaces } from './webhooks/places.ts'
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -22,6 +23,7 @@ export const router = createRouter({
     ...dataPlaces,
     ...trafficPlaces,
     ...settingsPlaces,
+    ...webhookPlaces,
   ]),
   defaultPreload: 'intent',
 })

@@ -1,4 +1,5 @@
 import type { Operations } from './description.ts'
+import { heard } from './silence.ts'
 
 export type Operation = keyof Operations
 export type AnswerTo<Name extends Operation> = Operations[Name]['answer']
@@ -48,20 +49,24 @@ export async function ask<Name extends Operation>(
 ): Promise<AnswerTo<Name>> {
   const [method, template] = operation.split(' ') as [string, string]
   const { body, header, ...parts } = (given ?? {}) as Parts
+  const isFile = body instanceof FormData
   const response = await fetch(addressOf(template, parts), {
     method,
     signal: signal ?? null,
     headers: {
       accept: 'application/json',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      // Of a file the browser writes its own, with the boundary.
+      ...(body !== undefined && !isFile && { 'content-type': 'application/json' }),
       ...(method !== 'GET' && proofOfPage()),
       ...header,
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
+    heard(false)
     throw new Refused('The server does not answer. It may be starting again; this page tries once more by itself.', 0)
   })
+  heard(true)
   const text = await response.text()
   const answer = text === '' ? undefined : parsed(text)
   if (response.ok) return answer as AnswerTo<Name>

@@ -14,8 +14,22 @@ const teal: MantineColorsTuple = [
   '#063b37',
 ]
 
+/** Slate instead of grey: text, borders, inputs and grounds of dark pages. */
+const dark: MantineColorsTuple = [
+  '#e8eef0',
+  '#c3d0d4',
+  '#9db0b6',
+  '#84979d',
+  '#30404a',
+  '#22303a',
+  '#172026',
+  '#10181c',
+  '#0b1114',
+  '#070b0d',
+]
+
 export const theme = createTheme({
-  colors: { teal },
+  colors: { teal, dark },
   primaryColor: 'teal',
   primaryShade: { light: 6, dark: 4 },
   autoContrast: true,

@@ -50,6 +50,12 @@ export function SourceList() {
           )
         }
       </Asked>
+      <p className="quiet" style={{ marginTop: 24 }}>
+        Tools that are not read from can send by themselves:{' '}
+        <Link to="/sources/webhooks" style={{ textDecoration: 'underline' }}>
+          Webhooks
+        </Link>
+      </p>
     </Page>
   )
 }
@@ -61,6 +67,9 @@ function Connect({ sources }: { readonly sources: readonly Source[] }) {
         <Button>Connect a source</Button>
       </Menu.Target>
       <Menu.Dropdown>
+        <Menu.Item component={Link} {...({ to: '/sources/webhooks', search: { create: true } } as object)}>
+          Webhook
+        </Menu.Item>
         {sources.map(({ plugin, title }) => (
           <Menu.Item key={plugin} component={Link} {...({ to: '/sources/$plugin/new', params: { plugin } } as object)}>
             {title}

@@ -48,6 +48,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     [
       ...all('GET', '/projects', '/blueprints', '/pipelines', '/store/:key'),
       ...all('GET', '/plugins', '/plugininfo', '/v1/sources', '/v1/metrics'),
+      ...all('GET', '/v1/attention', '/v1/overview'),
       ...all('GET', '/v1/four-keys', '/v1/schedules/next', '/v1/plans/plugins'),
       'POST /v1/plans/check',
     ],
@@ -82,7 +83,8 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
         (part) => `GET ${CONNECTION}${part}`,
       ),
       ...['/scope-configs', '/scope-configs/:scopeConfigId'].map((part) => `GET ${CONNECTION}${part}`),
-      ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES),
+      ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES, '/v1/webhook-deliveries'),
+      ...all('GET', '/v1/storage', '/v1/health'),
       ...all('GET', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
       ...all('POST', '/plugins/jira/generate-regex', '/plugins/jira/apply-regex', '/v1/plans/preview'),
       ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/journal', '/:id/events'].map(

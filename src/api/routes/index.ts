@@ -9,9 +9,11 @@ import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { fourKeyRoutes } from './four-keys.ts'
+import { installationRoutes } from './installation.ts'
 import { jiraRoutes } from './jira.ts'
 import { metricRoutes } from './metrics.ts'
 import { orgFileRoutes } from './org-files.ts'
+import { overviewRoutes } from './overview.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { planRoutes } from './plans.ts'
 import { pluginRoutes } from './plugins.ts'
@@ -51,6 +53,8 @@ const CORE: readonly Routes[] = [
   webhookRoutes,
   customizeRoutes,
   orgFileRoutes,
+  overviewRoutes,
+  installationRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {
