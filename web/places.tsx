@@ -8,6 +8,7 @@ import { root } from './root.tsx'
 import { runPlaces } from './runs/places.ts'
 import { settingsPlaces } from './settings/places.ts'
 import { sourcePlaces } from './sources/places.ts'
+import { rulePlaces } from './sources/rules/places.ts'
 import { startPlaces } from './start/places.ts'
 import { trafficPlaces } from './traffic/places.ts'
 import { webhookPlaces } from './webhooks/places.ts'
@@ -19,6 +20,7 @@ export const router = createRouter({
     ...projectPlaces,
     ...blueprintPlaces,
     ...sourcePlaces,
+    ...rulePlaces,
     ...runPlaces,
     ...dataPlaces,
     ...trafficPlaces,

@@ -192,19 +192,31 @@ export const keysRecord = z.object({
 })
 
 const pattern = bounded(10_000).optional()
+const typeMapping = z.looseObject({ standardType: bounded(255).nullish() })
+const rules = z.strictObject({
+  deploymentPattern: pattern,
+  productionPattern: pattern,
+  envNamePattern: pattern,
+  issueTypeRequirement: pattern,
+  issueTypeBug: pattern,
+  issueTypeIncident: pattern,
+  typeMappings: z
+    .record(bounded(255), typeMapping)
+    .refine((types) => Object.keys(types).length <= 1000, 'must be at most 1000 types')
+    .nullish(),
+})
+/** Fields of scope configs whose effect can be told before they are saved. */
+export const PREVIEWED: ReadonlySet<string> = new Set(Object.keys(rules.shape))
 export const previewBody = z
   .strictObject({
     project: projectName,
     from: moment.optional(),
     to: moment.optional(),
-    rules: z.strictObject({
-      deploymentPattern: pattern,
-      productionPattern: pattern,
-      envNamePattern: pattern,
-      issueTypeRequirement: pattern,
-      issueTypeBug: pattern,
-      issueTypeIncident: pattern,
-    }),
+    connection: z
+      .strictObject({ plugin: word, id: z.int().min(1) })
+      .optional()
+      .meta({ description: 'Whose scope config the rules are of; of everything in the project when left out.' }),
+    rules,
   })
   .meta(example({ project: 'shop', rules: { productionPattern: 'prod' } }))
 const sample = z.object({ table: z.string(), id: z.string(), name: z.string() })

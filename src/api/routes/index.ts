@@ -8,10 +8,13 @@ import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
+import { dataRoutes } from './data.ts'
 import { fourKeyRoutes } from './four-keys.ts'
 import { installationRoutes } from './installation.ts'
 import { jiraRoutes } from './jira.ts'
+import { mappingRoutes } from './mappings.ts'
 import { metricRoutes } from './metrics.ts'
+import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { overviewRoutes } from './overview.ts'
 import { pipelineRoutes } from './pipelines.ts'
@@ -49,9 +52,12 @@ const CORE: readonly Routes[] = [
   trafficRunRoutes,
   metricRoutes,
   fourKeyRoutes,
+  nameRoutes,
   jiraRoutes,
   webhookRoutes,
   customizeRoutes,
+  dataRoutes,
+  mappingRoutes,
   orgFileRoutes,
   overviewRoutes,
   installationRoutes,

@@ -13,8 +13,10 @@ import { REMEDIES } from '../../metrics/remedies.ts'
 import { assumptionsOfProject } from '../../pipelines/plan/assumptions.ts'
 import { metricOption } from '../../pipelines/plan/metric-plans.ts'
 import { rulePlacesOf } from '../../pipelines/rule-places.ts'
+import { sourceNamed } from '../../pipelines/sources.ts'
 import { findRow } from '../../pipelines/store.ts'
 import { unknownProject } from '../../pipelines/unknown-project.ts'
+import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import { projectMetricSettings } from '../../system/projects.ts'
 import type { Routes } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
@@ -208,10 +210,14 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
     async ({ body }) => {
       await requireProject(database, body.project)
       const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy: REFERENCE }
-      return previewRules(database, filter, body.rules, AbortSignal.timeout(300_000))
+      const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
+      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin })
     },
   )
 }
+
+/** How ids of the scopes of a connection begin. */
+const idsOf = ({ scope }: PluginSpec, connectionId: number) => `${scope.table.idPrefix}:${connectionId}:`
 
 const shown = ({ project, from, to }: MetricFilter) => ({ project, from, to })
 const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]): any =>
