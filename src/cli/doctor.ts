@@ -1,18 +1,11 @@
-import { statfs } from 'node:fs/promises'
 import { Command } from 'commander'
 import { messageOf } from '../errors.ts'
 import type { ControlPlane } from '../pipelines/control-plane.ts'
-import { nextTick } from '../pipelines/cron.ts'
+import { checkDisk, checkSchedule, type Finding, keyFinding } from '../pipelines/health.ts'
 import { testConnection } from '../pipelines/test-connection.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { openControl } from './control.ts'
 import { createRuntime, type Runtime, withDatabase } from './runtime.ts'
-
-interface Finding {
-  readonly check: string
-  readonly state: 'good' | 'warning' | 'bad'
-  readonly message: string
-}
 
 export const doctor = new Command('doctor')
   .description('check database, disk, encryption key, connections and schedule')
@@ -27,7 +20,7 @@ export const doctor = new Command('doctor')
   })
 
 async function examine(runtime: Runtime): Promise<Finding[]> {
-  const disk = await checkDisk(runtime)
+  const disk = await checkDisk(runtime.config)
   try {
     return await withDatabase(
       runtime,
@@ -43,20 +36,6 @@ async function examine(runtime: Runtime): Promise<Finding[]> {
   }
 }
 
-const GIGABYTE = 1024 ** 3
-const LITTLE_GIGABYTES = 2
-
-async function checkDisk({ config }: Runtime): Promise<Finding> {
-  try {
-    const { bavail, bsize } = await statfs(config.dataFolder)
-    const free = (bavail * bsize) / GIGABYTE
-    const message = `${free.toFixed(1)} GB free for ${config.dataFolder}`
-    return { check: 'disk', state: free < LITTLE_GIGABYTES ? 'warning' : 'good', message }
-  } catch {
-    return { check: 'disk', state: 'good', message: `${config.dataFolder} will be made at the first start` }
-  }
-}
-
 async function checkControl({ config, signal }: Runtime, open: () => Promise<ControlPlane>): Promise<Finding[]> {
   let control: ControlPlane
   try {
@@ -64,11 +43,9 @@ async function checkControl({ config, signal }: Runtime, open: () => Promise<Con
   } catch (error) {
     return [{ check: 'encryption key', state: 'bad', message: messageOf(error) }]
   }
-  const origin = config.encryptionSecret ? 'from ENCRYPTION_SECRET' : `in ${config.dataFolder}; keep a copy elsewhere`
-  const key: Finding = { check: 'encryption key', state: 'good', message: origin }
   const sources = control.context.plugins.flatMap(({ source }) => (source && !source.settingsOf ? [source] : []))
   const connections = await Promise.all(sources.map((source) => checkConnections(control, source, signal)))
-  return [key, ...connections.flat(), ...(await checkSchedule(control))]
+  return [keyFinding(config), ...connections.flat(), ...(await checkSchedule(control.services))]
 }
 
 const PATIENCE_MS = 30_000
@@ -91,24 +68,6 @@ async function checkConnections(
       } catch (error) {
         return { check, state: 'bad', message: messageOf(error) }
       }
-    }),
-  )
-}
-
-async function checkSchedule({ services }: ControlPlane): Promise<Finding[]> {
-  const { items } = await services.blueprints.list({ pageSize: 1000 })
-  return Promise.all(
-    items.map(async ({ id, name, enable, isManual, cronConfig }): Promise<Finding> => {
-      const check = `schedule of ${name}`
-      if (!enable) return { check, state: 'good', message: 'disabled' }
-      const { items: runs } = await services.pipelines.list({ blueprintId: id, pageSize: 1 })
-      const [last] = runs
-      const next = isManual
-        ? 'started by hand'
-        : `next at ${nextTick(cronConfig, new Date())?.toISOString() ?? 'never'}`
-      const isFailed = last?.status === 'TASK_FAILED' || last?.status === 'TASK_PARTIAL'
-      const history = last ? `, last run ${last.status.replace('TASK_', '').toLowerCase()}` : ', never run'
-      return { check, state: isFailed ? 'bad' : 'good', message: next + history }
     }),
   )
 }

@@ -41,12 +41,17 @@ export interface Catalogue {
   close(): Promise<void>
 }
 
-export function openCatalogue(source: PluginSpec, settings: Settings, until?: AbortSignal): Catalogue {
+export function openCatalogue(
+  source: PluginSpec,
+  settings: Settings,
+  until?: AbortSignal,
+  open: typeof openClient = openClient,
+): Catalogue {
   const { remote } = source.scope
   if (!remote) {
     throw new UserError(`${source.title} cannot be asked for its scopes: write them as objects with their fields.`)
   }
-  const client = openClient(source, settings)
+  const client = open(source, settings)
   const groups = new Map<string | undefined, Promise<readonly RemoteEntry[]>>()
 
   async function read(group: string | undefined): Promise<readonly RemoteEntry[]> {

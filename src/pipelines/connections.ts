@@ -6,6 +6,7 @@ import { requireLogin } from '../plugin-kit/required-fields.ts'
 import { holdingTokens, withTokenStore } from '../plugin-kit/rotating-tokens.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
 import { blueprintConnections } from '../system/projects.ts'
+import { forgetUse } from './connection-states.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
 import type { Connection, Settings } from './records.ts'
 import type { ConnectionService, ServiceContext } from './services.ts'
@@ -57,7 +58,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
     const row = { name, ...sealSettings(fields, values, secrets) }
     const namesake = await findRow(kysely, table, { name })
     if (namesake && namesake.id !== before?.id) {
-      throw new UserError(`A ${plugin} connection is already called ${name}: choose another name.`)
+      throw new UserError(`name is taken: a ${plugin} connection is already called ${name}. Choose another name.`)
     }
     const id = await database.transaction(async (inside) => {
       const saved = before?.id ?? (await insertRow(inside.kysely, table, row))
@@ -108,6 +109,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
         // Of a feed nothing is asked that a blueprint would miss.
         else await deleteRows(transaction, blueprintConnections, { plugin_name: plugin, connection_id: id })
         await deleteRows(transaction, table, { id })
+        await forgetUse(transaction, plugin, id)
       })
       return maskSettings(fields, connection) as Connection
     },

@@ -73,7 +73,7 @@ export async function trackProgress(
 
   return {
     begin(name, rowId) {
-      current = { name, rowId, startedAt: Date.now(), progress: {} }
+      current = { name, rowId, startedAt: Date.now(), progress: leftOf(current.progress) }
       storeSoon()
       return (progress) => {
         current.progress = { ...current.progress, ...progress }
@@ -85,12 +85,15 @@ export async function trackProgress(
       await storing
       finished++
       requests += current.progress.requests ?? 0
-      current.progress = { done: records, expected: records }
+      current.progress = { done: records, expected: records, ...leftOf(current.progress) }
       await store()
     },
     stop,
   }
 }
+
+/** What a source said that it allows holds beyond the subtask that it said it to. */
+const leftOf = ({ requestsLeft }: Progress): Progress => (requestsLeft === undefined ? {} : { requestsLeft })
 
 /** Seconds that each subtask took when this task last completed. */
 async function usualSeconds(database: Database, task: PlanTask): Promise<ReadonlyMap<string, number>> {

@@ -7,6 +7,8 @@ import { keepSecret, redact } from '../log.ts'
 import type { Plugin, Subtask, SubtaskResult, TaskRun } from '../plugin-kit/subtask.ts'
 import { type Secrets, secretsIn } from '../secrets.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
+import { taskProgress } from '../system/runs.ts'
+import { connectionOf, noteUse } from './connection-states.ts'
 import type { TaskRow } from './pipeline-rows.ts'
 import { countsAsCollector, selectSubtasks } from './plan/select-subtasks.ts'
 import { namedFailure } from './plan/task-title.ts'
@@ -27,6 +29,8 @@ export interface TaskEnvironment {
 /** How far a task has come, for the message when it fails. */
 interface TaskState {
   current: string
+  /** Asks its source. */
+  isCollecting: boolean
   options: Readonly<Record<string, any>>
 }
 
@@ -35,11 +39,12 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
   const task = await findRow(database.kysely, tasks, { id: taskId })
   if (!task) throw new FatalError(`there is no task ${taskId}`)
   const log = createTaskLog(join(logFolder(dataFolder, task.pipeline_id), taskLogName(task)))
-  const state: TaskState = { current: '', options: {} }
+  const state: TaskState = { current: '', isCollecting: false, options: {} }
   try {
     log(`task ${task.id} begins: ${task.plugin}`)
     const message = await runSubtasks(environment, task, signal, log, state)
     log(message ? `completed, but:\n${message}` : 'completed')
+    await noteConnection(environment, task, state)
     return { status: 'TASK_COMPLETED', message }
   } catch (error) {
     if (signal.aborted) {
@@ -49,10 +54,31 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
     const { current, options } = state
     const named = (message: string) => namedFailure({ plugin: task.plugin, options }, message)
     const outcome = failedBy(database.explain(error) ?? error, current, named)
+    if (outcome.status === 'TASK_FAILED' && !outcome.isAway) {
+      await noteConnection(environment, task, state, outcome.message)
+    }
     log(`failed${current && ` in ${current}`}: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
     return outcome
   } finally {
     log.close()
+  }
+}
+
+/** What it says of the connection that it used; a task that asked nothing says nothing, and none fails by this. */
+async function noteConnection(
+  { database, plugins }: TaskEnvironment,
+  { id, plugin, pipeline_id }: TaskRow,
+  { isCollecting, options }: TaskState,
+  failure?: string,
+): Promise<void> {
+  const connection = isCollecting ? connectionOf(plugins, plugin, options) : undefined
+  if (!connection) return
+  try {
+    const { requests_left } = (await findRow(database.kysely, taskProgress, { task_id: id })) ?? {}
+    const requestsLeft = requests_left ?? undefined
+    await noteUse(database.kysely, { ...connection, pipelineId: pipeline_id, failure, requestsLeft })
+  } catch {
+    // The database is away, or the connection was deleted meanwhile: the task is what counts.
   }
 }
 
@@ -84,6 +110,7 @@ async function runSubtasks(
   const selected = selectSubtasks(pluginNamed(plugins, task.plugin), task.subtasks, {
     skipCollectors: pipeline?.skip_collectors ?? false,
   })
+  state.isCollecting = selected.some(({ name }) => countsAsCollector(name))
   const rows = await subtaskRows(kysely, task.id, selected)
   const progress = await trackProgress(
     database,

@@ -59,8 +59,14 @@ export interface Listed<Item> {
 export type Seen = Date | undefined
 
 export interface ProjectService {
-  /** Newest first, with the last pipeline of each. */
-  list(filter?: Paged & { readonly keyword?: string; readonly names?: readonly string[] }): Promise<Listed<Project>>
+  /** Newest first unless sorted otherwise, with the last pipeline of each. */
+  list(
+    filter?: Paged & {
+      readonly keyword?: string
+      readonly names?: readonly string[]
+      readonly sort?: 'newest' | 'oldest' | 'name'
+    },
+  ): Promise<Listed<Project>>
   /** With its blueprint: the given one, or daily at midnight UTC and six months back. */
   create(project: {
     readonly name: string

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
 import { openAwaitedClient } from '../plugin-kit/connection.ts'
-import { HttpFatalError } from '../plugin-kit/http/index.ts'
+import { type ApiClient, HttpFatalError } from '../plugin-kit/http/index.ts'
 import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { type CheckConnection, notThere, understanding } from '../plugin-kit/remote-scopes.ts'
 import { maskSecret } from '../secrets.ts'
@@ -10,6 +10,8 @@ import type { ConnectionService } from './services.ts'
 export interface TestResult extends Settings {
   readonly success: boolean
   readonly message: string
+  /** What the source still allows all credentials together, where it says so. */
+  readonly requestsLeft?: number
 }
 
 /** Asks the source with these settings, secrets in clear; throws what is wrong with them. */
@@ -20,12 +22,19 @@ export async function testConnection(
   how: { readonly isSaved: boolean; readonly signal: AbortSignal },
 ): Promise<TestResult> {
   const { check = checkBy(source) } = source.connection
-  const open = (each: Settings) => openAwaitedClient(source, each)
+  const clients: ApiClient[] = []
+  const open = (each: Settings) => {
+    const client = openAwaitedClient(source, each)
+    clients.push(client)
+    return client
+  }
   const found = await understanding(source.title, () => check(settings, { ...how, open, mask: maskSecret })).catch(
     (error) => Promise.reject(explained(error, source)),
   )
   const { success, message = success ? 'success' : '', details = { Connection: mask(source.name, settings) } } = found
-  return { code: 0, causes: null, data: null, success, message, ...details }
+  const left = clients.flatMap(({ requestsLeft }) => requestsLeft ?? [])
+  const requestsLeft = left.length > 0 && { requestsLeft: left.reduce((sum, each) => sum + each) }
+  return { code: 0, causes: null, data: null, success, message, ...details, ...requestsLeft }
 }
 
 /** One request, for sources where that is proof enough. */

@@ -340,7 +340,9 @@ export async function readStretch(
     firstTotal ??= page.total
     total = page.total ?? total
     const expected = tally.expected !== undefined && { expected: tally.expected }
-    task.progress({ done: tally.received, ...expected, requests: client.usage.requests })
+    const { usage, requestsLeft } = client
+    const left = requestsLeft !== undefined && { requestsLeft }
+    task.progress({ done: tally.received, ...expected, ...left, requests: usage.requests })
   }
 
   function checkpoint(standing: Standing | null, is_done: boolean) {

@@ -1,5 +1,16 @@
 /** Which server runs what, which ticks were seen, and how far tasks are. */
-import { bigint, boolean, defineTable, indexed, key, optional, string, timestamp, written } from '../database/table.ts'
+import {
+  bigint,
+  boolean,
+  defineTable,
+  indexed,
+  key,
+  optional,
+  string,
+  text,
+  timestamp,
+  written,
+} from '../database/table.ts'
 
 export const servers = defineTable(
   '_weir_servers',
@@ -48,6 +59,27 @@ export const blueprintTicks = defineTable(
     ...written,
   },
   { meaning: 'Up to when the schedule of a blueprint has been followed.' },
+)
+
+export const connectionStates = defineTable(
+  '_weir_connection_states',
+  {
+    plugin: key(string(100)),
+    connection_id: key(bigint()),
+    /** Of the last test or collection that the source answered as it should. */
+    succeeded_at: timestamp(),
+    /** Of the last one that failed, with the reason. */
+    failed_at: timestamp(),
+    failure: text(),
+    /** The last run that collected with it; 0: none. */
+    pipeline_id: bigint(),
+    collected_at: timestamp(),
+    requests_left: optional(bigint()),
+    /** When the source said so. */
+    counted_at: timestamp(),
+    ...written,
+  },
+  { meaning: 'Whether a connection worked when it was last used, and what its source still allows.' },
 )
 
 export const taskProgress = defineTable(

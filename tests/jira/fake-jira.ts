@@ -25,6 +25,8 @@ export interface FakeJira extends JiraWorld {
   readonly requests: string[]
   readonly boards: { id: number; name: string; type: string }[]
   serverInfo: object
+  /** That issues may have beside the usual ones. */
+  readonly fields: { id: string; name: string; custom: boolean }[]
   /** Of the user that asks: JQL is read in it. */
   timeZone: string
   /** Of every board. */
@@ -56,6 +58,7 @@ export async function startFakeJira(): Promise<FakeJira> {
       type: index % 2 ? 'kanban' : 'scrum',
     })),
     serverInfo: CLOUD as object,
+    fields: [{ id: 'customfield_10016', name: 'Story Points', custom: true }],
     timeZone: 'UTC',
     jql: 'project = SHOP ORDER BY Rank ASC',
     instead: new Map<string, { status: number; body: unknown }>(),
@@ -73,7 +76,7 @@ export async function startFakeJira(): Promise<FakeJira> {
     [/^agile\/1\.0\/board\/(\d+)\/sprint$/, (query, id) => sprintsOf(Number(id), query)],
     [/^api\/2\/search$/, (query) => [200, issuePage(world.issues, query)]],
     [/^api\/3\/search\/jql$/, (query) => [200, tokenPage(query)]],
-    [/^api\/2\/field$/, () => [200, [{ id: 'customfield_10016', name: 'Story Points', custom: true }]]],
+    [/^api\/2\/field$/, () => [200, fake.fields]],
     [/^api\/[23]\/issuetype$/, () => [200, world.types]],
     [/^api\/2\/status$/, () => [200, world.statuses]],
     [/^api\/2\/project$/, () => [200, world.projects]],

@@ -5,8 +5,10 @@ import { newDataFolder, startLiveServer } from '../api/support/live-server.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import { describeClient, openBrowser } from './support/client.ts'
-import { createdBy, createShop, type Shop } from './support/shop.ts'
+import { openBrowser } from './support/browser.ts'
+import { describeClient } from './support/client.ts'
+import { createQuickShop, type QuickShop } from './support/quick-shop.ts'
+import { ask } from './support/shop.ts'
 
 const amounts = { issues: 6, pullRequests: 6, workflowRuns: 4, commits: 4, deployments: 2, releases: 1 }
 const startShopGithub = () => startFakeGithub({ world: { repositories: [{ name: 'acme/web', ...amounts }] } })
@@ -17,10 +19,10 @@ const details = (page: Page) => page.getByRole('region', { name: 'GitHub · acme
 
 describeClient('runs', (client) => {
   let github: FakeGithub
-  let shop: Shop
+  let shop: QuickShop
   beforeAll(async () => {
     github = await startShopGithub()
-    shop = await createShop(client.server, github)
+    shop = await createQuickShop(client.server, github)
   })
   afterAll(() => github?.stop())
 
@@ -90,7 +92,7 @@ describeClient('runs', (client) => {
 
   it('leads from a failure to the connection, and runs one task again', async () => {
     const path = `/plugins/github/connections/${shop.connectionId}`
-    await createdBy(client.server, 'PATCH', path, { token: 'a-token-that-nobody-knows' })
+    await ask(client.server, 'PATCH', path, { token: 'a-token-that-nobody-knows' })
     const id = await shop.run()
     const page = await client.open(`/runs/${id}`)
     await state(page, 'done in part').or(state(page, 'failed')).waitFor()
@@ -100,7 +102,7 @@ describeClient('runs', (client) => {
     const link = alert.getByRole('link', { name: 'Check connection' })
     expect(await link.getAttribute('href')).toBe(`/sources/github/${shop.connectionId}`)
 
-    await createdBy(client.server, 'PATCH', path, { token: DEFAULT_TOKEN })
+    await ask(client.server, 'PATCH', path, { token: DEFAULT_TOKEN })
     await alert.getByRole('button', { name: 'Run this task again' }).click()
     await state(page, 'done').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
@@ -110,16 +112,16 @@ describeClient('runs', (client) => {
 describeClient('what is missing', (client) => {
   let circleci: FakeCircleci
   let blueprintId = 0
-  const run = async () => (await createdBy(client.server, 'POST', `/blueprints/${blueprintId}/trigger`)).id
+  const run = async () => (await ask(client.server, 'POST', `/blueprints/${blueprintId}/trigger`)).id
   beforeAll(async () => {
     circleci = await startFakeCircleci(5)
     const settings = { name: 'ci', endpoint: circleci.url, token: TOKEN }
-    const { id: connectionId } = await createdBy(client.server, 'POST', '/plugins/circleci/connections', settings)
+    const { id: connectionId } = await ask(client.server, 'POST', '/plugins/circleci/connections', settings)
     const scope = { id: 'u1', slug: 'github/acme/web', name: 'web' }
-    await createdBy(client.server, 'PUT', `/plugins/circleci/connections/${connectionId}/scopes`, { data: [scope] })
+    await ask(client.server, 'PUT', `/plugins/circleci/connections/${connectionId}/scopes`, { data: [scope] })
     const connections = [{ pluginName: 'circleci', connectionId, scopes: [{ scopeId: 'u1' }] }]
     const blueprint = { isManual: true, timeAfter: '2015-01-01T00:00:00Z', connections }
-    const project = await createdBy(client.server, 'POST', '/projects', { name: 'web', blueprint })
+    const project = await ask(client.server, 'POST', '/projects', { name: 'web', blueprint })
     blueprintId = project.blueprint.id
   })
   afterAll(() => circleci?.stop())
@@ -176,7 +178,7 @@ describeEachDatabase('a page of a run whose server is started again', (test) => 
   it('says so, and goes on by itself', async () => {
     const folder = newDataFolder()
     const first = await startLiveServer(test.url, {}, folder)
-    const shop = await createShop(first, github)
+    const shop = await createQuickShop(first, github)
     github.failNext('slow', { path: '/issues', delayMilliseconds: 60_000 })
     const id = await shop.run()
     const page = await browser.newPage()

@@ -1,4 +1,5 @@
 import type { Operations } from './description.ts'
+import { heard } from './silence.ts'
 
 export type Operation = keyof Operations
 export type AnswerTo<Name extends Operation> = Operations[Name]['answer']
@@ -27,7 +28,9 @@ interface Parts {
 /** By way of /api: without it, addresses of pages and of the API would be the same. */
 function addressOf(template: string, { path = {}, query = {} }: Parts): string {
   const place = template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(path[key])))
-  const given = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]))
+  const given = Object.entries(query).flatMap(([key, value]) =>
+    [value].flat().flatMap((each) => (each === undefined ? [] : [[key, String(each)]])),
+  )
   return `/api${place}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`
 }
 
@@ -46,20 +49,24 @@ export async function ask<Name extends Operation>(
 ): Promise<AnswerTo<Name>> {
   const [method, template] = operation.split(' ') as [string, string]
   const { body, header, ...parts } = (given ?? {}) as Parts
+  const isFile = body instanceof FormData
   const response = await fetch(addressOf(template, parts), {
     method,
     signal: signal ?? null,
     headers: {
       accept: 'application/json',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      // Of a file the browser writes its own, with the boundary.
+      ...(body !== undefined && !isFile && { 'content-type': 'application/json' }),
       ...(method !== 'GET' && proofOfPage()),
       ...header,
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
+    heard(false)
     throw new Refused('The server does not answer. It may be starting again; this page tries once more by itself.', 0)
   })
+  heard(true)
   const text = await response.text()
   const answer = text === '' ? undefined : parsed(text)
   if (response.ok) return answer as AnswerTo<Name>

@@ -1,51 +1,75 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { ask } from '../api/ask.ts'
+import { type AnswerTo, ask } from '../api/ask.ts'
 import { queries, question } from '../api/queries.ts'
 import { Asked } from '../parts/parts.tsx'
 
 /** Who looks at this, and what they may do; asked again when the window comes back, since sessions end. */
 export const useAccess = () => useQuery({ ...question('GET /v1/access'), staleTime: 60_000 })
 
+type Access = AnswerTo<'GET /v1/access'>
+/** Of the session that was there last: a form must not vanish under who fills it in when the session ends. */
+let last: Access | undefined
+
 /** Whether a role lets one do something everywhere; what it lets one do in a project only, the server decides. */
 export function useMay(least: 'operator' | 'admin'): boolean {
+  const { data } = useAccess()
+  if (data && data.roles.length > 0) last = data
   const enough = least === 'admin' ? ['admin'] : ['operator', 'admin']
-  return useAccess().data?.roles.some(({ role }) => enough.includes(role)) ?? false
+  return last?.roles.some(({ role }) => enough.includes(role)) ?? false
 }
 
 export function SignIn() {
-  const methods = useQuery(question('GET /auth/methods'))
   return (
     <main style={{ maxWidth: 400, margin: '12vh auto' }}>
       <h1 style={{ marginBottom: 8 }}>Sign in to Weir</h1>
-      <Asked of={methods}>
-        {({ token, providers = [] }) => (
-          <div style={{ display: 'grid', gap: 24 }}>
-            {providers.map(({ name, displayName, loginUrl }) => (
-              <Button key={name} component="a" href={`${loginUrl}&return_url=${encodeURIComponent(location.pathname)}`}>
-                Continue with {displayName}
-              </Button>
-            ))}
-            {token.enabled && <TokenForm />}
-          </div>
-        )}
-      </Asked>
+      <SignInWays />
     </main>
+  )
+}
+
+/** Over a page, another site opens beside it: the page would be lost. */
+export function SignInWays({ isOverPage = false }: { readonly isOverPage?: boolean }) {
+  const methods = useQuery(question('GET /auth/methods'))
+  return (
+    <Asked of={methods}>
+      {({ token, providers = [] }) => (
+        <div style={{ display: 'grid', gap: 24 }}>
+          {providers.map(({ name, displayName, loginUrl }) => (
+            <Button
+              key={name}
+              component="a"
+              href={`${loginUrl}&return_url=${encodeURIComponent(location.pathname + location.search)}`}
+              {...(isOverPage && { target: '_blank', rel: 'noreferrer' })}
+            >
+              Continue with {displayName}
+            </Button>
+          ))}
+          {isOverPage && providers.length > 0 && (
+            <p className="small quiet">It opens in a new tab; come back to this one when you are signed in.</p>
+          )}
+          {token.enabled && <TokenForm />}
+        </div>
+      )}
+    </Asked>
   )
 }
 
 function TokenForm() {
   const [token, setToken] = useState('')
   const [failure, setFailure] = useState('')
+  const [isSending, setSending] = useState(false)
   async function submit(event: FormEvent) {
     event.preventDefault()
+    setSending(true)
     try {
       await ask('POST /auth/token', { body: { token } })
       await queries.invalidateQueries()
     } catch (error) {
       setFailure((error as Error).message)
     }
+    setSending(false)
   }
   return (
     <form onSubmit={submit} style={{ display: 'grid', gap: 16 }}>
@@ -56,10 +80,13 @@ function TokenForm() {
         onChange={({ currentTarget }) => setToken(currentTarget.value)}
         error={failure}
         required
+        data-autofocus
         autoFocus
         autoComplete="current-password"
       />
-      <Button type="submit">Sign in</Button>
+      <Button type="submit" loading={isSending}>
+        Sign in
+      </Button>
     </form>
   )
 }

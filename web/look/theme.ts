@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core'
 
 /** Of the accent; the sixth is what light pages use, the fourth what dark ones do. */
 const teal: MantineColorsTuple = [
@@ -14,13 +14,52 @@ const teal: MantineColorsTuple = [
   '#063b37',
 ]
 
+/** Of what is deleted and what failed. */
+const red: MantineColorsTuple = [
+  '#fdecea',
+  '#fbd5d1',
+  '#f5aaa3',
+  '#f08c84',
+  '#ff7b72',
+  '#d64a3f',
+  '#c0362c',
+  '#a32c24',
+  '#85231c',
+  '#671a15',
+]
+
+/** The slate of dark pages, from their text to their ground. */
+const dark: MantineColorsTuple = [
+  '#e8eef0',
+  '#c3d0d4',
+  '#9db0b6',
+  '#84979d',
+  '#30404a',
+  '#26333a',
+  '#172026',
+  '#10181c',
+  '#0b1114',
+  '#070b0d',
+]
+
 export const theme = createTheme({
-  colors: { teal },
+  colors: { teal, red, dark },
   primaryColor: 'teal',
   primaryShade: { light: 6, dark: 4 },
   autoContrast: true,
+  // What can be clicked has the accent, and a text on it that reads: both differ between light and dark.
+  variantColorResolver(input) {
+    const colors = defaultVariantColorsResolver(input)
+    const name = input.color ?? 'teal'
+    if (name !== 'teal' && name !== 'red') return colors
+    const own = name === 'teal' ? 'var(--accent)' : 'var(--bad)'
+    if (input.variant === 'filled') return { ...colors, background: own, color: 'var(--accent-text)' }
+    return input.variant === 'subtle' || input.variant === 'light' ? { ...colors, color: own } : colors
+  },
   fontFamily: "'Inter Variable', system-ui, sans-serif",
   fontFamilyMonospace: "'JetBrains Mono Variable', ui-monospace, monospace",
   fontSizes: { xs: '13px', sm: '14px', md: '14px', lg: '16px', xl: '20px' },
   defaultRadius: 6,
+  // A cross that screen readers can say.
+  components: { CloseButton: { defaultProps: { 'aria-label': 'Close' } } },
 })

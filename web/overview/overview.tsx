@@ -1,9 +1,144 @@
-import { Page } from '../parts/parts.tsx'
+import './overview.css'
+import { Button } from '@mantine/core'
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { AnswerTo } from '../api/ask.ts'
+import { question } from '../api/queries.ts'
+import { useMay } from '../frame/sign-in.tsx'
+import { Asked, Band, Moment, Page, State } from '../parts/parts.tsx'
+import { quantity } from '../parts/words.ts'
+import { Attention } from './attention.tsx'
+
+type Overview = AnswerTo<'GET /v1/overview'>
 
 export function OverviewPage() {
+  const overview = useQuery({ ...question('GET /v1/overview'), staleTime: 30_000 })
+  // Asked along with the other, not after it.
+  usePrefetchQuery(question('GET /v1/attention'))
   return (
     <Page title="Overview" says="How all projects do, and what needs a hand.">
-      {null}
+      <Asked of={overview}>
+        {(data) =>
+          data.count === 0 ? (
+            <FirstVisit />
+          ) : (
+            <>
+              <Attention />
+              <Projects overview={data} />
+            </>
+          )
+        }
+      </Asked>
     </Page>
+  )
+}
+
+const STEPS = [
+  ['Connect a tool', 'GitHub, Jira, CircleCI and others, with an address and a token that are tested at once.'],
+  ['Choose what counts', 'Repositories and boards, and the rules that tell a deployment from a build.'],
+  ['See the four keys', 'Lead time, frequency, failures and recovery, each down to the items behind it.'],
+] as const
+
+function FirstVisit() {
+  const isAdmin = useMay('admin')
+  return (
+    <section className="first card">
+      <h2>Nothing is measured yet</h2>
+      <ol>
+        {STEPS.map(([title, says], index) => (
+          <li key={title}>
+            <span className="number faint" aria-hidden="true">
+              {index + 1}
+            </span>
+            <div>
+              <h3>{title}</h3>
+              <p className="quiet">{says}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+      {isAdmin ? (
+        <Button component={Link} to="/start">
+          Start
+        </Button>
+      ) : (
+        <p className="quiet">An admin can set it up; then your projects appear here.</p>
+      )}
+    </section>
+  )
+}
+
+function Projects({ overview: { count, projects } }: { readonly overview: Overview }) {
+  return (
+    <section aria-labelledby="projects">
+      <div className="row" style={{ marginBottom: 12 }}>
+        <h2 id="projects">How projects do</h2>
+        <Link to="/projects" className="small">
+          {count > projects.length ? `All ${count} projects` : 'Compare them'}
+        </Link>
+      </div>
+      <div className="tiles">
+        {projects.map((project) => (
+          <Tile key={project.name} project={project} />
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function Tile({ project: { name, lastRun, keys, why } }: { readonly project: Overview['projects'][number] }) {
+  return (
+    <article className="card tile">
+      <header className="row">
+        <h3 className="cut" title={name}>
+          <Link to="/projects/$name" params={{ name }}>
+            <bdi>{name}</bdi>
+          </Link>
+        </h3>
+        <span className="small quiet" style={{ whiteSpace: 'nowrap' }}>
+          {lastRun ? (
+            <Link to="/runs/$id" params={{ id: String(lastRun.id) }} className="quiet">
+              <State of={lastRun.status} /> <Moment at={lastRun.finishedAt} />
+            </Link>
+          ) : (
+            'never ran'
+          )}
+        </span>
+      </header>
+      {why ? (
+        <div>
+          <p className="quiet clamp" title={why}>
+            No numbers: {why}
+          </p>
+          <Link to="/projects/$name" params={{ name }} className="small">
+            Look into it
+          </Link>
+        </div>
+      ) : (
+        <dl>
+          {keys.map(({ metric, title, unit, value, band }) => (
+            <div key={metric}>
+              <dt className="small quiet">{title}</dt>
+              <dd>
+                <Link
+                  to="/projects/$name"
+                  params={{ name }}
+                  search={{ explain: metric }}
+                  className="figure number"
+                  title={`Explain ${title.toLowerCase()}`}
+                >
+                  {value === null
+                    ? 'no data'
+                    : quantity(value, unit)
+                        .map(({ amount, unit: word }) => `${amount} ${word}`)
+                        .join(' ')}
+                </Link>
+                {band && <Band band={band} />}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </article>
   )
 }

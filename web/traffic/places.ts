@@ -5,6 +5,11 @@ export const trafficPlaces = [
   createRoute({
     getParentRoute: () => root,
     path: '/traffic',
-    component: lazyRouteComponent(() => import('./traffic.tsx'), 'TrafficPage'),
+    component: lazyRouteComponent(() => import('./list.tsx'), 'TrafficList'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/traffic/$id',
+    component: lazyRouteComponent(() => import('./switch.tsx'), 'SwitchPage'),
   }),
 ] as const

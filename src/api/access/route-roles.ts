@@ -48,6 +48,9 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     [
       ...all('GET', '/projects', '/blueprints', '/pipelines', '/store/:key'),
       ...all('GET', '/plugins', '/plugininfo', '/v1/sources', '/v1/metrics'),
+      ...all('GET', '/v1/attention', '/v1/overview'),
+      ...all('GET', '/v1/four-keys', '/v1/schedules/next', '/v1/plans/plugins'),
+      'POST /v1/plans/check',
     ],
   ],
   ['viewer', 'path', all('GET', '/projects/:projectName', '/projects/:projectName/check')],
@@ -74,15 +77,18 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     'viewer',
     'everywhere',
     [
+      ...all('GET', '/v1/connections', '/v1/connections/:plugin/:connectionId/scopes'),
       ...all('GET', '/plugins/:plugin/connections', '/plugins/:plugin/scope-config/:scopeConfigId/projects'),
       ...['', '/scopes', '/scopes/:scopeId', '/scopes/:scopeId/latest-sync-state'].map(
         (part) => `GET ${CONNECTION}${part}`,
       ),
       ...['/scope-configs', '/scope-configs/:scopeConfigId'].map((part) => `GET ${CONNECTION}${part}`),
-      ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES),
+      ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES, '/v1/webhook-deliveries'),
+      ...all('GET', '/v1/storage', '/v1/health'),
       ...['scopes', 'tables', 'rows', 'record', 'paths', 'values'].map((part) => `GET /v1/data/${part}`),
       ...all('GET', '/v1/fields', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
       ...all('POST', '/plugins/jira/generate-regex', '/plugins/jira/apply-regex', '/v1/plans/preview'),
+      'POST /v1/patterns/match',
       ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/journal', '/:id/events'].map(
         (part) => `GET ${SWITCH}${part}`,
       ),
@@ -129,8 +135,10 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('DELETE', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),
       ...[`PUT ${CONNECTION}/scopes`, `POST ${CONNECTION}/scope-configs`],
       // These ask the source with the stored secrets.
+      'POST /v1/connections/:plugin/:connectionId/matches',
       ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
+      'GET /v1/names',
       'POST /plugins/webhook/connections',
       ...WEBHOOK_PLACES.flatMap((place) => [`PATCH ${place}`, `DELETE ${place}`]),
       ...['POST /plugins/customize/:table/fields', 'DELETE /plugins/customize/:table/fields/:field'],

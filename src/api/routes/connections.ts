@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { UserError } from '../../errors.ts'
+import { noteUse } from '../../pipelines/connection-states.ts'
 import { type TestResult, testConnection } from '../../pipelines/test-connection.ts'
 import type { PluginSpec, Settings } from '../../plugin-kit/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
@@ -31,6 +32,22 @@ export function connectionRoutes(
     const how = { isSaved, signal: patience(stopWith(reply)) }
     const result = testConnection(source, settings, services.connections, how)
     return config.hidesTestFailures ? withoutReason(result, database) : result
+  }
+  /** As stored: what comes of it is shown with the connection. */
+  async function testStored(connectionId: number, settings: Settings, reply: FastifyReply): Promise<TestResult> {
+    const note = (found: Partial<TestResult>) => {
+      const { success = false, message = '', requestsLeft } = found
+      const used = { plugin, connectionId, ...(success ? { requestsLeft } : { failure: message }) }
+      return noteUse(database.kysely, used)
+    }
+    const result = await test(settings, true, reply).catch(async (error) => {
+      const { status, body } = failureOf(error, database)
+      // Whoever asked has gone: that says nothing.
+      if (status < 500 || !reply.raw.destroyed) await note({ message: body.message })
+      throw error
+    })
+    await note(result)
+    return result
   }
 
   api.get(
@@ -108,8 +125,9 @@ export function connectionRoutes(
       },
     },
     async ({ params: { connectionId }, body }, reply) => {
-      const settings = await services.connections.reveal(plugin, connectionId, withoutNull(body)).catch(asBadInput)
-      return test(settings, true, reply)
+      const changes = withoutNull(body)
+      const settings = await services.connections.reveal(plugin, connectionId, changes).catch(asBadInput)
+      return Object.keys(changes).length > 0 ? test(settings, true, reply) : testStored(connectionId, settings, reply)
     },
   )
 }

@@ -5,14 +5,20 @@ import { authRoutes } from './auth.ts'
 import { blueprintRoutes } from './blueprints.ts'
 import { collectedRoutes } from './collected.ts'
 import { configAsCodeRoutes } from './config-as-code.ts'
+import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
 import { dataRoutes } from './data.ts'
+import { fourKeyRoutes } from './four-keys.ts'
+import { installationRoutes } from './installation.ts'
 import { jiraRoutes } from './jira.ts'
 import { mappingRoutes } from './mappings.ts'
 import { metricRoutes } from './metrics.ts'
+import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
+import { overviewRoutes } from './overview.ts'
 import { pipelineRoutes } from './pipelines.ts'
+import { planRoutes } from './plans.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { pushRoutes } from './push.ts'
@@ -31,7 +37,9 @@ const CORE: readonly Routes[] = [
   webClientRoutes,
   authRoutes,
   projectRoutes,
+  connectionListRoutes,
   blueprintRoutes,
+  planRoutes,
   pipelineRoutes,
   collectedRoutes,
   apiKeyRoutes,
@@ -43,12 +51,16 @@ const CORE: readonly Routes[] = [
   trafficRoutes,
   trafficRunRoutes,
   metricRoutes,
+  fourKeyRoutes,
+  nameRoutes,
   jiraRoutes,
   webhookRoutes,
   customizeRoutes,
   dataRoutes,
   mappingRoutes,
   orgFileRoutes,
+  overviewRoutes,
+  installationRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {

@@ -8,20 +8,22 @@ import { answers, paging, passedOn, REMOTE_FAILURES } from '../contract/common.t
 import { patience, stopWith } from '../stream.ts'
 import { connectionParameter } from './connections.ts'
 
-const entry = z.object({
-  type: z.enum(['group', 'scope']),
-  parentId: z.string().nullable(),
-  id: z.string(),
-  name: z.string(),
-  fullName: z.string(),
-  data: z.any().nullable(),
-  archived: z.boolean().optional(),
-  topics: z.array(z.string()).optional(),
-})
+export const remoteEntry = z
+  .object({
+    type: z.enum(['group', 'scope']),
+    parentId: z.string().nullable(),
+    id: z.string(),
+    name: z.string(),
+    fullName: z.string(),
+    data: z.any().nullable(),
+    archived: z.boolean().optional(),
+    topics: z.array(z.string()).optional(),
+  })
+  .meta({ id: 'RemoteScope', description: 'What a source offers: a scope, or a group of them.' })
 
 /** What the other side sends need not be what it sends usually. */
 function understood<Found extends { readonly children: readonly unknown[] }>(found: Found): Found {
-  if (found.children.every((each) => entry.safeParse(each).success)) return found
+  if (found.children.every((each) => remoteEntry.safeParse(each).success)) return found
   throw new TypeError('an entry lacks what every entry has')
 }
 
@@ -46,7 +48,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
 
   const { remote } = scope
   if (remote) {
-    const listed = z.object({ children: z.array(entry), nextPageToken: z.string() })
+    const listed = z.object({ children: z.array(remoteEntry), nextPageToken: z.string() })
     api.get(
       `${base}/remote-scopes`,
       {
@@ -85,7 +87,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
           querystring: z.object({ search: z.string().min(1), ...paging }),
           response: answers(
             200,
-            z.object({ children: z.array(entry), page: z.int(), pageSize: z.int(), count: z.int().optional() }),
+            z.object({ children: z.array(remoteEntry), page: z.int(), pageSize: z.int(), count: z.int().optional() }),
             404,
             ...REMOTE_FAILURES,
           ),

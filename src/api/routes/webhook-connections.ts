@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Connection } from '../../pipelines/records.ts'
+import { deleteRows } from '../../pipelines/store.ts'
+import { webhookDeliveries } from '../../system/deliveries.ts'
 import { type ApiKey, apiKeyService } from '../access/api-keys.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
@@ -104,6 +106,7 @@ export const webhookConnectionRoutes: Routes = (api, { database, secrets, servic
         await servicesFor(request).connections.remove(WEBHOOK, id)
         const key = await keyOf(id)
         if (key) await keys.remove(key.id, actorOf(request))
+        await deleteRows(database.kysely, webhookDeliveries, { connection_id: id })
         return done()
       },
     )

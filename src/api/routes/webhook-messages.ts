@@ -12,6 +12,7 @@ import type { Routes } from '../api.ts'
 import { answers, example, success } from '../contract/common.ts'
 import { messageBody } from '../contract/message-body.ts'
 import { done } from '../envelope.ts'
+import { deliveryKeeper } from './webhook-deliveries.ts'
 import { BY_ID, BY_NAME, BY_PROJECT, BY_SHORT_ID, type Place, WEBHOOK } from './webhook-places.ts'
 
 const tags = [WEBHOOK]
@@ -65,7 +66,9 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => {
+export const webhookMessageRoutes: Routes = (api, context) => {
+  const { database, servicesFor } = context
+  const keeper = deliveryKeeper(context)
   const response = answers(200, success, 404)
   const open = (request: FastifyRequest, connectionId: number, what: string, body: (inbox: Inbox) => Promise<void>) =>
     receive(database, webhook.feed as Feed, connectionId, async (inbox) => {
@@ -76,10 +79,14 @@ export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => 
 
   for (const { path, title, message, places, example: value } of KINDS) {
     const body = messageBody(message).meta(example(value))
-    for (const { path: place, title: where, params, connectionId } of places) {
+    for (const each of places) {
+      const { path: place, title: where, params, connectionId } = each
       api.post(
         `${place}/${path}`,
-        { schema: { tags, summary: `Tell ${where} of ${title}; the last word counts`, params, body, response } },
+        {
+          schema: { tags, summary: `Tell ${where} of ${title}; the last word counts`, params, body, response },
+          onSend: keeper(path, each),
+        },
         async (request) => {
           const id = await connectionId(servicesFor(request), request)
           await open(request, id, path, (inbox) => inbox.take(message.entity, request.body, request.url))
@@ -88,7 +95,8 @@ export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => 
       )
     }
   }
-  for (const { path, title, params, connectionId } of CONNECTIONS) {
+  for (const each of CONNECTIONS) {
+    const { path, title, params, connectionId } = each
     api.post(
       `${path}/issue/:issueKey/close`,
       {
@@ -98,6 +106,7 @@ export const webhookMessageRoutes: Routes = (api, { database, servicesFor }) => 
           params: params.extend({ issueKey: z.string() }),
           response,
         },
+        onSend: keeper('issue/close', each),
       },
       async (request) => {
         const id = await connectionId(servicesFor(request), request)

@@ -1,6 +1,7 @@
 /** The ways in which an address can name a webhook connection. */
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { decimalOf } from '../../decimal.ts'
 import { UserError } from '../../errors.ts'
 import type { Services } from '../../pipelines/services.ts'
 import { id } from '../contract/common.ts'
@@ -14,6 +15,8 @@ export interface Place {
   /** How people call it, for descriptions of routes. */
   readonly title: string
   connectionId(services: Services, request: FastifyRequest): Promise<number>
+  /** The same of a request that was refused: makes nothing, and takes what is no connection for none. */
+  knownId(services: Services, request: FastifyRequest): Promise<number | undefined>
 }
 
 const byId = (path: string, title: string): Place => ({
@@ -21,6 +24,10 @@ const byId = (path: string, title: string): Place => ({
   title,
   params: z.object({ connectionId: id }),
   connectionId: async (_services, { params }) => (params as { connectionId: number }).connectionId,
+  async knownId({ connections }, { params }) {
+    const sent = decimalOf((params as { connectionId: unknown }).connectionId)
+    return (await connections.list(WEBHOOK)).find((each) => each.id === sent)?.id
+  },
 })
 
 export const BY_ID = byId(`${BASE}/connections/:connectionId`, 'a connection')
@@ -36,7 +43,9 @@ export const BY_NAME: Place = {
     if (found === undefined) throw new UserError(`There is no webhook connection ${connectionName}.`, { status: 404 })
     return found
   },
+  knownId: (services, { params }) => connectionNamed(services, (params as { connectionName: string }).connectionName),
 }
+const nameFor = (projectName: string) => `${projectName}_deployments`
 /** The connection of a project's own, which comes to be with the first message. */
 export const BY_PROJECT: Place = {
   path: `${BASE}/projects/:projectName`,
@@ -46,7 +55,7 @@ export const BY_PROJECT: Place = {
     const { projectName } = params as { projectName: string }
     const { blueprint } = await services.projects.get(projectName)
     if (!blueprint) throw new UserError(`Project ${projectName} has no blueprint: create one.`)
-    const connectionId = await findOrCreate(services, `${projectName}_deployments`)
+    const connectionId = await findOrCreate(services, nameFor(projectName))
     const isOwn = (each: { pluginName: string; connectionId: number }) =>
       each.pluginName === WEBHOOK && each.connectionId === connectionId
     if (!blueprint.connections.some(isOwn)) {
@@ -54,6 +63,8 @@ export const BY_PROJECT: Place = {
     }
     return connectionId
   },
+  knownId: (services, { params }) =>
+    connectionNamed(services, nameFor((params as { projectName: string }).projectName)),
 }
 
 async function connectionNamed({ connections }: Services, name: string): Promise<number | undefined> {

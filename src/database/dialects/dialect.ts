@@ -64,6 +64,8 @@ export interface Dialect {
   firstMatch(expression: string, pattern: string): string
   /** Sets a column of the rows of a table (`target`) that meet a row of a subquery (`source`). */
   updateFrom(update: JoinedUpdate): RawBuilder<unknown>
+  /** Selects `name`, `bytes` (with its indexes) and `records` (an estimate) of every table. */
+  readonly tableSizes: string
   /** What follows an `insert … select` whose keys may exist already. */
   onExistingKey(table: Table<any>, names: readonly string[]): string
 }

@@ -56,6 +56,9 @@ export const mysql: Dialect = {
     const isBound = column.isKey || column.index || column.unique
     return table && !isBound && isTooWide(table) ? 'text' : `varchar(${column.size})`
   },
+  tableSizes: `select table_name as name, coalesce(data_length + index_length, 0) as bytes,
+    coalesce(table_rows, 0) as records
+    from information_schema.tables where table_schema = database() and table_type = 'BASE TABLE'`,
   indexedTextLength: 255,
   createTable(table) {
     const columns = table.names.map((name) => {

@@ -41,6 +41,9 @@ const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
 
 export const postgres: Dialect = {
   name: 'postgres',
+  tableSizes: `select relname as name, pg_total_relation_size(oid) as bytes, 
+    greatest(reltuples, pg_stat_get_live_tuples(oid), 0)::bigint as records
+    from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
   rangeIndex: { method: ' using brin', options: ' with (autosummarize = on)' },
   quote,
   columnType: (column) => (column.kind === 'string' ? `varchar(${column.size})` : TYPES[column.kind]),

@@ -52,6 +52,8 @@ export interface ApiClient {
   /** Page after page, in order. Store `page.state` with a page's records: `options.from` goes on from there. */
   pages(request: HttpRequest, paging: Paging, signal: AbortSignal, options?: PagesOptions): AsyncGenerator<Page, void>
   readonly usage: Usage
+  /** What the source still allows; undefined while it has not said. */
+  readonly requestsLeft: number | undefined
   /** The text without the secrets of the connection, whoever wrote it. */
   redact(text: string): string
   /** What the source's clock said with the first answer that is no failure; undefined: none yet, or it does not say. */
@@ -109,6 +111,9 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     usage,
     redact,
     send,
+    get requestsLeft() {
+      return shared.pool.requestsLeft()
+    },
     get firstAnsweredAt() {
       return firstAnsweredAt
     },

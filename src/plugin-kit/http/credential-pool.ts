@@ -61,6 +61,8 @@ export interface CredentialPool {
   secrets(): readonly string[]
   /** Why credentials rest. */
   losses(): readonly string[]
+  /** What all of them together still allow, by what the source said last; undefined while it has not. */
+  requestsLeft(): number | undefined
 }
 
 interface Slot {
@@ -100,6 +102,8 @@ const LONGEST_REST = 3_600_000
 export function createCredentialPool(credentials: readonly Credential[], clock: Clock): CredentialPool {
   const slots = slotsOf(credentials)
   let takes = 0
+  /** The class of requests that a quota was last told for. */
+  let lastClass = ''
   let wake = Promise.withResolvers<void>()
 
   function changed() {
@@ -187,6 +191,7 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
       isUsable: () => slot.refusals === refusals && readyAt(slot, className) === 0,
       observe(quota) {
         const key = quota.class ?? className
+        lastClass = key
         const known = slot.quotas.get(key)
         const resetsAt = quota.resetsAt.getTime()
         const isSame = known && Math.abs(known.resetsAt - resetsAt) < SAME_WINDOW
@@ -266,6 +271,10 @@ export function createCredentialPool(credentials: readonly Credential[], clock: 
     secrets: () =>
       slots.flatMap(({ source, value }) => (typeof source === 'string' ? source : (value ?? []))).filter(Boolean),
     losses: () => slots.filter(isResting).map(({ loss }) => loss),
+    requestsLeft() {
+      const quotas = slots.flatMap((slot) => quotaOf(slot, lastClass) ?? [])
+      return quotas.length === 0 ? undefined : quotas.reduce((sum, { remaining }) => sum + remaining, 0)
+    },
   }
 }
 

@@ -55,7 +55,7 @@ export async function checkConnection(settings: Settings, question: CheckQuestio
   const tokens = tokensOf(settings)
   if (!isApp(settings) && tokens.length === 0)
     throw new UserError('token is missing: add it. A personal access token is needed.')
-  if (!question.isSaved) {
+  if (!question.isSaved && (isApp(settings) || tokens.length === 1)) {
     const [token = ''] = tokens
     const { success, message, ...found } = isApp(settings)
       ? await checkApp(settings)
@@ -74,7 +74,10 @@ export async function checkConnection(settings: Settings, question: CheckQuestio
       )
   const wrong = each.filter(({ success }) => !success)
   const message = wrong.map((token) => token.message).join(' ')
-  return { success: wrong.length === 0, ...(message && { message }), details: { tokens: each } }
+  // Of something unsaved, clients of the reference know the first token only.
+  const { login, warning } = each[0] as Found
+  const first = question.isSaved ? {} : { installations: null, login, warning }
+  return { success: wrong.length === 0, ...(message && { message }), details: { ...first, tokens: each } }
 }
 
 /** One dead token of several is told beside the others. */

@@ -51,6 +51,7 @@ export function generatePeople(settings: WorldSettings): People {
       company: number % 5 === 0 ? '@acme' : null,
       organisations: luck.some('organisations', settings.organisations, number % 3, number),
       createdAt: settings.from,
+      ...settings.people[ordinal],
     }
   })
   const robots = ['dependabot[bot]', 'renovate[bot]'].map((login, ordinal): User => {

@@ -41,6 +41,8 @@ export interface WorldSettings {
   readonly from: string
   readonly until: string
   readonly users: number
+  /** Instead of generated ones. */
+  readonly people: readonly { readonly login: string; readonly name: string; readonly email: string }[]
   readonly organisations: readonly string[]
   readonly repositories: readonly RepositorySettings[]
 }
@@ -89,7 +91,8 @@ export function worldSettings(options: WorldOptions): WorldSettings {
     seed: options.seed ?? 1,
     from: options.from ?? '2023-01-01T00:00:00Z',
     until: options.until ?? '2024-12-31T00:00:00Z',
-    users: options.users ?? 30,
+    users: options.people?.length ?? options.users ?? 30,
+    people: options.people ?? [],
     organisations: options.organisations ?? ['acme', 'globex'],
     repositories: (options.repositories ?? DEFAULT_REPOSITORIES).map((each) => ({ ...REPOSITORY_DEFAULTS, ...each })),
   }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { atEnd } from '../../support/at-end.ts'
 
 const ENVIRONMENT = {
   PATH: process.env.PATH,
@@ -32,7 +32,7 @@ export interface Repository {
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'weir-git-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  atEnd(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 

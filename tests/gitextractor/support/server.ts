@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { atEnd } from '../../support/at-end.ts'
 
 export interface GitServer {
   /** Of the folder above the repositories. */
@@ -25,7 +25,7 @@ export async function serveGit(root: string, login?: { user: string; password: s
     backend(root, pathname, search.slice(1), request, response)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections()
     server.close()
   })

@@ -1,9 +1,9 @@
 /** The real server and its pages in Chromium, on both databases. Nothing between them is made up. */
-import { execFileSync } from 'node:child_process'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type LiveServer, startLiveServer } from '../../api/support/live-server.ts'
 import { describeEachDatabase, type TestDatabase } from '../../support/databases.ts'
+import { openBrowser } from './browser.ts'
 
 export interface Client {
   readonly database: TestDatabase
@@ -13,12 +13,6 @@ export interface Client {
   /** What pages may complain about in this test: a part of the message, such as that of an answer that is refused. */
   expectComplaint(part: string): void
 }
-
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: execFileSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).trim(),
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  })
 
 export function describeClient(
   name: string,

@@ -1,44 +1,60 @@
-/** A project that collects one repository of a fake GitHub, made as a client would make it. */
-
+/** A project of the small organisation, made over the API as any client would. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
 import type { LiveServer } from '../../api/support/live-server.ts'
 import { DEFAULT_TOKEN, type FakeGithub } from '../../fake-github/fake-github.ts'
 
 export interface Shop {
   readonly connectionId: number
-  readonly blueprintId: number
+  readonly scopeConfigId: number
   readonly scopeId: string
-  /** Starts a run, and gives its number. */
-  run(): Promise<number>
+  readonly blueprintId: number
 }
 
-export const createdBy = async (server: LiveServer, method: string, path: string, body?: unknown): Promise<any> => {
+type Server = Pick<LiveServer, 'ask'>
+
+export async function ask(server: Server, method: string, path: string, body?: unknown): Promise<any> {
   const answer = await server.ask(method, path, body)
-  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)
   return answer.body
 }
 
-export async function createShop(server: LiveServer, github: FakeGithub, name = 'shop'): Promise<Shop> {
-  const ask = (method: string, path: string, body?: unknown) => createdBy(server, method, path, body)
-  const settings = { endpoint: `${github.url}/`, token: DEFAULT_TOKEN, authMethod: 'AccessToken', enableGraphql: false }
-  const { id: connectionId } = await ask('POST', '/plugins/github/connections', { name, ...settings })
-  const base = `/plugins/github/connections/${connectionId}`
-  const { children } = await ask('GET', `${base}/remote-scopes?groupId=acme`)
-  const [{ data: repository }] = children.filter(({ type }: { type: string }) => type === 'scope')
-  // Its history is not what these tests are about: without an address nothing is cloned.
-  const { id: scopeConfigId } = await ask('POST', `${base}/scope-configs`, {
-    name,
-    entities: ['CODEREVIEW', 'TICKET', 'CICD'],
+/** With rules of these words; nothing is collected yet. */
+export async function makeShop(server: Server, github: FakeGithub, name = 'shop', rules = {}): Promise<Shop> {
+  const { id: connectionId } = await ask(server, 'POST', '/plugins/github/connections', {
+    name: `${name} github`,
+    endpoint: `${github.url}/`,
+    authMethod: 'AccessToken',
+    token: DEFAULT_TOKEN,
+    enableGraphql: false,
   })
-  await ask('PUT', `${base}/scopes`, { data: [{ ...repository, scopeConfigId }] })
-  const scopeId = String(repository.githubId)
+  const at = `/plugins/github/connections/${connectionId}`
+  const { id: scopeConfigId } = await ask(server, 'POST', `${at}/scope-configs`, {
+    name: `${name} rules`,
+    envNamePattern: '(?i)prod(.*)',
+    issueTypeIncident: 'incident',
+    ...rules,
+  })
+  const { children } = await ask(server, 'GET', `${at}/remote-scopes?groupId=acme`)
+  const data = children.map((child: any) => ({ ...child.data, scopeConfigId }))
+  const [scope] = await ask(server, 'PUT', `${at}/scopes`, { data })
+  const metrics = [{ pluginName: 'dora', pluginOption: {}, enable: true }]
+  const { blueprint } = await ask(server, 'POST', '/projects', { name, description: 'What acme sells.', metrics })
+  const scopeId = String(scope.githubId)
   const connections = [{ pluginName: 'github', connectionId, scopes: [{ scopeId }] }]
-  const blueprint = { isManual: true, connections, timeAfter: '2015-01-01T00:00:00Z' }
-  const project = await ask('POST', '/projects', { name, blueprint })
-  const blueprintId: number = project.blueprint.id
-  return {
-    connectionId,
-    blueprintId,
-    scopeId,
-    run: async () => (await ask('POST', `/blueprints/${blueprintId}/trigger`)).id,
+  await ask(server, 'PATCH', `/blueprints/${blueprint.id}`, { connections })
+  return { connectionId, scopeConfigId, scopeId, blueprintId: blueprint.id }
+}
+
+/** Runs a blueprint to its end. */
+export async function collect(server: Server, blueprintId: number): Promise<void> {
+  const { id } = await ask(server, 'POST', `/blueprints/${blueprintId}/trigger`, {})
+  for (;;) {
+    const { status, message } = await ask(server, 'GET', `/pipelines/${id}`)
+    if (['TASK_COMPLETED', 'TASK_PARTIAL', 'TASK_FAILED', 'TASK_CANCELLED'].includes(status)) {
+      expect(status, message).toBe('TASK_COMPLETED')
+      return
+    }
+    await sleep(100)
   }
 }

@@ -1,0 +1,92 @@
+/** Who there is: a shop of eight services, four teams, and the people in them. */
+export interface Team {
+  readonly name: string
+  readonly people: readonly Person[]
+}
+export interface Person {
+  readonly login: string
+  readonly name: string
+  readonly email: string
+}
+export interface Service {
+  readonly name: string
+  readonly title: string
+  readonly team: string
+  /** What it is about, for titles of changes. */
+  readonly parts: readonly string[]
+  /** Merged in a usual week. */
+  readonly changesAWeek: number
+  /** From the first commit to the merge of a usual change. */
+  readonly hoursToMerge: number
+  /** Deployments to production in a usual week; the changes that are merged by then go with them. */
+  readonly deploymentsAWeek: number
+  /** Of deployments that are followed by an incident. */
+  readonly failureShare: number
+  readonly hoursToRecover: number
+}
+
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  Storefront: [
+    ...['Ada Marsh', 'Bruno Keller', 'Chiara Conti', 'Deniz Aydin', 'Elif Kaya'],
+    ...['Femi Adebayo', 'Grace Liu', 'Hugo Blanc', 'Ines Moreau', 'Jonas Brandt'],
+  ],
+  Payments: [
+    ...['Karim Haddad', 'Lena Fischer', 'Mateo Silva', 'Nadia Petrova', 'Oskar Lind'],
+    ...['Priya Nair', 'Quentin Roux', 'Rosa Jimenez', 'Samir Shah'],
+  ],
+  Logistics: [
+    ...['Tomasz Nowak', 'Ulla Berg', 'Victor Osei', 'Wanda Kowalska', 'Xin Zhao'],
+    ...['Yara Costa', 'Zoe Clarke', 'Anton Weber', 'Bea Romano', 'Carlos Ruiz'],
+  ],
+  Platform: [
+    ...['Dana Levi', 'Emil Novak', 'Fatou Diallo', 'Goran Ilic', 'Hana Sato'],
+    ...['Ivan Horvat', 'Julia Schmid', 'Kofi Mensah', 'Lucia Vidal'],
+  ],
+}
+
+function personOf(name: string): Person {
+  const login = name.toLowerCase().replace(/[^a-z]+/g, '-')
+  return { login, name, email: `${login.replace('-', '.')}@tidewater.example` }
+}
+
+export const OWNER = 'tidewater'
+export const BOTS = ['dependabot[bot]', 'renovate[bot]'] as const
+export const TEAMS: readonly Team[] = Object.entries(NAMES).map(([name, people]) => ({
+  name,
+  people: people.map(personOf),
+}))
+export const PEOPLE: readonly Person[] = TEAMS.flatMap(({ people }) => people)
+
+const service = (
+  [name, title, team]: readonly [string, string, string],
+  parts: readonly string[],
+  [changesAWeek, hoursToMerge, deploymentsAWeek, failureShare, hoursToRecover]: readonly [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ],
+): Service => ({
+  ...{ name, title, team, parts },
+  ...{ changesAWeek, hoursToMerge, deploymentsAWeek, failureShare, hoursToRecover },
+})
+
+export const SERVICES: readonly Service[] = [
+  service(
+    ['checkout', 'Checkout', 'Storefront'],
+    ['basket', 'address form', 'voucher', 'summary'],
+    [5, 20, 6, 0.09, 2],
+  ),
+  service(
+    ['catalogue', 'Catalogue', 'Storefront'],
+    ['product page', 'filters', 'images', 'ratings'],
+    [4, 26, 4, 0.06, 3],
+  ),
+  service(['search', 'Search', 'Storefront'], ['ranking', 'synonyms', 'index', 'suggestions'], [3, 34, 2.5, 0.1, 5]),
+  service(['payments', 'Payments', 'Payments'], ['card form', 'refunds', 'ledger', 'fraud check'], [4, 40, 2, 0.12, 4]),
+  service(['invoices', 'Invoices', 'Payments'], ['export', 'tax', 'templates', 'reminders'], [2, 60, 0.8, 0.15, 14]),
+  service(['warehouse', 'Warehouse', 'Logistics'], ['stock', 'pick list', 'returns', 'labels'], [3, 72, 1, 0.2, 20]),
+  service(['delivery', 'Delivery', 'Logistics'], ['routes', 'slots', 'tracking', 'carriers'], [3, 48, 1.6, 0.11, 8]),
+  service(['accounts', 'Accounts', 'Platform'], ['sign-in', 'profile', 'sessions', 'consent'], [3, 18, 5, 0.05, 1]),
+]

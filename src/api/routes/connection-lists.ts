@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { matchesOf } from '../../config-as-code/matches.ts'
+import { listConnections } from '../../pipelines/connection-states.ts'
+import { listScopes } from '../../pipelines/scope-lists.ts'
+import { sourceNamed } from '../../pipelines/sources.ts'
+import { understanding } from '../../plugin-kit/remote-scopes.ts'
+import type { Routes } from '../api.ts'
+import { answers, example, id, paging, REMOTE_FAILURES, time, timeOrNull } from '../contract/common.ts'
+import { body, bounded, flag, given, present } from '../contract/lenient.ts'
+import { patience, stopWith } from '../stream.ts'
+import { remoteEntry } from './remote-scopes.ts'
+
+const tags = ['connections']
+const params = z.object({ plugin: bounded(100), connectionId: id })
+
+const connection = z.object({
+  plugin: z.string(),
+  title: z.string(),
+  id: z.int(),
+  name: z.string(),
+  endpoint: z.string(),
+  scopes: z.int(),
+  state: z.enum(['works', 'fails', 'unknown']),
+  checkedAt: timeOrNull,
+  failure: z.string().nullable(),
+  requestsLeft: z.int().nullable(),
+  countedAt: timeOrNull,
+  pipelineId: z.int().nullable(),
+  collectedAt: timeOrNull,
+  createdAt: time,
+  updatedAt: time,
+})
+const scope = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopeConfigId: z.int().nullable(),
+  scopeConfigName: z.string().nullable(),
+  collectedAt: timeOrNull,
+  usedBy: z.array(z.string()),
+})
+
+const MOST_PATTERNS = 500
+const MOST_MATCHES = 5000
+const LONGEST_PATTERN = 500
+const patterns = z.array(bounded(LONGEST_PATTERN)).max(MOST_PATTERNS)
+
+/** Connections of all sources, and what the pages about them list. */
+export const connectionListRoutes: Routes = (api, { control, plugins, services }) => {
+  api.get(
+    '/v1/connections',
+    {
+      schema: {
+        tags,
+        summary: 'Connections of all sources: whether they work, what they collect, what their sources still allow',
+        response: answers(200, z.array(connection)),
+      },
+    },
+    () => listConnections(control.context),
+  )
+  api.get(
+    '/v1/connections/:plugin/:connectionId/scopes',
+    {
+      schema: {
+        tags,
+        summary: 'Scopes of a connection by name, with their scope config, last collection and projects',
+        params,
+        querystring: z.object({ ...paging, searchTerm: bounded(LONGEST_PATTERN).optional() }),
+        response: answers(200, z.object({ count: z.int(), scopes: z.array(scope) }), 404),
+      },
+    },
+    async ({ params: { plugin, connectionId }, query }) => {
+      await services.connections.get(plugin, connectionId)
+      const { count, items } = await listScopes(control.context, plugin, connectionId, present(query))
+      return { count, scopes: items }
+    },
+  )
+  api.post(
+    '/v1/connections/:plugin/:connectionId/matches',
+    {
+      schema: {
+        tags,
+        summary: 'Scopes that patterns such as `acme/*` choose now, asked of the source',
+        params,
+        body: body({
+          scopes: patterns.min(1),
+          except: given(patterns),
+          archived: given(flag),
+          topic: given(bounded(100)),
+        }).meta(example({ scopes: ['acme/*'], except: ['acme/*-archive'] })),
+        response: answers(
+          200,
+          z.object({ count: z.int(), scopes: z.array(remoteEntry), unmatched: z.array(z.string()) }),
+          404,
+          ...REMOTE_FAILURES,
+        ),
+      },
+    },
+    async ({ params: { plugin, connectionId }, body: { scopes, except = [], archived = false, topic } }, reply) => {
+      const source = sourceNamed(plugins, plugin)
+      const settings = await services.connections.reveal(plugin, connectionId)
+      const selector = { scopes, except, archived, topic }
+      const signal = patience(stopWith(reply))
+      return understanding(source.title, () => matchesOf(source, settings, selector, MOST_MATCHES, signal))
+    },
+  )
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { examineServer, FINDING_STATES } from '../../pipelines/health.ts'
+import { readStorage, type Storage } from '../../pipelines/storage.ts'
+import type { Routes } from '../api.ts'
+import { answers, time } from '../contract/common.ts'
+
+const tags = ['system']
+const KEPT_MS = 60_000
+
+const storage = z.object({
+  countedAt: time.meta({ description: 'Counted anew once a minute at most.' }),
+  bytes: z.int(),
+  tables: z.array(
+    z.object({ name: z.string(), bytes: z.int(), records: z.int().meta({ description: 'An estimate.' }) }),
+  ),
+  scopes: z.array(
+    z.object({
+      plugin: z.string(),
+      connectionId: z.int(),
+      scopeId: z.string(),
+      scopeName: z.string(),
+      records: z.int(),
+      bytes: z.int().meta({ description: 'Its share of the raw tables.' }),
+    }),
+  ),
+  uncounted: z.array(z.string()).meta({ description: 'Raw tables that are too large to count by scope.' }),
+})
+
+/** How this installation is. */
+export const installationRoutes: Routes = (api, { config, control }) => {
+  let counted: { readonly at: number; readonly storage: Promise<Storage> } | undefined
+  /** Whoever asks again, or with others at once, gets the same answer; a failure is not kept. */
+  function storageNow(): Promise<Storage> {
+    if (!counted || performance.now() - counted.at > KEPT_MS) {
+      const own = { at: performance.now(), storage: readStorage(control.context) }
+      counted = own
+      own.storage.catch(() => {
+        if (counted === own) counted = undefined
+      })
+    }
+    return counted.storage
+  }
+  api.get(
+    '/v1/storage',
+    {
+      schema: {
+        tags,
+        summary: 'What the database holds: the largest tables, and the scopes with the most raw records',
+        response: answers(200, storage),
+      },
+    },
+    storageNow,
+  )
+  api.get(
+    '/v1/health',
+    {
+      schema: {
+        tags,
+        summary: 'Database, encryption key, runner and disk, each good or not, in words',
+        response: answers(
+          200,
+          z.object({
+            findings: z.array(z.object({ check: z.string(), state: z.enum(FINDING_STATES), message: z.string() })),
+          }),
+        ),
+      },
+    },
+    async () => ({ findings: [...(await examineServer(config, control.context))] }),
+  )
+}

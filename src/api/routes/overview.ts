@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import type { Database } from '../../database/database.ts'
+import { TASK_STATUSES } from '../../domain/enums.ts'
+import { findingsOf } from '../../metrics/findings.ts'
+import { fourKeys } from '../../metrics/index.ts'
+import type { MetricFilter } from '../../metrics/metric.ts'
+import { readMetric } from '../../metrics/read.ts'
+import { readAttention } from '../../pipelines/attention.ts'
+import type { Project } from '../../pipelines/records.ts'
+import { visibleProjects } from '../access/gate.ts'
+import type { Routes } from '../api.ts'
+import { answers, timeOrNull } from '../contract/common.ts'
+import { policyOfProject, rangeOf } from './metrics.ts'
+
+const tags = ['overview']
+/** Enough for a first look; the list of projects has the rest. */
+const PROJECTS = 6
+const REPORT = '2023'
+
+const attention = z.object({
+  runs: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      project: z.string(),
+      status: z.enum(TASK_STATUSES),
+      message: z.string(),
+      finishedAt: timeOrNull,
+    }),
+  ),
+  connections: z.array(
+    z.object({
+      plugin: z.string(),
+      connectionId: z.int(),
+      name: z.string(),
+      message: z.string(),
+      scopes: z.int(),
+    }),
+  ),
+  gaps: z.object({ count: z.int(), scopes: z.int() }),
+  quarantined: z.int(),
+})
+const keyValue = z.object({
+  metric: z.string(),
+  title: z.string(),
+  unit: z.string(),
+  value: z.number().nullable(),
+  band: z.enum(['elite', 'high', 'medium', 'low']).nullable(),
+})
+const overview = z.object({
+  count: z.int().meta({ description: 'Of all projects.' }),
+  projects: z.array(
+    z.object({
+      name: z.string(),
+      lastRun: z
+        .object({ id: z.int(), status: z.enum(TASK_STATUSES), finishedAt: timeOrNull })
+        .nullable()
+        .meta({ description: 'Null: it never ran.' }),
+      keys: z.array(keyValue),
+      why: z.string().nullable().meta({ description: 'Where there is no number: the reason, and what to do.' }),
+    }),
+  ),
+})
+
+/** What the first page shows, in two answers: what needs a hand at once, numbers when they are calculated. */
+export const overviewRoutes: Routes = (api, { control, database, services, shared }) => {
+  api.get(
+    '/v1/attention',
+    {
+      schema: {
+        tags,
+        summary: 'What needs a hand: failed runs, connections in trouble, gaps and what was put aside',
+        response: answers(200, attention),
+      },
+    },
+    (request) => readAttention(control.context, visibleProjects(request)),
+  )
+  api.get(
+    '/v1/overview',
+    {
+      schema: {
+        tags,
+        summary: `The newest ${PROJECTS} projects with their four keys of the last six months, or why they have none`,
+        response: answers(200, overview),
+      },
+    },
+    async (request, reply) => {
+      const names = visibleProjects(request)
+      const answer = await shared.share(JSON.stringify(['overview', names]), async () => {
+        const { count, items } = await services.projects.list({ pageSize: PROJECTS, ...(names && { names }) })
+        const projects = []
+        for (const project of items) projects.push(await summaryOf(database, project))
+        return { count, projects }
+      })
+      return reply.type('application/json; charset=utf-8').send(answer)
+    },
+  )
+}
+
+async function summaryOf(database: Database, { name, blueprint, lastPipeline }: Project) {
+  const policy = await policyOfProject(database, name)
+  const filter: MetricFilter = { project: name, environment: 'PRODUCTION', policy, ...rangeOf({}) }
+  const keys = []
+  for (const metric of fourKeys) {
+    const { value, grades } = await readMetric(database, metric, filter)
+    const band = grades.find(({ report }) => report === REPORT)?.band ?? null
+    keys.push({ metric: metric.name, title: metric.title, unit: metric.unit, value, band })
+  }
+  const lastRun = lastPipeline && {
+    ...{ id: lastPipeline.id, status: lastPipeline.status, finishedAt: lastPipeline.finishedAt ?? null },
+  }
+  const hasNumbers = keys.some(({ value }) => value !== null)
+  return {
+    name,
+    lastRun: lastRun ?? null,
+    keys,
+    why: hasNumbers ? null : await whyNone(database, filter, !!lastRun, !!blueprint?.connections.length),
+  }
+}
+
+async function whyNone(database: Database, filter: MetricFilter, hasRun: boolean, hasScopes: boolean): Promise<string> {
+  if (!hasScopes) return 'Nothing is chosen to be collected: add connections and scopes to its blueprint.'
+  if (!hasRun) return 'Nothing was collected yet: start a run.'
+  for (const metric of fourKeys) {
+    const [finding] = await findingsOf(database, metric, filter)
+    if (finding) return `${finding.seen} ${finding.remedy}`
+  }
+  return 'Nothing that counts happened in the last six months.'
+}

@@ -1,0 +1,39 @@
+/** What a selector chooses now, before anybody relies on it. */
+import { openAwaitedClient } from '../plugin-kit/connection.ts'
+import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
+import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
+import { fitting, isAbsent, openCatalogue, type Selector } from './selectors.ts'
+
+export interface Matches {
+  readonly count: number
+  /** In the order of their names, and no more than are asked for. */
+  readonly scopes: readonly RemoteEntry[]
+  /** Patterns that fit nothing that the source shows. */
+  readonly unmatched: readonly string[]
+}
+
+export async function matchesOf(
+  source: PluginSpec,
+  settings: Settings,
+  selector: Selector & { readonly scopes: readonly string[] },
+  most: number,
+  signal: AbortSignal,
+): Promise<Matches> {
+  const catalogue = openCatalogue(source, settings, signal, openAwaitedClient)
+  try {
+    const found = new Map<string, RemoteEntry>()
+    const unmatched: string[] = []
+    for (const pattern of selector.scopes) {
+      const entries = await catalogue.matching(pattern).catch((error) => {
+        if (isAbsent(error)) return []
+        throw error
+      })
+      if (entries.length === 0) unmatched.push(pattern)
+      for (const entry of entries) found.set(entry.id, entry)
+    }
+    const scopes = fitting(found.values(), selector).sort((left, right) => (left.fullName < right.fullName ? -1 : 1))
+    return { count: scopes.length, scopes: scopes.slice(0, most), unmatched }
+  } finally {
+    await catalogue.close()
+  }
+}

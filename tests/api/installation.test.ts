@@ -1,0 +1,113 @@
+/** What the first page and the settings show of an installation. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { write } from '../../src/database/write.ts'
+import { noteUse } from '../../src/pipelines/connection-states.ts'
+import { gaps } from '../../src/plugin-kit/gaps.ts'
+import { rawTable } from '../../src/plugin-kit/raw.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { startTestApi, type TestApi } from './support/test-api.ts'
+
+describeEachDatabase('the state of an installation', (test) => {
+  let api: TestApi
+  const params = (connectionId: number) => JSON.stringify({ ConnectionId: connectionId, Name: 'acme/web' })
+  let connectionId: number
+  beforeAll(async () => {
+    api = await startTestApi(test.database)
+    const { body } = await api.ask('POST', '/plugins/github/connections', {
+      name: 'main',
+      endpoint: 'https://api.github.com/',
+      authMethod: 'AccessToken',
+      token: 'ghp_secret',
+    })
+    connectionId = body.id
+    const scope = { githubId: 7, name: 'web', fullName: 'acme/web' }
+    expect((await api.ask('PUT', `/plugins/github/connections/${connectionId}/scopes`, { data: [scope] })).status).toBe(
+      200,
+    )
+  })
+  afterAll(() => api.close())
+
+  it('is in need of nothing at first', async () => {
+    expect((await api.ask('GET', '/v1/attention')).body).toEqual({
+      runs: [],
+      connections: [],
+      gaps: { count: 0, scopes: 0 },
+      quarantined: 0,
+    })
+    expect((await api.ask('GET', '/v1/overview')).body).toEqual({ count: 0, projects: [] })
+  })
+
+  it('names failed runs, connections in trouble and gaps', async () => {
+    const { body: project } = await api.ask('POST', '/projects', { name: 'shop' })
+    const plan = [[{ plugin: 'dora', options: { projectName: 'shop' } }]]
+    const { body: run } = await api.ask('POST', '/pipelines', {
+      name: 'nightly',
+      plan,
+      blueprintId: project.blueprint.id,
+    })
+    const failed = { status: 'TASK_FAILED', message: 'the token is wrong\nsecond line', finished_at: new Date() }
+    await test.database.kysely.updateTable('_devlake_pipelines').set(failed).where('id', '=', run.id).execute()
+    const of = { plugin: 'github', params: params(connectionId), subtask: 'collectIssues' }
+    await noteUse(test.database.kysely, { plugin: 'github', connectionId, failure: '401' })
+    await write(test.database, [
+      gaps.row({ ...of, raw_table: '_raw_github_api_issues', list: '', kind: 'lost', address: '/issues', attempts: 1 }),
+    ])
+    const { body } = await api.ask('GET', '/v1/attention')
+    expect(body).toEqual({
+      runs: [
+        {
+          id: run.id,
+          name: 'nightly',
+          project: 'shop',
+          status: 'TASK_FAILED',
+          message: 'the token is wrong',
+          finishedAt: expect.any(String),
+        },
+      ],
+      connections: [{ plugin: 'github', connectionId, name: 'main', message: '401', scopes: 1 }],
+      gaps: { count: 1, scopes: 1 },
+      quarantined: 0,
+    })
+  })
+
+  it('says why a project has no numbers', async () => {
+    const { body } = await api.ask('GET', '/v1/overview')
+    expect(body).toMatchObject({
+      count: 1,
+      projects: [{ name: 'shop', lastRun: { status: 'TASK_FAILED' }, why: expect.stringMatching(/Nothing is chosen/) }],
+    })
+    expect(body.projects[0].keys.map(({ value }: any) => value)).toEqual([null, null, null, null])
+  })
+
+  it('tells how much is stored, by table and by scope', async () => {
+    const raw = rawTable('github_api_issues')
+    const rows = [1, 2, 3].map((each) => ({
+      params: params(connectionId),
+      data: Buffer.from(`{"id":${each}}`),
+      url: '',
+    }))
+    await write(
+      test.database,
+      rows.map((row) => raw.row(row)),
+    )
+    const { body } = await api.ask('GET', '/v1/storage')
+    expect(body.tables.map(({ name }: any) => name)).toContain('_raw_github_api_issues')
+    expect(body.bytes).toBeGreaterThan(0)
+    expect(body.uncounted).toEqual([])
+    expect(body.scopes).toEqual([
+      { plugin: 'github', connectionId, scopeId: '7', scopeName: 'acme/web', records: 3, bytes: expect.any(Number) },
+    ])
+    expect((await api.ask('GET', '/v1/storage')).body.countedAt).toBe(body.countedAt)
+  })
+
+  it('examines itself', async () => {
+    const { findings } = (await api.ask('GET', '/v1/health')).body
+    expect(findings.map(({ check, state }: any) => [check, state])).toEqual([
+      ['database', 'good'],
+      ['encryption key', 'good'],
+      // Nobody takes runs in a server without a runner.
+      ['runner', 'bad'],
+      ['disk', expect.stringMatching(/good|warning/)],
+    ])
+  })
+})

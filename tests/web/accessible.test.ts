@@ -1,0 +1,59 @@
+/** Every page, light and dark: what axe-core finds, and names of odd kinds. */
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeClient } from './support/client.ts'
+import { type Filled, fill, ODD_NAME } from './support/filled.ts'
+import { addressOf, oddly, placesOfPages } from './support/pages.ts'
+
+const PATIENCE_MS = 180_000
+
+/** What the page is about is there, and nothing is on its way. */
+async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
+  await page.waitForLoadState('networkidle').catch(() => {})
+}
+
+describeClient('every page', (client) => {
+  let filled: Filled
+  beforeAll(async () => {
+    filled = await fill(client.server)
+  }, PATIENCE_MS)
+  afterAll(() => filled?.stop())
+
+  it('has no serious problem of access, light or dark', { timeout: PATIENCE_MS }, async () => {
+    const page = await client.open('/', { colorScheme: 'light' })
+    const found = new Set<string>()
+    for (const path of placesOfPages) {
+      await page.goto(client.server.url + addressOf(path, filled))
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.locator(`[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+        await settled(page)
+        const { violations } = await new AxeBuilder({ page }).analyze()
+        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        for (const { id, nodes } of serious)
+          for (const { html } of nodes) found.add(`${path}, ${colorScheme}: ${id}: ${html.slice(0, 200)}`)
+      }
+    }
+    expect([...found]).toEqual([])
+  })
+
+  it('shows names of any kind, on a phone without scrolling sideways', { timeout: PATIENCE_MS }, async () => {
+    const page = await client.open('/', { viewport: { width: 390, height: 844 } })
+    for (const path of placesOfPages) {
+      await page.goto(client.server.url + addressOf(path, oddly(filled)))
+      await settled(page)
+      const text = (await page.locator('main').textContent()) ?? ''
+      expect(text.length, `${path} is blank`).toBeGreaterThan(20)
+      const beyond: number = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(beyond, `${path} scrolls sideways`).toBeLessThanOrEqual(0)
+    }
+    await page.goto(client.server.url + addressOf('/projects/$name', oddly(filled)))
+    await settled(page)
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain(ODD_NAME)
+  })
+})

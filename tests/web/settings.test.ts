@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { describeClient } from './support/client.ts'
+
+/** What the form suggests, and something that it opens. */
+const SUGGESTED = [
+  ['Read numbers', 'viewer', 'GET', '/v1/metrics/deployment-frequency?project=shop'],
+  ['Everything', 'viewer', 'GET', '/projects'],
+  ['Start runs', 'operator', 'POST', '/blueprints/1/trigger'],
+  ['Send to any webhook', 'operator', 'POST', '/plugins/webhook/connections/1/deployments'],
+] as const
+
+describeClient('the settings', (client) => {
+  const { open } = client
+
+  it('make keys that open what the form suggests', { timeout: 120_000 }, async () => {
+    await client.server.ask('POST', '/projects', { name: 'shop' })
+    const page = await open('/settings/api-keys')
+    await page.getByText('No keys yet').waitFor()
+    for (const [label, role, method, path] of SUGGESTED) {
+      await page.getByRole('button', { name: 'Create key', exact: true }).click()
+      const form = page.getByRole('dialog')
+      await form.getByRole('textbox', { name: 'Name' }).fill(`to ${label}`)
+      await form.getByRole('button', { name: label }).click()
+      await form.getByRole('combobox', { name: 'What it may do there' }).click()
+      await page.getByRole('option', { name: new RegExp(`^${role}`, 'i') }).click()
+      await form.getByRole('button', { name: 'Create key' }).click()
+      const key = await page.getByTestId('key').textContent()
+      const bearer = { authorization: `Bearer ${key}` }
+      const { status, text } = await client.server.ask(
+        method,
+        `/rest${path}`,
+        method === 'POST' ? {} : undefined,
+        bearer,
+      )
+      // It came through: what is refused then is refused for other reasons.
+      expect([401, 403], `${label}: ${text}`).not.toContain(status)
+      expect(await client.server.ask('GET', '/rest/v1/audit', undefined, bearer)).toMatchObject({ status: 403 })
+      await page.getByRole('button', { name: 'I have it' }).click()
+      await page.getByRole('cell', { name: `to ${label}` }).waitFor()
+      expect(await page.getByTestId('key').count()).toBe(0)
+    }
+  })
+
+  it('renew and delete keys, and explain what is wrong with a pattern', async () => {
+    client.expectComplaint('400')
+    const page = await open('/settings/api-keys?create=true')
+    await page.getByRole('textbox', { name: 'Name' }).fill('broken')
+    await page.getByLabel('Paths that it opens').fill('(')
+    const form = page.getByRole('dialog')
+    await form.getByRole('button', { name: 'Create key' }).click()
+    await form.getByRole('alert').waitFor()
+    await page.getByLabel('Paths that it opens').fill('.*')
+    await form.getByRole('button', { name: 'Create key' }).click()
+    const first = await page.getByTestId('key').textContent()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    const row = page.getByRole('row', { name: /broken/ })
+    await row.getByRole('button', { name: 'Renew' }).click()
+    await page.getByRole('button', { name: 'Renew key' }).click()
+    await page.getByTestId('key').waitFor()
+    expect(await page.getByTestId('key').textContent()).not.toBe(first)
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await row.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete key' }).click()
+    await row.waitFor({ state: 'detached' })
+  })
+
+  it('show who changed what, filtered by the address', async () => {
+    await client.server.ask('POST', '/projects', { name: 'bank', description: 'before' })
+    await client.server.ask('PATCH', '/projects/bank', { description: 'after' })
+    const page = await open('/settings/audit?subject=project&action=update')
+    await page.getByRole('button', { name: /changed project bank/ }).click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByRole('cell', { name: '"before"' }).waitFor()
+    await drawer.getByRole('cell', { name: '"after"' }).waitFor()
+    expect(page.url()).toMatch(/entry=\d+/)
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Its name or id').fill('nobody')
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing fits').waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByRole('button', { name: /created project bank/ }).waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export as JSON lines' }).click(),
+    ])
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n')
+    expect(lines.map((line) => JSON.parse(line).subjectKey)).toContain('bank')
+  })
+
+  it('take teams from a file, tell its wrong line, and undo', async () => {
+    client.expectComplaint('400')
+    const page = await open('/settings/people')
+    const file = (text: string) => ({ name: 'our teams.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+    const teams = page.getByLabel('Import Teams')
+    const stored = async () => (await client.server.ask('GET', '/plugins/org/teams.csv')).text
+    await teams.setInputFiles(file('Id,Name,Alias,ParentId,SortingIndex\n1,Shop,S,,x\n'))
+    await page.getByText(/line 2: column SortingIndex/).waitFor()
+    await teams.setInputFiles(file('Id,Name,Alias,ParentId,SortingIndex\n1,Shop,S,,0\n'))
+    await page.getByText('Teams imported').waitFor()
+    expect(await stored()).toContain('Shop')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('as it was before').waitFor()
+    expect(await stored()).not.toContain('Shop')
+  })
+
+  it('show what fills the database', async () => {
+    const page = await open('/settings/storage')
+    await page.getByRole('cell', { name: '_devlake_blueprints', exact: true }).waitFor()
+    await page.getByText('By scope').click()
+    await page.getByText('Nothing was collected yet').waitFor()
+    expect(page.url()).toContain('by=scope')
+  })
+
+  it('apply a configuration after showing what it changes', async () => {
+    client.expectComplaint('400')
+    const page = await open('/settings/configuration')
+    await page.getByRole('textbox', { name: 'File' }).fill('projects:\n  shop:\n    schedle: manual\n')
+    await page.getByRole('button', { name: 'Show changes' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/schedle/)
+      .waitFor()
+    await page
+      .getByRole('textbox', { name: 'File' })
+      .fill('projects:\n  yard:\n    description: from a file\n    schedule: manual\n')
+    await page.getByRole('button', { name: 'Show changes' }).click()
+    await page.getByRole('region', { name: 'Changes' }).getByText(/yard/).first().waitFor()
+    expect((await client.server.ask('GET', '/projects/yard')).status).toBe(404)
+    await page.getByRole('button', { name: /^Apply \d+ change/ }).click()
+    await page.getByText('Applied').waitFor()
+    expect((await client.server.ask('GET', '/projects/yard')).body.description).toBe('from a file')
+    await page.getByRole('button', { name: 'Show changes' }).click()
+    await page.getByText('Everything already is as the file says').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download weir.yaml' }).click(),
+    ])
+    expect(readFileSync(await download.path(), 'utf8')).toContain('yard')
+  })
+
+  it('tell how the installation is, and keep the theme', async () => {
+    const page = await open('/settings')
+    await page.getByRole('cell', { name: /answers in \d+ ms/ }).waitFor()
+    await page.getByText('Dark', { exact: true }).click()
+    await page.locator('[data-mantine-color-scheme="dark"]').waitFor()
+    await page.reload()
+    await page.locator('[data-mantine-color-scheme="dark"]').waitFor()
+  })
+})
+
+const TOKENS = { AUTH: 'token', AUTH_TOKENS: 'reader:viewer:a-token-to-read-with' }
+
+describeClient(
+  'the settings of a viewer',
+  ({ open }) => {
+    it('say what only admins see', async () => {
+      const page = await open('/settings/api-keys')
+      await page.getByLabel('Access token').fill('a-token-to-read-with')
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('Only admins see this').waitFor()
+      expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0)
+      await page.getByRole('link', { name: 'General' }).click()
+      await page.getByText('Signed in as reader').waitFor()
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+      await page.getByRole('heading', { name: 'Sign in to Weir' }).waitFor()
+    })
+  },
+  TOKENS,
+)

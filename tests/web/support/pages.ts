@@ -1,0 +1,53 @@
+/** Every page of the web client, from the places that its rooms declare: a new one is not forgotten. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Filled } from './filled.ts'
+
+const web = join(import.meta.dirname, '../../../web')
+
+/** As TanStack Router writes them: `/projects/$name`. */
+export const placesOfPages: readonly string[] = readdirSync(web, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /(^|[\\/])places\.tsx?$/.test(file) && !file.startsWith('dist'))
+  .flatMap((file) => [...readFileSync(join(web, file), 'utf8').matchAll(/\bpath: '([^']+)'/g)])
+  .map(([, path]) => path as string)
+  .sort()
+
+type Values = Readonly<Record<string, string | number>>
+/** What stands for `$name` in a path, by the room and the parameter; the first that fits. */
+const VALUES: readonly (readonly [prefix: string, values: (filled: Filled) => Values])[] = [
+  ['/sources/webhooks/', ({ webhookId }) => ({ id: webhookId })],
+  [
+    '/sources/',
+    ({ connectionId, scopeId, scopeConfigId }) => ({
+      ...{ plugin: 'github', id: connectionId, connectionId, connection: connectionId },
+      ...{ scopeId, scope: scopeId, scopeConfigId, configId: scopeConfigId, config: scopeConfigId },
+    }),
+  ],
+  ['/runs/', ({ runId }) => ({ id: runId })],
+  ['/traffic/', ({ switchId }) => ({ id: switchId })],
+  [
+    '/',
+    ({ project, connectionId, scopeId, blueprintId }) => ({
+      ...{ name: project, project, projectName: project, blueprintId, id: blueprintId },
+      ...{ plugin: 'github', connectionId, scopeId, table: '_raw_github_api_issues' },
+    }),
+  ],
+]
+
+/** The address of a page with something on it. */
+export function addressOf(path: string, filled: Filled): string {
+  const [, values] = VALUES.find(([prefix]) => path.startsWith(prefix)) ?? []
+  return path.replace(/\$(\w+)/g, (_, name: string) => {
+    const value = values?.(filled)[name]
+    if (value === undefined) throw new Error(`tests/web/support/pages.ts knows no $${name} for ${path}: add it.`)
+    return encodeURIComponent(value)
+  })
+}
+
+/** The same with names as odd as they may be. */
+export const oddly = (filled: Filled): Filled => ({
+  ...filled,
+  project: filled.odd.project,
+  connectionId: filled.odd.connectionId,
+  webhookId: filled.odd.webhookId,
+})

@@ -1,0 +1,18 @@
+/** Every source has the same routes, below its own name; their types are read from those of one of them. */
+import type { AnswerTo, Operation } from './ask.ts'
+
+export type SourceOperation = Extract<Operation, `${string} /plugins/github/${string}`>
+
+export const ofSource = <Name extends SourceOperation>(operation: Name, plugin: string): Name =>
+  operation.replace('/plugins/github/', `/plugins/${plugin}/`) as Name
+
+/** A source as it describes itself. */
+export type Source = AnswerTo<'GET /v1/sources'>[number]
+
+/** Of a setting that is JSON. */
+export interface JsonSchema {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+}

@@ -1,0 +1,94 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { question } from '../api/queries.ts'
+import { Failure, Moment } from '../parts/parts.tsx'
+import { counted } from '../parts/words.ts'
+
+const EVERY_MS = 15_000
+const MOST_RUNS = 5
+
+/** What needs a hand, each with the way to it; a quiet sentence when nothing does. */
+export function Attention() {
+  const asked = useQuery({ ...question('GET /v1/attention'), refetchInterval: EVERY_MS })
+  const { data } = asked
+  if (!data) return asked.isError ? <Failure error={asked.error} again={() => void asked.refetch()} /> : null
+  const { runs, connections, gaps, quarantined } = data
+  const items: ReactNode[] = [
+    ...runs.slice(0, MOST_RUNS).map(({ id, name, project, status, message, finishedAt }) => (
+      <Item
+        key={`run ${id}`}
+        tag={status === 'TASK_FAILED' ? ['bad', 'failed'] : ['attention', 'done in part']}
+        link={
+          <Link to="/runs/$id" params={{ id: String(id) }}>
+            Show run
+          </Link>
+        }
+      >
+        The last run of <b>{project || name}</b> ended so <Moment at={finishedAt} />
+        {message && <span className="quiet"> {message}</span>}
+      </Item>
+    )),
+    ...connections.map(({ plugin, connectionId, name, message, scopes }) => (
+      <Item
+        key={`connection ${plugin} ${connectionId}`}
+        tag={['bad', 'connection']}
+        link={
+          <Link to="/sources/$plugin/$id" params={{ plugin, id: String(connectionId) }}>
+            Show connection
+          </Link>
+        }
+      >
+        <b>{name}</b> does not work{scopes > 0 && `, ${counted(scopes, 'scope')} wait`}:{' '}
+        <span className="quiet">{message}</span>
+      </Item>
+    )),
+    ...(gaps.count > 0
+      ? [
+          <Item key="gaps" tag={['attention', 'gaps']} link={<Link to="/runs">Show runs</Link>}>
+            {counted(gaps.count, 'list')} of {counted(gaps.scopes, 'scope')} could not be collected whole: numbers rest
+            on less than there is.
+          </Item>,
+        ]
+      : []),
+    ...(quarantined > 0
+      ? [
+          <Item key="aside" tag={['attention', 'put aside']} link={<Link to="/runs">Show runs</Link>}>
+            {counted(quarantined, 'record')} could not be read and {quarantined === 1 ? 'waits' : 'wait'} to be driven
+            again.
+          </Item>,
+        ]
+      : []),
+  ]
+  return (
+    <section aria-labelledby="attention" style={{ marginBottom: 32 }}>
+      <h2 id="attention" style={{ marginBottom: 12 }}>
+        What needs a hand
+      </h2>
+      {items.length === 0 ? (
+        <p className="quiet">Nothing: the last runs went well, and nothing is missing.</p>
+      ) : (
+        <ul className="card hands">{items}</ul>
+      )}
+      {runs.length > MOST_RUNS && (
+        <p className="small quiet" style={{ marginTop: 8 }}>
+          <Link to="/runs">{counted(runs.length - MOST_RUNS, 'more run')} failed</Link>
+        </p>
+      )}
+    </section>
+  )
+}
+
+interface ItemProps {
+  readonly tag: readonly [look: string, word: string]
+  readonly link: ReactNode
+  readonly children: ReactNode
+}
+
+const Item = ({ tag: [look, word], link, children }: ItemProps) => (
+  <li>
+    <span className={`tag ${look}`}>{word}</span>
+    <p>{children}</p>
+    {link}
+  </li>
+)

@@ -1,0 +1,38 @@
+import { Button, Modal } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+
+interface AskFirstProps {
+  readonly title: string
+  /** What goes and what stays. */
+  readonly children: ReactNode
+  /** A verb. */
+  readonly action: string
+  readonly act: () => Promise<unknown>
+  readonly onClose: () => void
+}
+
+/** Only for what cannot be undone. It stays open with the reason where it fails. */
+export function AskFirst({ title, children, action, act, onClose }: AskFirstProps) {
+  const doing = useMutation({ mutationFn: act, onSuccess: onClose })
+  return (
+    <Modal opened onClose={onClose} title={title} centered>
+      <div style={{ display: 'grid', gap: 16, overflowWrap: 'anywhere' }}>
+        <div className="quiet">{children}</div>
+        {doing.error && (
+          <p role="alert" className="bad">
+            {doing.error.message}
+          </p>
+        )}
+        <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
+          <Button variant="default" onClick={onClose}>
+            Keep it
+          </Button>
+          <Button color="red" loading={doing.isPending} onClick={() => doing.mutate()}>
+            {action}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,149 @@
+import { SegmentedControl } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import type { AnswerTo } from '../api/ask.ts'
+import { question } from '../api/queries.ts'
+import { bytes, short } from '../parts/amounts.ts'
+import { Asked, Empty, Moment } from '../parts/parts.tsx'
+import { SettingsPage } from './settings-page.tsx'
+
+const place = getRouteApi('/settings/storage')
+type Storage = AnswerTo<'GET /v1/storage'>
+
+export function StoragePage() {
+  const { by } = place.useSearch()
+  const navigate = place.useNavigate()
+  const storage = useQuery({ ...question('GET /v1/storage'), staleTime: 60_000 })
+  return (
+    <SettingsPage
+      title="Storage"
+      says={
+        storage.data ? (
+          <>
+            The database holds {bytes(storage.data.bytes)}. Counted <Moment at={storage.data.countedAt} />.
+          </>
+        ) : (
+          'What fills the database.'
+        )
+      }
+      actions={
+        <SegmentedControl
+          aria-label="Show storage by"
+          data={[
+            { value: 'table', label: 'By table' },
+            { value: 'scope', label: 'By scope' },
+          ]}
+          value={by ?? 'table'}
+          onChange={(value) => void navigate({ search: value === 'scope' ? { by: 'scope' } : {} })}
+        />
+      }
+    >
+      <Asked of={storage}>{(data) => (by === 'scope' ? <Scopes storage={data} /> : <Tables storage={data} />)}</Asked>
+    </SettingsPage>
+  )
+}
+
+/** Which layer of the data a table belongs to, by its name. */
+const LAYERS = [
+  ['_raw_', 'as the tools sent it'],
+  ['_tool_', 'typed, by tool'],
+  ['_devlake_', 'settings and runs'],
+  ['_weir_', 'settings and runs'],
+  ['', 'domain'],
+] as const
+const layerOf = (name: string) => LAYERS.find(([prefix]) => name.startsWith(prefix))?.[1]
+
+const Weight = ({ part, whole }: { readonly part: number; readonly whole: number }) => (
+  <div className="weight" style={{ width: `${whole === 0 ? 0 : (100 * part) / whole}%` }} aria-hidden="true" />
+)
+
+function Tables({ storage: { tables } }: { readonly storage: Storage }) {
+  const largest = tables[0]?.bytes ?? 0
+  return (
+    <div className="card scroll">
+      <table className="plain">
+        <thead>
+          <tr>
+            <th>Table</th>
+            <th className="hidden-on-phone">Layer</th>
+            <th className="right">Rows, about</th>
+            <th className="right">Size</th>
+            <th className="hidden-on-phone" style={{ width: '28%' }} aria-label="Compared with the largest" />
+          </tr>
+        </thead>
+        <tbody>
+          {tables.map(({ name, bytes: size, records }) => (
+            <tr key={name}>
+              <td className="mono">{name}</td>
+              <td className="quiet hidden-on-phone">{layerOf(name)}</td>
+              <td className="right" title={String(records)}>
+                {short(records)}
+              </td>
+              <td className="right" style={{ whiteSpace: 'nowrap' }}>
+                {bytes(size)}
+              </td>
+              <td className="hidden-on-phone" style={{ verticalAlign: 'middle' }}>
+                <Weight part={size} whole={largest} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Scopes({ storage: { scopes, uncounted } }: { readonly storage: Storage }) {
+  if (scopes.length === 0)
+    return (
+      <Empty title="Nothing was collected yet">
+        After the first run this shows which repositories, boards and jobs take how much room.
+      </Empty>
+    )
+  const largest = scopes[0]?.bytes ?? 0
+  return (
+    <>
+      {uncounted.length > 0 && (
+        <div className="notice">
+          <span>
+            Too large to be counted by scope: <span className="mono">{uncounted.join(', ')}</span>.
+          </span>
+        </div>
+      )}
+      <div className="card scroll">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th>Scope</th>
+              <th>Source</th>
+              <th className="right">Raw records</th>
+              <th className="right">Size, about</th>
+              <th className="hidden-on-phone" style={{ width: '28%' }} aria-label="Compared with the largest" />
+            </tr>
+          </thead>
+          <tbody>
+            {scopes.map(({ plugin, connectionId, scopeId, scopeName, records, bytes: size }) => (
+              <tr key={`${plugin} ${connectionId} ${scopeId}`}>
+                <td className="cut" style={{ maxWidth: 320, fontWeight: 500 }} title={scopeName}>
+                  {scopeName}
+                </td>
+                <td className="quiet">
+                  {plugin}, connection {connectionId}
+                </td>
+                <td className="right" title={String(records)}>
+                  {short(records)}
+                </td>
+                <td className="right" style={{ whiteSpace: 'nowrap' }}>
+                  {bytes(size)}
+                </td>
+                <td style={{ verticalAlign: 'middle' }}>
+                  <Weight part={size} whole={largest} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}

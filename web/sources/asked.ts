@@ -1,0 +1,91 @@
+/** What pages about connections ask the server for. */
+import { useQuery } from '@tanstack/react-query'
+import { type AnswerTo, ask } from '../api/ask.ts'
+import { question, refresh } from '../api/queries.ts'
+import { ofSource } from '../api/sources.ts'
+
+export type ConnectionOverview = AnswerTo<'GET /v1/connections'>[number]
+export type ListedScope = AnswerTo<'GET /v1/connections/{plugin}/{connectionId}/scopes'>['scopes'][number]
+
+/** What all connections have; the rest are fields of the source. */
+export interface Connection extends Readonly<Record<string, unknown>> {
+  readonly id: number
+  readonly name: string
+  readonly updatedAt: string
+  readonly problem?: { readonly message: string }
+}
+
+export function useSource(plugin: string) {
+  const sources = useQuery({ ...question('GET /v1/sources'), staleTime: Number.POSITIVE_INFINITY })
+  return { sources, source: sources.data?.find((each) => each.plugin === plugin) }
+}
+
+export const connectionQuestion = (plugin: string, connectionId: number) =>
+  question(ofSource('GET /plugins/github/connections/{connectionId}', plugin), { path: { connectionId } })
+
+const PAGE_SIZE = 1000
+
+/** All scopes of a connection that have these words in their name, however many. */
+export async function allScopes(
+  plugin: string,
+  connectionId: number,
+  searchTerm = '',
+  signal?: AbortSignal,
+): Promise<readonly ListedScope[]> {
+  const scopes: ListedScope[] = []
+  for (let page = 1; ; page++) {
+    const query = { page, pageSize: PAGE_SIZE, ...(searchTerm && { searchTerm }) }
+    const path = { plugin, connectionId }
+    const found = await ask('GET /v1/connections/{plugin}/{connectionId}/scopes', { path, query }, signal)
+    scopes.push(...found.scopes)
+    if (found.scopes.length < PAGE_SIZE || scopes.length >= found.count) return scopes
+  }
+}
+
+export const useScopes = (plugin: string, connectionId: number, searchTerm = '', enabled = true) =>
+  useQuery({
+    queryKey: ['GET /v1/connections/{plugin}/{connectionId}/scopes', { plugin, connectionId, searchTerm }],
+    queryFn: ({ signal }) => allScopes(plugin, connectionId, searchTerm, signal),
+    enabled,
+    // While a word is typed; of another connection nothing may be seen.
+    placeholderData: (before, query) => {
+      const asked = query?.queryKey[1] as { plugin: string; connectionId: number } | undefined
+      return asked?.plugin === plugin && asked.connectionId === connectionId ? before : undefined
+    },
+  })
+
+/** After anything about connections changed. */
+export const refreshConnections = (plugin: string) =>
+  refresh(
+    'GET /v1/connections',
+    'GET /v1/connections/{plugin}/{connectionId}/scopes',
+    ofSource('GET /plugins/github/connections', plugin) as never,
+    ofSource('GET /plugins/github/connections/{connectionId}', plugin),
+    ofSource('GET /plugins/github/connections/{connectionId}/scopes', plugin),
+  )
+
+/** What a connection test found out; which of it there is depends on the source. */
+export interface TestResult {
+  readonly success: boolean
+  readonly message: string
+  readonly login?: string
+  readonly warning?: boolean
+  readonly requestsLeft?: number
+  readonly tokens?: readonly TokenResult[]
+}
+export interface TokenResult {
+  readonly token: string
+  readonly success: boolean
+  readonly message?: string
+  readonly login: string
+  readonly warning: boolean
+}
+
+export const testStored = (plugin: string, connectionId: number, changes: Readonly<Record<string, unknown>> = {}) =>
+  ask(ofSource('POST /plugins/github/connections/{connectionId}/test', plugin), {
+    path: { connectionId },
+    body: changes,
+  }) as Promise<TestResult>
+
+export const testUnsaved = (plugin: string, values: Readonly<Record<string, unknown>>) =>
+  ask(ofSource('POST /plugins/github/test', plugin), { body: values }) as Promise<TestResult>

@@ -1,0 +1,92 @@
+/** What a source offers, group by group, as it is opened; pages of a group come one after another by themselves. */
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { ask } from '../api/ask.ts'
+import type { RemoteScope } from '../api/description.ts'
+import { ofSource } from '../api/sources.ts'
+
+export interface Branch {
+  readonly entries: readonly RemoteScope[]
+  readonly isDone: boolean
+  readonly failure?: string
+}
+
+/** The root. */
+export const ROOT = ''
+const MOST_PAGES = 500
+
+export interface RemoteTree {
+  readonly branches: ReadonlyMap<string, Branch>
+  /** Begins to read a group, or goes on where a failure stopped it. Gives all of it. */
+  read(group: string): Promise<readonly RemoteScope[]>
+}
+
+const names = new Intl.Collator('en', { numeric: true })
+/** Groups first. */
+const byKindAndName = (left: RemoteScope, right: RemoteScope) =>
+  left.type.localeCompare(right.type) || names.compare(left.fullName, right.fullName)
+
+interface Reading {
+  promise: Promise<readonly RemoteScope[]>
+  pageToken: string
+  entries: readonly RemoteScope[]
+}
+
+export function useRemoteTree(plugin: string, connectionId: number): RemoteTree {
+  const [branches, setBranches] = useState<ReadonlyMap<string, Branch>>(new Map())
+  const readings = useRef(new Map<string, Reading>())
+  const leaving = useRef(new AbortController())
+
+  const read = useCallback(
+    (group: string) => {
+      const known = readings.current.get(group)
+      if (known) return known.promise
+      const reading: Reading = { promise: Promise.resolve([]), pageToken: '', entries: [] }
+      readings.current.set(group, reading)
+      const { signal } = leaving.current
+      const show = (branch: Branch) => {
+        if (!signal.aborted) setBranches((before) => new Map(before).set(group, branch))
+      }
+      const go = async () => {
+        try {
+          for (let pages = 0; pages < MOST_PAGES; pages++) {
+            const { children, nextPageToken } = await ask(
+              ofSource('GET /plugins/github/connections/{connectionId}/remote-scopes', plugin),
+              {
+                path: { connectionId },
+                query: {
+                  ...(group !== ROOT && { groupId: group }),
+                  ...(reading.pageToken && { pageToken: reading.pageToken }),
+                },
+              },
+              signal,
+            )
+            reading.entries = [...reading.entries, ...children].sort(byKindAndName)
+            reading.pageToken = nextPageToken
+            show({ entries: reading.entries, isDone: nextPageToken === '' })
+            if (nextPageToken === '') break
+          }
+        } catch (error) {
+          readings.current.delete(group)
+          show({ entries: reading.entries, isDone: false, failure: (error as Error).message })
+          throw error
+        }
+        return reading.entries
+      }
+      reading.promise = go()
+      // Told in the branch; whoever waits for all of it is told as well.
+      reading.promise.catch(() => undefined)
+      return reading.promise
+    },
+    [plugin, connectionId],
+  )
+
+  useEffect(() => {
+    leaving.current = new AbortController()
+    readings.current.clear()
+    setBranches(new Map())
+    void read(ROOT).catch(() => undefined)
+    return () => leaving.current.abort()
+  }, [read])
+
+  return { branches, read }
+}

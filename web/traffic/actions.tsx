@@ -1,0 +1,198 @@
+import { Button, Modal, Textarea, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ask } from '../api/ask.ts'
+import { refresh } from '../api/queries.ts'
+import { type Action, planOf, type Switch, shareOf } from './describe.tsx'
+
+const changed = () =>
+  refresh(
+    'GET /v1/traffic-switches',
+    'GET /v1/traffic-switches/{id}',
+    'GET /v1/traffic-switches/{id}/journal',
+    'GET /v1/traffic-switches/{id}/gates',
+  )
+
+type Known = Action | 'approve' | 'reverse'
+interface Described {
+  readonly title: string
+  readonly consequence: string
+  /** Deletes something: the name of the switch has to be typed. */
+  readonly isTyped?: boolean
+}
+
+function describe(of: Switch, action: Known): Described {
+  const { steps, target, current, dns } = planOf(of)
+  const next = of.verifiedAt === null ? steps[of.step] : steps[of.step + 1]
+  const there = target?.cluster ?? 'the target'
+  const here = current?.cluster ?? 'the current cluster'
+  const all: Readonly<Record<Known, Described>> = {
+    prepare: {
+      title: 'Prepare',
+      consequence: `Makes the target group and the binding in ${there}, and attaches it with weight 0. No request moves yet.`,
+    },
+    advance: {
+      title: 'Advance',
+      consequence: next
+        ? `Sends ${Math.round(shareOf(next) * 100)} % of requests to ${there}, once waiting time and gates of this step are passed.`
+        : `Marks the switch as done, once waiting time and gates of the last step are passed. It counts as a deployment.`,
+    },
+    pause: {
+      title: 'Pause',
+      consequence: 'Keeps the weights as they are. Nothing moves by itself until somebody advances.',
+    },
+    rollback: {
+      title: 'Roll back',
+      consequence: `Sends every request back to ${here} at once, whatever the gates say. It counts as a failed deployment.`,
+    },
+    dns: {
+      title: 'Confirm DNS',
+      consequence: `Looks ${dns?.hostname ?? 'the name'} up and notes that it leads to ${there}. Move the record first.`,
+    },
+    cleanup: {
+      title: 'Clean up',
+      consequence: `Deletes the binding and the target group that the switch made. ${there} keeps all requests; after this there is no quick way back.`,
+      isTyped: true,
+    },
+    abort: {
+      title: 'Abort',
+      consequence: `Deletes what preparing made. Every request stays with ${here}; the journal stays.`,
+      isTyped: true,
+    },
+    approve: { title: 'Approve', consequence: 'Passes the approval gate of this step, in your name.' },
+    reverse: {
+      title: 'Reverse',
+      consequence: `Makes a new draft that moves requests from ${there} back to ${here}. Nothing happens until it is prepared.`,
+    },
+  }
+  return all[action]
+}
+
+const needsApproval = (of: Switch) =>
+  ['prepared', 'shifting', 'paused'].includes(of.state) &&
+  planOf(of).steps[of.step]?.gates.some(({ kind }) => kind === 'approval')
+
+export function Actions({ of }: { readonly of: Switch }) {
+  const [chosen, setChosen] = useState<Known>()
+  const actions: readonly Known[] = [
+    ...of.actions,
+    ...(needsApproval(of) ? (['approve'] as const) : []),
+    ...(['switched', 'dns-switched', 'cleaned-up'].includes(of.state) ? (['reverse'] as const) : []),
+  ]
+  if (actions.length === 0) return null
+  return (
+    <section className="card" aria-labelledby="actions">
+      <h2 id="actions" style={{ marginBottom: 4 }}>
+        What can be done now
+      </h2>
+      {actions.map((action) => {
+        const { title, consequence } = describe(of, action)
+        return (
+          <div key={action} className="consequence">
+            <Button variant="default" onClick={() => setChosen(action)}>
+              {title}
+            </Button>
+            <span className="quiet">{consequence}</span>
+          </div>
+        )
+      })}
+      {chosen && <Confirm of={of} action={chosen} onClose={() => setChosen(undefined)} />}
+    </section>
+  )
+}
+
+interface ConfirmProps {
+  readonly of: Switch
+  readonly action: Known
+  readonly onClose: () => void
+}
+
+/** What was seen is what is acted on: somebody else's step in between is told, not overrun. */
+function Confirm({ of, action, onClose }: ConfirmProps) {
+  const navigate = useNavigate()
+  const { title, consequence, isTyped = false } = describe(of, action)
+  const [reason, setReason] = useState('')
+  const [typed, setTyped] = useState('')
+  const path = { id: of.id }
+  const [seen] = useState(of.version)
+  const said = reason.trim() && { reason: reason.trim() }
+  const act = useMutation({
+    mutationFn: async () => {
+      if (action === 'approve') return ask('POST /v1/traffic-switches/{id}/approve', { path, body: { ...said } })
+      if (action === 'reverse') return ask('POST /v1/traffic-switches/{id}/reverse', { path, body: {} })
+      const body = { action, expectedVersion: seen, ...said, ...(isTyped && { confirm: typed }) }
+      return ask('POST /v1/traffic-switches/{id}/transitions', { path, body })
+    },
+    onSuccess: async (answer) => {
+      await changed()
+      onClose()
+      notifications.show({ message: `${title}: done.` })
+      if (action === 'reverse' && 'id' in answer) void navigate({ to: '/traffic/$id', params: { id: answer.id } })
+    },
+    onError: changed,
+  })
+  const look = useMutation({
+    mutationFn: () =>
+      ask('POST /v1/traffic-switches/{id}/transitions', { path, body: { action: action as Action, dryRun: true } }),
+  })
+  const lines = look.data && 'dryRun' in look.data ? look.data.dryRun : undefined
+  const canLook = !['approve', 'reverse', 'pause', 'dns'].includes(action)
+  const failure = act.error ?? look.error
+  return (
+    <Modal opened onClose={onClose} title={`${title}: ${of.name}`} size="lg" closeOnClickOutside={false}>
+      <div className="fields">
+        <p>{consequence}</p>
+        {isTyped && (
+          <TextInput
+            label={`Type ${of.name} to confirm`}
+            value={typed}
+            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+            data-autofocus
+          />
+        )}
+        {action !== 'reverse' && (
+          <Textarea
+            label="Reason"
+            description="Kept in the journal."
+            value={reason}
+            onChange={({ currentTarget }) => setReason(currentTarget.value)}
+            autosize
+            minRows={2}
+            maxLength={1000}
+          />
+        )}
+        {lines && (
+          <pre className="code wrap" role="status">
+            {lines.length === 0 ? 'It would change nothing outside.' : lines.join('\n')}
+          </pre>
+        )}
+        {failure && (
+          <p role="alert" className="bad" style={{ overflowWrap: 'anywhere' }}>
+            {failure.message}
+          </p>
+        )}
+        {act.isPending && <p role="status">Under way. It may take some minutes; you may leave this page.</p>}
+        <div className="buttons">
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+          {canLook && (
+            <Button variant="default" loading={look.isPending} onClick={() => look.mutate()}>
+              Try without changing
+            </Button>
+          )}
+          <Button
+            {...(['rollback', 'cleanup', 'abort'].includes(action) && { color: 'red' })}
+            disabled={isTyped && typed !== of.name}
+            loading={act.isPending}
+            onClick={() => act.mutate()}
+          >
+            {title}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,83 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { question } from '../api/queries.ts'
+import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
+import { planOf, StateTag, type Switch, shareNow, Weights } from './describe.tsx'
+
+const EVERY_MS = 5_000
+
+export function TrafficList() {
+  const switches = useQuery({ ...question('GET /v1/traffic-switches'), refetchInterval: EVERY_MS })
+  return (
+    <Page title="Traffic" says="Moves from one cluster to another, step by step, and how far each is.">
+      <Asked of={switches}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="No switch yet">
+              A switch moves requests to another cluster by weights, with a look at incidents and health between the
+              steps. <code className="mono">npx weir traffic init shop</code> writes a plan to start from, and{' '}
+              <code className="mono">npx weir traffic prepare</code> brings it here.
+            </Empty>
+          ) : (
+            <div className="card scroll">
+              <table className="plain">
+                <thead>
+                  <tr>
+                    <th>Switch</th>
+                    <th>State</th>
+                    <th>Traffic now</th>
+                    <th>Step</th>
+                    <th>Changed</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {all.map((each) => (
+                    <Row key={each.id} of={each} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Asked>
+    </Page>
+  )
+}
+
+function Row({ of }: { readonly of: Switch }) {
+  const { id, name, project, state, step, problem, updatedAt } = of
+  const { steps, current, target } = planOf(of)
+  return (
+    <tr>
+      <td style={{ maxWidth: 320 }}>
+        <Link
+          to="/traffic/$id"
+          params={{ id }}
+          className="cut"
+          style={{ display: 'block', fontWeight: 500 }}
+          title={id}
+        >
+          {name}
+        </Link>
+        <span className="small quiet">of project {project}</span>
+      </td>
+      <td>
+        <StateTag state={state} />
+        {problem && (
+          <p className="small quiet cut" style={{ maxWidth: 260 }} title={problem}>
+            {problem}
+          </p>
+        )}
+      </td>
+      <td>
+        <Weights share={shareNow(of)} current={current?.cluster} target={target?.cluster} />
+      </td>
+      <td className="number">
+        {Math.min(step + 1, steps.length)} of {steps.length}
+      </td>
+      <td>
+        <Moment at={updatedAt} />
+      </td>
+    </tr>
+  )
+}
