@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
 import { describeClient } from './support/client.ts'
-import { createdBy } from './support/shop.ts'
+import { ask as askServer } from './support/shop.ts'
 
 const ODD_NAME = 'שלום 🌊 <b>100%</b> a/b'
 
 describeClient('data', (client) => {
   let jira: FakeJira
   let blueprintId = 0
-  const ask = (method: string, path: string, body?: unknown) => createdBy(client.server, method, path, body)
+  const ask = (method: string, path: string, body?: unknown) => askServer(client.server, method, path, body)
   beforeAll(async () => {
     jira = await startFakeJira()
     jira.issues.length = 0
