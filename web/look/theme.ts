@@ -1,4 +1,9 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import {
+  createTheme,
+  defaultVariantColorsResolver,
+  type MantineColorsTuple,
+  type VariantColorsResolver,
+} from '@mantine/core'
 
 /** Of the accent; the sixth is what light pages use, the fourth what dark ones do. */
 const teal: MantineColorsTuple = [
@@ -28,7 +33,16 @@ const dark: MantineColorsTuple = [
   '#070b0d',
 ]
 
+/** What stands on a filled button must be readable in both themes; Mantine looks at the light one alone. */
+const variantColorResolver: VariantColorsResolver = (input) => {
+  const colors = defaultVariantColorsResolver(input)
+  if (input.variant !== 'filled') return colors
+  if (input.color !== 'red') return { ...colors, color: 'var(--accent-text)' }
+  return { ...colors, background: 'var(--bad)', hover: 'var(--bad)', color: 'var(--surface)' }
+}
+
 export const theme = createTheme({
+  variantColorResolver,
   colors: { teal, dark },
   primaryColor: 'teal',
   primaryShade: { light: 6, dark: 4 },
