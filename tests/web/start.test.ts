@@ -90,7 +90,7 @@ describeClient('the guided start', (client) => {
       await page.getByRole('checkbox').first().check()
       await page.getByRole('button', { name: /Continue with 1 board/ }).click()
       await heading(page, 'What counts as what?')
-      await page.getByRole('textbox', { name: 'Story counts as' }).waitFor()
+      await page.getByLabel('Story counts as').first().waitFor()
       await page.getByRole('button', { name: 'Save and continue' }).click()
       await heading(page, 'What does your team call it?')
       await page.getByRole('checkbox', { name: 'GitHub' }).uncheck()
@@ -109,9 +109,9 @@ describeClient('the guided start', (client) => {
       await page.getByRole('heading', { level: 1, name: 'The first numbers of Board' }).waitFor({ timeout: 120_000 })
       const lead = page.getByRole('article', { name: 'Lead time for changes' })
       await lead.getByText('No number yet').waitFor()
-      await lead.getByText(/No pull requests were collected/).waitFor()
-      await lead.getByRole('link', { name: 'Change the rules' }).click()
-      await heading(page, 'What counts as what?')
+      await lead.getByText(/were collected/).waitFor()
+      await lead.getByRole('link', { name: 'Change what is collected' }).click()
+      await heading(page, 'Board')
     } finally {
       await jira.stop()
     }

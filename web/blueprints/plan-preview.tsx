@@ -27,6 +27,7 @@ export function PlanPreview({ isOpen, onClose, blueprintId, draft }: PlanPreview
       size="lg"
       title={<b>What a run would do</b>}
       overlayProps={{ backgroundOpacity: 0.25 }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {isOpen &&
         (draft ? <OfDraft draft={draft} /> : blueprintId === undefined ? null : <OfStored blueprintId={blueprintId} />)}

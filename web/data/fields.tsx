@@ -157,12 +157,31 @@ function Filling({ mapping, may }: { readonly mapping: Mapping; readonly may: bo
 
 /** Values stay, so that it can be taken back. */
 async function stopFilling(mapping: Mapping): Promise<void> {
-  const { blueprintId: id, table, field, rawTable, rawParams } = mapping
+  const { blueprintId: id, table, field, rawTable, rawParams, path } = mapping
   await ask('DELETE /v1/blueprints/{id}/mappings', { path: { id }, query: { table, field, rawTable, rawParams } })
   await refresh('GET /v1/fields')
-  notifications.show({
+  const undo = async () => {
+    notifications.hide(shown)
+    try {
+      await ask('POST /v1/blueprints/{id}/mappings', {
+        path: { id },
+        body: { table, field, rawTable, rawParams, path },
+      })
+    } catch (error) {
+      failed('It is not filled again')(error as Error)
+    }
+    await refresh('GET /v1/fields')
+  }
+  const shown: string = notifications.show({
     title: `${table}.${field} is filled no longer`,
-    message: 'The values that it has stay.',
+    message: (
+      <>
+        The values that it has stay.{' '}
+        <Button variant="subtle" size="compact-sm" onClick={undo}>
+          Undo
+        </Button>
+      </>
+    ),
   })
 }
 

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { FoundPath } from '../api/description.ts'
 import { count, counted } from '../parts/words.ts'
 
@@ -30,6 +30,11 @@ export function PathList({ records, paths, chosen, choose }: PathListProps) {
     estimateSize: () => HEIGHT,
     overscan: 8,
   })
+  const position = fitting.findIndex(({ path }) => path === chosen)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only once: later the reader scrolls.
+  useEffect(() => {
+    if (position >= 0) virtual.scrollToIndex(position, { align: 'center' })
+  }, [])
   return (
     <section className="card" style={{ minWidth: 0 }}>
       <div className="row" style={{ alignItems: 'center' }}>

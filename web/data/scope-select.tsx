@@ -32,7 +32,7 @@ interface ScopeSelectProps {
 export function ScopeSelect({ place, onChange }: ScopeSelectProps) {
   const given = wholePlace(place)
   const named = useQuery({ ...question('GET /v1/data/scopes', { query: given ?? {} }), enabled: given !== undefined })
-  const chosen = named.data?.scopes[0] ?? (given && unnamed(given))
+  const chosen = given && (named.data?.scopes[0] ?? unnamed(given))
   const [words, setWords] = useState('')
   const [settled] = useDebouncedValue(words, 200)
   // What is chosen is shown where one types; it is not looked for.
@@ -49,6 +49,7 @@ export function ScopeSelect({ place, onChange }: ScopeSelectProps) {
       placeholder="Find a repository, board or connection"
       data={(isListed ? scopes : [chosen, ...scopes]).map((scope) => ({ value: keyOf(scope), label: labelOf(scope) }))}
       value={chosen ? keyOf(chosen) : null}
+      searchValue={words}
       onSearchChange={setWords}
       onChange={(value) => {
         const scope = scopes.find((each) => keyOf(each) === value)

@@ -33,6 +33,7 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
       size="lg"
       title={<b>{described?.title ?? 'Explain'}</b>}
       overlayProps={{ backgroundOpacity: 0.25 }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {metric && (
         <>

@@ -125,7 +125,7 @@ function Summary({ run, tasks }: { readonly run: Pipeline; readonly tasks: reado
         </>
       ) : (
         <>
-          {spentSeconds > 0 && <> in {duration(spentSeconds / 60)}</>}, ended <Moment at={finishedAt} />
+          {spentSeconds > 0 && <> in {duration(spentSeconds / 60)}</>}, <Moment at={finishedAt} />
         </>
       )}
       {blueprintId > 0 && <ProjectOf blueprintId={blueprintId} />}

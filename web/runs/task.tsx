@@ -180,7 +180,11 @@ function Trouble({ task, subject, mayRunAgain }: TaskDetailsProps): ReactNode {
           <Button
             variant="default"
             renderRoot={(props) => (
-              <Link to={`/sources/${encodeURIComponent(source.plugin)}/${source.connectionId}` as string} {...props} />
+              <Link
+                to="/sources/$plugin/$id"
+                params={{ plugin: source.plugin, id: String(source.connectionId) }}
+                {...props}
+              />
             )}
           >
             Check connection

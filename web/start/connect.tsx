@@ -2,7 +2,9 @@ import { Button } from '@mantine/core'
 import { refresh } from '../api/queries.ts'
 import { Page } from '../parts/parts.tsx'
 import { counted } from '../parts/words.ts'
+import type { ConnectionOverview } from '../sources/asked.ts'
 import { ConnectionForm } from '../sources/connection-form.tsx'
+import { scopesWord } from '../sources/rules/asked.ts'
 import type { Way } from './way.ts'
 
 interface ConnectStepProps {
@@ -13,6 +15,10 @@ interface ConnectStepProps {
 }
 
 export function ConnectStep({ way: { sources, connections }, plugin, onPlugin, onDone }: ConnectStepProps) {
+  const wordOf = ({ plugin: own, scopes }: ConnectionOverview) => {
+    const known = sources.find((each) => each.plugin === own)
+    return known ? scopesWord(known, scopes) : counted(scopes, 'scope')
+  }
   const source = sources.find((each) => each.plugin === plugin)
   if (source)
     return (
@@ -46,11 +52,11 @@ export function ConnectStep({ way: { sources, connections }, plugin, onPlugin, o
               <span className="cut">
                 <bdi>{each.name}</bdi>{' '}
                 <span className="small quiet">
-                  {each.title}, {counted(each.scopes, 'scope')}
+                  {each.title}, {wordOf(each)}
                 </span>
               </span>
-              <Button variant="default" size="xs" onClick={() => onDone(each)} aria-label={`Go on with ${each.name}`}>
-                Go on with it
+              <Button variant="default" size="xs" onClick={() => onDone(each)}>
+                Go on with it<span className="unseen">: {each.name}</span>
               </Button>
             </div>
           ))}

@@ -97,7 +97,11 @@ function Form({ way, source, connection, names, config, onDone }: FormProps) {
   return (
     <Page
       title="What counts as what?"
-      says={`We looked at ${scopesWord(source, way.scopes.length)} and filled in what we found. Change it until the names look right.`}
+      says={
+        config
+          ? `The rules of ${scopesWord(source, way.scopes.length)}, as they are saved. Change them until the names look right.`
+          : `We looked at ${scopesWord(source, way.scopes.length)} and filled in what we found. Change it until the names look right.`
+      }
       actions={
         <Button loading={save.isPending} onClick={() => save.mutate()}>
           Save and continue

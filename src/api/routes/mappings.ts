@@ -24,16 +24,18 @@ const mapping = z
   })
   .meta({ id: 'Mapping', description: 'A field of a domain table, and where the runs of a blueprint find its values.' })
 const listed = z.object({ count: z.int(), mappings: z.array(mapping) })
-const newMapping = z.strictObject({
-  table: word,
-  field: word,
-  rawTable: word,
-  path: bounded(1000).min(1),
+const filled = { table: word, field: word, rawTable: word, path: bounded(1000).min(1) }
+const ofScope = z.strictObject({
+  ...filled,
   plugin: word,
   connectionId: z.int().min(1),
   scopeId: word,
   reach: z.enum(['scope', 'connection']).meta({ description: 'Of this scope alone, or of all of its connection.' }),
 })
+
+const asListed = z
+  .strictObject({ ...filled, rawParams: word })
+  .meta({ description: 'As it was, to take back its end.' })
 
 /** An ADVANCED plan is all that runs; of a NORMAL one the end can be added to. */
 const fillingPlan = ({ mode, plan, afterPlan }: Blueprint) => (mode === 'ADVANCED' ? plan : (afterPlan ?? []))
@@ -87,6 +89,11 @@ export const mappingRoutes: Routes = (api, { database, plugins, services, servic
     const mappings = shown(blueprint)
     return { count: mappings.length, mappings }
   }
+  async function rawParamsOf(body: z.infer<typeof ofScope> | z.infer<typeof asListed>): Promise<string> {
+    if ('rawParams' in body) return body.rawParams
+    const { params } = await marksOf({ database, plugins }, body)
+    return body.reach === 'scope' ? params : patternOf(params)
+  }
   api.post(
     '/v1/blueprints/:id/mappings',
     {
@@ -94,21 +101,20 @@ export const mappingRoutes: Routes = (api, { database, plugins, services, servic
         tags,
         summary: 'Fill a field at the end of every run of a blueprint',
         params: idParameter,
-        body: newMapping,
+        body: z.union([ofScope, asListed]),
         response: answers(200, listed, 404),
       },
     },
     async (request) => {
-      const { plugin, connectionId, scopeId, reach, ...wanted } = request.body
-      const { params } = await marksOf({ database, plugins }, { plugin, connectionId, scopeId })
-      const table = await withFields(database, domainTable(wanted.table))
-      if (!wanted.field.startsWith('x_') || !table.names.includes(wanted.field)) {
-        throw new UserError(`${table.name} has no field ${wanted.field} of your own: add it first.`)
+      const { table: name, field, rawTable, path } = request.body
+      const rawParams = await rawParamsOf(request.body)
+      const table = await withFields(database, domainTable(name))
+      if (!field.startsWith('x_') || !table.names.includes(field)) {
+        throw new UserError(`${name} has no field ${field} of your own: add it first.`)
       }
-      if (!isRawTable(wanted.rawTable)) throw new UserError(`There is no table ${wanted.rawTable} of raw records.`)
-      const rawParams = reach === 'scope' ? params : patternOf(params)
+      if (!isRawTable(rawTable)) throw new UserError(`There is no table ${rawTable} of raw records.`)
       const add = (before: Blueprint): BlueprintChanges => ({
-        [planField(before)]: withMapping(fillingPlan(before), { ...wanted, rawParams }),
+        [planField(before)]: withMapping(fillingPlan(before), { table: name, field, rawTable, rawParams, path }),
       })
       return answer(await servicesFor(request).blueprints.update(request.params.id, add))
     },

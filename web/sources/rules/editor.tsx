@@ -136,7 +136,11 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
       says={
         <>
           What counts as a deployment, a bug, an incident in{' '}
-          <Link to="/sources/$plugin/$id/rules" params={{ plugin, id: String(connection.id) }}>
+          <Link
+            to="/sources/$plugin/$id/rules"
+            params={{ plugin, id: String(connection.id) }}
+            style={{ textDecoration: 'underline' }}
+          >
             {connection.name}
           </Link>
           .

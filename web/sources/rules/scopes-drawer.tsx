@@ -24,7 +24,14 @@ interface ScopesDrawerProps {
 export function ScopesDrawer({ isOpen, onClose, ...rest }: ScopesDrawerProps) {
   const word = scopesWord(rest.source, 2).replace('2 ', '')
   return (
-    <Drawer opened={isOpen} onClose={onClose} position="right" size="lg" title={`Where ${rest.config.name} holds`}>
+    <Drawer
+      opened={isOpen}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={`Where ${rest.config.name} holds`}
+    >
       {isOpen && <Choice {...rest} word={word} onClose={onClose} />}
     </Drawer>
   )
@@ -105,7 +112,7 @@ function Choice({
                   disabled={!may}
                 />
               )}
-              <ul className="choices">
+              <ul className="ticks">
                 {shown.map((scope) => (
                   <li key={scope.id}>
                     <Checkbox
