@@ -1,5 +1,6 @@
 /** Every view has an address that can be sent to a colleague; each room knows its own. */
 import { createRouter } from '@tanstack/react-router'
+import { blueprintPlaces } from './blueprints/places.ts'
 import { dataPlaces } from './data/places.ts'
 import { overviewPlaces } from './overview/places.ts'
 import { projectPlaces } from './projects/places.ts'
@@ -7,6 +8,7 @@ import { root } from './root.tsx'
 import { runPlaces } from './runs/places.ts'
 import { settingsPlaces } from './settings/places.ts'
 import { sourcePlaces } from './sources/places.ts'
+import { rulePlaces } from './sources/rules/places.ts'
 import { startPlaces } from './start/places.ts'
 import { trafficPlaces } from './traffic/places.ts'
 import { webhookPlaces } from './webhooks/places.ts'
@@ -16,7 +18,9 @@ export const router = createRouter({
     ...overviewPlaces,
     ...startPlaces,
     ...projectPlaces,
+    ...blueprintPlaces,
     ...sourcePlaces,
+    ...rulePlaces,
     ...runPlaces,
     ...dataPlaces,
     ...trafficPlaces,

@@ -9,7 +9,18 @@ export const isKeyed = (request: IncomingMessage): boolean => viaKey.has(request
 const SCOPE = /^(\/plugins\/[^/]+\/connections\/[^/]+\/scopes\/)(.+?)(\/latest-sync-state)?$/
 
 /** The first parts of the web client's addresses: one page serves them all. `/projects` is an address of the API, too. */
-const ROOMS = ['start', 'overview', 'projects', 'dashboards', 'sources', 'runs', 'data', 'traffic', 'settings']
+const ROOMS = [
+  'start',
+  'overview',
+  'projects',
+  'blueprints',
+  'dashboards',
+  'sources',
+  'runs',
+  'data',
+  'traffic',
+  'settings',
+]
 
 /** A person who goes to a page, rather than a program that asks. */
 function isForPage({ method, headers, url = '/' }: IncomingMessage): boolean {

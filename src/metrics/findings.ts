@@ -3,15 +3,18 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { mapped, type Sql } from './calculate/calculation.ts'
 import type { Material, Metric, MetricFilter } from './metric.ts'
+import type { Cure } from './remedies.ts'
 import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from './sources.ts'
 
 export interface Finding {
   readonly seen: string
   readonly remedy: string
+  readonly cure: Cure
 }
 
 const MOST_NAMES = 8
-const PREVIEW = 'POST /v1/metrics/rule-preview shows the effect before you save it.'
+const PREVIEW = 'The preview of the rules shows the effect before you save them.'
+const COLLECT: Cure = { kind: 'collection' }
 const WEBHOOK = 'or let your tools report them to a webhook connection'
 
 interface Seen {
@@ -56,7 +59,8 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
         ? [
             {
               seen: `${were(all, 'deployment')} seen, none of which succeeded.`,
-              remedy: 'Look at their results: GET /v1/metrics/deployment-frequency/items lists them.',
+              remedy: 'Look at their results in the tool that made them; the items list them.',
+              cure: { kind: 'items' as const, reason: 'not_successful' as const },
             },
           ]
         : []),
@@ -65,10 +69,12 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
           ? {
               seen: `${counted(count, 'deployment')} went to ${quoted(name)}, which no rule maps to ${word}.`,
               remedy: `If that is ${word}, let envNamePattern of the scope config match it, for example ${pattern(name)}; where deployments are made from builds, productionPattern. ${PREVIEW}`,
+              cure: { kind: 'rules' as const, rules: ['envNamePattern', 'productionPattern'], name },
             }
           : {
               seen: `${were(count, 'deployment')} made from builds such as ${names.map((each) => quoted(each.name)).join(', ')}, which no rule maps to ${word}.`,
               remedy: `If they went to ${word}, let productionPattern of the scope config match their names, or leave it empty. ${PREVIEW}`,
+              cure: { kind: 'rules' as const, rules: ['productionPattern'] },
             },
       ),
     ]
@@ -81,7 +87,7 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     const all = await countOf(database, sql`i.id`, sql`${from} where ${where}`)
     if (all === 0) {
       const remedy = `Add a board or a repository with issues to the project (entity TICKET), ${WEBHOOK}.`
-      return [{ seen: 'No issues and no incidents were collected.', remedy }]
+      return [{ seen: 'No issues and no incidents were collected.', remedy, cure: COLLECT }]
     }
     const type = sql`coalesce(nullif(i.original_type, ''), nullif(i.type, ''), 'no type')`
     const types = await frequent(database, type, sql`i.id`, sql`${from} where ${where}`)
@@ -89,6 +95,7 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
       {
         seen: `${were(all, 'issue')} seen, of the types ${listed(types)}; no rule takes any of them for an incident.`,
         remedy: `Let issueTypeIncident (labels) or typeMappings (types of Jira) of the scope config name those that are incidents, ${WEBHOOK}. ${PREVIEW}`,
+        cure: { kind: 'rules', rules: ['issueTypeIncident', 'typeMappings'] },
       },
     ]
   },
@@ -97,7 +104,7 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     const { from, where } = pullRequestsOf(filter)
     if ((await countOf(database, sql`pr.id`, sql`${from} where ${where}`)) > 0) return []
     const remedy = 'Add a repository to the project, with the entities CODE and CODEREVIEW, and run the project.'
-    return [{ seen: 'No pull requests were collected.', remedy }]
+    return [{ seen: 'No pull requests were collected.', remedy, cure: COLLECT }]
   },
 
   async history(database, filter) {
@@ -111,6 +118,7 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
         seen: `The git history of ${counted(all, 'deployed commit')} is not known, so nothing tells which pull requests came with them.`,
         remedy:
           'Look at the gitextractor tasks of the last run: they name the repository and why it could not be cloned.',
+        cure: { kind: 'run' },
       },
     ]
   },
@@ -118,14 +126,15 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
   async issues(database, filter) {
     const { from, where } = issuesOf(filter)
     if ((await countOf(database, sql`i.id`, sql`${from} where ${where}`)) > 0) return []
-    return [{ seen: 'No issues were collected.', remedy: 'Add a board to the project (entity TICKET), and run it.' }]
+    const remedy = 'Add a board to the project (entity TICKET), and run it.'
+    return [{ seen: 'No issues were collected.', remedy, cure: COLLECT }]
   },
 
   async builds(database, filter) {
     const { from, where } = buildsOf(filter)
     if ((await countOf(database, sql`p.id`, sql`${from} where ${where}`)) > 0) return []
     const remedy = 'Add a source of builds to the project (entity CICD), and run the project.'
-    return [{ seen: 'No builds were collected.', remedy }]
+    return [{ seen: 'No builds were collected.', remedy, cure: COLLECT }]
   },
 }
 
@@ -136,6 +145,7 @@ async function noDeployments(database: Database, filter: MetricFilter): Promise<
     return {
       seen: 'No deployments and no builds were collected.',
       remedy: `Add a source of deployments to the project (entity CICD), ${WEBHOOK}.`,
+      cure: COLLECT,
     }
   }
   const names = await frequent(database, sql`p.name`, sql`p.id`, sql`${from} where ${where}`)
@@ -149,6 +159,7 @@ async function noDeployments(database: Database, filter: MetricFilter): Promise<
   return {
     seen: `${were(builds, 'build')} seen, called ${listed(names)}${ofJobs}; no rule takes any of them for a deployment.`,
     remedy: `Let deploymentPattern of the scope config match the names of those that deploy, ${WEBHOOK}. ${PREVIEW}`,
+    cure: { kind: 'rules', rules: ['deploymentPattern'] },
   }
 }
 

@@ -90,6 +90,16 @@ export interface ItemColumns {
 }
 export type ItemKind = 'pull_request' | 'commit' | 'deployment' | 'incident' | 'issue' | 'build'
 
+/** Where the row of an item is. */
+export const TABLE_OF: Readonly<Record<ItemKind, string>> = {
+  pull_request: 'pull_requests',
+  commit: 'commits',
+  deployment: 'cicd_deployments',
+  incident: 'incidents',
+  issue: 'issues',
+  build: 'cicd_pipelines',
+}
+
 export interface Item {
   readonly kind: ItemKind
   readonly id: string

@@ -14,6 +14,17 @@ export interface Rules {
   readonly issueTypeRequirement?: string | undefined
   readonly issueTypeBug?: string | undefined
   readonly issueTypeIncident?: string | undefined
+  /** Types of issues by name, where a tool has them, and what each counts as. */
+  readonly typeMappings?:
+    | Readonly<Record<string, { readonly standardType?: string | null | undefined }>>
+    | null
+    | undefined
+}
+
+/** Whose rows rules are about: a project, and of it those whose scopes have ids that begin so. */
+export interface Subjects {
+  readonly project: string
+  readonly idsBegin?: string | undefined
 }
 
 export interface Sample {
@@ -55,7 +66,8 @@ interface Source {
   readonly decide: (subject: Subject) => readonly Decision[]
 }
 
-const compiled = (rules: Rules, name: keyof Rules): RE2JS | null | undefined => {
+type PatternName = Exclude<keyof Rules, 'typeMappings'>
+const compiled = (rules: Rules, name: PatternName): RE2JS | null | undefined => {
   const pattern = rules[name]
   if (pattern === undefined) return undefined
   if (pattern === '') return null
@@ -68,11 +80,17 @@ const compiled = (rules: Rules, name: keyof Rules): RE2JS | null | undefined => 
 const matches = (pattern: RE2JS | null, texts: readonly string[]) =>
   pattern !== null && texts.some((text) => pattern.matcher(text).find())
 
-export function sourcesOf(project: string, rules: Rules): Source[] {
+/** Rows of the mapping that the rules are about. */
+const own = (table: 'cicd_scopes' | 'boards', { project, idsBegin }: Subjects): Sql =>
+  idsBegin === undefined
+    ? mapped(table, project)
+    : sql`${mapped(table, project)} and row_id like ${`${idsBegin.replace(/[!%_]/g, '!$&')}%`} escape '!'`
+
+export function sourcesOf(subjects: Subjects, rules: Rules): Source[] {
   const deployment = compiled(rules, 'deploymentPattern')
   const production = compiled(rules, 'productionPattern')
   const environment = compiled(rules, 'envNamePattern')
-  const scopes = mapped('cicd_scopes', project)
+  const scopes = own('cicd_scopes', subjects)
   const decideRun = ({ texts, now }: Subject): Decision[] => [
     ...(deployment === undefined
       ? []
@@ -123,11 +141,12 @@ export function sourcesOf(project: string, rules: Rules): Source[] {
       })
     }
   }
-  return [...sources, ...issueSource(project, rules)]
+  return [...sources, ...issueSource(subjects, rules)]
 }
 
 /** Every word of the original type, which holds the labels where a tool has no types. */
-function issueSource(project: string, rules: Rules): Source[] {
+function issueSource(subjects: Subjects, rules: Rules): Source[] {
+  if (rules.typeMappings !== undefined) return typedSource(subjects, rules.typeMappings ?? {})
   const types = (
     [
       ['issueTypeRequirement', 'REQUIREMENT'],
@@ -139,20 +158,41 @@ function issueSource(project: string, rules: Rules): Source[] {
     return pattern === undefined ? [] : [{ rule, word, pattern }]
   })
   if (types.length === 0) return []
-  const boards = mapped('boards', project)
   return [
     {
-      table: 'issues',
-      rows: (after) => sql`select id, original_type as name, '' as more, type from issues
-        where id in (select issue_id from board_issues where board_id in (${boards}))
-        and id > ${after} order by id limit ${sql.lit(PAGE)}`,
+      ...issuesOf(subjects),
       decide: ({ texts, now }) => {
         const governed = types.some(({ word }) => word === now.type) || now.type === ''
         let after = governed ? '' : (now.type ?? '')
         for (const label of (texts[0] ?? '').split(',')) {
-          for (const { pattern, word } of types) if (matches(pattern, [label])) after = word
+          after = types.find(({ pattern }) => matches(pattern, [label]))?.word ?? after
         }
         return types.map(({ rule, word }) => decision(rule, 'type', now, after, word))
+      },
+    },
+  ]
+}
+
+const issuesOf = (subjects: Subjects) => ({
+  table: 'issues',
+  rows: (after: string) => sql<
+    Record<string, string | null>
+  >`select id, original_type as name, '' as more, type from issues
+    where id in (select issue_id from board_issues where board_id in (${own('boards', subjects)}))
+    and id > ${after} order by id limit ${sql.lit(PAGE)}`,
+})
+
+/** A type that nothing is said of keeps its name, in capitals. */
+function typedSource(subjects: Subjects, mappings: NonNullable<Rules['typeMappings']>): Source[] {
+  const meanings = new Map(Object.entries(mappings))
+  return [
+    {
+      ...issuesOf(subjects),
+      decide: ({ name, now }) => {
+        const after = (meanings.get(name)?.standardType || name).toUpperCase()
+        return ['REQUIREMENT', 'BUG', 'INCIDENT'].map((word) =>
+          decision(`typeMappings.${word}`, 'type', now, after, word),
+        )
       },
     },
   ]

@@ -41,10 +41,10 @@ export async function previewRules(
   database: Database,
   filter: MetricFilter,
   rules: Rules,
-  signal: AbortSignal,
+  { signal, idsBegin }: { readonly signal: AbortSignal; readonly idsBegin?: string | undefined },
 ): Promise<Preview> {
   checkRange(filter)
-  const sources = sourcesOf(filter.project, rules)
+  const sources = sourcesOf({ project: filter.project, idsBegin }, rules)
   try {
     await database.transaction(async (inside) => {
       const before = await readKeys(inside, filter)

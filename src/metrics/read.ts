@@ -28,27 +28,41 @@ export function checkRange({ from, to }: Pick<MetricFilter, 'from' | 'to'>): voi
   )
 }
 
+/** The items of several filters under each other; `place` tells whose each is, and is left out where there is but one. */
+function stacked(database: Database, metric: Metric, filters: readonly MetricFilter[], isExplained: boolean): Sql {
+  const own = filters.map((filter) => itemsOf(database, metric, filter, isExplained))
+  if (own.length === 1) return own[0] as Sql
+  const placed = own.map((items, place) => sql`select ${sql.lit(place)} as place, own.* from (${items}) own`)
+  return sql.join(placed, sql` union all `)
+}
+const placeIn = (filters: readonly MetricFilter[]): Readonly<Record<string, Sql>> =>
+  filters.length === 1 ? {} : { place: sql`place` }
+
 /**
  * One row a group of items: how many there are, and their summary. The lower median is the value in the middle, of two
  * the smaller.
  */
-const summarized = (database: Database, metric: Metric, items: Sql, group: Sql): Sql => {
+const summarized = (database: Database, metric: Metric, items: Sql, groups: Readonly<Record<string, Sql>>): Sql => {
+  const names = sql.join(Object.keys(groups).map((name) => sql.id(name)))
+  const group = sql.join(Object.values(groups))
+  const columns = sql.join(Object.entries(groups).map(([name, value]) => sql`${value} as ${sql.id(name)}`))
   const value = {
-    median: sql`max(case when place * 2 in (size, size + 1) then value end)`,
+    median: sql`max(case when middle * 2 in (size, size + 1) then value end)`,
     mean: sql`avg(value)`,
     count: sql`count(*)`,
     days: sql`count(*)`,
   }[metric.summary]
   const ranked =
     metric.summary === 'median'
-      ? sql`, row_number() over (partition by ${group} order by value, id) as place, count(*) over (partition by ${group}) as size`
+      ? sql`, row_number() over (partition by ${group} order by value, id) as middle, count(*) over (partition by ${group}) as size`
       : sql``
-  return sql`select grouped, ${value} as value, count(*) as counted from (
-      select ${group} as grouped, ${sql.raw(database.dialect.double('value'))} as value ${ranked} from (${items}) item
-    ) ranked group by grouped`
+  return sql`select ${names}, ${value} as value, count(*) as counted from (
+      select ${columns}, ${sql.raw(database.dialect.double('value'))} as value ${ranked} from (${items}) item
+    ) ranked group by ${names}`
 }
 
 interface Summary<Group> {
+  readonly place?: number
   readonly grouped: Group
   readonly value: number | null
   readonly counted: number
@@ -66,11 +80,37 @@ export async function readMetric(
   filter: MetricFilter,
   isExplained = false,
 ): Promise<Explanation> {
-  checkRange(filter)
-  const items = itemsOf(database, metric, filter, isExplained)
-  const { rows } = await summarized(database, metric, items, sql`reason`)
+  const [explained] = await readMetrics(database, metric, [filter], isExplained)
+  return explained as Explanation
+}
+
+/** The same for several filters, such as many projects, by as few statements as for one. */
+export async function readMetrics(
+  database: Database,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  isExplained = false,
+): Promise<Explanation[]> {
+  for (const filter of filters) checkRange(filter)
+  if (filters.length === 0) return []
+  const items = stacked(database, metric, filters, isExplained)
+  const { rows } = await summarized(database, metric, items, { ...placeIn(filters), grouped: sql`reason` })
     .$castTo<Summary<Reason | null>>()
     .execute(database.kysely)
+  const days =
+    metric.summary === 'days' && rows.length > 0
+      ? await readDays(database, items, filters)
+      : new Map<number, ReadonlySet<number>>()
+  const byPlace = Map.groupBy(rows, ({ place = 0 }) => Number(place))
+  return filters.map((filter, place) => explanationOf(metric, filter, byPlace.get(place) ?? [], days.get(place)))
+}
+
+function explanationOf(
+  metric: Metric,
+  filter: MetricFilter,
+  rows: readonly Summary<Reason | null>[],
+  days: ReadonlySet<number> = new Set(),
+): Explanation {
   const total = rows.reduce((sum, row) => sum + Number(row.counted), 0)
   const kept = rows.find((row) => row.grouped === null)
   const leftOut = rows
@@ -80,7 +120,7 @@ export async function readMetric(
     .sort((one, other) => other.count - one.count || (one.reason < other.reason ? -1 : 1))
   const shared = { counted: Number(kept?.counted ?? 0), total, leftOut }
   if (metric.summary === 'days') {
-    const frequency = total === 0 ? NO_FREQUENCY : await readFrequency(database, filter, items)
+    const frequency = total === 0 ? NO_FREQUENCY : frequencyOf(days, filter)
     const grades = gradesOf(metric, frequency.weekly, frequency)
     return { value: frequency.weekly, ...shared, frequency, grades }
   }
@@ -89,12 +129,20 @@ export async function readMetric(
   return { value, ...shared, grades: gradesOf(metric, value) }
 }
 
-async function readFrequency(database: Database, filter: MetricFilter, items: Sql): Promise<Frequency> {
+/** For each filter the days on which something counts. */
+async function readDays(
+  database: Database,
+  items: Sql,
+  filters: readonly MetricFilter[],
+): Promise<Map<number, ReadonlySet<number>>> {
   const day = sql.raw(database.dialect.startOf('day', 'at'))
+  const columns = sql.join([...Object.values(placeIn(filters)), sql`${day} as day`])
   const { rows } = await sql<{
+    place?: number
     day: Date
-  }>`select distinct ${day} as day from (${items}) item where reason is null`.execute(database.kysely)
-  return frequencyOf(new Set(rows.map((row) => row.day.getTime())), filter)
+  }>`select distinct ${columns} from (${items}) item where reason is null`.execute(database.kysely)
+  const byPlace = Map.groupBy(rows, ({ place = 0 }) => Number(place))
+  return new Map([...byPlace].map(([place, own]) => [place, new Set(own.map((row) => row.day.getTime()))]))
 }
 const NO_FREQUENCY: Frequency = { weekly: null, monthly: null, sixMonths: null }
 
@@ -116,17 +164,32 @@ export async function readSeries(
   filter: MetricFilter,
   bucket: Bucket,
 ): Promise<Point[]> {
-  checkRange(filter)
-  const buckets = starts(filter, bucket)
-  const items = sql`select * from (${itemsOf(database, metric, filter)}) every_item where reason is null`
-  const { rows } = await summarized(database, metric, items, sql.raw(database.dialect.startOf(bucket, 'at')))
+  const [points] = await readManySeries(database, metric, [filter], bucket)
+  return points as Point[]
+}
+
+export async function readManySeries(
+  database: Database,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  bucket: Bucket,
+): Promise<Point[][]> {
+  for (const filter of filters) checkRange(filter)
+  if (filters.length === 0) return []
+  const buckets = filters.map((filter) => starts(filter, bucket))
+  const items = sql`select * from (${stacked(database, metric, filters, false)}) every_item where reason is null`
+  const start = sql.raw(database.dialect.startOf(bucket, 'at'))
+  const { rows } = await summarized(database, metric, items, { ...placeIn(filters), grouped: start })
     .$castTo<Summary<Date>>()
     .execute(database.kysely)
-  const known = new Map(rows.map((row) => [row.grouped.getTime(), row]))
+  const byPlace = Map.groupBy(rows, ({ place = 0 }) => Number(place))
   const nothing = metric.summary === 'count' || metric.summary === 'days' ? 0 : null
-  return buckets.map((start) => {
-    const row = known.get(start.getTime())
-    return { start, value: row ? row.value : nothing, counted: Number(row?.counted ?? 0) }
+  return buckets.map((own, place) => {
+    const known = new Map((byPlace.get(place) ?? []).map((row) => [row.grouped.getTime(), row]))
+    return own.map((start) => {
+      const row = known.get(start.getTime())
+      return { start, value: row ? row.value : nothing, counted: Number(row?.counted ?? 0) }
+    })
   })
 }
 

@@ -210,7 +210,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
         await stored(id),
         (before) => {
           if (isStale(before.updatedAt, seen)) throw new ChangedError(`Blueprint ${before.name}`, shown(before))
-          return change(before, changes)
+          return change(before, typeof changes === 'function' ? changes(before) : changes)
         },
         () => stored(id),
       ),

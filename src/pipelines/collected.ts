@@ -93,7 +93,9 @@ export function collectedService(
     const byMark = new Map(targets.flatMap((each) => each.plugins.map((name) => [`${name} ${each.params}`, each])))
     return ({ plugin, params }: { plugin: string; params: string }) => byMark.get(`${plugin} ${params}`)
   }
-  const namesOf = ({ connectionId, scopeId, scopeName }: Target) => ({ connectionId, scopeId, scopeName })
+  const namesOf = ({ source, connectionId, scopeId, scopeName }: Target) => ({
+    ...{ source: source.name, connectionId, scopeId, scopeName },
+  })
   const pluginsOf = (targets: readonly Target[]) => [...new Set(targets.flatMap((each) => each.plugins))]
 
   /** What collects the scopes that are meant, and then the metrics of a project. */

@@ -27,6 +27,7 @@ import type { PipelineService, ServiceContext } from './services.ts'
 import { isFinished, UNFINISHED } from './states.ts'
 import { findRow, insertRow, insertRows, publicRow, type Queries, selectPage, selectRows, updateRows } from './store.ts'
 import { followTaskLog, logArchive } from './task-log.ts'
+import { taskSteps, taskSubjects } from './task-subjects.ts'
 import { watchPipeline } from './watch.ts'
 
 /** Left out of the summary of subtasks: they collect nothing. */
@@ -144,7 +145,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
   }
 
   return {
-    async list({ status, pending, blueprintId, label, projects, ...page } = {}) {
+    async list({ status, pending, blueprintId, label, projects, keyword, ...page } = {}) {
       const { count, items } = await selectPage(
         kysely,
         pipelines,
@@ -161,6 +162,7 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
               .where('project_name', 'in', [...projects])
             narrowed = narrowed.where('blueprint_id', 'in', own)
           }
+          if (keyword) narrowed = narrowed.where(isCalled(keyword))
           const labelled = kysely.selectFrom(pipelineLabels.name).select('pipeline_id').where('name', '=', label)
           return label === undefined ? narrowed : narrowed.where('id', 'in', labelled)
         },
@@ -210,6 +212,8 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       const shown = withDetails(await readTasks(kysely, rows, secrets), details)
       return { subtasks: shown, ...summarise(states, await collectorsOf(kysely, states)) }
     },
+    subjects: (id) => taskSubjects(context, id),
+    steps: (taskId) => taskSteps(context, taskId),
     async cancel(id) {
       await stored(id)
       await inTransaction(async (transaction) => {
@@ -240,6 +244,14 @@ export function pipelineService(context: ServiceContext): PipelineService & { st
       return followTaskLog(context, taskId, signal)
     },
   }
+}
+
+/** By a part of its name in any letter case, or by its number. */
+function isCalled(keyword: string) {
+  const wanted = keyword.toLowerCase().replace(/[!%_]/g, '!$&')
+  const isNumber = /^\d{1,15}$/.test(keyword)
+  const called = sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`
+  return isNumber ? sql<boolean>`(${called} or id = ${Number(keyword)})` : called
 }
 
 function requireEnded(id: number, status: string | undefined): void {

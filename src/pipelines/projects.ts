@@ -103,7 +103,7 @@ export function projectService(
   const get = async (name: string) => (await complete([await stored(name)]))[0] as Project
 
   return {
-    async list({ keyword, names, ...page } = {}) {
+    async list({ keyword, names, sort = 'newest', ...page } = {}) {
       const wanted = keyword?.toLowerCase().replace(/[!%_]/g, '!$&')
       const { count, items } = await selectPage(
         kysely,
@@ -113,10 +113,12 @@ export function projectService(
           const own = names ? query.where('name', 'in', [...names]) : query
           return wanted ? own.where(sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`) : own
         },
-        [
-          ['created_at', 'desc'],
-          ['name', 'asc'],
-        ],
+        sort === 'name'
+          ? [['name', 'asc']]
+          : [
+              ['created_at', sort === 'newest' ? 'desc' : 'asc'],
+              ['name', 'asc'],
+            ],
       )
       return { count, items: await complete(items, true) }
     },

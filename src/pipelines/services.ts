@@ -23,6 +23,7 @@ import type {
   ScopeConfig,
   ScopeView,
   Settings,
+  SubtaskDetail,
   SyncPolicy,
   Task,
 } from './records.ts'
@@ -58,8 +59,14 @@ export interface Listed<Item> {
 export type Seen = Date | undefined
 
 export interface ProjectService {
-  /** Newest first, with the last pipeline of each. */
-  list(filter?: Paged & { readonly keyword?: string; readonly names?: readonly string[] }): Promise<Listed<Project>>
+  /** Newest first unless sorted otherwise, with the last pipeline of each. */
+  list(
+    filter?: Paged & {
+      readonly keyword?: string
+      readonly names?: readonly string[]
+      readonly sort?: 'newest' | 'oldest' | 'name'
+    },
+  ): Promise<Listed<Project>>
   /** With its blueprint: the given one, or daily at midnight UTC and six months back. */
   create(project: {
     readonly name: string
@@ -93,7 +100,11 @@ export interface BlueprintService {
   create(blueprint: NewBlueprint): Promise<Blueprint>
   get(id: number): Promise<Blueprint>
   /** Of the blueprint as it is then: what others change meanwhile stays, but for the same fields. */
-  update(id: number, changes: BlueprintChanges, seen?: Seen): Promise<Blueprint>
+  update(
+    id: number,
+    changes: BlueprintChanges | ((before: Blueprint) => BlueprintChanges),
+    seen?: Seen,
+  ): Promise<Blueprint>
   /** Connections and scopes that `found` names for the blueprint as it is join it; gives it as stored, plans in clear. */
   addScopes(
     id: number,
@@ -116,7 +127,22 @@ export interface PipelineFilter extends Paged {
   readonly label?: string
   /** Only of the blueprints of these. */
   readonly projects?: readonly string[]
+  /** A part of its name, or its number. */
+  readonly keyword?: string
 }
+/** What a task is about. */
+export interface TaskSubject {
+  readonly taskId: number
+  /** Place in the plan, both from 1. */
+  readonly stage: number
+  readonly column: number
+  readonly plugin: string
+  readonly pluginTitle: string
+  readonly title: string
+  /** Whose data it works on; the scope is null where the task names none that is known. */
+  readonly source: { readonly plugin: string; readonly connectionId: number; readonly scopeId: string | null } | null
+}
+export type TaskStep = SubtaskDetail
 export interface PipelineEvent {
   readonly pipeline: Pipeline
   readonly tasks: readonly Task[]
@@ -130,6 +156,10 @@ export interface PipelineService {
   /** The same in pieces, for runs of any size. */
   tasksInPieces(id: number): Promise<{ readonly count: number; readonly pieces: AsyncIterable<readonly Task[]> }>
   subtasks(id: number): Promise<PipelineSubtasks>
+  /** What each task is about, by stage and column. */
+  subjects(id: number): Promise<readonly TaskSubject[]>
+  /** The steps of one task, in their order; none before it begins. */
+  steps(taskId: number): Promise<readonly TaskStep[]>
   /** Does nothing to a finished one. Running work ends within a second. */
   cancel(id: number): Promise<void>
   /** Runs again what did not complete; gives the new tasks. */
@@ -212,6 +242,8 @@ export interface CollectedFilter {
   readonly scopeId?: string | undefined
 }
 interface OfScope {
+  /** Whose connection it is of; another plugin may have worked for it. */
+  readonly source: string
   readonly connectionId: number
   readonly scopeId: string
   readonly scopeName: string

@@ -5,15 +5,42 @@ import { messageOf, UserError } from '../errors.ts'
 
 export type Pattern = RE2JS
 
+export interface PatternProblem {
+  readonly message: string
+  /** The character, from 0, that it is about. */
+  readonly at: number
+}
+
 export function compilePattern(pattern: string, name: string): Pattern {
+  const compiled = tryPattern(pattern)
+  if (!('problem' in compiled)) return compiled.pattern
+  const { message, at } = compiled.problem
+  throw new UserError(
+    `${name}: the pattern ${JSON.stringify(pattern)} does not compile: ${message} at character ${at + 1}`,
+  )
+}
+
+function tryPattern(pattern: string): { readonly pattern: Pattern } | { readonly problem: PatternProblem } {
   try {
-    return RE2JS.compile(pattern)
+    return { pattern: RE2JS.compile(pattern) }
   } catch (error) {
-    const { error: problem = messageOf(error), input } = error as { error?: string; input?: string | null }
-    const place = `at character ${placeOf(pattern, problem, input ?? '') + 1}`
-    throw new UserError(`${name}: the pattern ${JSON.stringify(pattern)} does not compile: ${problem} ${place}`)
+    const { error: message = messageOf(error), input } = error as { error?: string; input?: string | null }
+    return { problem: { message, at: placeOf(pattern, message, input ?? '') } }
   }
 }
+
+/** Which texts a pattern matches, as rules do it; an empty pattern matches none. */
+export function matchPattern(
+  pattern: string,
+  texts: readonly string[],
+): { readonly matches: readonly boolean[]; readonly problem: PatternProblem | null } {
+  const compiled = pattern === '' ? { pattern: null } : tryPattern(pattern)
+  if ('problem' in compiled) return { matches: texts.map(() => false), problem: compiled.problem }
+  return { matches: texts.map((text) => matches(compiled.pattern, text)), problem: null }
+}
+
+/** Matches exactly this text, in any place where a pattern may stand. */
+export const exactly = (text: string): string => `^${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
 /** In the schema of a JSON field. */
 export const patternText = z

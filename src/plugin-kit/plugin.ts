@@ -6,6 +6,7 @@ import type { ApiClient, Credential, HttpRequest, RateLimits } from './http/inde
 import type { IdOf } from './id-of.ts'
 import type { CheckConnection, RemoteScopes } from './remote-scopes.ts'
 import type { TokenRotation } from './rotating-tokens.ts'
+import type { FoundName, NameKinds, NameSample, RuleSuggestion } from './rule-names.ts'
 import type { SourceTask } from './source-task.ts'
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
@@ -36,6 +37,16 @@ interface DescribedField {
   readonly choices?: readonly string[]
   /** Longest value; unlimited text when absent. */
   readonly size?: number
+  /** Kinds of names, of `scopeConfig.names`, that the rule speaks of. */
+  readonly names?: readonly string[]
+  /** What such names look like where the suggestion does not match them: for suggestions alone. */
+  readonly looksLike?: string
+  /** Where there are names of this kind, another rule says it more exactly, and this one can stay empty. */
+  readonly needlessWith?: string
+  /** The rule chooses among what the rule of this field matches. */
+  readonly within?: string
+  /** An empty rule matches everything. */
+  readonly isAllWhenEmpty?: boolean
   /** Text of several lines, such as a key. */
   readonly isMultiline?: boolean
 }
@@ -119,9 +130,17 @@ export interface PluginSpec {
     readonly fields: Fields
     /** Turns stored settings into what entities use, such as compiled patterns; refuses wrong ones by a UserError. */
     readonly prepare: (settings: Settings) => unknown
+    /** Names that rules speak of, by kind, as extraction stored them. */
+    readonly names?: NameKinds
+    /** How the source is asked for some of them before anything is stored. */
+    readonly samples?: readonly NameSample[]
+    /** Rules that are no patterns, from the names that are there. */
+    readonly suggest?: (names: ReadonlyMap<string, readonly FoundName[]>) => readonly RuleSuggestion[]
   }
   readonly entities: readonly Entity[]
   readonly referred?: readonly Referred[]
+  /** Keys in raw records that say nothing by themselves, such as customfield_10024: the table with their titles. */
+  readonly keyTitles?: { readonly table: Table<any>; readonly key: string; readonly title: string }
   /** Looks at the source before and after everything else. */
   readonly extra?: { readonly first: readonly ExtraStep[]; readonly last: readonly ExtraStep[] }
   /** How a scope becomes tasks, beyond the one task of its own. */

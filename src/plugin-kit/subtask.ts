@@ -7,6 +7,7 @@ import type { Table } from '../database/table.ts'
 import type { DomainType, Step } from './entity.ts'
 import type { Feed } from './feed.ts'
 import type { PluginSpec } from './plugin.ts'
+import type { TaskOptions } from './task-options.ts'
 
 /** What has become known; fields that are absent are as they were. */
 export interface Progress {
@@ -70,6 +71,8 @@ export interface Plugin {
   readonly name: string
   readonly title: string
   readonly tables: readonly Table<any>[]
+  /** What its tasks may be told, where that does not follow from its scopes. */
+  readonly options?: TaskOptions
   /** In the order in which they run. */
   readonly subtasks: readonly Subtask[]
   /** Names of what a task with such options works on alone, besides the scope of a source. */

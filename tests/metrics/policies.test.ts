@@ -248,6 +248,22 @@ describeEachDatabase('metrics, by hand', (test) => {
     // c4 to c7 are the range of the second deployment now: nothing else changes for pr7.
     expect([keys['change-lead-time'].before.value, keys['change-lead-time'].after.value]).toEqual([300, 300])
     expect(await get('deployment-frequency?policy=reference')).toEqual(before)
+    // Of types instead of labels, and only of the scopes of a connection.
+    const typed = (more: object) =>
+      api.ask('POST', '/v1/metrics/rule-preview', {
+        project: 'shop',
+        from: '2024-01-01T00:00:00Z',
+        to: '2024-01-31T00:00:00Z',
+        rules: { typeMappings: { 'no such type': { standardType: 'INCIDENT' } } },
+        ...more,
+      })
+    const { effects: ofTypes } = (await typed({})).body
+    expect(ofTypes.find(({ rule }: any) => rule === 'typeMappings.INCIDENT')).toMatchObject({
+      matching: 0,
+      stopping: 2,
+    })
+    expect((await typed({ connection: { plugin: 'jira', id: 1 } })).body.effects).toEqual([])
+    expect((await typed({ connection: { plugin: 'none', id: 1 } })).status).toBe(404)
     expect(
       await api.ask('POST', '/v1/metrics/rule-preview', { project: 'shop', rules: { deploymentPattern: '(' } }),
     ).toMatchObject({ status: 400, body: { message: expect.stringMatching(/deploymentPattern.*does not compile/) } })

@@ -152,8 +152,13 @@ export async function startFakeCircleci(pipelineCount: number) {
     [/\/me\/collaborations$/, () => [200, [{ id: 'a', name: 'Ada', slug: 'gh/ada', vcs_type: 'github' }]]],
     [/\/project\/([^/]+\/[^/]+\/[^/]+)$/, (_url, slug) => [200, { slug, name: 'web' }]],
     [/\/project\/(.+)\/pipeline$/, (url, slug) => pageOf(pipelinesIn(slug), url)],
+    [/\/v2\/insights\/(.+)\/workflows$/, (url, slug) => pageOf(workflowNamesIn(slug), url)],
   ]
   const pipelinesIn = (slug: string) => fake.pipelines.filter(({ project = slug }) => project === slug)
+  const workflowNamesIn = (slug: string) =>
+    [...new Set(pipelinesIn(slug).flatMap(({ id }) => fake.workflowsOf(id).map(({ name }) => name)))].map((name) => ({
+      name,
+    }))
   function answerTo(url: URL): Answer {
     const failure = fake.failures.findIndex(({ path }) => url.pathname.includes(path))
     if (failure >= 0) return [fake.failures.splice(failure, 1)[0]?.status ?? 500, { message: 'as asked' }]

@@ -28,7 +28,9 @@ interface Parts {
 /** By way of /api: without it, addresses of pages and of the API would be the same. */
 function addressOf(template: string, { path = {}, query = {} }: Parts): string {
   const place = template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(path[key])))
-  const given = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]))
+  const given = Object.entries(query).flatMap(([key, value]) =>
+    [value].flat().flatMap((each) => (each === undefined ? [] : [[key, String(each)]])),
+  )
   return `/api${place}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`
 }
 

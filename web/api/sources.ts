@@ -9,28 +9,7 @@ export const ofSource = <Name extends SourceOperation>(operation: Name, plugin: 
 /** A source as it describes itself. */
 export type Source = AnswerTo<'GET /v1/sources'>[number]
 
-/** A setting as forms draw it; which of these it has depends on its kind. */
-export interface FieldDescription {
-  readonly kind: string
-  readonly label: string
-  readonly help?: string
-  readonly default?: unknown
-  readonly suggestion?: unknown
-  readonly isOnRequest?: boolean
-  readonly panel?: string
-  readonly isManaged?: boolean
-  readonly isOptional?: boolean
-  readonly authMethod?: string
-  readonly choices?: readonly string[]
-  readonly size?: number
-  readonly schema?: JsonSchema
-  /** Of a rule: the kinds of names that it speaks of. */
-  readonly names?: readonly string[]
-  readonly within?: string
-  readonly isAllWhenEmpty?: boolean
-  readonly isPreviewed?: boolean
-}
-
+/** Of a setting that is JSON. */
 export interface JsonSchema {
   readonly type?: string
   readonly properties?: Readonly<Record<string, JsonSchema>>

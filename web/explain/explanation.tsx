@@ -1,12 +1,15 @@
 import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { Project } from '../api/description.ts'
 import { question } from '../api/queries.ts'
-import { Asked, Moment } from '../parts/parts.tsx'
-import { count, duration } from '../parts/words.ts'
-import { periods } from '../projects/keys.ts'
+import { Asked, Band } from '../parts/parts.tsx'
+import { count } from '../parts/words.ts'
+import { useExplained, valueText } from '../projects/keys.ts'
+import { CureButton, Marked } from './cure.tsx'
+import { Items } from './items.tsx'
 
 interface ExplanationProps {
-  readonly project: string
+  readonly project: Project
   readonly metric: string | undefined
   readonly reason: string | undefined
   readonly months: number
@@ -14,7 +17,7 @@ interface ExplanationProps {
   readonly onReason: (reason: string | undefined) => void
 }
 
-/** From a number to the items that it is made of, and those that it leaves out with the reason. */
+/** From a number to the items that it is made of, and those that it leaves out with the reason and what to do about it. */
 export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
   const metrics = useQuery({
     ...question('GET /v1/metrics'),
@@ -28,98 +31,102 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
       onClose={onClose}
       position="right"
       size="lg"
-      title={described?.title ?? 'Explain'}
+      title={<b>{described?.title ?? 'Explain'}</b>}
+      overlayProps={{ backgroundOpacity: 0.25 }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {metric && (
         <>
-          <p className="quiet" style={{ marginBottom: 20 }}>
+          <p className="quiet" style={{ marginBottom: 16 }}>
             {described?.definition}
           </p>
-          <Reasons metric={metric} {...rest} />
-          <Items metric={metric} {...rest} />
+          <Reasons metric={metric} unit={described?.unit ?? ''} {...rest} />
+          <Items
+            metric={metric}
+            unit={described?.unit ?? ''}
+            project={rest.project.name}
+            months={rest.months}
+            reason={rest.reason}
+          />
         </>
       )}
     </Drawer>
   )
 }
 
-type Shown = Omit<ExplanationProps, 'metric' | 'onClose'> & { readonly metric: string }
+type Shown = Omit<ExplanationProps, 'metric' | 'onClose'> & { readonly metric: string; readonly unit: string }
 
-function Reasons({ metric, project, months, reason, onReason }: Shown) {
-  const { current } = periods(months)
-  const explained = useQuery(
-    question('GET /v1/metrics/{metric}/explanation', { path: { metric }, query: { project, ...current } }),
-  )
-  const row = (key: string | undefined, words: string, number: number) => (
-    <button
-      key={words}
-      type="button"
-      onClick={() => onReason(key)}
-      aria-pressed={reason === key}
-      className="row"
-      style={{
-        width: '100%',
-        padding: '8px 10px',
-        border: 0,
-        borderRadius: 6,
-        background: reason === key ? 'var(--accent-ground)' : 'none',
-        color: 'inherit',
-        font: 'inherit',
-        textAlign: 'left',
-        cursor: 'pointer',
-      }}
-    >
-      <span>{words}</span>
-      <b className="number">{count(number)}</b>
-    </button>
-  )
+function Reasons({ metric, unit, project, months, reason, onReason }: Shown) {
+  const explained = useExplained(metric, project.name, months)
   return (
     <Asked of={explained} lines={3}>
-      {({ counted, leftOut }) => (
-        <div style={{ marginBottom: 20 }}>
-          {row('counted', 'They count', counted)}
-          {leftOut.filter((each) => each.count > 0).map((each) => row(each.reason, each.meaning, each.count))}
-        </div>
-      )}
-    </Asked>
-  )
-}
-
-const SHOWN = 100
-
-function Items({ metric, project, months, reason }: Shown) {
-  const { current } = periods(months)
-  const query = { project, ...current, pageSize: SHOWN, ...(reason && { reason: reason as 'counted' }) }
-  const items = useQuery(question('GET /v1/metrics/{metric}/items', { path: { metric }, query }))
-  return (
-    <Asked of={items} lines={6}>
-      {({ items: shown }) =>
-        shown.length === 0 ? (
-          <p className="quiet">There is none.</p>
-        ) : (
-          <table className="plain">
-            <tbody>
-              {shown.map((item) => (
-                <tr key={`${item.kind} ${item.id}`}>
-                  <td>
-                    {item.url ? (
-                      <a href={item.url} target="_blank" rel="noreferrer">
-                        {item.title || item.id}
-                      </a>
-                    ) : (
-                      item.title || item.id
-                    )}
-                    <div className="small faint">
-                      {item.kind} · <Moment at={item.at} />
+      {({ value, counted, total, leftOut, findings, grades, places }) => {
+        const band = grades.find(({ report }) => report === '2023')?.band
+        const shared = { project, places, months }
+        return (
+          <>
+            <div className="row" style={{ marginBottom: 12 }}>
+              <b className="number" style={{ fontSize: 28 }}>
+                {value === null || counted === 0 ? 'No value' : valueText(value, unit)}
+              </b>
+              {band && counted > 0 && <Band band={band} />}
+            </div>
+            {findings.map(({ seen, remedy, cure }) => (
+              <div key={seen} className="notice" style={{ display: 'block' }}>
+                <p>
+                  <Marked text={seen} />
+                </p>
+                <p className="small" style={{ margin: '4px 0 8px' }}>
+                  <Marked text={remedy} />
+                </p>
+                <CureButton cure={cure} {...shared} />
+              </div>
+            ))}
+            <h3 style={{ margin: '16px 0 4px' }}>
+              {count(total)} {total === 1 ? 'item was' : 'items were'} looked at
+            </h3>
+            <div style={{ margin: '0 -10px 20px' }}>
+              <Choice isChosen={reason === undefined} onChoose={() => onReason(undefined)} words="All" amount={total} />
+              <Choice
+                isChosen={reason === 'counted'}
+                onChoose={() => onReason('counted')}
+                words="They count"
+                amount={counted}
+              />
+              {leftOut
+                .filter((each) => each.count > 0)
+                .map((each) => (
+                  <div key={each.reason}>
+                    <Choice
+                      isChosen={reason === each.reason}
+                      onChoose={() => onReason(each.reason)}
+                      words={each.meaning}
+                      amount={each.count}
+                    />
+                    <div className="remedy small quiet">
+                      <span>{each.remedy}</span>
+                      <CureButton cure={each.cure} {...shared} />
                     </div>
-                  </td>
-                  <td className="right">{item.value === null ? '' : duration(item.value)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+                  </div>
+                ))}
+            </div>
+          </>
         )
-      }
+      }}
     </Asked>
   )
 }
+
+interface ChoiceProps {
+  readonly isChosen: boolean
+  readonly onChoose: () => void
+  readonly words: string
+  readonly amount: number
+}
+
+const Choice = ({ isChosen, onChoose, words, amount }: ChoiceProps) => (
+  <button type="button" onClick={onChoose} aria-pressed={isChosen} className="choice">
+    <span>{words}</span>
+    <b className="number">{count(amount)}</b>
+  </button>
+)

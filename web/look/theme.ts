@@ -1,9 +1,4 @@
-import {
-  createTheme,
-  defaultVariantColorsResolver,
-  type MantineColorsTuple,
-  type VariantColorsResolver,
-} from '@mantine/core'
+import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core'
 
 /** Of the accent; the sixth is what light pages use, the fourth what dark ones do. */
 const teal: MantineColorsTuple = [
@@ -17,6 +12,20 @@ const teal: MantineColorsTuple = [
   '#0c625b',
   '#0a4f4a',
   '#063b37',
+]
+
+/** Of what is deleted and what failed. */
+const red: MantineColorsTuple = [
+  '#fdecea',
+  '#fbd5d1',
+  '#f5aaa3',
+  '#f08c84',
+  '#ff7b72',
+  '#d64a3f',
+  '#c0362c',
+  '#a32c24',
+  '#85231c',
+  '#671a15',
 ]
 
 /** Slate instead of grey: text, borders, inputs and grounds of dark pages. */
@@ -33,22 +42,24 @@ const dark: MantineColorsTuple = [
   '#070b0d',
 ]
 
-/** What stands on a filled button must be readable in both themes; Mantine looks at the light one alone. */
-const variantColorResolver: VariantColorsResolver = (input) => {
-  const colors = defaultVariantColorsResolver(input)
-  if (input.variant !== 'filled') return colors
-  if (input.color !== 'red') return { ...colors, color: 'var(--accent-text)' }
-  return { ...colors, background: 'var(--bad)', hover: 'var(--bad)', color: 'var(--surface)' }
-}
-
 export const theme = createTheme({
-  variantColorResolver,
-  colors: { teal, dark },
+  colors: { teal, red, dark },
   primaryColor: 'teal',
   primaryShade: { light: 6, dark: 4 },
   autoContrast: true,
+  // What can be clicked has the accent, and a text on it that reads: both differ between light and dark.
+  variantColorResolver(input) {
+    const colors = defaultVariantColorsResolver(input)
+    const name = input.color ?? 'teal'
+    if (name !== 'teal' && name !== 'red') return colors
+    const own = name === 'teal' ? 'var(--accent)' : 'var(--bad)'
+    if (input.variant === 'filled') return { ...colors, background: own, color: 'var(--accent-text)' }
+    return input.variant === 'subtle' || input.variant === 'light' ? { ...colors, color: own } : colors
+  },
   fontFamily: "'Inter Variable', system-ui, sans-serif",
   fontFamilyMonospace: "'JetBrains Mono Variable', ui-monospace, monospace",
   fontSizes: { xs: '13px', sm: '14px', md: '14px', lg: '16px', xl: '20px' },
   defaultRadius: 6,
+  // A cross that screen readers can say.
+  components: { CloseButton: { defaultProps: { 'aria-label': 'Close' } } },
 })

@@ -33,7 +33,7 @@ export function WithCode({ children }: { readonly children: string }): ReactNode
   )
 }
 
-const MONO = { input: { fontFamily: 'var(--mono)', fontSize: 13 } }
+const MONO = { input: { fontFamily: 'var(--mono)', fontSize: 13, fontVariantLigatures: 'none' } }
 
 export function FieldInput({ field, value, onChange, error, stored }: FieldInputProps) {
   const { kind, label, help, isRequired, choices = [], size, isMultiline } = field

@@ -91,7 +91,7 @@ export function Asked<Data>({ of, children, lines = 4 }: AskedProps<Data>) {
 }
 
 /** Nothing at first: what comes soon need not flicker. */
-function Waiting({ lines }: { readonly lines: number }) {
+export function Waiting({ lines }: { readonly lines: number }) {
   const [isLong, setLong] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLong(true), 150)

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 
 interface VirtualListProps<Item> {
   readonly items: readonly Item[]
@@ -9,12 +9,22 @@ interface VirtualListProps<Item> {
   /** Of the whole, in pixels or as CSS says it; less where there are few. */
   readonly height: number | string
   readonly children: (item: Item) => ReactNode
+  /** There is more: asked for when the end comes into view. */
+  readonly more?: (() => unknown) | undefined
 }
 
 const OVERSCAN = 12
 
 /** A list of any length: only what is in view is on the page. */
-export function VirtualList<Item>({ items, label, keyOf, rowHeight = 40, height, children }: VirtualListProps<Item>) {
+export function VirtualList<Item>({
+  items,
+  label,
+  keyOf,
+  rowHeight = 40,
+  height,
+  children,
+  more,
+}: VirtualListProps<Item>) {
   const view = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({
     count: items.length,
@@ -23,6 +33,10 @@ export function VirtualList<Item>({ items, label, keyOf, rowHeight = 40, height,
     getItemKey: (index) => keyOf(items[index] as Item),
     overscan: OVERSCAN,
   })
+  const isNearEnd = (virtual.getVirtualItems().at(-1)?.index ?? 0) >= items.length - OVERSCAN
+  useEffect(() => {
+    if (isNearEnd) more?.()
+  }, [isNearEnd, more])
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
     <section ref={view} className="virtual" style={{ maxHeight: height }} aria-label={label} tabIndex={0}>

@@ -28,7 +28,8 @@ export const duration = (minutes: number): string =>
 
 const counts = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 export const count = (value: number): string => counts.format(value)
-export const counted = (value: number, one: string, many = `${one}s`): string =>
+export const plural = (one: string): string => (/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`)
+export const counted = (value: number, one: string, many = plural(one)): string =>
   `${count(value)} ${value === 1 ? one : many}`
 
 export const share = (value: number): string => `${counts.format(value * 100)} %`

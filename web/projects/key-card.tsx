@@ -1,134 +1,96 @@
 import { Link } from '@tanstack/react-router'
+import type { AnswerTo } from '../api/ask.ts'
 import { Band } from '../parts/parts.tsx'
-import { count, counted, duration, quantity } from '../parts/words.ts'
-import { useKey } from './keys.ts'
+import { count, counted, quantity } from '../parts/words.ts'
+import { bandOf, changeOf, isEmpty, type KEYS, type Key, useExplained } from './keys.ts'
+import { Sparkline } from './sparkline.tsx'
 
 interface KeyCardProps {
-  readonly metric: string
-  readonly title: string
-  /** What it counts. */
-  readonly of: string
+  readonly about: (typeof KEYS)[number]
   readonly project: string
   readonly months: number
+  readonly now: Key | undefined
+  readonly before: Key | undefined
+  readonly failure: Error | null
 }
 
-const LOWER_IS_BETTER: Readonly<Record<string, boolean>> = {
-  'change-lead-time': true,
-  'change-failure-rate': true,
-  'failed-deployment-recovery-time': true,
-}
-const UNITS: Readonly<Record<string, string>> = {
-  'change-lead-time': 'minutes',
-  'deployment-frequency': 'days per week',
-  'change-failure-rate': 'share',
-  'failed-deployment-recovery-time': 'minutes',
-}
-
-export function KeyCard({ metric, title, of, project, months }: KeyCardProps) {
-  const { now, before, series } = useKey(metric, project, months)
-  const value = now.data?.value ?? null
-  const unit = UNITS[metric] ?? ''
-  const grade = now.data?.grades.find(({ report }) => report === '2023')
-  const earlier = before.data?.values[0]?.value ?? null
+export function KeyCard({ about: { name, title, of }, project, months, now, before, failure }: KeyCardProps) {
+  const explained = useExplained(name, project, months)
+  const band = now && bandOf(now)
+  const earlier = before && !isEmpty(before) ? before.value : null
+  const change = now && earlier !== null ? changeOf(now, earlier) : undefined
   return (
     <article className="card key" aria-label={title}>
       <header>
         {title}
-        <Link to="/projects/$name" params={{ name: project }} search={{ months, explain: metric }} className="small">
+        <Link
+          to="/projects/$name"
+          params={{ name: project }}
+          search={(view) => ({ ...view, explain: name })}
+          className="small"
+          aria-label={`Explain ${title.toLowerCase()}`}
+        >
           Explain
         </Link>
       </header>
-      {now.isError ? (
-        <p className="small bad">{now.error.message}</p>
-      ) : value === null ? (
-        <p className="quiet" style={{ minHeight: 44 }}>
-          {now.data ? whyNothing(now.data) : ' '}
+      {!now ? (
+        <p className={failure ? 'small bad' : 'value'}>{failure?.message ?? ' '}</p>
+      ) : now.value === null || isEmpty(now) ? (
+        <p className="quiet" style={{ flex: 1 }}>
+          {explained.data ? whyNothing(explained.data) : ' '}
         </p>
       ) : (
-        <div className="value number">
-          {quantity(value, unit).map(({ amount, unit }) => (
-            <span key={unit}>
-              {amount}
-              <small>{unit}</small>
-            </span>
-          ))}
-        </div>
+        <>
+          <div className="value number">
+            {quantity(now.value, now.unit).map(({ amount, unit }) => (
+              <span key={unit}>
+                {amount}
+                <small>{unit}</small>
+              </span>
+            ))}
+          </div>
+          <div className="row">
+            {band ? <Band band={band} /> : <span />}
+            {earlier !== null && (
+              <span
+                className={`small number ${change ? (change.isGood ? 'good' : 'bad') : 'faint'}`}
+                title="Against the period before"
+              >
+                {change?.words ?? 'no change'}
+              </span>
+            )}
+          </div>
+          <Sparkline
+            points={now.points.map(({ value }) => value)}
+            before={before?.points.map(({ value }) => value) ?? []}
+            isBars={now.unit === 'days per week'}
+          />
+          <p className="small quiet">{sentenceOf(name, now, of)}</p>
+        </>
       )}
-      <div className="row">
-        {grade ? <Band band={grade.band} /> : <span />}
-        {value !== null && earlier !== null && (
-          <Change from={earlier} to={value} unit={unit} isLowerBetter={LOWER_IS_BETTER[metric] ?? false} />
-        )}
-      </div>
-      <Sparkline points={(series.data?.points ?? []).map((point) => point.value)} />
-      <p className="small quiet">{now.data && value !== null ? restsOn(now.data, of) : ' '}</p>
     </article>
   )
 }
 
-interface Explained {
-  readonly counted: number
-  readonly total: number
-  readonly leftOut: readonly { readonly meaning: string; readonly count: number }[]
+type Explained = AnswerTo<'GET /v1/metrics/{metric}/explanation'>
+
+/** What the number rests on. */
+function sentenceOf(metric: string, { value, counted: own, total }: Key, of: string): string {
+  const all = counted(own, of)
+  const left = total > own ? ` ${count(total - own)} more are not counted.` : ''
+  if (metric === 'change-lead-time') return `Median of ${all}, from first commit to production.${left}`
+  if (metric === 'deployment-frequency') return `Days with a deployment in the median week; ${all} in all.`
+  if (metric === 'change-failure-rate') return `${count(Math.round((value ?? 0) * own))} of ${all} led to an incident.`
+  return `Median of ${all}, from deployment to resolution.${left}`
 }
 
-const restsOn = ({ counted: own, total }: Explained, of: string) =>
-  own === total ? `Of ${counted(own, of)}.` : `Of ${counted(own, of)}; ${count(total - own)} more are not counted.`
-
-function whyNothing({ total, leftOut }: Explained): string {
-  const [first] = [...leftOut].sort((one, other) => other.count - one.count)
+/** The names that were seen say more than any reason. */
+function whyNothing({ total, leftOut, findings }: Explained): string {
+  const [found] = findings
+  if (found) return withoutMarks(found.seen)
+  const [first] = leftOut
   if (total === 0 || !first) return 'Nothing was collected yet that it could be made of.'
   return `None of ${count(total)} counts: ${first.meaning}`
 }
 
-interface ChangeProps {
-  readonly from: number
-  readonly to: number
-  readonly unit: string
-  readonly isLowerBetter: boolean
-}
-
-function Change({ from, to, unit, isLowerBetter }: ChangeProps) {
-  const difference = to - from
-  const small = Math.abs(difference) < Math.abs(from) * 0.01 || difference === 0
-  if (small) return <span className="small faint">no change</span>
-  const words =
-    unit === 'minutes'
-      ? duration(Math.abs(difference))
-      : unit === 'share'
-        ? `${count(Math.abs(difference) * 100)} pts`
-        : count(Math.abs(difference))
-  const isGood = difference < 0 === isLowerBetter
-  return (
-    <span className={`small number ${isGood ? 'good' : 'bad'}`} title="Against the period before">
-      {difference < 0 ? '↓' : '↑'} {words}
-    </span>
-  )
-}
-
-const WIDTH = 240
-const HEIGHT = 44
-
-/** Drawn by hand: sixty of them on a page must cost nothing. */
-export function Sparkline({ points }: { readonly points: readonly (number | null)[] }) {
-  const known = points.filter((point) => point !== null)
-  if (known.length < 2) return <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" />
-  const most = Math.max(...known) || 1
-  const step = WIDTH / (points.length - 1)
-  const lines: string[] = []
-  let isDrawing = false
-  for (const [index, point] of points.entries()) {
-    if (point === null) isDrawing = false
-    else {
-      lines.push(
-        `${isDrawing ? 'L' : 'M'}${(index * step).toFixed(1)} ${(HEIGHT - 3 - (point / most) * (HEIGHT - 8)).toFixed(1)}`,
-      )
-      isDrawing = true
-    }
-  }
-  return (
-    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <path d={lines.join('')} fill="none" stroke="var(--accent)" strokeWidth="2" vectorEffect="non-scaling-stroke" />
-    </svg>
-  )
-}
+export const withoutMarks = (text: string): string => text.replaceAll('`', '')

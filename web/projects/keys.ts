@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
+import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
+import { count, duration, quantity } from '../parts/words.ts'
 
 /** The four keys, in the order in which they are told. */
 export const KEYS = [
@@ -10,6 +12,9 @@ export const KEYS = [
 ] as const
 export type KeyName = (typeof KEYS)[number]['name']
 
+export type ProjectKeys = AnswerTo<'GET /v1/four-keys'>['projects'][number]
+export type Key = ProjectKeys['keys'][number]
+
 export interface Period {
   readonly from: string
   readonly to: string
@@ -18,24 +23,60 @@ export interface Period {
 /** The last so many months, and as many before them. Whole days, so that a page that stays open asks the same. */
 export function periods(months: number, now = new Date()): { readonly current: Period; readonly before: Period } {
   const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
-  const back = (count: number) => {
+  const back = (length: number) => {
     const moment = new Date(end)
-    moment.setUTCMonth(moment.getUTCMonth() - count)
+    moment.setUTCMonth(moment.getUTCMonth() - length)
     return moment.toISOString()
   }
   const start = back(months)
   return { current: { from: start, to: new Date(end).toISOString() }, before: { from: back(2 * months), to: start } }
 }
 
-export function useKey(metric: string, project: string, months: number) {
+export const bucketOf = (months: number) => (months <= 3 ? ('week' as const) : ('month' as const))
+
+/** Of many projects by one request. */
+export const keysQuestion = (projects: readonly string[], period: Period, months: number) =>
+  question('GET /v1/four-keys', { query: { project: projects, ...period, bucket: bucketOf(months) } })
+
+/** Now and in as long a time before. */
+export function useKeys(project: string, months: number) {
   const { current, before } = periods(months)
-  const bucket = months <= 3 ? ('week' as const) : ('month' as const)
-  const ask = (period: Period) => ({ path: { metric }, query: { project, ...period } })
   return {
-    now: useQuery(question('GET /v1/metrics/{metric}/explanation', ask(current))),
-    before: useQuery(question('GET /v1/metrics/{metric}', ask(before))),
-    series: useQuery(
-      question('GET /v1/metrics/{metric}/series', { path: { metric }, query: { project, ...current, bucket } }),
-    ),
+    now: useQuery(keysQuestion([project], current, months)),
+    before: useQuery(keysQuestion([project], before, months)),
   }
+}
+
+export const useExplained = (metric: string, project: string, months: number) =>
+  useQuery(
+    question('GET /v1/metrics/{metric}/explanation', {
+      path: { metric },
+      query: { project, ...periods(months).current },
+    }),
+  )
+
+/** A value in one text: `3 d 4 h`, `11.8 %`. */
+export const valueText = (value: number, unit: string): string =>
+  quantity(value, unit)
+    .map(({ amount, unit: word }) => `${amount} ${word}`)
+    .join(' ')
+
+/** None in all the time is no slow week: it says nothing at all. */
+export const isEmpty = ({ value, counted }: Pick<Key, 'value' | 'counted'>): boolean => value === null || counted === 0
+
+export const bandOf = ({ grades }: Pick<Key, 'grades'>) => grades.find(({ report }) => report === '2023')?.band
+
+export interface Change {
+  readonly words: string
+  readonly isGood: boolean
+}
+
+/** Against the value of the period before; undefined where it is about the same. */
+export function changeOf({ value, unit, better }: Key, before: number): Change | undefined {
+  if (value === null) return undefined
+  const difference = value - before
+  if (difference === 0 || Math.abs(difference) < Math.abs(before) * 0.01) return undefined
+  const size = Math.abs(difference)
+  const words = unit === 'minutes' ? duration(size) : unit === 'share' ? `${count(size * 100)} pts` : count(size)
+  return { words: `${difference < 0 ? '↓' : '↑'} ${words}`, isGood: difference < 0 === (better === 'lower') }
 }

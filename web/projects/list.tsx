@@ -1,87 +1,237 @@
-import { Button, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { useDeferredValue, useState } from 'react'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState } from 'react'
+import { ask } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
-import { question } from '../api/queries.ts'
+import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Band, Empty, Moment, Page, State } from '../parts/parts.tsx'
-import { quantity } from '../parts/words.ts'
-import { KEYS, periods } from './keys.ts'
+import { count as countWords } from '../parts/words.ts'
+import { NewProject } from './create.tsx'
+import { bandOf, isEmpty, KEYS, type Key, keysQuestion, periods, valueText } from './keys.ts'
+import type { Sort } from './places.ts'
+import { Sparkline } from './sparkline.tsx'
 
-const SHOWN = 50
+const place = getRouteApi('/projects')
+const PAGE = 25
+const MONTHS = 6
+const ROW = 74
+
+function useProjects(find: string, sort: Sort) {
+  return useInfiniteQuery({
+    queryKey: ['GET /projects', 'pages', { find, sort }],
+    queryFn: ({ pageParam, signal }) =>
+      ask(
+        'GET /projects',
+        { query: { page: pageParam, pageSize: PAGE, sort, ...(find && { keyword: find }) } },
+        signal,
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ count }, pages) => (pages.length * PAGE < count ? pages.length + 1 : undefined),
+    placeholderData: (before) => before,
+  })
+}
 
 export function ProjectList() {
-  const [words, setWords] = useState('')
-  const keyword = useDeferredValue(words)
-  const projects = useQuery(question('GET /projects', { query: { pageSize: SHOWN, ...(keyword && { keyword }) } }))
+  const { find = '', sort = 'newest', new: isNew } = place.useSearch()
+  const navigate = place.useNavigate()
+  const isAdmin = useMay('admin')
+  const projects = useProjects(find, sort)
+  const count = projects.data?.pages[0]?.count ?? 0
+  const open = () => void navigate({ search: (before) => ({ ...before, new: true }) })
   return (
     <Page
       title="Projects"
       says="How fast and how safely each of them reaches production."
       actions={
-        <TextInput
-          placeholder="Find a project"
-          aria-label="Find a project"
-          value={words}
-          onChange={({ currentTarget }) => setWords(currentTarget.value)}
-        />
+        <>
+          <Button variant="subtle" component={Link} to="/blueprints">
+            All blueprints
+          </Button>
+          {isAdmin && <Button onClick={open}>New project</Button>}
+        </>
       }
     >
+      {(count > 0 || find !== '') && <Controls find={find} sort={sort} count={count} />}
       <Asked of={projects}>
-        {({ count, projects: shown }) =>
+        {({ pages }) =>
           count === 0 ? (
-            keyword ? (
-              <Empty title={`No project is called “${keyword}”`}>
-                Names are compared from their beginning to their end, in any place.
-              </Empty>
-            ) : (
-              <Empty
-                title="No project yet"
-                action={
-                  <Button component={Link} to="/sources">
-                    Connect a source
-                  </Button>
-                }
-              >
-                A project is what a team ships: its repositories, boards and deployments. Connect where they live,
-                choose them, and the four keys appear here.
-              </Empty>
-            )
+            <Nothing find={find} onNew={isAdmin ? open : undefined} />
           ) : (
-            <div className="card scroll">
-              <table className="plain">
-                <thead>
-                  <tr>
-                    <th>Project</th>
-                    {KEYS.map(({ name, title }) => (
-                      <th key={name}>{title}</th>
-                    ))}
-                    <th>Last run</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {shown.map((project) => (
-                    <Row key={project.name} project={project} />
-                  ))}
-                </tbody>
-              </table>
-              {count > shown.length && (
-                <p className="small quiet" style={{ paddingTop: 12 }}>
-                  {shown.length} of {count}: search for the others.
-                </p>
-              )}
-            </div>
+            <Rows
+              pages={pages.map((page) => page.projects)}
+              more={projects.hasNextPage && !projects.isFetchingNextPage ? projects.fetchNextPage : undefined}
+            />
           )
         }
       </Asked>
+      {isAdmin && (
+        <NewProject
+          isOpen={isNew === true}
+          onClose={() => void navigate({ search: ({ new: _, ...rest }) => rest, replace: true })}
+        />
+      )}
     </Page>
   )
 }
 
-function Row({ project: { name, description, lastPipeline } }: { readonly project: Project }) {
+function Controls({ find, sort, count }: { readonly find: string; readonly sort: Sort; readonly count: number }) {
+  const navigate = place.useNavigate()
+  const [words, setWords] = useState(find)
+  const look = useDebouncedCallback((next: string) => {
+    void navigate({
+      search: ({ find: _, ...rest }) => ({ ...rest, ...(next.trim() && { find: next.trim() }) }),
+      replace: true,
+    })
+  }, 200)
   return (
-    <tr>
-      <td style={{ maxWidth: 320 }}>
+    <div className="row" style={{ marginBottom: 16, flexWrap: 'wrap', alignItems: 'center' }}>
+      <div className="actions">
+        <TextInput
+          placeholder="Find a project"
+          aria-label="Find a project"
+          value={words}
+          maxLength={100}
+          onChange={({ currentTarget: { value } }) => {
+            setWords(value)
+            look(value)
+          }}
+        />
+        <NativeSelect
+          aria-label="Sort"
+          value={sort}
+          data={[
+            { value: 'newest', label: 'Newest first' },
+            { value: 'oldest', label: 'Oldest first' },
+            { value: 'name', label: 'By name' },
+          ]}
+          onChange={({ currentTarget: { value } }) =>
+            void navigate({ search: (before) => ({ ...before, sort: value as Sort }), replace: true })
+          }
+        />
+      </div>
+      <span className="small quiet number">
+        {countWords(count)} {count === 1 ? 'project' : 'projects'}, last {MONTHS} months
+      </span>
+    </div>
+  )
+}
+
+function Nothing({ find, onNew }: { readonly find: string; readonly onNew: (() => void) | undefined }) {
+  if (find)
+    return (
+      <Empty title={`No project is called “${find}”`} action={<Link to="/projects">Show all projects</Link>}>
+        A name fits when these letters stand anywhere in it, large or small.
+      </Empty>
+    )
+  return (
+    <Empty
+      title="No project yet"
+      action={
+        <div className="actions">
+          <Button variant="default" component={Link} to="/start">
+            Take the guided start
+          </Button>
+          {onNew && (
+            <Button variant="subtle" onClick={onNew}>
+              Only create a project
+            </Button>
+          )}
+        </div>
+      }
+    >
+      A project is what a team ships: its repositories, boards and deployments. Connect where they live, choose them,
+      and the four keys of the project appear here.
+    </Empty>
+  )
+}
+
+interface RowsProps {
+  readonly pages: readonly (readonly Project[])[]
+  readonly more: (() => unknown) | undefined
+}
+
+/** Only rows in sight are drawn, however many projects there are. */
+function Rows({ pages, more }: RowsProps) {
+  const body = useRef<HTMLDivElement>(null)
+  const rows = pages.flatMap((projects, page) => projects.map((project) => ({ project, page })))
+  const rolling = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW,
+    overscan: 8,
+    getItemKey: (index) => rows[index]?.project.name ?? index,
+    scrollMargin: body.current?.offsetTop ?? 0,
+  })
+  const drawn = rolling.getVirtualItems()
+  const last = drawn.at(-1)
+  const isNearEnd = last !== undefined && last.index >= rows.length - 5
+  useEffect(() => {
+    if (isNearEnd) more?.()
+  }, [isNearEnd, more])
+  const above = (drawn[0]?.start ?? 0) - rolling.options.scrollMargin
+  const below = rolling.getTotalSize() - ((last?.end ?? 0) - rolling.options.scrollMargin)
+  return (
+    <div className="card" ref={body} style={{ padding: '8px 20px' }}>
+      <table className="plain projects">
+        <thead>
+          <tr>
+            <th>Project</th>
+            {KEYS.map(({ name, title }) => (
+              <th key={name}>{title}</th>
+            ))}
+            <th className="last">Last run</th>
+          </tr>
+        </thead>
+        <tbody>
+          {above > 0 && <Space height={above} />}
+          {drawn.map(({ index }) => {
+            const row = rows[index]
+            const names = pages[row?.page ?? 0]?.map(({ name }) => name) ?? []
+            return (
+              row && (
+                <Row
+                  key={row.project.name}
+                  place={index}
+                  measure={rolling.measureElement}
+                  project={row.project}
+                  names={names}
+                />
+              )
+            )
+          })}
+          {below > 0 && <Space height={below} />}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Space = ({ height }: { readonly height: number }) => (
+  <tr className="space">
+    <td style={{ height }} />
+  </tr>
+)
+
+interface RowProps {
+  readonly place: number
+  /** Rows are as high as what they say. */
+  readonly measure: (row: HTMLTableRowElement | null) => void
+  readonly project: Project
+  /** All of its page: their keys are asked together. */
+  readonly names: readonly string[]
+}
+
+function Row({ place: index, measure, project: { name, description, lastPipeline }, names }: RowProps) {
+  const { data, isError } = useQuery({
+    ...keysQuestion(names, periods(MONTHS).current, MONTHS),
+    staleTime: 60_000,
+  })
+  const keys = data?.projects.find(({ project }) => project === name)?.keys
+  return (
+    <tr className="project" ref={measure} data-index={index}>
+      <td className="name" style={{ maxWidth: 280 }}>
         <Link
           to="/projects/$name"
           params={{ name }}
@@ -89,14 +239,26 @@ function Row({ project: { name, description, lastPipeline } }: { readonly projec
           style={{ display: 'block', fontWeight: 500 }}
           title={name}
         >
-          {name}
+          <bdi>{name}</bdi>
         </Link>
-        {description && <span className="small quiet">{description}</span>}
+        {description && (
+          <div className="small quiet cut" title={description}>
+            <bdi>{description}</bdi>
+          </div>
+        )}
       </td>
       {KEYS.map((key) => (
-        <KeyCell key={key.name} metric={key.name} project={name} />
+        <td key={key.name} className="figure" data-title={key.title}>
+          <Figure
+            project={name}
+            metric={key.name}
+            title={key.title}
+            value={keys?.find(({ metric }) => metric === key.name)}
+            isLost={isError}
+          />
+        </td>
       ))}
-      <td>
+      <td className="last small">
         {lastPipeline ? (
           <Link to="/runs/$id" params={{ id: String(lastPipeline.id) }}>
             <State of={lastPipeline.status} />{' '}
@@ -110,23 +272,33 @@ function Row({ project: { name, description, lastPipeline } }: { readonly projec
   )
 }
 
-const UNITS = ['minutes', 'days per week', 'share', 'minutes']
+interface FigureProps {
+  readonly project: string
+  readonly metric: string
+  readonly title: string
+  readonly value: Key | undefined
+  readonly isLost: boolean
+}
 
-function KeyCell({ metric, project }: { readonly metric: string; readonly project: string }) {
-  const { current } = periods(6)
-  const { data } = useQuery(question('GET /v1/metrics/{metric}', { path: { metric }, query: { project, ...current } }))
-  const value = data?.values[0]
-  if (!value || value.value === null) return <td className="faint">{data ? 'no data' : ''}</td>
-  const unit = UNITS[KEYS.findIndex(({ name }) => name === metric)] ?? ''
-  const grade = value.grades.find(({ report }) => report === '2023')
+function Figure({ project, metric, title, value: key, isLost }: FigureProps) {
+  if (!key) return <span className="small faint">{isLost ? 'not known' : ''}</span>
+  const band = bandOf(key)
   return (
-    <td>
-      <div className="number">
-        {quantity(value.value, unit)
-          .map(({ amount, unit }) => `${amount} ${unit}`)
-          .join(' ')}
-      </div>
-      {grade && <Band band={grade.band} />}
-    </td>
+    <Link
+      to="/projects/$name"
+      params={{ name: project }}
+      search={{ explain: metric }}
+      aria-label={`${title} of ${project}: ${key.value === null || isEmpty(key) ? 'no data' : valueText(key.value, key.unit)}. Explain`}
+    >
+      {key.value === null || isEmpty(key) ? (
+        <span className="small faint">no data</span>
+      ) : (
+        <>
+          <span className="number">{valueText(key.value, key.unit)}</span>
+          <Sparkline points={key.points.map((point) => point.value)} isBars={key.unit === 'days per week'} />
+          {band && <Band band={band} />}
+        </>
+      )}
+    </Link>
   )
 }

@@ -1,121 +1,102 @@
-import { Button, Menu, SegmentedControl } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { SegmentedControl } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { ask } from '../api/ask.ts'
+import { lazy, Suspense } from 'react'
 import type { Project } from '../api/description.ts'
-import { question, refresh } from '../api/queries.ts'
+import { question } from '../api/queries.ts'
 import { Explanation } from '../explain/explanation.tsx'
-import { Asked, Moment, Page, State } from '../parts/parts.tsx'
-import { KeyCard } from './key-card.tsx'
-import { KEYS } from './keys.ts'
+import { useMay } from '../frame/sign-in.tsx'
+import { Asked, Page } from '../parts/parts.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { Collect } from './collect.tsx'
+import { FourKeys } from './four-keys.tsx'
+import { TABS, type Tab } from './places.ts'
+
+const Blueprint = lazy(() => import('../blueprints/blueprint.tsx').then((all) => ({ default: all.ProjectBlueprint })))
+const Policies = lazy(() => import('./policies.tsx').then((all) => ({ default: all.Policies })))
+const Webhooks = lazy(() => import('./webhooks.tsx').then((all) => ({ default: all.Webhooks })))
+const Settings = lazy(() => import('./settings.tsx').then((all) => ({ default: all.Settings })))
 
 const place = getRouteApi('/projects/$name')
+const TITLES: Readonly<Record<Tab, string>> = {
+  keys: 'Four keys',
+  blueprint: 'Blueprint',
+  webhooks: 'Webhooks',
+  policies: 'Policies',
+  settings: 'Settings',
+}
 const RANGES = [1, 3, 6, 12].map((months) => ({
   value: String(months),
   label: months === 12 ? '1 year' : `${months} mo`,
 }))
+export const DEFAULT_MONTHS = 6
 
 export function ProjectPage() {
   const { name } = place.useParams()
-  const { months = 6, explain, reason } = place.useSearch()
+  const { tab = 'keys', months = DEFAULT_MONTHS, explain, reason } = place.useSearch()
   const navigate = place.useNavigate()
+  const isAdmin = useMay('admin')
   const project = useQuery(question('GET /projects/{projectName}', { path: { projectName: name } }))
+  const blueprint = project.data?.blueprint
+  const isWithRange = tab === 'keys' || tab === 'policies'
   return (
     <Page
       title={name}
-      says={project.data?.description || 'How fast and how safely it reaches production.'}
+      says={<bdi>{project.data?.description || 'How fast and how safely it reaches production.'}</bdi>}
       actions={
-        <>
-          <SegmentedControl
-            aria-label="Range"
-            data={RANGES}
-            value={String(months)}
-            onChange={(value) => void navigate({ search: { months: Number(value) } })}
-          />
-          {project.data && <Collect project={project.data as Project} />}
-        </>
+        project.data && (
+          <>
+            {isWithRange && (
+              <SegmentedControl
+                aria-label="Range"
+                data={RANGES}
+                value={String(months)}
+                onChange={(value) => void navigate({ search: (before) => ({ ...before, months: Number(value) }) })}
+              />
+            )}
+            {blueprint && <Collect blueprintId={blueprint.id} isEnabled={blueprint.enable} isMain={tab === 'keys'} />}
+          </>
+        )
       }
     >
       <Asked of={project}>
         {(data) => (
           <>
-            <section className="keys">
-              {KEYS.map((key) => (
-                <KeyCard
-                  key={key.name}
-                  metric={key.name}
-                  title={key.title}
-                  of={key.of}
-                  project={name}
-                  months={months}
-                />
+            <Tabs label="Project">
+              {TABS.filter((each) => isAdmin || each !== 'settings').map((each) => (
+                <Link
+                  key={each}
+                  to="/projects/$name"
+                  params={{ name }}
+                  search={{ ...(each !== 'keys' && { tab: each }), ...(months !== DEFAULT_MONTHS && { months }) }}
+                  // The address of the first is a part of all the others.
+                  activeOptions={{ exact: true }}
+                  aria-current={each === tab ? 'page' : undefined}
+                >
+                  {TITLES[each]}
+                </Link>
               ))}
-            </section>
-            <LastRun project={data as Project} />
+            </Tabs>
+            <Suspense fallback={null}>
+              {tab === 'keys' && <FourKeys project={data as Project} months={months} />}
+              {tab === 'blueprint' && <Blueprint project={data as Project} />}
+              {tab === 'webhooks' && <Webhooks project={data as Project} />}
+              {tab === 'policies' && <Policies project={data as Project} months={months} />}
+              {tab === 'settings' && <Settings project={data as Project} />}
+            </Suspense>
+            <Explanation
+              project={data as Project}
+              metric={explain}
+              reason={reason}
+              months={months}
+              onClose={() => void navigate({ search: ({ explain: _, reason: __, ...rest }) => rest })}
+              onReason={(next) =>
+                void navigate({ search: ({ reason: _, ...rest }) => ({ ...rest, ...(next && { reason: next }) }) })
+              }
+            />
           </>
         )}
       </Asked>
-      <Explanation
-        project={name}
-        metric={explain}
-        reason={reason}
-        months={months}
-        onClose={() => void navigate({ search: { months } })}
-        onReason={(next) =>
-          void navigate({ search: { months, ...(explain && { explain }), ...(next && { reason: next }) } })
-        }
-      />
     </Page>
-  )
-}
-
-function LastRun({ project: { lastPipeline } }: { readonly project: Project }) {
-  if (!lastPipeline)
-    return (
-      <p className="quiet">
-        Nothing was collected yet: <b>Collect now</b> begins.
-      </p>
-    )
-  return (
-    <p className="small quiet">
-      Last run <State of={lastPipeline.status} /> <Moment at={lastPipeline.finishedAt ?? lastPipeline.createdAt} />.{' '}
-      <Link to="/runs/$id" params={{ id: String(lastPipeline.id) }}>
-        Show run
-      </Link>
-    </p>
-  )
-}
-
-const WAYS = {
-  'Collect what is new': {},
-  'Collect everything again': { fullSync: true },
-  'Only transform what is stored': { skipCollectors: true },
-} as const
-
-function Collect({ project: { blueprint } }: { readonly project: Project }) {
-  const navigate = place.useNavigate()
-  const start = useMutation({
-    mutationFn: (body: object) => ask('POST /blueprints/{id}/trigger', { path: { id: blueprint?.id ?? 0 }, body }),
-    onSuccess: async ({ id }) => {
-      await refresh('GET /pipelines', 'GET /projects/{projectName}')
-      void navigate({ to: '/runs/$id', params: { id: String(id) } })
-    },
-    onError: ({ message }) => notifications.show({ color: 'red', title: 'It did not start', message }),
-  })
-  if (!blueprint) return null
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button loading={start.isPending}>Collect now</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {Object.entries(WAYS).map(([title, flags]) => (
-          <Menu.Item key={title} onClick={() => start.mutate(flags)}>
-            {title}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
   )
 }

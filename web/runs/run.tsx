@@ -1,60 +1,178 @@
 import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type ReactNode, useMemo, useRef } from 'react'
 import { ask } from '../api/ask.ts'
-import type { Pipeline, Task } from '../api/description.ts'
+import type { Pipeline, Task, TaskSubject } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
+import { useMay } from '../frame/sign-in.tsx'
 import { Asked, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
-import { count, duration } from '../parts/words.ts'
+import { counted, duration } from '../parts/words.ts'
+import { useRun } from './live.ts'
+import './runs.css'
+import { TaskDetails } from './task.tsx'
+import { placeOf, TaskList } from './task-list.tsx'
 
 const place = getRouteApi('/runs/$id')
-const EVERY_MS = 1_500
 
 export function RunPage() {
   const id = Number(place.useParams().id)
-  const run = useQuery({
-    ...question('GET /pipelines/{id}', { path: { id } }),
-    refetchInterval: ({ state }) => (state.data && isUnfinished((state.data as Pipeline).status) ? EVERY_MS : false),
+  const { run, tasks, isGoing } = useRun(id)
+  const all = tasks.data?.tasks ?? NONE
+  // Ids of tasks are others after they are run again.
+  const attempts = all.reduce((newest, task) => Math.max(newest, task.id), 0)
+  const subjects = useQuery({
+    ...question('GET /v1/pipelines/{id}/subjects', { path: { id } }),
+    queryKey: ['GET /v1/pipelines/{id}/subjects', { path: { id } }, attempts],
+    placeholderData: (before) => before,
   })
-  const isOver = run.data && !isUnfinished((run.data as Pipeline).status)
-  const tasks = useQuery({
-    ...question('GET /pipelines/{id}/tasks', { path: { id } }),
-    refetchInterval: isOver ? false : EVERY_MS,
-  })
+  const byTask = useMemo(
+    () => new Map(subjects.data?.subjects.map((subject) => [placeOf(subject.stage, subject.column), subject])),
+    [subjects.data],
+  )
   return (
     <Page
-      title={run.data ? `${(run.data as Pipeline).name}, run ${id}` : `Run ${id}`}
-      says={run.data ? <Summary run={run.data as Pipeline} /> : ' '}
-      actions={run.data && <Actions run={run.data as Pipeline} />}
+      title={run.data ? `${run.data.name || 'A plan by hand'}, run ${id}` : `Run ${id}`}
+      says={run.data ? <Summary run={run.data} tasks={all} /> : ' '}
+      actions={run.data && <Actions run={run.data} isGoing={isGoing} />}
     >
+      {run.failureCount > 0 && run.data && (
+        <p className="notice" role="status">
+          The server does not answer. What you see is what it said last; this page goes on when it is back.
+        </p>
+      )}
       <Asked of={run}>
-        {(data) => {
-          const { message, status } = data as Pipeline
-          return message && status !== 'TASK_COMPLETED' ? (
-            <div className="notice" role="alert">
-              <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{message}</span>
-            </div>
-          ) : null
-        }}
+        {(data) => (
+          <>
+            <Outcome run={data} tasks={all} />
+            <Asked of={tasks}>{() => <Parts tasks={all} subjects={byTask} run={data} />}</Asked>
+          </>
+        )}
       </Asked>
-      <Asked of={tasks}>{({ tasks: all }) => <Stages tasks={all as readonly Task[]} />}</Asked>
     </Page>
   )
 }
 
-function Summary({ run }: { readonly run: Pipeline }) {
-  const { status, finishedTasks, totalTasks, spentSeconds, beganAt } = run
+const NONE: readonly Task[] = []
+
+/** Where somebody should look first. */
+const first = (tasks: readonly Task[]) =>
+  tasks.find(({ status }) => status === 'TASK_FAILED') ??
+  tasks.find(({ status }) => status === 'TASK_RUNNING') ??
+  tasks[0]
+
+const TELLING = ['TASK_RUNNING', 'TASK_FAILED']
+
+interface PartsProps {
+  readonly run: Pipeline
+  readonly tasks: readonly Task[]
+  readonly subjects: ReadonlyMap<string, TaskSubject>
+}
+
+function Parts({ run, tasks, subjects }: PartsProps) {
+  const { task: wanted } = place.useSearch()
+  const inOrder = useMemo(
+    () =>
+      tasks.toSorted(
+        (one, other) => one.pipelineRow - other.pipelineRow || one.pipelineCol - other.pipelineCol || one.id - other.id,
+      ),
+    [tasks],
+  )
+  // What somebody reads does not change under their eyes, as long as it tells something.
+  const shown = useRef<string>(undefined)
+  const at = (place: string | undefined) =>
+    inOrder.find(({ pipelineRow, pipelineCol }) => placeOf(pipelineRow, pipelineCol) === place)
+  const kept = at(shown.current)
+  const chosen = at(wanted) ?? (kept && TELLING.includes(kept.status) ? kept : first(inOrder))
+  shown.current = chosen && placeOf(chosen.pipelineRow, chosen.pipelineCol)
+  if (!chosen) return null
+  return (
+    <div className="stages">
+      <TaskList tasks={inOrder} subjects={subjects} chosen={chosen} />
+      <TaskDetails
+        key={chosen.id}
+        task={chosen}
+        subject={subjects.get(placeOf(chosen.pipelineRow, chosen.pipelineCol))}
+        mayRunAgain={!isUnfinished(run.status)}
+      />
+    </div>
+  )
+}
+
+function Summary({ run, tasks }: { readonly run: Pipeline; readonly tasks: readonly Task[] }) {
+  const { status, finishedTasks, totalTasks, spentSeconds, beganAt, finishedAt, blueprintId } = run
+  const ends = tasks.flatMap(({ progressDetail }) => progressDetail?.estimatedEnd ?? [])
+  const end = ends.sort().at(-1)
   return (
     <>
-      <State of={status} /> {finishedTasks} of {totalTasks} tasks
-      {spentSeconds > 0 && <>, {duration(spentSeconds / 60)}</>}. Began <Moment at={beganAt} />.
+      <State of={status} /> {finishedTasks} of {counted(totalTasks, 'task')}{' '}
+      {status === 'TASK_COMPLETED' ? 'done' : 'ended'}
+      {isUnfinished(status) ? (
+        <>
+          {beganAt ? (
+            <>
+              , began <Moment at={beganAt} />
+            </>
+          ) : (
+            ', waits for its turn'
+          )}
+          {end && (
+            <>
+              , what runs now is done <Moment at={end} />
+            </>
+          )}
+        </>
+      ) : (
+        <>
+          {spentSeconds > 0 && <> in {duration(spentSeconds / 60)}</>}, <Moment at={finishedAt} />
+        </>
+      )}
+      {blueprintId > 0 && <ProjectOf blueprintId={blueprintId} />}
     </>
   )
 }
 
-function Actions({ run: { id, status } }: { readonly run: Pipeline }) {
-  const changed = () => refresh('GET /pipelines', 'GET /pipelines/{id}', 'GET /pipelines/{id}/tasks')
+function ProjectOf({ blueprintId }: { readonly blueprintId: number }): ReactNode {
+  const { data } = useQuery({ ...question('GET /blueprints/{id}', { path: { id: blueprintId } }), retry: false })
+  if (!data?.projectName) return null
+  return (
+    <>
+      {' · '}
+      <Link to="/projects/$name" params={{ name: data.projectName }}>
+        {data.projectName}
+      </Link>
+    </>
+  )
+}
+
+/** What came of it, where that is not plain from its state. */
+function Outcome({ run, tasks }: { readonly run: Pipeline; readonly tasks: readonly Task[] }): ReactNode {
+  if (isUnfinished(run.status) || run.status === 'TASK_COMPLETED') return null
+  const failed = tasks.filter(({ status }) => status === 'TASK_FAILED').length
+  const sentence =
+    run.status === 'TASK_CANCELLED'
+      ? 'This run was cancelled. What it had collected by then stays, and the next run goes on from there.'
+      : failed > 0
+        ? `${counted(failed, 'task')} failed. What was collected before stays; run the failed ones again when their cause is mended.`
+        : run.message
+  return sentence ? (
+    <div className="notice" role="status">
+      <span>{sentence}</span>
+    </div>
+  ) : null
+}
+
+function Actions({
+  run: { id, status, finishedTasks, totalTasks },
+  isGoing,
+}: {
+  readonly run: Pipeline
+  readonly isGoing: boolean
+}) {
+  const may = useMay('operator')
+  const changed = () =>
+    refresh('GET /pipelines', 'GET /pipelines/{id}', 'GET /pipelines/{id}/tasks', 'GET /v1/pipelines/{id}/subjects')
   const failed = ({ message }: Error) => notifications.show({ color: 'red', title: 'Nothing was changed', message })
   const cancel = useMutation({
     mutationFn: () => ask('DELETE /pipelines/{id}', { path: { id } }),
@@ -66,122 +184,23 @@ function Actions({ run: { id, status } }: { readonly run: Pipeline }) {
     onSuccess: changed,
     onError: failed,
   })
-  if (isUnfinished(status))
-    return (
-      <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
-        Cancel run
-      </Button>
-    )
-  if (status === 'TASK_COMPLETED') return null
   return (
-    <Button loading={rerun.isPending} onClick={() => rerun.mutate()}>
-      Run failed tasks again
-    </Button>
-  )
-}
-
-function Stages({ tasks }: { readonly tasks: readonly Task[] }) {
-  const stages = Map.groupBy(tasks, ({ pipelineRow }) => pipelineRow)
-  return (
-    <div style={{ display: 'grid', gap: 16 }}>
-      {[...stages].map(([stage, own]) => (
-        <section key={stage} className="card">
-          <h2 style={{ marginBottom: 12 }}>Stage {stage}</h2>
-          {own.map((task) => (
-            <TaskRow key={task.id} task={task} />
-          ))}
-        </section>
-      ))}
-    </div>
-  )
-}
-
-/** What a task is about, in the words of its options. */
-function aboutOf({ plugin, options }: Task): string {
-  const { name, fullName, repoId, boardId, projectName, projectSlug, url } = options as Record<string, unknown>
-  const about = [fullName, name, projectSlug, projectName, repoId, boardId, url].find(
-    (each) => each !== undefined && each !== '',
-  )
-  return about === undefined ? plugin : `${plugin} · ${about}`
-}
-
-function TaskRow({ task }: { readonly task: Task }) {
-  const { status, progressDetail, message, spentSeconds } = task
-  const share =
-    status === 'TASK_COMPLETED'
-      ? 1
-      : progressDetail && progressDetail.totalSubTasks > 0
-        ? progressDetail.finishedSubTasks / progressDetail.totalSubTasks
-        : 0
-  return (
-    <div style={{ padding: '10px 0', borderTop: '1px solid var(--line)' }}>
-      <div className="row">
-        <span className="cut" title={aboutOf(task)}>
-          {aboutOf(task)}
-        </span>
-        <span className="small quiet number" style={{ whiteSpace: 'nowrap' }}>
-          {spentSeconds > 0 && `${duration(spentSeconds / 60)} `}
-          <State of={status} />
-        </span>
-      </div>
-      {status === 'TASK_RUNNING' && (
-        <>
-          <div
-            className="progress"
-            role="progressbar"
-            aria-valuenow={Math.round(share * 100)}
-            aria-valuemin={0}
-            aria-valuemax={100}
-            aria-label={aboutOf(task)}
-            style={{ margin: '6px 0' }}
-          >
-            <i style={{ width: `${share * 100}%` }} />
-          </div>
-          {progressDetail && <Doing detail={progressDetail} />}
-        </>
+    <>
+      {finishedTasks + Number(!isGoing) > 0 && (
+        <Button variant="subtle" component="a" href={`/api/pipelines/${id}/logging.tar.gz`} download>
+          Download logs
+        </Button>
       )}
-      {message && (
-        <p
-          className={`small ${status === 'TASK_FAILED' ? 'bad' : 'quiet'}`}
-          style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
-        >
-          {message}
-        </p>
+      {may && isGoing && (
+        <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+          Cancel run
+        </Button>
       )}
-    </div>
-  )
-}
-
-function Doing({ detail }: { readonly detail: NonNullable<Task['progressDetail']> }) {
-  const { subTaskName, finishedRecords, totalRecords, requests, requestsLeft, waitingUntil, estimatedEnd } = detail
-  const records =
-    totalRecords > 0
-      ? `${count(finishedRecords)} of ${count(totalRecords)}`
-      : finishedRecords > 0
-        ? count(finishedRecords)
-        : ''
-  return (
-    <p className="small quiet">
-      {[
-        subTaskName,
-        records,
-        requests > 0 && `${count(requests)} requests`,
-        requestsLeft !== null && `${count(requestsLeft)} left`,
-      ]
-        .filter(Boolean)
-        .join(' · ')}
-      {waitingUntil && (
-        <>
-          {' · waits for the quota until '}
-          <Moment at={waitingUntil} />
-        </>
+      {may && !isGoing && status !== 'TASK_COMPLETED' && totalTasks > 0 && (
+        <Button loading={rerun.isPending} onClick={() => rerun.mutate()}>
+          {status === 'TASK_CANCELLED' ? 'Run the rest' : 'Run failed tasks again'}
+        </Button>
       )}
-      {estimatedEnd && (
-        <>
-          {' · done '}
-          <Moment at={estimatedEnd} />
-        </>
-      )}
-    </p>
+    </>
   )
 }

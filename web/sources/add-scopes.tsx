@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { RemoteScope } from '../api/description.ts'
 import { ofSource, type Source } from '../api/sources.ts'
-import { counted } from '../parts/words.ts'
+import { counted, plural } from '../parts/words.ts'
 import { refreshConnections } from './asked.ts'
 import { ScopePicker } from './scope-picker.tsx'
 
@@ -49,7 +49,7 @@ export function AddScopes({ source, connectionId, onDone }: AddScopesProps) {
       )}
       <div className="actions foot-actions">
         <Button disabled={chosen.length === 0} loading={add.isPending} onClick={() => add.mutate()}>
-          {chosen.length === 0 ? `Add ${what}s` : `Add ${counted(chosen.length, what)}`}
+          {chosen.length === 0 ? `Add ${plural(what)}` : `Add ${counted(chosen.length, what)}`}
         </Button>
         <Button variant="default" onClick={onDone}>
           Cancel

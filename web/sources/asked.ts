@@ -25,21 +25,33 @@ export const connectionQuestion = (plugin: string, connectionId: number) =>
 
 const PAGE_SIZE = 1000
 
-/** All scopes of a connection that have these words in their name. */
-export const useScopes = (plugin: string, connectionId: number, searchTerm = '') =>
+/** All scopes of a connection that have these words in their name, however many. */
+export async function allScopes(
+  plugin: string,
+  connectionId: number,
+  searchTerm = '',
+  signal?: AbortSignal,
+): Promise<readonly ListedScope[]> {
+  const scopes: ListedScope[] = []
+  for (let page = 1; ; page++) {
+    const query = { page, pageSize: PAGE_SIZE, ...(searchTerm && { searchTerm }) }
+    const path = { plugin, connectionId }
+    const found = await ask('GET /v1/connections/{plugin}/{connectionId}/scopes', { path, query }, signal)
+    scopes.push(...found.scopes)
+    if (found.scopes.length < PAGE_SIZE || scopes.length >= found.count) return scopes
+  }
+}
+
+export const useScopes = (plugin: string, connectionId: number, searchTerm = '', enabled = true) =>
   useQuery({
     queryKey: ['GET /v1/connections/{plugin}/{connectionId}/scopes', { plugin, connectionId, searchTerm }],
-    queryFn: async ({ signal }) => {
-      const scopes: ListedScope[] = []
-      for (let page = 1; ; page++) {
-        const query = { page, pageSize: PAGE_SIZE, ...(searchTerm && { searchTerm }) }
-        const path = { plugin, connectionId }
-        const found = await ask('GET /v1/connections/{plugin}/{connectionId}/scopes', { path, query }, signal)
-        scopes.push(...found.scopes)
-        if (found.scopes.length < PAGE_SIZE || scopes.length >= found.count) return scopes
-      }
+    queryFn: ({ signal }) => allScopes(plugin, connectionId, searchTerm, signal),
+    enabled,
+    // While a word is typed; of another connection nothing may be seen.
+    placeholderData: (before, query) => {
+      const asked = query?.queryKey[1] as { plugin: string; connectionId: number } | undefined
+      return asked?.plugin === plugin && asked.connectionId === connectionId ? before : undefined
     },
-    placeholderData: (before) => before,
   })
 
 /** After anything about connections changed. */

@@ -159,8 +159,8 @@ function Form({ source, connection, onSaved }: FormProps) {
   const isOpen = isMore || rare.some(([name]) => name === wrong)
   return (
     <form onSubmit={submit} className="beside" aria-labelledby={heading} noValidate>
-      <section className="card" style={{ display: 'grid', gap: 20 }}>
-        <h2 id={heading}>{seen ? 'Settings' : `Where your ${source.title} is`}</h2>
+      <section className="card form">
+        <h2 id={heading}>{seen ? 'How it is reached' : `Where your ${source.title} is`}</h2>
         <TextInput
           label="Name"
           description="What it is called here, such as your organisation."
@@ -180,10 +180,9 @@ function Form({ source, connection, onSaved }: FormProps) {
               aria-expanded={isOpen}
               onClick={() => setMore(!isOpen)}
             >
-              {isOpen
-                ? 'Fewer settings'
-                : `More settings: ${rare.map(([, { label }]) => label.toLowerCase()).join(', ')}`}
+              {isOpen ? 'Fewer settings' : 'More settings'}
             </Button>
+            {!isOpen && <span className="small quiet"> {rare.map(([, { label }]) => label).join(', ')}</span>}
             <Collapse expanded={isOpen}>
               <div style={{ display: 'grid', gap: 20, paddingTop: 12 }}>{rare.map(inputOf)}</div>
             </Collapse>

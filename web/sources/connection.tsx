@@ -8,6 +8,7 @@ import { question, refresh } from '../api/queries.ts'
 import type { Source } from '../api/sources.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
+import { plural } from '../parts/words.ts'
 import { AddScopes } from './add-scopes.tsx'
 import { type Connection, type ConnectionOverview, connectionQuestion, testStored, useSource } from './asked.ts'
 import { ConnectionForm } from './connection-form.tsx'
@@ -128,7 +129,7 @@ function Actions({ source, connection, onEdit, onAdd }: ActionsProps) {
       <Button variant="default" onClick={onEdit}>
         Edit
       </Button>
-      <Button onClick={onAdd}>Add {source.scope.title.toLowerCase()}s</Button>
+      <Button onClick={onAdd}>Add {plural(source.scope.title.toLowerCase())}</Button>
       <Menu position="bottom-end">
         <Menu.Target>
           <Button variant="default" aria-label="More" px={10}>

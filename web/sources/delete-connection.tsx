@@ -5,7 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { ask, Refused } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
 import { ofSource, type Source } from '../api/sources.ts'
-import { counted } from '../parts/words.ts'
+import { counted, plural } from '../parts/words.ts'
 import type { Connection } from './asked.ts'
 
 interface DeleteConnectionProps {
@@ -47,7 +47,8 @@ export function DeleteConnection({ source, connection: { id, name }, onClose }: 
           everything at {title}.
         </p>
         <p className="small quiet">
-          It can only be deleted when no project collects by it and none of its {scope.title.toLowerCase()}s is left.
+          It can only be deleted when no project collects by it and none of its {plural(scope.title.toLowerCase())} is
+          left.
         </p>
         {deletion.error && (
           <div role="alert" className="bad">

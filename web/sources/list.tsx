@@ -113,7 +113,7 @@ function Connections({ all, words }: { readonly all: readonly ConnectionOverview
     return <Empty title={`No connection is called “${words}”`}>Names, sources and addresses are searched.</Empty>
   return (
     <div className="card scroll">
-      <table className="plain">
+      <table className="plain stacked">
         <thead>
           <tr>
             <th>Connection</th>
@@ -148,11 +148,13 @@ function Connections({ all, words }: { readonly all: readonly ConnectionOverview
                   </span>
                 )}
               </td>
-              <td className="right">{row.scopes === 0 ? <span className="faint">none</span> : count(row.scopes)}</td>
-              <td className="right">
+              <td className="right" data-label="Scopes">
+                {row.scopes === 0 ? <span className="faint">none</span> : count(row.scopes)}
+              </td>
+              <td className="right" data-label="Requests left">
                 <RequestsLeft of={row} />
               </td>
-              <td>
+              <td data-label="Last run">
                 <LastRun of={row} />
               </td>
             </tr>

@@ -20,6 +20,11 @@ export interface RemoteTree {
   read(group: string): Promise<readonly RemoteScope[]>
 }
 
+const names = new Intl.Collator('en', { numeric: true })
+/** Groups first. */
+const byKindAndName = (left: RemoteScope, right: RemoteScope) =>
+  left.type.localeCompare(right.type) || names.compare(left.fullName, right.fullName)
+
 interface Reading {
   promise: Promise<readonly RemoteScope[]>
   pageToken: string
@@ -55,7 +60,7 @@ export function useRemoteTree(plugin: string, connectionId: number): RemoteTree 
               },
               signal,
             )
-            reading.entries = [...reading.entries, ...children]
+            reading.entries = [...reading.entries, ...children].sort(byKindAndName)
             reading.pageToken = nextPageToken
             show({ entries: reading.entries, isDone: nextPageToken === '' })
             if (nextPageToken === '') break

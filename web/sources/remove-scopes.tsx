@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { ask } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { ofSource, type Source } from '../api/sources.ts'
-import { count, counted } from '../parts/words.ts'
+import { count, counted, plural } from '../parts/words.ts'
 import { type ListedScope, refreshConnections } from './asked.ts'
 
 interface RemoveScopesProps {
@@ -73,22 +73,24 @@ export function RemoveScopes({ source, connectionId, scopes, onClose }: RemoveSc
           <div style={{ display: 'grid', gap: 8, paddingTop: 8 }}>
             <Radio
               value="all"
-              label={`The ${what}${one ? '' : 's'}, and all that was collected`}
+              label={`The ${one ? what : plural(what)}, and all that was collected`}
               description={
-                isCounted
-                  ? `${counted(records, 'stored record')}, and the rows and metrics made of them.`
-                  : 'Stored records, and the rows and metrics made of them.'
+                isCounted && records === 0
+                  ? 'Nothing was collected yet.'
+                  : isCounted
+                    ? `${counted(records, 'stored record')}, and the rows and metrics made of them.`
+                    : 'Stored records, and the rows and metrics made of them.'
               }
             />
             <Radio
               value="data"
               label="Only what was collected"
-              description={`The ${what}${one ? ' stays' : 's stay'} here and in projects; the next run collects anew.`}
+              description={`The ${one ? `${what} stays` : `${plural(what)} stay`} here and in projects; the next run collects anew.`}
             />
           </div>
         </Radio.Group>
         <p className="small quiet">
-          What stays: everything at {source.title}, the connection, its rules, and the data of other {what}s.
+          What stays: everything at {source.title}, the connection, its rules, and the data of other {plural(what)}.
         </p>
         {!dataOnly && used.length > 0 && refusals.length === 0 && (
           <div className="notice" style={{ margin: 0 }}>
@@ -114,7 +116,7 @@ export function RemoveScopes({ source, connectionId, scopes, onClose }: RemoveSc
         )}
         <div className="actions" style={{ justifyContent: 'flex-end' }}>
           <Button variant="default" onClick={() => onClose(refusals.length > 0)}>
-            {refusals.length > 0 ? 'Close' : 'Keep'}
+            {refusals.length > 0 ? 'Done' : 'Keep'}
           </Button>
           {refusals.length === 0 && (
             <Button color="red" loading={removal.isPending} onClick={() => removal.mutate()}>

@@ -116,7 +116,7 @@ function Chosen({ chosen, onChange, title }: ChosenProps) {
         <VirtualList items={chosen} keyOf={({ id }) => id} label="Chosen ones" rowHeight={32} height={HEIGHT}>
           {(scope) => (
             <div className="line">
-              <span className="cut" title={scope.fullName}>
+              <span className="cut" style={{ flex: 1 }} title={scope.fullName}>
                 {scope.fullName}
               </span>
               <ActionIcon

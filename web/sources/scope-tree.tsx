@@ -19,12 +19,12 @@ type Line =
 const keyOf = (line: Line): string =>
   line.kind === 'group' ? `group ${line.group.id}` : line.kind === 'scope' ? `scope ${line.scope.id}` : line.key
 
-function linesOf(tree: RemoteTree, open: ReadonlySet<string>, words: string): Line[] {
+function linesOf(branches: RemoteTree['branches'], open: ReadonlySet<string>, words: string): Line[] {
   const wanted = words.trim().toLowerCase()
   const fits = ({ fullName }: RemoteScope) => wanted === '' || fullName.toLowerCase().includes(wanted)
   const seen = new Set<string>()
   const below = (group: string, depth: number): Line[] => {
-    const branch = tree.branches.get(group)
+    const branch = branches.get(group)
     const lines = (branch?.entries ?? []).flatMap((entry): Line[] => {
       if (entry.type === 'scope') {
         if (seen.has(entry.id) || !fits(entry)) return []
@@ -52,7 +52,7 @@ export function ScopeTree({ choice, onPaste }: ScopeTreeProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const [words, setWords] = useState('')
   const wanted = useDeferredValue(words)
-  const lines = useMemo(() => linesOf(tree, open, wanted), [tree, open, wanted])
+  const lines = useMemo(() => linesOf(tree.branches, open, wanted), [tree.branches, open, wanted])
   const shown = lines.flatMap((line) => (line.kind === 'scope' ? line.scope : []))
   const free = shown.filter(({ id }) => !choice.isFixed(id))
   const isAll = free.length > 0 && free.every(({ id }) => choice.isChosen(id))
@@ -149,7 +149,10 @@ interface GroupLineProps {
 }
 
 function GroupLine({ group, depth, isOpen, branch, choice, onToggle, onAll }: GroupLineProps) {
-  const chosen = branch?.entries.filter(({ id }) => choice.isChosen(id)).length ?? 0
+  const scopes = branch?.entries.filter(({ type }) => type === 'scope') ?? []
+  const free = scopes.filter(({ id }) => !choice.isFixed(id))
+  const chosen = free.filter(({ id }) => choice.isChosen(id)).length
+  const isAll = branch?.isDone === true && free.length > 0 && chosen === free.length
   return (
     <div className="line" style={{ paddingLeft: 4 + depth * 20 }}>
       <button type="button" className="opener cut" aria-expanded={isOpen} onClick={onToggle} title={group.fullName}>
@@ -159,8 +162,13 @@ function GroupLine({ group, depth, isOpen, branch, choice, onToggle, onAll }: Gr
         {chosen > 0 && `${count(chosen)} of `}
         {branch && `${count(branch.entries.length)}${branch.isDone ? '' : ' so far'}`}
       </span>
-      <Button variant="subtle" size="compact-sm" onClick={onAll} aria-label={`Choose all of ${group.fullName}`}>
-        All
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        onClick={onAll}
+        aria-label={`Choose ${isAll ? 'none' : 'all'} of ${group.fullName}`}
+      >
+        {isAll ? 'None' : 'All'}
       </Button>
     </div>
   )
@@ -218,7 +226,7 @@ function Elsewhere({ words, choice }: { readonly words: string; readonly choice:
           <p className="small quiet" style={{ marginBottom: 4 }}>
             {found.length === 0
               ? `${source.title} finds nothing by this name.`
-              : `${source.title} finds ${counted(search.data.count ?? found.length, source.scope.title.toLowerCase(), `${source.scope.title.toLowerCase()}s`)}${(search.data.count ?? 0) > found.length ? `, the first ${found.length} here` : ''}:`}
+              : `${source.title} finds ${counted(search.data.count ?? found.length, source.scope.title.toLowerCase())}${(search.data.count ?? 0) > found.length ? `, the first ${found.length} here` : ''}:`}
           </p>
           {found.length > 0 && (
             <VirtualList items={found} keyOf={({ id }) => id} label="Found" rowHeight={36} height={220}>

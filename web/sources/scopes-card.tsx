@@ -5,7 +5,7 @@ import type { Source } from '../api/sources.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { count, counted } from '../parts/words.ts'
+import { count, counted, plural } from '../parts/words.ts'
 import { type ListedScope, useScopes } from './asked.ts'
 import { RemoveScopes } from './remove-scopes.tsx'
 
@@ -33,10 +33,11 @@ export function ScopesCard({ source, connectionId, words, onWords, onAdd }: Scop
     setTicked(next)
   }
   return (
-    <section className="card" aria-label={`${source.scope.title}s`}>
+    <section className="card" aria-label={`${plural(source.scope.title)}`}>
       <div className="row" style={{ alignItems: 'center', flexWrap: 'wrap', marginBottom: 8 }}>
         <h2>
-          {source.scope.title}s{scopes.data && <span className="faint number"> {count(scopes.data.length)}</span>}
+          {plural(source.scope.title)}
+          {scopes.data && <span className="faint number"> {count(scopes.data.length)}</span>}
         </h2>
         <div className="actions">
           {Object.keys(source.scopeConfig).length > 0 && (
@@ -63,7 +64,7 @@ export function ScopesCard({ source, connectionId, words, onWords, onAdd }: Scop
                 action={
                   may && (
                     <Button variant="default" onClick={onAdd}>
-                      Choose {what}s
+                      Choose {plural(what)}
                     </Button>
                   )
                 }
@@ -83,7 +84,7 @@ export function ScopesCard({ source, connectionId, words, onWords, onAdd }: Scop
               <VirtualList
                 items={all}
                 keyOf={({ id }) => id}
-                label={`${source.scope.title}s`}
+                label={`${plural(source.scope.title)}`}
                 height="min(60vh, 640px)"
               >
                 {(scope) => (
@@ -158,7 +159,7 @@ function ScopeRow({ scope: { name, scopeConfigName, collectedAt, usedBy }, isTic
         {name}
       </bdi>
       <span className="cut small" title={scopeConfigName ?? undefined}>
-        {scopeConfigName ?? <span className="faint">the usual ones</span>}
+        {scopeConfigName ?? <span className="faint">usual rules</span>}
       </span>
       <span className="small quiet">
         <Moment at={collectedAt} />
@@ -171,5 +172,7 @@ function ScopeRow({ scope: { name, scopeConfigName, collectedAt, usedBy }, isTic
 }
 
 const RulesLink = ({ plugin, connectionId }: { readonly plugin: string; readonly connectionId: number }) => (
-  <Link to={`/sources/${encodeURIComponent(plugin)}/${connectionId}/rules` as '/sources'}>Rules</Link>
+  <Link to="/sources/$plugin/$id/rules" params={{ plugin, id: String(connectionId) }}>
+    Rules
+  </Link>
 )

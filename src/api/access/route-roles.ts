@@ -49,6 +49,8 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('GET', '/projects', '/blueprints', '/pipelines', '/store/:key'),
       ...all('GET', '/plugins', '/plugininfo', '/v1/sources', '/v1/metrics'),
       ...all('GET', '/v1/attention', '/v1/overview'),
+      ...all('GET', '/v1/four-keys', '/v1/schedules/next', '/v1/plans/plugins'),
+      'POST /v1/plans/check',
     ],
   ],
   ['viewer', 'path', all('GET', '/projects/:projectName', '/projects/:projectName/check')],
@@ -67,10 +69,10 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     'pipeline',
     [
       ...['', '/tasks', '/subtasks', '/logging.tar.gz'].map((part) => `GET /pipelines/:id${part}`),
-      'GET /v1/pipelines/:id/events',
+      ...all('GET', '/v1/pipelines/:id/events', '/v1/pipelines/:id/subjects'),
     ],
   ],
-  ['viewer', 'task', ['GET /v1/tasks/:id/log']],
+  ['viewer', 'task', all('GET', '/v1/tasks/:id/log', '/v1/tasks/:id/steps')],
   [
     'viewer',
     'everywhere',
@@ -83,8 +85,10 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...['/scope-configs', '/scope-configs/:scopeConfigId'].map((part) => `GET ${CONNECTION}${part}`),
       ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES, '/v1/webhook-deliveries'),
       ...all('GET', '/v1/storage', '/v1/health'),
-      ...all('GET', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
+      ...['scopes', 'tables', 'rows', 'record', 'paths', 'values'].map((part) => `GET /v1/data/${part}`),
+      ...all('GET', '/v1/fields', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
       ...all('POST', '/plugins/jira/generate-regex', '/plugins/jira/apply-regex', '/v1/plans/preview'),
+      'POST /v1/patterns/match',
       ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/journal', '/:id/events'].map(
         (part) => `GET ${SWITCH}${part}`,
       ),
@@ -110,7 +114,14 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     ],
   ],
   ['admin', 'path', ['PATCH /projects/:projectName', 'DELETE /projects/:projectName']],
-  ['admin', 'blueprint', ['PATCH /blueprints/:id', 'DELETE /blueprints/:id']],
+  [
+    'admin',
+    'blueprint',
+    [
+      ...['PATCH /blueprints/:id', 'DELETE /blueprints/:id'],
+      ...['POST', 'DELETE'].map((method) => `${method} /v1/blueprints/:id/mappings`),
+    ],
+  ],
   [
     'admin',
     'everywhere',
@@ -127,6 +138,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       'POST /v1/connections/:plugin/:connectionId/matches',
       ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
+      'GET /v1/names',
       'POST /plugins/webhook/connections',
       ...WEBHOOK_PLACES.flatMap((place) => [`PATCH ${place}`, `DELETE ${place}`]),
       ...['POST /plugins/customize/:table/fields', 'DELETE /plugins/customize/:table/fields/:field'],

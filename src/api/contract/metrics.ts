@@ -85,6 +85,7 @@ export const seriesRecord = z.object({
 export const itemRecord = z
   .object({
     kind: z.string(),
+    table: z.string().meta({ description: 'Table of the domain model that has a row of this id.' }),
     id: z.string(),
     at: z.date().nullable(),
     value: z.number().nullable(),
@@ -103,36 +104,119 @@ export const itemRecord = z
   })
 export const itemsRecord = z.object({ metric: z.string(), ...range, items: z.array(itemRecord) })
 const explanation = { ...valueFields, frequency: frequency.optional(), leftOut }
+const cure = z
+  .object({
+    kind: z.enum(['rules', 'policy', 'collection', 'run', 'range', 'items']),
+    rules: z.array(z.string()).optional().meta({ description: 'Fields of scope configs, any of which may do it.' }),
+    name: z.string().optional().meta({ description: 'What they should match.' }),
+    policy: z.string().optional().meta({ description: 'The policy that would count it.' }),
+    reason: z.enum(reasons).optional().meta({ description: 'The rows left out for this.' }),
+  })
+  .meta({ id: 'Cure', description: 'Where something is done about what does not count.' })
+const rulePlace = z
+  .object({
+    plugin: z.string(),
+    title: z.string(),
+    connectionId: z.int(),
+    connection: z.string(),
+    scopeConfigId: z.int().nullable(),
+    scopeConfig: z.string().nullable(),
+    scopes: z.int(),
+    rules: z.array(z.string()),
+  })
+  .meta({ id: 'RulePlace', description: 'A scope config of what the project collects; null: none, and assumed rules.' })
 export const explanationRecord = z.object({
   metric: z.string(),
   ...range,
   ...explanation,
+  leftOut: z.array(
+    z.object({
+      reason: z.enum(reasons),
+      meaning: z.string(),
+      count: z.int(),
+      remedy: z.string(),
+      cure: cure.nullable().meta({ description: 'Null: there is nothing to do here.' }),
+    }),
+  ),
   findings: z
-    .array(z.object({ seen: z.string(), remedy: z.string() }))
+    .array(z.object({ seen: z.string(), remedy: z.string(), cure }))
     .meta({ description: 'What is there and does not count, and what to change if it should.' }),
   assumptions: z.array(assumption),
+  places: z.array(rulePlace).meta({ description: 'Where the rules are that findings and reasons ask for.' }),
   samples: z.array(itemRecord),
 })
+const settings = z.record(z.string(), z.union([z.number(), z.boolean(), z.null()]))
 export const policiesRecord = z.object({
   metric: z.string(),
   ...range,
-  policies: z.array(z.object({ policy: z.string(), meaning: z.string(), ...valueFields, differing: z.int() })),
+  policies: z.array(
+    z.object({
+      policy: z.string(),
+      meaning: z.string(),
+      settings: settings.meta({ description: 'As a project stores it, below `policy` of its metric dora.' }),
+      ...valueFields,
+      differing: z.int(),
+    }),
+  ),
+  chosen: z
+    .object({ settings, ...valueFields })
+    .meta({ description: 'The policy that the project has, and the value by it.' }),
+})
+
+export const MOST_PROJECTS = 50
+export const keysQuery = z.object({
+  project: z
+    .preprocess((sent) => (Array.isArray(sent) ? sent : [sent]), z.array(projectName).min(1).max(MOST_PROJECTS))
+    .meta({ description: `Names of projects, at most ${MOST_PROJECTS}; those that are not there are left out.` }),
+  from: filterQuery.from,
+  to: filterQuery.to,
+  bucket: seriesQuery.shape.bucket,
+})
+export const keysRecord = z.object({
+  from: z.date(),
+  to: z.date(),
+  projects: z.array(
+    z.object({
+      project: z.string(),
+      keys: z.array(
+        z.object({
+          metric: z.string(),
+          unit: z.string(),
+          better: z.enum(['higher', 'lower']),
+          ...valueFields,
+          points: seriesRecord.shape.points,
+        }),
+      ),
+    }),
+  ),
 })
 
 const pattern = bounded(10_000).optional()
+const typeMapping = z.looseObject({ standardType: bounded(255).nullish() })
+const rules = z.strictObject({
+  deploymentPattern: pattern,
+  productionPattern: pattern,
+  envNamePattern: pattern,
+  issueTypeRequirement: pattern,
+  issueTypeBug: pattern,
+  issueTypeIncident: pattern,
+  typeMappings: z
+    .record(bounded(255), typeMapping)
+    .refine((types) => Object.keys(types).length <= 1000, 'must be at most 1000 types')
+    .nullish(),
+})
+/** Fields of scope configs whose effect can be told before they are saved. */
+export const PREVIEWED: ReadonlySet<string> = new Set(Object.keys(rules.shape))
 export const previewBody = z
   .strictObject({
     project: projectName,
     from: moment.optional(),
     to: moment.optional(),
-    rules: z.strictObject({
-      deploymentPattern: pattern,
-      productionPattern: pattern,
-      envNamePattern: pattern,
-      issueTypeRequirement: pattern,
-      issueTypeBug: pattern,
-      issueTypeIncident: pattern,
-    }),
+    connection: z
+      .strictObject({ plugin: word, id: z.int().min(1) })
+      .optional()
+      .meta({ description: 'Whose scope config the rules are of; of everything in the project when left out.' }),
+    rules,
   })
   .meta(example({ project: 'shop', rules: { productionPattern: 'prod' } }))
 const sample = z.object({ table: z.string(), id: z.string(), name: z.string() })

@@ -138,28 +138,45 @@ export const task = z
   })
   .meta({ id: 'Task' })
 
+export const taskStep = z
+  .object({
+    id: z.int(),
+    taskId: z.int(),
+    name: z.string(),
+    number: z.int(),
+    beganAt: timeOrNull,
+    finishedAt: timeOrNull,
+    spentSeconds: z.int(),
+    finishedRecords: z.int(),
+    sequence: z.int(),
+    isCollector: z.boolean(),
+    isFailed: z.boolean(),
+    message: z.string(),
+    ...written,
+  })
+  .meta({ id: 'TaskStep' })
+
+export const taskSubject = z
+  .object({
+    taskId: z.int(),
+    stage: z.int(),
+    column: z.int(),
+    plugin: z.string(),
+    pluginTitle: z.string(),
+    title: z.string(),
+    source: z
+      .object({ plugin: z.string(), connectionId: z.int(), scopeId: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'Whose data it works on.' }),
+  })
+  .meta({ id: 'TaskSubject' })
+
 export const pipelineSubtasks = z
   .object({
     subtasks: z.array(
       z.object({
         ...taskBase,
-        subtaskDetails: z.array(
-          z.object({
-            id: z.int(),
-            taskId: z.int(),
-            name: z.string(),
-            number: z.int(),
-            beganAt: timeOrNull,
-            finishedAt: timeOrNull,
-            spentSeconds: z.int(),
-            finishedRecords: z.int(),
-            sequence: z.int(),
-            isCollector: z.boolean(),
-            isFailed: z.boolean(),
-            message: z.string(),
-            ...written,
-          }),
-        ),
+        subtaskDetails: z.array(taskStep),
       }),
     ),
     completionRate: z.number(),

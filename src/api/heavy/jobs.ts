@@ -1,5 +1,6 @@
 /** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
 import { readConfigText } from '../../config-as-code/config-file.ts'
+import { matchPattern } from '../../plugin-kit/patterns.ts'
 import { diffSides } from '../../traffic/diff.ts'
 import { lintPlan } from '../../traffic/lint-plan.ts'
 import { lintText } from '../../traffic/lint-text.ts'
@@ -11,6 +12,7 @@ export const jobs = {
   diffSides,
   lintPlan,
   lintText,
+  matchPattern,
   planFromText,
   planFromValue: (value: unknown) => requirePlan(readPlan(value)),
   readConfigText,

@@ -21,7 +21,8 @@ const driven = z.union([
 ])
 
 const ofScope = {
-  plugin: z.string(),
+  source: z.string().meta({ description: 'Whose connection it is of.' }),
+  plugin: z.string().meta({ description: 'What collected it: another may stand in for the source.' }),
   connectionId: z.int(),
   scopeId: z.string(),
   scopeName: z.string(),

@@ -37,7 +37,7 @@ export function connectionRoutes(
   async function testStored(connectionId: number, settings: Settings, reply: FastifyReply): Promise<TestResult> {
     const note = (found: Partial<TestResult>) => {
       const { success = false, message = '', requestsLeft } = found
-      const used = { plugin, connectionId, requestsLeft, ...(!success && { failure: message }) }
+      const used = { plugin, connectionId, ...(success ? { requestsLeft } : { failure: message }) }
       return noteUse(database.kysely, used)
     }
     const result = await test(settings, true, reply).catch(async (error) => {

@@ -8,12 +8,17 @@ import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
+import { dataRoutes } from './data.ts'
+import { fourKeyRoutes } from './four-keys.ts'
 import { installationRoutes } from './installation.ts'
 import { jiraRoutes } from './jira.ts'
+import { mappingRoutes } from './mappings.ts'
 import { metricRoutes } from './metrics.ts'
+import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { overviewRoutes } from './overview.ts'
 import { pipelineRoutes } from './pipelines.ts'
+import { planRoutes } from './plans.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { pushRoutes } from './push.ts'
@@ -34,6 +39,7 @@ const CORE: readonly Routes[] = [
   projectRoutes,
   connectionListRoutes,
   blueprintRoutes,
+  planRoutes,
   pipelineRoutes,
   collectedRoutes,
   apiKeyRoutes,
@@ -45,9 +51,13 @@ const CORE: readonly Routes[] = [
   trafficRoutes,
   trafficRunRoutes,
   metricRoutes,
+  fourKeyRoutes,
+  nameRoutes,
   jiraRoutes,
   webhookRoutes,
   customizeRoutes,
+  dataRoutes,
+  mappingRoutes,
   orgFileRoutes,
   overviewRoutes,
   installationRoutes,

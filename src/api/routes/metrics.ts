@@ -5,14 +5,18 @@ import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { findingsOf } from '../../metrics/findings.ts'
 import { metricNamed, metrics } from '../../metrics/index.ts'
-import type { Item, MetricFilter } from '../../metrics/metric.ts'
+import { type Item, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
 import { POLICIES, type Policy, policyOf, REFERENCE } from '../../metrics/policy.ts'
 import { previewRules } from '../../metrics/preview.ts'
 import { checkRange, readItems, readMetric, readSeries } from '../../metrics/read.ts'
+import { REMEDIES } from '../../metrics/remedies.ts'
 import { assumptionsOfProject } from '../../pipelines/plan/assumptions.ts'
 import { metricOption } from '../../pipelines/plan/metric-plans.ts'
+import { rulePlacesOf } from '../../pipelines/rule-places.ts'
+import { sourceNamed } from '../../pipelines/sources.ts'
 import { findRow } from '../../pipelines/store.ts'
 import { unknownProject } from '../../pipelines/unknown-project.ts'
+import type { PluginSpec } from '../../plugin-kit/plugin.ts'
 import { projectMetricSettings } from '../../system/projects.ts'
 import type { Routes } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
@@ -158,8 +162,10 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
         metric: metric.name,
         ...shown(filter),
         ...explained,
+        leftOut: explained.leftOut.map((each) => ({ ...each, ...REMEDIES[each.reason] })),
         findings: await findingsOf(database, metric, filter),
         assumptions: await assumptionsOfProject({ database, plugins }, filter.project),
+        places: await rulePlacesOf({ database, plugins }, filter.project),
         samples: samples.map(publicItem),
       }
     },
@@ -180,7 +186,14 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       const metric = metricNamed(params.metric)
       const filter = await filterOf(database, query)
       const policies = await comparePolicies(database, metric, filter, POLICIES)
-      return { metric: metric.name, ...shown(filter), policies }
+      const settings = new Map(POLICIES.map(({ name, policy }) => [name, { ...policy }]))
+      const { leftOut: _, frequency: __, ...value } = await readMetric(database, metric, filter)
+      return {
+        metric: metric.name,
+        ...shown(filter),
+        policies: policies.map((each) => ({ ...each, settings: settings.get(each.policy) })),
+        chosen: { settings: { ...filter.policy }, ...value },
+      }
     },
   )
 
@@ -197,10 +210,14 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
     async ({ body }) => {
       await requireProject(database, body.project)
       const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy: REFERENCE }
-      return previewRules(database, filter, body.rules, AbortSignal.timeout(300_000))
+      const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
+      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin })
     },
   )
 }
+
+/** How ids of the scopes of a connection begin. */
+const idsOf = ({ scope }: PluginSpec, connectionId: number) => `${scope.table.idPrefix}:${connectionId}:`
 
 const shown = ({ project, from, to }: MetricFilter) => ({ project, from, to })
 const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]): any =>
@@ -208,6 +225,7 @@ const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly o
 
 const publicItem = ({ raw_table, raw_params, raw_id, ...item }: Item) => ({
   ...item,
+  table: TABLE_OF[item.kind],
   rawTable: raw_table,
   rawParams: raw_params,
   rawId: raw_id === null ? null : Number(raw_id),

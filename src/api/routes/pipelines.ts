@@ -6,8 +6,8 @@ import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { EXAMPLE_PLAN, planBody } from '../contract/blueprint-body.ts'
 import { answers, events, example, id, idParameter, paging, streams, success } from '../contract/common.ts'
-import { body, flag, given, labels, moment, present, text, whole } from '../contract/lenient.ts'
-import { pipeline, pipelineSubtasks, task } from '../contract/records.ts'
+import { body, bounded, flag, given, labels, moment, present, text, whole } from '../contract/lenient.ts'
+import { pipeline, pipelineSubtasks, task, taskStep, taskSubject } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 import { streamEvents } from '../stream.ts'
 
@@ -66,14 +66,21 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
       return reply.code(201).send(created)
     },
   )
-  const list = z.object({ ...pipelineFilter, blueprint_id: id.optional() })
+  const list = z.object({
+    ...pipelineFilter,
+    blueprint_id: id.optional(),
+    project: bounded(255).optional().meta({ description: 'Only runs of its blueprint.' }),
+    keyword: bounded(255).optional().meta({ description: 'A part of the name, or the number.' }),
+  })
   api.get(
     '/pipelines',
     { schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed) } },
     async (request, reply) => {
-      const { blueprint_id: blueprintId, ...query } = request.query
-      const projects = visibleProjects(request)
+      const { blueprint_id: blueprintId, project, ...query } = request.query
+      const visible = visibleProjects(request)
+      const projects = project === undefined ? visible : [project].filter((each) => visible?.includes(each) ?? true)
       const answer = await shared.share(JSON.stringify([projects, request.url]), async () => {
+        if (projects?.length === 0) return { count: 0, pipelines: [] }
         const { count, items } = await pipelines.list(present({ ...query, blueprintId, projects }))
         return { count, pipelines: items }
       })
@@ -126,6 +133,30 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
       },
     },
     ({ params }) => pipelines.subtasks(params.id),
+  )
+  api.get(
+    '/v1/pipelines/:id/subjects',
+    {
+      schema: {
+        tags,
+        summary: 'What its tasks are about',
+        params: idParameter,
+        response: answers(200, z.object({ subjects: z.array(taskSubject) }), 404),
+      },
+    },
+    async ({ params }) => ({ subjects: [...(await pipelines.subjects(params.id))] }),
+  )
+  api.get(
+    '/v1/tasks/:id/steps',
+    {
+      schema: {
+        tags,
+        summary: 'The steps of a task, in their order',
+        params: idParameter,
+        response: answers(200, z.object({ steps: z.array(taskStep) }), 404),
+      },
+    },
+    async ({ params }) => ({ steps: [...(await pipelines.steps(params.id))] }),
   )
   api.post(
     '/pipelines/:id/rerun',

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import type { Table } from '../../database/table.ts'
 import { domainTables } from '../../domain/index.ts'
+import { ALL_ENTITIES } from '../../pipelines/plan/domain-scopes.ts'
 import { METRIC_PLANS } from '../../pipelines/plan/metric-plans.ts'
 import { publicName } from '../../pipelines/store.ts'
-import type { Fields } from '../../plugin-kit/plugin.ts'
+import type { Fields, PluginSpec } from '../../plugin-kit/plugin.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
+import { PREVIEWED } from '../contract/metrics.ts'
 
 const tags = ['plugins']
 
@@ -46,9 +48,13 @@ const describedFields = (fields: Fields) =>
         ...field,
         isRequired: !field.isOptional && !field.isManaged && field.default === undefined,
         ...(field.kind === 'json' && { schema: z.toJSONSchema(field.schema, { unrepresentable: 'any' }) }),
+        ...(PREVIEWED.has(name) && { isPreviewed: true }),
       },
     ]),
   )
+
+const entitiesOf = ({ entities }: PluginSpec) =>
+  ALL_ENTITIES.filter((type) => entities.some(({ spec }) => spec.domainTypes.includes(type)))
 
 export const pluginRoutes: Routes = (api, { plugins }) => {
   const metric = z.object({
@@ -124,6 +130,13 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
       size: z.int().optional(),
       isMultiline: z.boolean().optional(),
       schema: z.any().optional(),
+      names: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'Of a rule: the kinds of names that it speaks of, as /v1/names has them.' }),
+      within: z.string().optional().meta({ description: 'It chooses among what the rule of this field matches.' }),
+      isAllWhenEmpty: z.boolean().optional(),
+      isPreviewed: z.boolean().optional().meta({ description: 'Its effect can be told before it is saved.' }),
     })
     .meta({ id: 'Field', description: 'A setting, as forms draw it.' })
   const form = z.object({
@@ -135,6 +148,7 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
     connection: z.record(z.string(), field),
     scope: z.object({ title: z.string(), hasGroups: z.boolean(), hasSearch: z.boolean() }),
     scopeConfig: z.record(z.string(), field),
+    entities: z.array(z.string()).meta({ description: 'Kinds of domain rows that a scope config may choose among.' }),
   })
   api.get(
     '/v1/sources',
@@ -163,6 +177,7 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
                   hasSearch: source.scope.remote?.search !== undefined,
                 },
                 scopeConfig: describedFields(source.scopeConfig.fields),
+                entities: entitiesOf(source),
               },
             ],
       ),

@@ -33,11 +33,19 @@ const metricsOf = (sent: SentMetrics) =>
   sent.map(({ pluginName, pluginOption = {}, enable = false }) => ({ pluginName, pluginOption, enable }))
 
 export const projectRoutes: Routes = (api, { services, servicesFor, shared }) => {
-  const list = z.object({ ...paging, keyword: z.string().optional() })
+  const sort = z.enum(['newest', 'oldest', 'name']).optional()
+  const list = z.object({ ...paging, keyword: z.string().optional(), sort })
   const listed = z.object({ count: z.int(), projects: z.array(project) })
   api.get(
     '/projects',
-    { schema: { tags, summary: 'Projects, newest first', querystring: list, response: answers(200, listed) } },
+    {
+      schema: {
+        tags,
+        summary: 'Projects, newest first unless sorted',
+        querystring: list,
+        response: answers(200, listed),
+      },
+    },
     async (request, reply) => {
       const names = visibleProjects(request)
       const answer = await shared.share(JSON.stringify([names, request.url]), async () => {

@@ -22,17 +22,19 @@ export async function assumptionsOf(context: Context, connections: Connections):
   return found.filter((each) => each !== undefined)
 }
 
-export async function assumptionsOfProject(context: Context, project: string): Promise<Assumption[]> {
-  const { kysely } = context.database
+export const assumptionsOfProject = async (context: Context, project: string): Promise<Assumption[]> =>
+  assumptionsOf(context, await connectionsOfProject(context, project))
+
+/** What the blueprint of a project collects. */
+export async function connectionsOfProject({ database: { kysely } }: Context, project: string): Promise<Connections> {
   const own = kysely.selectFrom(blueprints.name).select('id').where('project_name', '=', project)
   const rows = await selectRows(kysely, blueprintScopes, (query) => query.where('blueprint_id', 'in', own))
   const groups = Map.groupBy(rows, ({ plugin_name, connection_id }) => `${plugin_name} ${connection_id}`)
-  const connections = [...groups.values()].map((group) => ({
+  return [...groups.values()].map((group) => ({
     pluginName: group[0]?.plugin_name ?? '',
     connectionId: Number(group[0]?.connection_id),
     scopes: group.map(({ scope_id }) => ({ scopeId: scope_id })),
   }))
-  return assumptionsOf(context, connections)
 }
 
 async function assumptionOf(

@@ -7,6 +7,7 @@ import projectEntity from './entities/projects.ts'
 import workflows from './entities/workflows.ts'
 import { projects } from './kit.ts'
 import { remoteScopes } from './remote-scopes.ts'
+import { ruleNames, ruleSamples } from './rule-names.ts'
 
 export const circleci = definePlugin({
   name: 'circleci',
@@ -42,6 +43,8 @@ export const circleci = definePlugin({
         kind: 'regex',
         label: 'Workflows and jobs that deploy',
         help: 'Matched against their names.',
+        names: ['workflows', 'jobs'],
+        looksLike: '(?i)(release|publish|rollout|ship)',
         size: 255,
         isOptional: true,
         suggestion: '(?i)deploy',
@@ -50,6 +53,10 @@ export const circleci = definePlugin({
         kind: 'regex',
         label: 'Of these, to production',
         help: 'Matched against their names. Empty: all of them.',
+        names: ['workflows', 'jobs'],
+        looksLike: '(?i)prd',
+        within: 'deploymentPattern',
+        isAllWhenEmpty: true,
         size: 255,
         isOptional: true,
         // Names that say no more than "deploy" mean production; deploy-staging and the like do not.
@@ -57,6 +64,8 @@ export const circleci = definePlugin({
       },
     },
     prepare: deliveryRules,
+    names: ruleNames,
+    samples: ruleSamples,
   },
   entities: [accounts, projectEntity, pipelineEntity, workflows, jobs],
 })

@@ -77,26 +77,38 @@ function typeName({ kind, size }: { readonly kind: string; readonly size?: numbe
 }
 
 /** The `x_` columns that the table has now. One that was added by hand is known by its type alone. */
-async function customFields(database: Database, table: Table<any>): Promise<Field[]> {
-  const live = (await database.describe()).get(table.name)
-  const registered = await database.kysely
-    .selectFrom(customizedFields.name)
-    .selectAll()
-    .where('tb_name', '=', table.name)
-    .execute()
-  return [...(live?.columns ?? [])]
-    .filter(([name]) => name.startsWith('x_'))
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, { type, size }]) => {
-      const known = registered.find(({ column_name }) => column_name === name)
-      return {
-        columnName: name,
-        displayName: known?.display_name ?? '',
-        dataType: known?.data_type ?? typeName({ kind: type, size }),
-        description: known?.description ?? '',
-        isCustomizedField: true,
-      }
-    })
+const customFields = async (database: Database, { name }: Table<any>): Promise<Field[]> =>
+  (await addedFields(database, [name])).map(({ table: _, ...field }) => field)
+
+/** The same of every table of the domain layer. */
+export const allFields = (database: Database) =>
+  addedFields(
+    database,
+    domainTables.map(({ name }) => name),
+  )
+
+async function addedFields(
+  database: Database,
+  names: readonly string[],
+): Promise<(Field & { readonly table: string })[]> {
+  const live = await database.describe()
+  const registered = await database.kysely.selectFrom(customizedFields.name).selectAll().execute()
+  return names.flatMap((table) =>
+    [...(live.get(table)?.columns ?? [])]
+      .filter(([name]) => name.startsWith('x_'))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, { type, size }]) => {
+        const known = registered.find(({ tb_name, column_name }) => tb_name === table && column_name === name)
+        return {
+          table,
+          columnName: name,
+          displayName: known?.display_name ?? '',
+          dataType: known?.data_type ?? typeName({ kind: type, size }),
+          description: known?.description ?? '',
+          isCustomizedField: true,
+        }
+      }),
+  )
 }
 
 export async function listFields(database: Database, tableName: string): Promise<Field[]> {

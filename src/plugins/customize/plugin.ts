@@ -6,5 +6,20 @@ export const customize: Plugin = {
   name: 'customize',
   title: 'Own fields and CSV files',
   tables: [customizedFields],
+  options: {
+    transformationRules: {
+      kind: 'list',
+      label: 'Which fields of own are filled from which raw records',
+      isRequired: true,
+      example: [
+        {
+          table: 'issues',
+          rawDataTable: '_raw_jira_api_issues',
+          rawDataParams: '{"ConnectionId":1,"BoardId":1}',
+          mapping: { x_points: 'fields.customfield_10016' },
+        },
+      ],
+    },
+  },
   subtasks: [extractCustomizedFields],
 }

@@ -12,6 +12,10 @@ export const dora: Plugin = {
   name: 'dora',
   title: 'DORA',
   tables: [calculations],
+  options: {
+    projectName: { kind: 'text', label: 'Project whose four keys are calculated', isRequired: true, example: 'shop' },
+    scopeId: { kind: 'text', label: 'Only this scope of deployments' },
+  },
   leases: ({ projectName }) => (projectName ? [`project ${projectName}`] : []),
   subtasks: [
     calculation(

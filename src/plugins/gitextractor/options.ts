@@ -3,6 +3,7 @@ import { isSecretParameter } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
 import type { TaskRun } from '../../plugin-kit/subtask.ts'
 import { taskConfig } from '../../plugin-kit/task-config.ts'
+import type { TaskOptions } from '../../plugin-kit/task-options.ts'
 
 export interface GitTask extends TaskRun {
   readonly repoId: string
@@ -18,6 +19,29 @@ export interface GitTask extends TaskRun {
   readonly since: Date | null
   /** Fetch only what is younger than `since`. */
   readonly isShallow: boolean
+}
+
+export const GIT_OPTIONS: TaskOptions = {
+  url: { kind: 'text', label: 'Where to clone from', isRequired: true, example: 'https://github.com/acme/web.git' },
+  repoId: {
+    kind: 'text',
+    label: 'Id of the row in repos',
+    isRequired: true,
+    example: 'github:GithubRepo:1:1',
+  },
+  name: { kind: 'text', label: 'Name, for people' },
+  fullName: { kind: 'text', label: 'Name with its owner, for people' },
+  pluginName: { kind: 'text', label: 'Source whose connection has the token' },
+  connectionId: { kind: 'number', label: 'That connection' },
+  user: { kind: 'text', label: 'User, where there is no connection' },
+  password: { kind: 'text', label: 'Password or token, where there is no connection' },
+  privateKey: { kind: 'text', label: 'Key for an address of ssh' },
+  passphrase: { kind: 'text', label: 'Opens that key' },
+  proxy: { kind: 'text', label: 'Proxy' },
+  skipCommitStat: { kind: 'flag', label: 'Do not count lines' },
+  skipCommitFiles: { kind: 'flag', label: 'Do not store which files were changed' },
+  excludeFileExtensions: { kind: 'list', label: 'Endings of files that do not count' },
+  noShallowClone: { kind: 'flag', label: 'Fetch the whole history' },
 }
 
 const SCP_STYLE = /^[\w.-]+@[\w.-]+:(?!\/\/)[^\s]+$/

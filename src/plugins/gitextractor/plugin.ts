@@ -3,7 +3,7 @@ import type { Plugin, Subtask } from '../../plugin-kit/subtask.ts'
 import { type Clone, updateClone, withClone } from './clone.ts'
 import { collectCommits } from './commits.ts'
 import { forgetRepository } from './forget.ts'
-import { type GitTask, readOptions } from './options.ts'
+import { GIT_OPTIONS, type GitTask, readOptions } from './options.ts'
 import { collectRefs } from './refs.ts'
 
 const COMMIT_TABLES = [
@@ -49,6 +49,7 @@ export function gitextractor(plugins: () => readonly Plugin[]): Plugin {
     name: 'gitextractor',
     title: 'Git history',
     tables: [],
+    options: GIT_OPTIONS,
     forget: async (database, { table, rowId }) => {
       if (table === repos.name) await forgetRepository(database, rowId)
     },

@@ -21,6 +21,7 @@ import { repos } from './kit.ts'
 import { referred } from './referred.ts'
 import { remoteScopes } from './remote-scopes.ts'
 import { collectRepository } from './repository.ts'
+import { ruleNames, ruleSamples } from './rule-names.ts'
 import { prepareRules } from './rules.ts'
 import { connectionFields, RIGHTS, scopeConfigFields } from './settings.ts'
 
@@ -70,7 +71,7 @@ export const githubSpec: PluginSpec = {
     remote: remoteScopes,
     check: ({ full_name }) => ({ path: `/repos/${full_name}` }),
   },
-  scopeConfig: { fields: scopeConfigFields, prepare: prepareRules },
+  scopeConfig: { fields: scopeConfigFields, prepare: prepareRules, names: ruleNames, samples: ruleSamples },
   plan: {
     plugin: ({ enableGraphql }) => (enableGraphql ? 'github_graphql' : 'github'),
     cloneUrl: ({ clone_url }) => clone_url,

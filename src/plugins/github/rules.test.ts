@@ -58,11 +58,11 @@ describe('the rules of a scope config', () => {
 
   it('have five panels', () => {
     expect([...new Set(Object.values(scopeConfigFields).map(({ panel }) => panel))]).toEqual([
-      'Issue Tracking',
+      'Issue tracking',
       'CI/CD',
-      'Code Review',
+      'Code review',
       'Cross-domain',
-      'Additional Settings',
+      'Additional settings',
     ])
   })
 })

@@ -67,46 +67,72 @@ export const RIGHTS = [
   'The git history is cloned with the same credentials.',
 ]
 
-const pattern = (label: string, suggestion: string, help?: string): Field => ({
+const pattern = (label: string, suggestion: string, more: Partial<Field> = {}): Field => ({
   kind: 'regex',
   label,
   size: 255,
   isOptional: true,
   suggestion,
-  ...(help && { help }),
+  ...(more as object),
 })
 const inPanel = (panel: string, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, panel }]))
 
 const LABEL_HELP = 'Matched against each label; the last label that matches is taken whole.'
+const ISSUE_LABELS = { help: LABEL_HELP, names: ['issueLabels'] }
+const PULL_REQUEST_LABELS = { help: LABEL_HELP, names: ['pullRequestLabels'] }
 
 /** Five panels; an empty pattern matches nothing, except that without a production pattern everything is production. */
 export const scopeConfigFields: Fields = {
-  ...inPanel('Issue Tracking', {
-    issueTypeRequirement: pattern('Labels of requirements', '(?i)(feat|feature|proposal|requirement)', LABEL_HELP),
-    issueTypeBug: pattern('Labels of bugs', '(?i)(bug|broken)', LABEL_HELP),
-    issueTypeIncident: pattern('Labels of incidents', '(?i)(incident|failure)', LABEL_HELP),
-    issuePriority: pattern('Labels of priority', '(?i)(highest|high|medium|low|p0|p1|p2|p3)', LABEL_HELP),
-    issueComponent: pattern('Labels of components', '(?i)component(.*)', LABEL_HELP),
-    issueSeverity: pattern('Labels of severity', '(?i)severity(.*)', LABEL_HELP),
+  ...inPanel('Issue tracking', {
+    issueTypeRequirement: pattern('Labels of requirements', '(?i)(feat|feature|proposal|requirement)', {
+      ...ISSUE_LABELS,
+      looksLike: '(?i)(enhancement|improvement|story|epic)',
+    }),
+    issueTypeBug: pattern('Labels of bugs', '(?i)(bug|broken)', {
+      ...ISSUE_LABELS,
+      looksLike: '(?i)(defect|regression|crash)',
+    }),
+    issueTypeIncident: pattern('Labels of incidents', '(?i)(incident|failure)', {
+      ...ISSUE_LABELS,
+      looksLike: '(?i)(outage|downtime|post-?mortem|^sev-?[0-9])',
+    }),
+    issuePriority: pattern('Labels of priority', '(?i)(highest|high|medium|low|p0|p1|p2|p3)', ISSUE_LABELS),
+    issueComponent: pattern('Labels of components', '(?i)component(.*)', ISSUE_LABELS),
+    issueSeverity: pattern('Labels of severity', '(?i)severity(.*)', ISSUE_LABELS),
   }),
   ...inPanel('CI/CD', {
-    envNamePattern: pattern('Production environments', '(?i)prod(.*)', 'Of deployments made through GitHub.'),
-    deploymentPattern: pattern('Workflow runs and jobs that deploy', '', 'Matched against their names.'),
-    productionPattern: pattern('Of these, to production', '', 'Names, and branches of runs. Empty: all of them.'),
+    envNamePattern: pattern('Production environments', '(?i)prod(.*)', {
+      help: 'Of deployments made through GitHub.',
+      names: ['environments'],
+      looksLike: '(?i)(^|[-_ /])(prd|live|master|main)($|[-_ /])',
+    }),
+    deploymentPattern: pattern('Workflow runs and jobs that deploy', '', {
+      help: 'Matched against their names.',
+      names: ['workflows', 'jobs'],
+      looksLike: '(?i)(deploy|release|publish|rollout|ship)',
+      needlessWith: 'environments',
+    }),
+    productionPattern: pattern('Of these, to production', '', {
+      help: 'Names, and branches of runs. Empty: all of them.',
+      names: ['workflows', 'jobs'],
+      looksLike: '(?i)(prod|prd|live)',
+      within: 'deploymentPattern',
+      isAllWhenEmpty: true,
+    }),
   }),
-  ...inPanel('Code Review', {
-    prType: pattern('Labels of pull request types', '(?i)type(.*)', LABEL_HELP),
-    prComponent: pattern('Labels of pull request components', '(?i)component(.*)', LABEL_HELP),
+  ...inPanel('Code review', {
+    prType: pattern('Labels of pull request types', '(?i)type(.*)', PULL_REQUEST_LABELS),
+    prComponent: pattern('Labels of pull request components', '(?i)component(.*)', PULL_REQUEST_LABELS),
   }),
   ...inPanel('Cross-domain', {
     prBodyClosePattern: pattern(
       'Issues that a pull request closes',
       '(?mi)(fix|close|resolve|fixes|closes|resolves|fixed|closed|resolved)[\\s]*.*(((and )?(#|https:\\/\\/github.com\\/%s\\/issues\\/)\\d+[ ]*)+)',
-      'Searched in the text of the pull request; %s stands for owner/repo.',
+      { help: 'Searched in the text of the pull request; %s stands for owner/repo.' },
     ),
   }),
-  ...inPanel('Additional Settings', {
+  ...inPanel('Additional settings', {
     refdiff: {
       kind: 'json',
       schema: tagComparison,

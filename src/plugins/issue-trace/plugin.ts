@@ -13,6 +13,10 @@ export const issueTrace: Plugin = {
   name: 'issue_trace',
   title: 'Issue trace',
   tables: [calculations, tracedBoards],
+  options: {
+    projectName: { kind: 'text', label: 'Project', isRequired: true, example: 'shop' },
+    scopeIds: { kind: 'list', label: 'Ids of boards; all of the project when left out' },
+  },
   leases: ({ projectName }) => (projectName ? [`histories of project ${projectName}`] : []),
   subtasks: [
     calculation(

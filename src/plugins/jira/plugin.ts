@@ -8,7 +8,7 @@ import comments from './entities/comments.ts'
 import developmentPanel from './entities/development-panel.ts'
 import epics from './entities/epics.ts'
 import issueCommits from './entities/issue-commits.ts'
-import issueFields from './entities/issue-fields.ts'
+import issueFields, { issueFields as issueFieldTable } from './entities/issue-fields.ts'
 import issueRepoCommits from './entities/issue-repo-commits.ts'
 import issueTypes from './entities/issue-types.ts'
 import issues from './entities/issues.ts'
@@ -23,6 +23,7 @@ import statuses from './entities/statuses.ts'
 import worklogs from './entities/worklogs.ts'
 import { boards, paramsOf, probe } from './kit.ts'
 import { remoteScopes } from './remote-scopes.ts'
+import { ruleNames, ruleSamples, suggestIssueRules } from './rule-names.ts'
 import { issueRules, repoPatterns, STANDARD_TYPES, typeMappings } from './rules.ts'
 
 export const jira = definePlugin({
@@ -55,10 +56,24 @@ export const jira = definePlugin({
         label: 'Issue types and statuses',
         help: 'For each type of Jira its standardType (REQUIREMENT, BUG, INCIDENT) and, if wished, statusMappings. A type without one keeps its name, in capitals.',
         isOptional: true,
+        names: ['types', 'statuses'],
         suggestion: STANDARD_TYPES,
       },
-      storyPointField: { kind: 'string', label: 'Field with story points', size: 255, isOptional: true },
-      dueDateField: { kind: 'string', label: 'Field with the due date', size: 255, isOptional: true },
+      storyPointField: {
+        kind: 'string',
+        label: 'Field with story points',
+        names: ['fields'],
+        size: 255,
+        isOptional: true,
+      },
+      dueDateField: {
+        kind: 'string',
+        label: 'Field with the due date',
+        help: 'Empty: the one that Jira itself has.',
+        names: ['fields'],
+        size: 255,
+        isOptional: true,
+      },
       // Stored for clients that know it; Jira itself says which epic an issue belongs to.
       epicKeyField: { kind: 'string', label: 'Field with the epic', size: 255, isOptional: true },
       applicationType: {
@@ -77,6 +92,9 @@ export const jira = definePlugin({
       },
     },
     prepare: issueRules,
+    names: ruleNames,
+    samples: ruleSamples,
+    suggest: suggestIssueRules,
   },
   entities: [
     serverInfos,
@@ -101,5 +119,6 @@ export const jira = definePlugin({
     accounts,
   ],
   referred: [{ table: accountTable, by: [{ table: issuePeople, columns: { account_id: 'account_id' } }] }],
+  keyTitles: { table: issueFieldTable, key: 'id', title: 'name' },
   extra: { first: [boardFilterBegin], last: [boardFilterEnd] },
 })

@@ -7,6 +7,10 @@ export const linker: Plugin = {
   name: 'linker',
   title: 'Linker',
   tables: [calculations, linkedIssues],
+  options: {
+    projectName: { kind: 'text', label: 'Project', isRequired: true, example: 'shop' },
+    prToIssueRegexp: { kind: 'text', label: 'Finds keys of issues in titles of pull requests', example: '#(\\d+)' },
+  },
   leases: ({ projectName }) => (projectName ? [`links of project ${projectName}`] : []),
   subtasks: [
     calculation(

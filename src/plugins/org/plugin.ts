@@ -9,6 +9,14 @@ export const org: Plugin = {
   name: 'org',
   title: 'Organisation',
   tables: [calculations, connectedAccounts],
+  options: {
+    projectMappings: {
+      kind: 'list',
+      label: 'Projects with their scopes',
+      example: [{ projectName: 'shop', scopes: [{ table: 'repos', rowId: '' }] }],
+    },
+    sleepSeconds: { kind: 'number', label: 'How long the subtask sleep waits' },
+  },
   leases: ({ projectMappings }) =>
     Array.isArray(projectMappings) ? projectMappings.map(({ projectName }) => `project ${projectName}`) : [],
   subtasks: [

@@ -21,6 +21,14 @@ export const refdiff: Plugin = {
   name: 'refdiff',
   title: 'Commits between refs and deployments',
   tables: [calculations, finishedCommitsDiffs, wantedRanges],
+  options: {
+    repoId: { kind: 'text', label: 'Id of the repository, as in the table repos', example: '' },
+    projectName: { kind: 'text', label: 'Project, to compare its deployments instead' },
+    pairs: { kind: 'list', label: 'Pairs of refs, such as {"newRef": "v2", "oldRef": "v1"}' },
+    tagsPattern: { kind: 'text', label: 'Tags to compare, by a pattern' },
+    tagsLimit: { kind: 'number', label: 'How many tags, from the newest' },
+    tagsOrder: { kind: 'text', label: 'alphabetically, reverse alphabetically, semver or reverse semver' },
+  },
   forget: async (database, { table, rowId }) => {
     if (table === repos.name) await forgetRanges(database, rowId)
   },

@@ -1,0 +1,82 @@
+import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { fourKeys } from '../../metrics/index.ts'
+import type { MetricFilter } from '../../metrics/metric.ts'
+import { policyOf } from '../../metrics/policy.ts'
+import { readManySeries, readMetrics } from '../../metrics/read.ts'
+import { metricOption } from '../../pipelines/plan/metric-plans.ts'
+import { selectRows } from '../../pipelines/store.ts'
+import { projectMetricSettings } from '../../system/projects.ts'
+import { visibleProjects } from '../access/gate.ts'
+import type { Routes } from '../api.ts'
+import { answers } from '../contract/common.ts'
+import { keysQuery, keysRecord } from '../contract/metrics.ts'
+import { rangeOf } from './metrics.ts'
+
+export const fourKeyRoutes: Routes = (api, { database }) => {
+  api.get(
+    '/v1/four-keys',
+    {
+      schema: {
+        tags: ['metrics'],
+        summary: 'The four keys of many projects at once: value, band, and the course of it',
+        querystring: keysQuery,
+        response: answers(200, keysRecord),
+      },
+    },
+    async (request) => {
+      const { project, bucket, ...asked } = request.query
+      const range = rangeOf(asked)
+      const filters = await filtersOf(database, visibleOf(request, project), range)
+      const keys = await Promise.all(
+        fourKeys.map(async (metric) => ({
+          metric,
+          now: await readMetrics(database, metric, filters),
+          series: await readManySeries(database, metric, filters, bucket),
+        })),
+      )
+      return {
+        ...range,
+        projects: filters.map((filter, place) => ({
+          project: filter.project,
+          keys: keys.map(({ metric, now, series }) => {
+            const { value = null, counted = 0, total = 0, grades = [] } = now[place] ?? {}
+            const points = series[place] ?? []
+            return {
+              ...{ metric: metric.name, unit: metric.unit, better: metric.better },
+              ...{ value, counted, total, grades: [...grades], points },
+            }
+          }),
+        })),
+      }
+    },
+  )
+}
+
+function visibleOf(request: FastifyRequest, names: readonly string[]): string[] {
+  const visible = visibleProjects(request)
+  return [...new Set(names)].filter((name) => !visible || visible.includes(name))
+}
+
+/** Of those that exist, by the policy that each has. */
+async function filtersOf(
+  { kysely }: Database,
+  names: readonly string[],
+  range: Pick<MetricFilter, 'from' | 'to'>,
+): Promise<MetricFilter[]> {
+  if (names.length === 0) return []
+  const { rows } = await sql<{ name: string }>`select name from projects where name in (${sql.join(names)})
+    union select project_name from project_mapping where project_name in (${sql.join(names)})`.execute(kysely)
+  const there = new Set(rows.map(({ name }) => name))
+  const settings = await selectRows(kysely, projectMetricSettings, (query) =>
+    query.where('plugin_name', '=', 'dora').where('project_name', 'in', names),
+  )
+  const options = new Map(settings.map((row) => [row.project_name, metricOption(row.plugin_option)]))
+  return names
+    .filter((name) => there.has(name))
+    .map((project) => {
+      const policy = policyOf((options.get(project)?.policy ?? {}) as Record<string, unknown>)
+      return { project, environment: 'PRODUCTION', policy, ...range }
+    })
+}

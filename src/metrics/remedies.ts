@@ -1,0 +1,75 @@
+/** What to do about a row that does not count, and where that is done. */
+import type { Reason } from './metric.ts'
+
+/**
+ * rules        scope configs, in one of the fields `rules`; `name` is what they should match
+ * policy       the rules to count by: `policy` would count it
+ * collection   what the blueprint collects, and from when on
+ * run          the last run, or another one
+ * range        a longer time range
+ * items        the rows themselves: those left out for `reason`
+ */
+export interface Cure {
+  readonly kind: 'rules' | 'policy' | 'collection' | 'run' | 'range' | 'items'
+  readonly rules?: readonly string[]
+  readonly name?: string
+  readonly policy?: string
+  readonly reason?: Reason
+}
+
+export interface Remedy {
+  readonly remedy: string
+  /** Null: there is nothing to do here. */
+  readonly cure: Cure | null
+}
+
+const nothing = (remedy: string): Remedy => ({ remedy, cure: null })
+const LONGER: Remedy = { remedy: 'Choose a longer range if it should count.', cure: { kind: 'range' } }
+
+export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
+  pull_request_not_merged: nothing('Nothing to do: it counts once it is merged and deployed.'),
+  bot_author: {
+    remedy: 'The policy of this project leaves out pull requests of bots: choose another to count them.',
+    cure: { kind: 'policy', policy: 'reference' },
+  },
+  not_calculated: { remedy: 'Run the project: its calculations have not seen it yet.', cure: { kind: 'run' } },
+  no_merge_commit: {
+    remedy: 'Choose the policy “squash-and-rebase”, which finds it by its own commits or by its message.',
+    cure: { kind: 'policy', policy: 'squash-and-rebase' },
+  },
+  merge_commit_in_no_deployment: {
+    remedy: 'It waits for a deployment; if it was squashed or rebased, choose the policy “squash-and-rebase”.',
+    cure: { kind: 'policy', policy: 'squash-and-rebase' },
+  },
+  only_in_first_deployment: {
+    remedy: 'Choose the policy “first-deployment” to count what was merged in the 30 days before it.',
+    cure: { kind: 'policy', policy: 'first-deployment' },
+  },
+  only_in_other_environment: {
+    remedy: 'If that environment is production, map it by a rule.',
+    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern'] },
+  },
+  no_deployments: {
+    remedy: 'Collect deployments, or map the environment that is production by a rule.',
+    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern', 'deploymentPattern'] },
+  },
+  outside_time_range: LONGER,
+  not_successful: nothing('Nothing to do: only deployments that succeeded count.'),
+  other_environment: {
+    remedy: 'If that environment is production, map it by a rule.',
+    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern'] },
+  },
+  not_finished: nothing('Nothing to do: it counts once it is finished.'),
+  no_deployment_before_incident: {
+    remedy: 'Collect from an earlier date, so that the deployment before it is known.',
+    cure: { kind: 'collection' },
+  },
+  deployment_outside_time_range: LONGER,
+  not_resolved: nothing('Nothing to do: it counts once it is resolved.'),
+  resolved: nothing('Nothing to do: only what is open counts here.'),
+  created_after_range: nothing('Nothing to do: it belongs to a later range.'),
+  too_far_back: nothing('Nothing to do: choose a shorter range to see all of it.'),
+  no_duration: nothing('The tool tells no duration for it.'),
+  clock_backwards: nothing('Set the clocks of the tools right; it will not happen again.'),
+  no_result: nothing('Nothing to do: only what succeeded or failed counts.'),
+}

@@ -1,0 +1,66 @@
+/** The names that rules of GitHub speak of, and how GitHub is asked for some: its newest deployments, runs and issues. */
+import type { NameKinds, NameSample, SampledName } from '../../plugin-kit/rule-names.ts'
+import { deployments } from './entities/deployments.ts'
+import { issueLabels, issues } from './entities/issues.ts'
+import { jobs } from './entities/jobs.ts'
+import { pullRequestLabels, pullRequests } from './entities/pull-requests.ts'
+import { runs } from './entities/runs.ts'
+import { inRepo, labelNames } from './kit.ts'
+
+const OF_REPO = ['repo_id', 'github_id'] as const
+
+export const ruleNames: NameKinds = {
+  environments: {
+    title: 'environments',
+    table: deployments,
+    column: 'environment',
+    // Where others have their own id, deployments have that of the repository.
+    scope: ['github_id', 'github_id'],
+  },
+  workflows: { title: 'workflows', table: runs, column: 'name', scope: OF_REPO },
+  jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_REPO },
+  issueLabels: {
+    title: 'labels of issues',
+    table: issueLabels,
+    column: 'label_name',
+    scope: OF_REPO,
+    through: { table: issues, on: { connection_id: 'connection_id', github_id: 'issue_id' } },
+  },
+  pullRequestLabels: {
+    title: 'labels of pull requests',
+    table: pullRequestLabels,
+    column: 'label_name',
+    scope: OF_REPO,
+    through: { table: pullRequests, on: { connection_id: 'connection_id', github_id: 'pull_id' } },
+  },
+}
+
+const named = (kind: string, names: readonly string[]): SampledName[] => names.map((name) => ({ kind, name }))
+
+// https://docs.github.com/en/rest/deployments/deployments, …/actions/workflow-runs, …/issues/issues: a page of each.
+export const ruleSamples: readonly NameSample[] = [
+  {
+    request: (scope) => ({ path: inRepo(scope, 'deployments'), query: { per_page: 100 } }),
+    names: (body: readonly any[]) =>
+      named(
+        'environments',
+        body.map(({ environment }) => environment),
+      ),
+  },
+  {
+    request: (scope) => ({
+      path: inRepo(scope, 'actions/runs'),
+      query: { per_page: 100, exclude_pull_requests: true },
+    }),
+    names: ({ workflow_runs }) =>
+      named(
+        'workflows',
+        workflow_runs.map(({ name }: any) => name),
+      ),
+  },
+  {
+    request: (scope) => ({ path: inRepo(scope, 'issues'), query: { per_page: 100, state: 'all' } }),
+    names: (body: readonly any[]) =>
+      body.flatMap((issue) => named(issue.pull_request ? 'pullRequestLabels' : 'issueLabels', labelNames(issue))),
+  },
+]

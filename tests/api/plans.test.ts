@@ -1,0 +1,92 @@
+/** What helps those who write schedules and plans by hand. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { plugins } from '../../src/plugins/index.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { FAILED } from './support/contract.ts'
+import { startTestApi, type TestApi } from './support/test-api.ts'
+
+const WORDS: readonly (readonly [cron: string, sentence: string])[] = [
+  ['0 0 * * *', 'Every day at 00:00 UTC.'],
+  ['30 2 * * *', 'Every day at 02:30 UTC.'],
+  ['@daily', 'Every day at 00:00 UTC.'],
+  ['0 6,18 * * *', 'Every day at 06:00 and 18:00 UTC.'],
+  ['0 0 * * 1', 'Every Monday at 00:00 UTC.'],
+  ['15 9 * * MON,THU', 'Every Monday and Thursday at 09:15 UTC.'],
+  ['0 7 * * 1-5', 'From Monday to Friday at 07:00 UTC.'],
+  ['0 0 1 * *', 'On the 1st of every month at 00:00 UTC.'],
+  ['0 0 2,22 3 *', 'On the 2nd and 22nd of March at 00:00 UTC.'],
+  ['*/15 * * * *', 'Every 15 minutes.'],
+  ['0 * * * *', 'Every hour.'],
+  ['20 * * * *', 'Every hour at minute 20.'],
+  ['0 */6 * * *', 'Every 6 hours.'],
+  ['@every 1h30m', 'Every 1h30m, counted from the last run.'],
+  ['1-9/3 0 13 * 5', 'At the moments below, by its own rule.'],
+]
+
+describeEachDatabase('help with plans and schedules', (test) => {
+  let api: TestApi
+  beforeAll(async () => {
+    api = await startTestApi(test.database)
+  })
+  afterAll(() => api.close())
+  const schedule = (cron: string, more = '') =>
+    api.ask('GET', `/v1/schedules/next?cron=${encodeURIComponent(cron)}${more}`)
+
+  it.for(WORDS)('says what %s means', async ([cron, sentence]) => {
+    const { status, body } = await schedule(cron)
+    expect(status).toBe(200)
+    expect(body.sentence).toBe(sentence)
+    const moments = body.runs.map((run: string) => Date.parse(run))
+    expect(moments).toHaveLength(5)
+    expect(moments).toEqual([...moments].sort((one, other) => one - other))
+    expect(moments[0]).toBeGreaterThan(Date.now())
+  })
+
+  it('refuses what is no schedule, and says what would be', async () => {
+    for (const cron of ['', 'never', '99 * * * *', '0 0 31 2 *', '* * * *', 'x'.repeat(256)]) {
+      expect(await schedule(cron), cron).toMatchObject({ status: 400, body: FAILED })
+    }
+    expect((await schedule('every day')).body.message).toContain('Write five fields such as 0 0 * * *')
+    expect((await schedule('0 0 * * *', '&count=1')).body.runs).toHaveLength(1)
+    expect((await schedule('0 0 * * *', '&count=21')).status).toBe(400)
+  })
+
+  it('names what may stand in a plan, with tasks to start from that are right', async () => {
+    const { body } = await api.ask('GET', '/v1/plans/plugins')
+    expect(body.map(({ plugin }: any) => plugin)).toEqual(plugins.map(({ name }) => name))
+    const github = body.find(({ plugin }: any) => plugin === 'github')
+    expect(github.subtasks).toContainEqual({ name: 'Collect Pull Requests', isDefault: true })
+    expect(github.options).toContainEqual(expect.objectContaining({ name: 'connectionId', isRequired: true }))
+    const plan = [body.map(({ template }: any) => template)]
+    const problems = (await api.ask('POST', '/v1/plans/check', { plan })).body
+    expect(problems.filter(({ severity }: any) => severity === 'error')).toEqual([])
+  })
+
+  it('finds what is wrong, each with its place', async () => {
+    const task = { plugin: 'dora', options: { projectName: 'shop' } }
+    const plan = [
+      [task, { plugin: 'dorra' }],
+      'no stage',
+      [{ ...task, subtasks: ['calculate'] }, { plugin: 'dora', options: { projektName: 'shop', projectName: 3 } }, {}],
+    ]
+    const { status, body } = await api.ask('POST', '/v1/plans/check', { plan })
+    expect(status).toBe(200)
+    expect(body.map(({ path, severity }: any) => [path, severity])).toEqual([
+      [[0, 1, 'plugin'], 'error'],
+      [[1], 'error'],
+      [[2, 0, 'subtasks'], 'error'],
+      [[2, 1, 'options', 'projektName'], 'odd'],
+      [[2, 1, 'options', 'projectName'], 'odd'],
+      [[2, 2], 'error'],
+    ])
+    expect(body[0].message).toContain('did you mean dora?')
+    expect(body[3].message).toContain('did you mean projectName?')
+    expect((await api.ask('POST', '/v1/plans/check', { plan: [[task]] })).body).toEqual([])
+    for (const odd of [null, 7, {}, [], [[{ plugin: 'dora', options: [] }]]]) {
+      const found = (await api.ask('POST', '/v1/plans/check', { plan: odd })).body
+      expect(found).toMatchObject([{ severity: 'error' }])
+    }
+    const many = Array.from({ length: 1000 }, () => ['nothing'])
+    expect((await api.ask('POST', '/v1/plans/check', { plan: many })).body).toHaveLength(100)
+  })
+})

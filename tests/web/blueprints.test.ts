@@ -1,0 +1,137 @@
+/** Blueprints in a browser: when and what, and plans that somebody writes. */
+import { expect, it } from 'vitest'
+import { startOrganisation } from '../support/organisation.ts'
+import { describeClient } from './support/client.ts'
+import { ask, makeShop } from './support/shop.ts'
+
+const TAKES_LONG = { timeout: 120_000 }
+
+describeClient('blueprints', (client) => {
+  const { open, expectComplaint } = client
+
+  it('say in words when they run, and what a run would do', TAKES_LONG, async () => {
+    const github = await startOrganisation()
+    const { blueprintId } = await makeShop(client.server, github)
+    const page = await open('/projects/shop?tab=blueprint')
+    await page.getByText('Every day at 00:00 UTC. Next:').waitFor()
+    await page.getByText('Cron', { exact: true }).click()
+    await page.getByLabel('Cron expression').fill('30 2 * * 1-5')
+    await page.getByText('From Monday to Friday at 02:30 UTC. Next:').waitFor()
+    expectComplaint('400')
+    await page.getByLabel('Cron expression').fill('every day')
+    await page.getByRole('alert').getByText('Write five fields such as 0 0 * * *').waitFor()
+    await page.getByLabel('Cron expression').fill('0 6 * * *')
+    await page.getByText('Every day at 06:00 UTC.').waitFor()
+    await page.getByLabel('Collect what was changed after').fill('2026-01-31')
+    await page.getByRole('switch', { name: 'Go on with the others' }).click()
+
+    await page.getByRole('button', { name: 'Show the plan' }).click()
+    const plan = page.getByRole('dialog')
+    await plan.getByText('With your changes, which are not saved yet.').waitFor()
+    await plan.getByText('acme/web').first().waitFor()
+    await page.keyboard.press('Escape')
+
+    // What is not saved outlives a page that is loaded again.
+    await page.reload()
+    await page.getByText('Your changes are not saved yet.').waitFor()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('The next run follows it.').waitFor()
+    expect(await ask(client.server, 'GET', `/blueprints/${blueprintId}`)).toMatchObject({
+      cronConfig: '0 6 * * *',
+      skipOnFail: false,
+      timeAfter: '2026-01-31T00:00:00.000Z',
+    })
+    await page.getByRole('button', { name: 'Collect now' }).click()
+    await page.getByRole('menuitem', { name: /Collect what is new/ }).click()
+    await page.waitForURL(/\/runs\/\d+/)
+    await page.getByText('done', { exact: true }).first().waitFor({ timeout: 90_000 })
+  })
+
+  it('choose among the scopes that their sources are set up for', async () => {
+    const [{ id }] = (await ask(client.server, 'GET', '/blueprints')).blueprints
+    const page = await open('/projects/shop?tab=blueprint')
+    const scope = page.getByRole('checkbox', { name: 'acme/web' })
+    await scope.uncheck()
+    await page.getByText('Choose at least one scope of every connection, or take it out.').waitFor()
+    expect(await page.getByRole('button', { name: 'Save changes' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Take out' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('The next run follows it.').waitFor()
+    expect((await ask(client.server, 'GET', `/blueprints/${id}`)).connections).toEqual([])
+    await page.getByRole('button', { name: 'Add a connection' }).click()
+    await page.getByRole('menuitem', { name: /shop github/ }).click()
+    await scope.check()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('Your changes are not saved yet.').waitFor({ state: 'hidden' })
+    expect((await ask(client.server, 'GET', `/blueprints/${id}`)).connections).toMatchObject([{ pluginName: 'github' }])
+  })
+
+  it('show what another person saved before mine goes over it', async () => {
+    const [{ id }] = (await ask(client.server, 'GET', '/blueprints')).blueprints
+    const page = await open(`/blueprints/${id}`)
+    await page.getByText('Weekly', { exact: true }).click()
+    await ask(client.server, 'PATCH', `/blueprints/${id}`, { cronConfig: '0 0 1 * *', skipOnFail: true })
+    expectComplaint('412')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    const conflict = page.getByRole('dialog', { name: 'Somebody else changed this meanwhile' })
+    await conflict.getByText('0 0 1 * *').waitFor()
+    await conflict.getByRole('button', { name: 'Take theirs' }).click()
+    await page.getByText('On the 1st of every month at 00:00 UTC.').waitFor()
+    await page.getByText('Your changes are not saved yet.').waitFor({ state: 'hidden' })
+  })
+
+  it(
+    'run a plan that somebody writes, with help: templates, completion, problems with their line',
+    TAKES_LONG,
+    async () => {
+      await ask(client.server, 'POST', '/plugins/customize/issues/fields', {
+        columnName: 'x_points',
+        displayName: 'Points',
+        dataType: 'varchar(255)',
+        description: '',
+      })
+      const page = await open('/blueprints')
+      await page.getByRole('link', { name: 'Write a plan' }).click()
+      await page.getByLabel('Name').fill('own fields')
+      const editor = page.getByRole('textbox', { name: 'Plan' })
+      const problems = page.getByRole('list', { name: 'Problems' })
+
+      await editor.fill('[[{ "plugin": "customise" ]]')
+      await problems.getByText('This is no JSON').waitFor()
+      await editor.fill('[\n  [\n    { "plugin": "customise",\n      "options": {} }\n  ]\n]')
+      await problems.getByText('did you mean customize?').waitFor()
+      await problems.getByText('Line 3').waitFor()
+      await editor.fill('[\n  [\n    {\n "plugin": "customize",\n "options": { "transformationRule": [] } }\n  ]\n]')
+      await problems.getByText('did you mean transformationRules?').waitFor()
+      await problems.getByText('customize needs the option transformationRules').waitFor()
+      expect(await problems.getByText('Line 5').count()).toBe(2)
+
+      await editor.fill('[[{ "plugin": "dora", "subtasks": [""] }]]')
+      for (let step = 0; step < 6; step++) await page.keyboard.press('ArrowLeft')
+      await page.keyboard.press('Control+Space')
+      await page.getByRole('option', { name: /calculateChangeLeadTime/ }).waitFor()
+      await page.keyboard.press('Escape')
+
+      await editor.fill('[]')
+      await page.getByRole('button', { name: 'Add a task' }).click()
+      await page.getByRole('menuitem', { name: /Own fields and CSV files/ }).click()
+      await editor.getByText('"transformationRules"').waitFor()
+      await problems.waitFor({ state: 'hidden' })
+      await page.getByRole('button', { name: 'Show the plan' }).click()
+      await page.getByRole('dialog').getByText('1 task in 1 stage').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Create blueprint' }).click()
+      await page.getByRole('heading', { level: 1, name: 'own fields' }).waitFor()
+
+      await page.getByRole('button', { name: 'Collect now' }).click()
+      await page.getByRole('menuitem', { name: /Collect what is new/ }).click()
+      await page.waitForURL(/\/runs\/\d+/)
+      await page.getByText('done', { exact: true }).first().waitFor({ timeout: 60_000 })
+      await page.goBack()
+      await page.getByRole('link', { name: /^Run \d+$/ }).waitFor()
+      await page.getByRole('button', { name: 'Delete', exact: true }).click()
+      await page.getByRole('button', { name: 'Delete blueprint' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Blueprints' }).waitFor()
+    },
+  )
+})

@@ -1,0 +1,88 @@
+import { Button, Switch } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import type { Blueprint } from '../api/description.ts'
+import { useMay } from '../frame/sign-in.tsx'
+import { useDraft } from '../parts/draft.ts'
+import { type EditorProps, useChanges } from './normal.tsx'
+import { PlanEditor, planIn, textOf } from './plan-editor.tsx'
+import { PlanPreview } from './plan-preview.tsx'
+import { useSaveBlueprint } from './save.ts'
+import { SaveBar } from './save-bar.tsx'
+import { SchedulePicker } from './schedule.tsx'
+
+/** A plan that somebody writes: it runs as it stands. */
+export function AdvancedBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) {
+  const isAdmin = useMay('admin')
+  const stored = textOf(blueprint.plan)
+  const [text, setText] = useDraft(`plan ${blueprint.id}`, stored)
+  const { changes, isChanged: isOtherwise, change, forget, replace } = useChanges(blueprint)
+  const draft = { ...blueprint, ...changes }
+  const isRewritten = text !== stored
+  const plan = planIn(text)
+  const { save, isSaving, failure, conflict } = useSaveBlueprint(
+    () => {
+      forget()
+      setText(undefined)
+      notifications.show({ title: 'Saved', message: 'The next run follows it.' })
+    },
+    (current, kept) => {
+      const { id: _, plan: own, ...rest } = kept
+      replace(rest as Partial<Blueprint>)
+      setText(own === undefined ? textOf(current.plan) : textOf(own))
+    },
+  )
+  return (
+    <>
+      <div className="beside">
+        <PlanEditor text={text} onText={(next) => setText(next === stored ? undefined : next)} isReadOnly={!isAdmin} />
+        <div className="stack">
+          <section className="card">
+            <h2 style={{ marginBottom: 12 }}>When</h2>
+            <div className="stack">
+              <SchedulePicker value={draft} onChange={change} isDisabled={!isAdmin} />
+              <Switch
+                label="Switched on"
+                description="Off: neither the schedule nor a click starts it."
+                checked={draft.enable}
+                disabled={!isAdmin}
+                onChange={({ currentTarget }) => change({ enable: currentTarget.checked })}
+              />
+              <Switch
+                label="Go on when a task fails"
+                description="The other tasks of its stage and the stages after it run all the same."
+                checked={draft.skipOnFail}
+                disabled={!isAdmin}
+                onChange={({ currentTarget }) => change({ skipOnFail: currentTarget.checked })}
+              />
+            </div>
+          </section>
+          <Button variant="default" onClick={() => onPlan(true)} disabled={plan === undefined}>
+            Show the plan
+          </Button>
+        </div>
+      </div>
+      <SaveBar
+        isChanged={isRewritten || isOtherwise}
+        isSaving={isSaving}
+        failure={failure}
+        hint={plan === undefined ? 'The text is no plan yet: see the problems below it.' : undefined}
+        onSave={() => save(blueprint, { id: blueprint.id, ...changes, ...(isRewritten && { plan }) })}
+        onDiscard={() => {
+          forget()
+          setText(undefined)
+        }}
+      />
+      {conflict}
+      <PlanPreview
+        isOpen={isPlanOpen}
+        onClose={() => onPlan(false)}
+        blueprintId={blueprint.id}
+        draft={
+          isRewritten && plan
+            ? { name: draft.name, mode: 'ADVANCED', isManual: true, plan: plan as Blueprint['plan'] }
+            : undefined
+        }
+      />
+    </>
+  )
+}

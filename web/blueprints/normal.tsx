@@ -1,0 +1,133 @@
+import { Button, Switch, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import type { Blueprint } from '../api/description.ts'
+import { useMay } from '../frame/sign-in.tsx'
+import { useDraft } from '../parts/draft.ts'
+import { PlanPreview } from './plan-preview.tsx'
+import { useSaveBlueprint } from './save.ts'
+import { SaveBar } from './save-bar.tsx'
+import { SchedulePicker } from './schedule.tsx'
+import { ScopePicker } from './scopes.tsx'
+
+export interface EditorProps {
+  readonly blueprint: Blueprint
+  readonly isPlanOpen: boolean
+  readonly onPlan: (isOpen: boolean) => void
+}
+
+type Changes = Partial<
+  Pick<Blueprint, 'connections' | 'timeAfter' | 'isManual' | 'cronConfig' | 'skipOnFail' | 'enable' | 'name' | 'plan'>
+>
+
+/** Changes over what is stored, kept until they are saved; those that make no difference are none. */
+export function useChanges(blueprint: Blueprint) {
+  const [changes, setChanges] = useDraft<Changes>(`blueprint ${blueprint.id}`, {})
+  const isSame = (name: keyof Changes) => JSON.stringify(changes[name]) === JSON.stringify(blueprint[name])
+  const real = Object.fromEntries(Object.entries(changes).filter(([name]) => !isSame(name as keyof Changes))) as Changes
+  const change = (next: Changes) => setChanges({ ...real, ...next })
+  const isChanged = Object.keys(real).length > 0
+  return { changes: real, isChanged, change, forget: () => setChanges(undefined), replace: setChanges }
+}
+
+export function NormalBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) {
+  const isAdmin = useMay('admin')
+  const { changes, isChanged, change, forget, replace } = useChanges(blueprint)
+  const draft = { ...blueprint, ...changes }
+  const { save, isSaving, failure, conflict } = useSaveBlueprint(
+    () => {
+      forget()
+      notifications.show({ title: 'Saved', message: 'The next run follows it.' })
+    },
+    (_, kept) => {
+      const { id: _id, ...own } = kept
+      replace(own as Changes)
+    },
+  )
+  const empty = draft.connections.filter((each) => each.pluginName !== 'webhook' && each.scopes.length === 0)
+  return (
+    <>
+      <div className="beside">
+        <section className="card">
+          <h2 style={{ marginBottom: 4 }}>What is collected</h2>
+          <p className="small quiet" style={{ marginBottom: 16 }}>
+            The repositories, boards and builds that this project is made of.
+          </p>
+          <ScopePicker
+            value={draft.connections}
+            onChange={(connections) => change({ connections })}
+            isDisabled={!isAdmin}
+          />
+        </section>
+        <div className="stack">
+          <section className="card">
+            <h2 style={{ marginBottom: 12 }}>When</h2>
+            <div className="stack">
+              <SchedulePicker value={draft} onChange={change} isDisabled={!isAdmin} />
+              <Switch
+                label="Switched on"
+                description="Off: neither the schedule nor a click starts it."
+                checked={draft.enable}
+                disabled={!isAdmin}
+                onChange={({ currentTarget }) => change({ enable: currentTarget.checked })}
+              />
+            </div>
+          </section>
+          <section className="card">
+            <h2 style={{ marginBottom: 12 }}>From when on</h2>
+            <TextInput
+              type="date"
+              label="Collect what was changed after"
+              description="Six months back unless you choose another; empty: everything there is."
+              value={draft.timeAfter?.slice(0, 10) ?? ''}
+              disabled={!isAdmin}
+              onChange={({ currentTarget: { value } }) =>
+                change({ timeAfter: value === '' ? null : `${value}T00:00:00.000Z` })
+              }
+              maw={280}
+            />
+          </section>
+          <section className="card">
+            <h2 style={{ marginBottom: 12 }}>When a part fails</h2>
+            <Switch
+              label="Go on with the others"
+              description="One repository that cannot be reached does not cost the others their numbers."
+              checked={draft.skipOnFail}
+              disabled={!isAdmin}
+              onChange={({ currentTarget }) => change({ skipOnFail: currentTarget.checked })}
+            />
+          </section>
+          <Button variant="default" onClick={() => onPlan(true)} disabled={empty.length > 0}>
+            Show the plan
+          </Button>
+        </div>
+      </div>
+      <SaveBar
+        isChanged={isChanged}
+        isSaving={isSaving}
+        failure={failure}
+        hint={empty.length > 0 ? 'Choose at least one scope of every connection, or take it out.' : undefined}
+        onSave={() => save(blueprint, { id: blueprint.id, ...changes })}
+        onDiscard={forget}
+      />
+      {conflict}
+      <PlanPreview
+        isOpen={isPlanOpen}
+        onClose={() => onPlan(false)}
+        blueprintId={blueprint.id}
+        draft={
+          isChanged
+            ? {
+                name: draft.name,
+                mode: 'NORMAL',
+                projectName: draft.projectName,
+                connections: draft.connections,
+                cronConfig: draft.cronConfig,
+                isManual: draft.isManual,
+                timeAfter: draft.timeAfter,
+              }
+            : undefined
+        }
+      />
+    </>
+  )
+}

@@ -1,0 +1,94 @@
+import { Button, Menu } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { ask } from '../api/ask.ts'
+import { question } from '../api/queries.ts'
+import type { PlacedProblem } from './plan-text.tsx'
+
+const PlanText = lazy(() => import('./plan-text.tsx'))
+
+export const textOf = (plan: unknown): string => JSON.stringify(plan, null, 2)
+
+/** The plan that a text says; undefined where it is none. */
+export function planIn(text: string): unknown[] | undefined {
+  try {
+    const plan: unknown = JSON.parse(text)
+    return Array.isArray(plan) ? plan : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface PlanEditorProps {
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly isReadOnly: boolean
+}
+
+/** Stages of tasks as JSON, with help: templates, completion, and what is wrong with its line and field. */
+export function PlanEditor({ text, onText, isReadOnly }: PlanEditorProps) {
+  const plugins = useQuery({ ...question('GET /v1/plans/plugins'), staleTime: Number.POSITIVE_INFINITY })
+  const [problems, setProblems] = useState<readonly PlacedProblem[]>([])
+  const stages = planIn(text)
+  const add = (task: unknown, isBeside: boolean) => {
+    const before = stages ?? []
+    const last = before.at(-1)
+    const next = isBeside && Array.isArray(last) ? [...before.slice(0, -1), [...last, task]] : [...before, [task]]
+    onText(textOf(next))
+  }
+  return (
+    <section className="card" aria-label="Plan">
+      <div className="row" style={{ marginBottom: 12, alignItems: 'center', flexWrap: 'wrap' }}>
+        <div>
+          <h2>Plan</h2>
+          <p className="small quiet">
+            A list of stages, each a list of tasks. Stages run one after another, tasks of a stage side by side.
+          </p>
+        </div>
+        {!isReadOnly && (
+          <Menu position="bottom-end" width={320}>
+            <Menu.Target>
+              <Button variant="default" disabled={!stages && text.trim() !== ''}>
+                Add a task
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown mah={400} style={{ overflowY: 'auto' }}>
+              {(plugins.data ?? []).map(({ plugin, title, template }) => (
+                <Menu.Item key={plugin} onClick={() => add(template, false)}>
+                  {title} <span className="small faint mono">{plugin}</span>
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+        )}
+      </div>
+      <Suspense fallback={<div className="editor" style={{ minHeight: 260 }} />}>
+        <PlanText
+          text={text}
+          onText={onText}
+          plugins={plugins.data ?? []}
+          check={(plan) => ask('POST /v1/plans/check', { body: { plan } })}
+          onProblems={setProblems}
+          isReadOnly={isReadOnly}
+        />
+      </Suspense>
+      <p className="small faint" style={{ marginTop: 8 }}>
+        Ctrl Space completes plugins, subtasks and options. Escape, then Tab, leaves the editor.
+      </p>
+      {problems.length > 0 && <Problems problems={problems} />}
+    </section>
+  )
+}
+
+function Problems({ problems }: { readonly problems: readonly PlacedProblem[] }) {
+  return (
+    <ul aria-label="Problems" style={{ listStyle: 'none', margin: '12px 0 0', padding: 0 }} className="lines small">
+      {problems.map(({ line, path, message, severity }) => (
+        <li key={`${line} ${message}`} style={{ padding: '6px 0' }}>
+          <span className={`tag ${severity === 'error' ? 'bad' : 'attention'}`}>Line {line}</span>{' '}
+          {path.length > 2 && <code className="mono faint">{path.slice(2).join('.')}</code>} {message}
+        </li>
+      ))}
+    </ul>
+  )
+}

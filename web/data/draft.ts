@@ -1,0 +1,15 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { present } from '../parts/address.ts'
+import type { FieldDraft } from './places.ts'
+
+const place = getRouteApi('/data/fields/map')
+
+type Change = { readonly [Name in keyof FieldDraft]?: FieldDraft[Name] | undefined }
+/** What was chosen so far; the address has it, so that it can be left and come back to. */
+export function useDraft() {
+  const draft = place.useSearch()
+  const navigate = place.useNavigate()
+  const change = (changes: Change) =>
+    void navigate({ search: (before) => present({ ...before, ...changes }), replace: true })
+  return { draft, change }
+}

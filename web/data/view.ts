@@ -1,0 +1,16 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { present } from '../parts/address.ts'
+import type { TablesView } from './places.ts'
+
+const place = getRouteApi('/data')
+
+type Change = { readonly [Name in keyof TablesView]?: TablesView[Name] | undefined }
+/** Changes what the address says; the page follows it. */
+export function useView() {
+  const navigate = place.useNavigate()
+  return (change: Change, replace = true) =>
+    void navigate({ search: (before) => present({ ...before, ...change }), replace })
+}
+
+/** Without the prefix of its layer. */
+export const shortName = (name: string) => name.replace(/^_(raw|tool)_/, '')

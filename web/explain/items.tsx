@@ -1,0 +1,104 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { ask } from '../api/ask.ts'
+import type { MetricItem } from '../api/description.ts'
+import { LinkTo } from '../parts/anywhere.tsx'
+import { Asked, Moment } from '../parts/parts.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import { count, duration } from '../parts/words.ts'
+import { periods } from '../projects/keys.ts'
+
+interface ItemsProps {
+  readonly metric: string
+  readonly unit: string
+  readonly project: string
+  readonly months: number
+  readonly reason: string | undefined
+}
+
+const PAGE = 200
+const LINE = 60
+
+/** The rows behind a number, however many: only those in sight are drawn. */
+export function Items({ metric, unit, project, months, reason }: ItemsProps) {
+  const { current } = periods(months)
+  const items = useInfiniteQuery({
+    queryKey: ['GET /v1/metrics/{metric}/items', 'pages', { metric, project, months, reason }],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { project, ...current, page: pageParam, pageSize: PAGE }
+      return ask(
+        'GET /v1/metrics/{metric}/items',
+        { path: { metric }, query: { ...query, ...(reason && { reason: reason as 'counted' }) } },
+        signal,
+      )
+    },
+    initialPageParam: 1,
+    getNextPageParam: (last, pages) => (last.items.length === PAGE ? pages.length + 1 : undefined),
+  })
+  return (
+    <Asked of={items} lines={6}>
+      {({ pages }) => {
+        const all = pages.flatMap((page) => page.items)
+        if (all.length === 0) return <p className="quiet">There is none in this range.</p>
+        return (
+          <VirtualList
+            items={all}
+            label="Items"
+            keyOf={({ kind, id }) => `${kind} ${id}`}
+            rowHeight={LINE}
+            height="50vh"
+            more={items.hasNextPage && !items.isFetchingNextPage ? items.fetchNextPage : undefined}
+          >
+            {(item) => <Item item={item} unit={unit} />}
+          </VirtualList>
+        )
+      }}
+    </Asked>
+  )
+}
+
+function Item({
+  item: { kind, table, id, title, url, at, value, reason },
+  unit,
+}: {
+  readonly item: MetricItem
+  readonly unit: string
+}) {
+  const words = title || id
+  return (
+    <div className="line">
+      <div style={{ flex: 1, minWidth: 0 }}>
+        <div className="cut" title={words}>
+          {url ? (
+            <a href={url} target="_blank" rel="noreferrer">
+              <bdi>{words}</bdi>
+            </a>
+          ) : (
+            <bdi>{words}</bdi>
+          )}
+        </div>
+        <div className="small faint cut">
+          {kind.replaceAll('_', ' ')}
+          {at && (
+            <>
+              {' · '}
+              <Moment at={at} />
+            </>
+          )}
+          {' · '}
+          <LinkTo at={{ path: '/data/record', search: { table, id } }}>Data</LinkTo>
+        </div>
+      </div>
+      <span className="number" style={{ whiteSpace: 'nowrap' }}>
+        {reason ? <span className="small faint">not counted</span> : amountOf(value, unit)}
+      </span>
+    </div>
+  )
+}
+
+function amountOf(value: number | null, unit: string): string {
+  if (value === null || unit === 'count' || unit === 'days per week') return ''
+  if (unit === 'minutes') return duration(value)
+  if (unit === 'seconds') return duration(value / 60)
+  if (unit === 'share') return value > 0 ? 'led to an incident' : ''
+  return `${count(value)} ${unit}`
+}

@@ -1,0 +1,32 @@
+import { Button, type ButtonProps } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+
+/** An address of these pages that is put together from data, so that no type knows it. */
+export interface Address {
+  readonly path: string
+  readonly search?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** Names stand in addresses as they are, whatever they contain. */
+export const pathOf = (parts: TemplateStringsArray, ...names: readonly (string | number)[]): string =>
+  parts.reduce((address, part, index) => `${address}${encodeURIComponent(String(names[index - 1]))}${part}`)
+
+const linkTo = ({ path, search = {} }: Address) => ({ to: path as '/', search: search as never })
+
+interface AnywhereProps {
+  readonly at: Address
+  readonly children: ReactNode
+}
+
+export const LinkTo = ({ at, children, ...rest }: AnywhereProps & { readonly className?: string }) => (
+  <Link {...linkTo(at)} {...rest}>
+    {children}
+  </Link>
+)
+
+export const ButtonTo = ({ at, children, ...rest }: AnywhereProps & ButtonProps & { readonly title?: string }) => (
+  <Button component={Link} variant="default" {...linkTo(at)} {...rest}>
+    {children}
+  </Button>
+)

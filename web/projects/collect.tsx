@@ -1,0 +1,66 @@
+import { Button, Menu } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { ask } from '../api/ask.ts'
+import { refresh } from '../api/queries.ts'
+import { useMay } from '../frame/sign-in.tsx'
+
+const WAYS = [
+  { title: 'Collect what is new', says: 'Asks for what was changed since the last run.', flags: {} },
+  { title: 'Collect everything again', says: 'A full sync: slower, and forgets nothing.', flags: { fullSync: true } },
+  {
+    title: 'Skip collectors',
+    says: 'Transforms what was stored since the last run; no source is asked.',
+    flags: { skipCollectors: true },
+  },
+  {
+    title: 'Transform all again',
+    says: 'For changed rules: everything that is stored, without asking any source.',
+    flags: { skipCollectors: true, fullSync: true },
+  },
+] as const
+
+interface CollectProps {
+  readonly blueprintId: number
+  readonly isEnabled: boolean
+  /** The one filled button of its page. */
+  readonly isMain: boolean
+}
+
+/** Starts a run and goes to it. */
+export function Collect({ blueprintId, isEnabled, isMain }: CollectProps) {
+  const navigate = useNavigate()
+  const may = useMay('operator')
+  const start = useMutation({
+    mutationFn: (body: object) => ask('POST /blueprints/{id}/trigger', { path: { id: blueprintId }, body }),
+    onSuccess: async ({ id }) => {
+      await refresh('GET /pipelines', 'GET /projects', 'GET /projects/{projectName}', 'GET /blueprints/{id}/pipelines')
+      void navigate({ to: '/runs/$id', params: { id: String(id) } })
+    },
+    onError: ({ message }) => notifications.show({ color: 'red', title: 'It did not start', message }),
+  })
+  if (!may) return null
+  return (
+    <Menu position="bottom-end" width={320}>
+      <Menu.Target>
+        <Button
+          loading={start.isPending}
+          variant={isMain ? 'filled' : 'default'}
+          disabled={!isEnabled}
+          title={isEnabled ? undefined : 'The blueprint is switched off'}
+        >
+          Collect now
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {WAYS.map(({ title, says, flags }) => (
+          <Menu.Item key={title} onClick={() => start.mutate(flags)}>
+            {title}
+            <div className="small quiet">{says}</div>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

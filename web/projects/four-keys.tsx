@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Project } from '../api/description.ts'
+import { question } from '../api/queries.ts'
+import { CureButton, Marked } from '../explain/cure.tsx'
+import { ButtonTo, pathOf } from '../parts/anywhere.tsx'
+import { isUnfinished, Moment, State } from '../parts/parts.tsx'
+import { count } from '../parts/words.ts'
+import { Course } from './course.tsx'
+import { KeyCard } from './key-card.tsx'
+import { KEYS, useExplained, useKeys } from './keys.ts'
+
+interface FourKeysProps {
+  readonly project: Project
+  readonly months: number
+}
+
+export function FourKeys({ project, months }: FourKeysProps) {
+  const { name, blueprint } = project
+  const { now, before } = useKeys(name, months)
+  const of = (answer: typeof now, metric: string) =>
+    answer.data?.projects[0]?.keys.find((each) => each.metric === metric)
+  return (
+    <>
+      <FirstThing project={project} />
+      <section className="keys">
+        {KEYS.map((about) => (
+          <KeyCard
+            key={about.name}
+            about={about}
+            project={name}
+            months={months}
+            now={of(now, about.name)}
+            before={of(before, about.name)}
+            failure={now.error}
+          />
+        ))}
+      </section>
+      <section className="beside" style={{ marginBottom: 16 }}>
+        <Course project={name} months={months} />
+        <LeftOut project={project} months={months} />
+      </section>
+      {blueprint && <LastRun blueprintId={blueprint.id} />}
+    </>
+  )
+}
+
+/** What has to be done before there can be numbers. */
+function FirstThing({ project: { name, blueprint } }: { readonly project: Project }) {
+  if (blueprint && (blueprint.connections.length > 0 || blueprint.mode === 'ADVANCED')) return null
+  return (
+    <div className="notice">
+      <span>
+        <b>Nothing belongs to this project yet.</b> Choose its repositories, boards and builds; then collect.
+      </span>
+      <ButtonTo at={{ path: pathOf`/projects/${name}`, search: { tab: 'blueprint' } }}>
+        Choose what is collected
+      </ButtonTo>
+    </div>
+  )
+}
+
+const MOST = 6
+
+/** What does not count, the largest part first, each with what to do about it. */
+function LeftOut({ project, months }: FourKeysProps) {
+  const [lead, frequency, failure, recovery] = KEYS.map(({ name }) => name)
+  // Always the same four, in the same order: hooks.
+  const answers = [
+    useExplained(lead ?? '', project.name, months),
+    useExplained(frequency ?? '', project.name, months),
+    useExplained(failure ?? '', project.name, months),
+    useExplained(recovery ?? '', project.name, months),
+  ]
+  const known = answers.flatMap(({ data }) => (data ? [data] : []))
+  const places = known[0]?.places ?? []
+  const findings = [...new Map(known.flatMap((each) => each.findings).map((each) => [each.seen, each])).values()]
+  const reasons = known.flatMap(({ metric, leftOut }) =>
+    leftOut
+      .filter(({ reason }) => reason !== 'outside_time_range' && reason !== 'deployment_outside_time_range')
+      .map((each) => ({ ...each, metric })),
+  )
+  // Deployments are behind two of the keys.
+  const unique = [...new Map(reasons.map((each) => [`${each.reason} ${each.count}`, each])).values()].sort(
+    (one, other) => other.count - one.count,
+  )
+  const isDone = answers.every(({ isPending }) => !isPending)
+  return (
+    <article className="card" aria-label="What is not counted">
+      <h2 style={{ marginBottom: 8 }}>What is not counted</h2>
+      <div className="lines small">
+        {findings.slice(0, MOST).map(({ seen, remedy, cure }) => (
+          <div key={seen}>
+            <p>
+              <Marked text={seen} />
+            </p>
+            <p className="quiet" style={{ margin: '2px 0 8px' }}>
+              <Marked text={remedy} />
+            </p>
+            <CureButton cure={cure} project={project} places={places} months={months} />
+          </div>
+        ))}
+        {unique.slice(0, Math.max(0, MOST - findings.length)).map(({ metric, reason, meaning, remedy, count: own }) => (
+          <div key={`${metric} ${reason}`}>
+            <div className="row">
+              <Link
+                to="/projects/$name"
+                params={{ name: project.name }}
+                search={(view) => ({ ...view, explain: metric, reason })}
+              >
+                {meaning}
+              </Link>
+              <b className="number">{count(own)}</b>
+            </div>
+            <span className="quiet">{remedy}</span>
+          </div>
+        ))}
+        {isDone && findings.length + unique.length === 0 && (
+          <p className="quiet">Everything that was collected in this range counts.</p>
+        )}
+      </div>
+    </article>
+  )
+}
+
+const EVERY_MS = 4_000
+
+function LastRun({ blueprintId }: { readonly blueprintId: number }) {
+  const { data } = useQuery({
+    ...question('GET /blueprints/{id}/pipelines', { path: { id: blueprintId }, query: { pageSize: 1 } }),
+    refetchInterval: ({ state }) =>
+      state.data?.pipelines.some(({ status }) => isUnfinished(status)) ? EVERY_MS : false,
+  })
+  const run = data?.pipelines[0]
+  if (!data) return null
+  if (!run)
+    return (
+      <p className="small quiet">
+        Nothing was collected yet: <b>Collect now</b> begins.
+      </p>
+    )
+  return (
+    <p className="small quiet">
+      Last run <State of={run.status} /> <Moment at={run.finishedAt ?? run.beganAt ?? run.createdAt} />.{' '}
+      <Link to="/runs/$id" params={{ id: String(run.id) }}>
+        Show run
+      </Link>
+    </p>
+  )
+}

@@ -1,0 +1,134 @@
+import { Button, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { ask } from '../api/ask.ts'
+import type { Project } from '../api/description.ts'
+import { question, refresh } from '../api/queries.ts'
+import { useMay } from '../frame/sign-in.tsx'
+import { Asked } from '../parts/parts.tsx'
+import { Commands } from '../webhooks/commands.tsx'
+import { keepKey, useFreshKey } from '../webhooks/fresh-keys.ts'
+import type { Webhook } from '../webhooks/webhook.tsx'
+
+/** The feeds of this project: deployments and incidents that tools report by themselves. */
+export function Webhooks({ project }: { readonly project: Project }) {
+  const all = useQuery(question('GET /plugins/webhook/connections'))
+  const isAdmin = useMay('admin')
+  const [chosen, setChosen] = useState<number>()
+  const { blueprint } = project
+  const own = new Set(
+    blueprint?.connections.filter(({ pluginName }) => pluginName === 'webhook').map((each) => each.connectionId),
+  )
+  return (
+    <div className="stack">
+      <p className="quiet" style={{ maxWidth: 720 }}>
+        Tools that Weir does not ask can report deployments, incidents and pull requests themselves, as they happen.
+      </p>
+      <Asked of={all}>
+        {(webhooks) => {
+          const shown = webhooks.filter(({ id }) => own.has(id))
+          const open = shown.find(({ id }) => id === chosen) ?? shown[0]
+          return open ? (
+            <>
+              <List webhooks={shown} open={open.id} onOpen={setChosen} />
+              <Sending webhook={open} />
+            </>
+          ) : (
+            <section className="card">
+              <h2 style={{ marginBottom: 4 }}>No webhook reports to this project</h2>
+              <p className="quiet">Create one, and put the command that appears here into the job that deploys.</p>
+            </section>
+          )
+        }}
+      </Asked>
+      {isAdmin && blueprint?.mode === 'NORMAL' && <Create project={project} onMade={setChosen} />}
+    </div>
+  )
+}
+
+interface ListProps {
+  readonly webhooks: readonly Webhook[]
+  readonly open: number
+  readonly onOpen: (id: number) => void
+}
+
+const List = ({ webhooks, open, onOpen }: ListProps) => (
+  <section className="card" style={{ padding: '8px 10px' }}>
+    {webhooks.map(({ id, name }) => (
+      <div key={id} className="row" style={{ alignItems: 'center' }}>
+        <button type="button" className="choice" aria-pressed={id === open} onClick={() => onOpen(id)}>
+          <bdi className="cut">{name}</bdi>
+        </button>
+        <Link to="/sources/webhooks/$id" params={{ id: String(id) }} className="small" style={{ whiteSpace: 'nowrap' }}>
+          Key and deliveries
+        </Link>
+      </div>
+    ))}
+  </section>
+)
+
+function Sending({ webhook }: { readonly webhook: Webhook }) {
+  const secret = useFreshKey(webhook.id)
+  return (
+    <>
+      {secret && (
+        <div className="notice">
+          <span>
+            <b>The key in this command is shown once.</b> Copy it now; it can be replaced later, not shown again.
+          </span>
+        </div>
+      )}
+      <Commands key={webhook.id} webhook={webhook} secret={secret} />
+    </>
+  )
+}
+
+interface CreateProps {
+  readonly project: Project
+  readonly onMade: (id: number) => void
+}
+
+function Create({ project: { name, blueprint }, onMade }: CreateProps) {
+  const [title, setTitle] = useState('')
+  const create = useMutation({
+    mutationFn: async () => {
+      const webhook = await ask('POST /plugins/webhook/connections', { body: { name: title.trim() } })
+      keepKey(webhook.id, webhook.apiKey?.apiKey)
+      if (blueprint) {
+        const added = { pluginName: 'webhook', connectionId: webhook.id, scopes: [] }
+        const connections = [...blueprint.connections, added]
+        await ask('PATCH /blueprints/{id}', { path: { id: blueprint.id }, body: { connections } })
+      }
+      return webhook
+    },
+    onSuccess: async ({ id }) => {
+      onMade(id)
+      setTitle('')
+      await refresh('GET /plugins/webhook/connections', 'GET /projects/{projectName}', 'GET /blueprints/{id}')
+    },
+    onError: ({ message }) => notifications.show({ color: 'red', title: 'The webhook was not created', message }),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    create.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="actions" style={{ alignItems: 'flex-end' }}>
+      <TextInput
+        label="New webhook"
+        placeholder={`${name} deployments`}
+        value={title}
+        onChange={({ currentTarget }) => setTitle(currentTarget.value)}
+        maxLength={100}
+        required
+        w={320}
+        maw="100%"
+      />
+      <Button type="submit" loading={create.isPending} disabled={title.trim() === ''}>
+        Create webhook
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,63 @@
+/** How far one is: read from what is there, so that the way can be left at any step and gone on with, by anybody. */
+import { useQuery } from '@tanstack/react-query'
+import { question } from '../api/queries.ts'
+import type { Source } from '../api/sources.ts'
+import { type ConnectionOverview, type ListedScope, useScopes } from '../sources/asked.ts'
+import { STEPS, type StartView, type Step } from './places.ts'
+
+export interface Way {
+  readonly step: Step
+  readonly done: ReadonlySet<Step>
+  readonly sources: readonly Source[]
+  readonly connections: readonly ConnectionOverview[]
+  /** The one that the way is about. */
+  readonly connection: ConnectionOverview | undefined
+  readonly source: Source | undefined
+  readonly scopes: readonly ListedScope[]
+  readonly project: string | undefined
+}
+
+const EVERY_MS = 60_000
+
+export function useWay(view: StartView) {
+  const sources = useQuery({ ...question('GET /v1/sources'), staleTime: Number.POSITIVE_INFINITY })
+  const connections = useQuery({ ...question('GET /v1/connections'), staleTime: EVERY_MS })
+  const connection = connectionOf(view, connections.data ?? [])
+  const scopes = useScopes(connection?.plugin ?? '', connection?.id ?? 0, '', connection !== undefined)
+  const isKnown = connection === undefined || scopes.data !== undefined
+  const way =
+    sources.data && connections.data && isKnown
+      ? wayOf(view, sources.data, connections.data, connection, scopes.data ?? [])
+      : undefined
+  const failed = [sources, connections, scopes].find(({ isError, data }) => isError && data === undefined)
+  return { way, failed }
+}
+
+/** The one in the address, or the newest. */
+function connectionOf({ plugin, connection }: StartView, all: readonly ConnectionOverview[]) {
+  if (connection !== undefined) return all.find((each) => each.plugin === plugin && each.id === connection)
+  return all.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))[0]
+}
+
+function wayOf(
+  view: StartView,
+  sources: readonly Source[],
+  connections: readonly ConnectionOverview[],
+  connection: ConnectionOverview | undefined,
+  scopes: readonly ListedScope[],
+): Way {
+  const source = sources.find(({ plugin }) => plugin === connection?.plugin)
+  const project = view.project ?? scopes.flatMap(({ usedBy }) => usedBy)[0]
+  const hasRules = scopes.some(({ scopeConfigId }) => scopeConfigId !== null)
+  const done = new Set<Step>([
+    ...(connection ? (['connect'] as const) : []),
+    ...(scopes.length > 0 ? (['choose'] as const) : []),
+    ...(hasRules || project !== undefined ? (['rules'] as const) : []),
+    ...(project === undefined ? [] : (['project'] as const)),
+  ])
+  const next = STEPS.find((step) => !done.has(step)) ?? 'numbers'
+  const wanted = view.step ?? next
+  // No step can be taken before the one that it builds on.
+  const step = STEPS.indexOf(wanted) > STEPS.indexOf(next) ? next : wanted
+  return { step, done, sources, connections, connection, source, scopes, project }
+}
