@@ -72,13 +72,14 @@ describeClient('projects', (client) => {
     const button = page
       .getByRole('article', { name: 'What is not counted' })
       .getByRole('link', { name: 'Map production' })
-    const rules = `/sources/github/${made.connectionId}/rules/${made.scopeConfigId}`
+    const rules = `/sources/github/${made.connectionId}/rules/${made.scopeConfigId}?project=unmapped`
     expect(await button.getAttribute('href')).toBe(rules)
     await page.getByRole('link', { name: 'Explain deployment frequency' }).click()
     const drawer = page.getByRole('dialog')
     await drawer.getByText('No value').waitFor()
     await drawer.getByText('If that environment is production, map it by a rule.').waitFor()
-    expect(await drawer.getByRole('link', { name: 'Map production' }).getAttribute('href')).toBe(rules)
+    await drawer.getByRole('link', { name: 'Map production' }).click()
+    await page.getByRole('heading', { level: 1, name: 'unmapped rules' }).waitFor()
   })
 
   it('keep what two people change, and say what goes when one is deleted', async () => {

@@ -25,7 +25,7 @@ export function PlanPreview({ isOpen, onClose, blueprintId, draft }: PlanPreview
       onClose={onClose}
       position="right"
       size="lg"
-      title={<b>What a run would do</b>}
+      title="What a run would do"
       overlayProps={{ backgroundOpacity: 0.25 }}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >

@@ -29,7 +29,7 @@ export function NewProject({ isOpen, onClose }: NewProjectProps) {
       opened={isOpen}
       onClose={onClose}
       position="right"
-      title={<b>New project</b>}
+      title="New project"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {isOpen && <Form />}

@@ -206,7 +206,7 @@ function Key({ metric, title, project }: KeyProps) {
                 ))}
               </div>
               <Grade explained={data} />
-              <p className="small quiet">{SENTENCES[metric](data.counted)}</p>
+              <p className="small quiet">{SENTENCES[metric](data.counted, data.value)}</p>
             </>
           )
         }
@@ -215,12 +215,13 @@ function Key({ metric, title, project }: KeyProps) {
   )
 }
 
-const SENTENCES: Readonly<Record<KeyProps['metric'], (amount: number) => string>> = {
+const SENTENCES: Readonly<Record<KeyProps['metric'], (amount: number, value: number) => string>> = {
   'change-lead-time': (amount) =>
     `Half of ${counted(amount, 'pull request')} were in production within this time of their first commit.`,
   'deployment-frequency': (amount) =>
     `In half of the weeks something went into production on at least so many days; ${counted(amount, 'deployment')} in all.`,
-  'change-failure-rate': (amount) => `So many of ${counted(amount, 'deployment')} were followed by an incident.`,
+  'change-failure-rate': (amount, value) =>
+    `${count(Math.round(value * amount))} of ${counted(amount, 'deployment')} led to an incident.`,
   'failed-deployment-recovery-time': (amount) => `Half of ${counted(amount, 'incident')} were over within this time.`,
 }
 
@@ -250,7 +251,7 @@ function WhyNot({ explained, project }: { readonly explained: Explained; readonl
           </>
         ) : most && total > 0 ? (
           <p>
-            {count(total)} were seen, none of which counts: {most.meaning}. {most.remedy}
+            {count(total)} were seen, none of which counts: {most.meaning} {most.remedy}
           </p>
         ) : (
           <p>Nothing was collected that it could be made of.</p>

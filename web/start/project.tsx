@@ -125,7 +125,7 @@ export function ProjectStep({ way: { connections, sources }, onAnother, onDone }
           value={draft.months}
           onChange={(months) => months && setDraft({ ...draft, months })}
           allowDeselect={false}
-          maw={240}
+          maw={360}
         />
         <div>
           <Button type="submit" loading={create.isPending} disabled={taken.length === 0}>
