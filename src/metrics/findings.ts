@@ -42,6 +42,9 @@ async function countOf({ kysely }: Database, what: Sql, from: Sql): Promise<numb
 /** For a pattern that stands for exactly this name. */
 const pattern = (name: string) => `(?i)^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
+/** Names that nobody gives to production. */
+const isPlainlyElsewhere = (name: string) => /(^|[^a-z])(stag|test|dev|qa|uat|preview|review|sandbox)/i.test(name)
+
 const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter) => Promise<Finding[]>>> = {
   async deployments(database, filter) {
     const { from, where } = deploymentCommitsOf(filter)
@@ -54,6 +57,10 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     const places = await frequent(database, place, id, elsewhere)
     const successful = await countOf(database, id, sql`${from} where ${where} and c.result = 'SUCCESS'`)
     const names = await frequent(database, sql`c.name`, id, sql`${elsewhere} and ${place} = ''`, 3)
+    const right = await countOf(database, id, sql`${from} where ${where} and c.environment = ${word}`)
+    // Where production is known, staging is no question.
+    const isQuestion = ({ name }: Seen) =>
+      right === 0 || !(name ? isPlainlyElsewhere(name) : names.every((each) => isPlainlyElsewhere(each.name)))
     return [
       ...(successful === 0
         ? [
@@ -64,7 +71,7 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
             },
           ]
         : []),
-      ...places.map(({ name, count }) =>
+      ...places.filter(isQuestion).map(({ name, count }) =>
         name
           ? {
               seen: `${counted(count, 'deployment')} went to ${quoted(name)}, which no rule maps to ${word}.`,
