@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core'
 import { startLiveServer } from '../tests/api/support/live-server.ts'
 import { openBrowser } from '../tests/web/support/browser.ts'
 import { fill } from '../tests/web/support/filled.ts'
-import { addressOf, placesOfPages } from '../tests/web/support/pages.ts'
+import { addressOf, placesOfPages, settled } from '../tests/web/support/pages.ts'
 import { ensureWebBuilt } from './build-web.mjs'
 
 const SIZES = [
@@ -27,9 +27,7 @@ async function shoot(browser: Browser, address: (path: string) => string): Promi
       const page = await context.newPage()
       for (const path of placesOfPages) {
         await page.goto(address(path))
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
-        await page.waitForLoadState('networkidle').catch(() => {})
+        await settled(page)
         await page.screenshot({ path: join(folder, `${fileOf(path)}.${viewport.width}.${colorScheme}.png`) })
       }
       await context.close()

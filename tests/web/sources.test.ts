@@ -244,7 +244,7 @@ describeClient('connections', (client) => {
     await dialog.getByText('1 of them are collected by shop').waitFor()
     await button(dialog, 'Remove 3 repositories').click()
     await dialog.getByText('1 repository could not be removed; 2 are gone').waitFor()
-    await button(dialog, 'Close').click()
+    await button(dialog, 'Done').click()
     await page.getByLabel('acme/api').waitFor()
     expect(await page.getByLabel('acme/web').count()).toBe(0)
 

@@ -109,9 +109,9 @@ describeClient('the guided start', (client) => {
       await page.getByRole('heading', { level: 1, name: 'The first numbers of Board' }).waitFor({ timeout: 120_000 })
       const lead = page.getByRole('article', { name: 'Lead time for changes' })
       await lead.getByText('No number yet').waitFor()
-      await lead.getByText(/No pull requests were collected/).waitFor()
-      await lead.getByRole('link', { name: 'Change the rules' }).click()
-      await heading(page, 'What counts as what?')
+      await lead.getByText(/were collected/).waitFor()
+      await lead.getByRole('link', { name: 'Change what is collected' }).click()
+      await heading(page, 'Board')
     } finally {
       await jira.stop()
     }

@@ -1,11 +1,12 @@
-import { Button, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
 import { queries, question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
+import { AskFirst } from '../parts/ask-first.tsx'
 import { Asked, Page } from '../parts/parts.tsx'
 import { Collect } from '../projects/collect.tsx'
 import { Stored } from './blueprint.tsx'
@@ -61,41 +62,28 @@ export function BlueprintPage() {
 function Delete({ id, name }: { readonly id: number; readonly name: string }) {
   const [isAsking, setAsking] = useState(false)
   const navigate = useNavigate()
-  const remove = useMutation({
-    mutationFn: () => ask('DELETE /blueprints/{id}', { path: { id } }),
-    onSuccess: async () => {
-      await navigate({ to: '/blueprints' })
-      queries.removeQueries({ queryKey: ['GET /blueprints/{id}', { path: { id } }] })
-      await refreshBlueprints()
-      notifications.show({ title: 'Deleted', message: `The blueprint ${name} is gone.` })
-    },
-  })
+  async function remove() {
+    await ask('DELETE /blueprints/{id}', { path: { id } })
+    await navigate({ to: '/blueprints' })
+    queries.removeQueries({ queryKey: ['GET /blueprints/{id}', { path: { id } }] })
+    await refreshBlueprints()
+    notifications.show({ title: 'Deleted', message: `The blueprint ${name} is gone.` })
+  }
   return (
     <>
       <Button variant="subtle" color="red" onClick={() => setAsking(true)}>
         Delete
       </Button>
-      <Modal opened={isAsking} onClose={() => setAsking(false)} title={`Delete ${name}?`} centered>
-        <p style={{ marginBottom: 8 }}>
-          <b>Goes:</b> the blueprint with its schedule and its plan.
-        </p>
-        <p style={{ marginBottom: 16 }}>
-          <b>Stays:</b> its project, if it has one, and everything that its runs collected.
-        </p>
-        {remove.error && (
-          <p className="bad" role="alert" style={{ marginBottom: 12 }}>
-            {remove.error.message}
+      {isAsking && (
+        <AskFirst title={`Delete ${name}?`} action="Delete blueprint" act={remove} onClose={() => setAsking(false)}>
+          <p style={{ marginBottom: 8 }}>
+            <b>Goes:</b> the blueprint with its schedule and its plan.
           </p>
-        )}
-        <div className="actions" style={{ justifyContent: 'flex-end' }}>
-          <Button variant="default" onClick={() => setAsking(false)}>
-            Keep it
-          </Button>
-          <Button color="red" loading={remove.isPending} onClick={() => remove.mutate()}>
-            Delete blueprint
-          </Button>
-        </div>
-      </Modal>
+          <p>
+            <b>Stays:</b> its project, if it has one, and everything that its runs collected.
+          </p>
+        </AskFirst>
+      )}
     </>
   )
 }

@@ -38,8 +38,8 @@ export function PlanEditor({ text, onText, isReadOnly }: PlanEditorProps) {
   }
   return (
     <section className="card" aria-label="Plan">
-      <div className="row" style={{ marginBottom: 12, alignItems: 'center', flexWrap: 'wrap' }}>
-        <div>
+      <div className="row" style={{ marginBottom: 12, alignItems: 'center' }}>
+        <div style={{ minWidth: 0 }}>
           <h2>Plan</h2>
           <p className="small quiet">
             A list of stages, each a list of tasks. Stages run one after another, tasks of a stage side by side.
@@ -48,7 +48,7 @@ export function PlanEditor({ text, onText, isReadOnly }: PlanEditorProps) {
         {!isReadOnly && (
           <Menu position="bottom-end" width={320}>
             <Menu.Target>
-              <Button variant="default" disabled={!stages && text.trim() !== ''}>
+              <Button variant="default" disabled={!stages && text.trim() !== ''} style={{ flexShrink: 0 }}>
                 Add a task
               </Button>
             </Menu.Target>

@@ -25,8 +25,9 @@ export function PlanPreview({ isOpen, onClose, blueprintId, draft }: PlanPreview
       onClose={onClose}
       position="right"
       size="lg"
-      title={<b>What a run would do</b>}
+      title="What a run would do"
       overlayProps={{ backgroundOpacity: 0.25 }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {isOpen &&
         (draft ? <OfDraft draft={draft} /> : blueprintId === undefined ? null : <OfStored blueprintId={blueprintId} />)}

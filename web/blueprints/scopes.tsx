@@ -205,14 +205,15 @@ function Choices({ all, scopeIds, isDisabled, onChange }: ChoicesProps) {
       </div>
       <VirtualList items={rows} label="Scopes" keyOf={({ id }) => id} rowHeight={LINE} height={320}>
         {(row) => (
-          <div className="line" title={row.name}>
-            <Checkbox
-              label={<bdi>{row.name}</bdi>}
+          <label className="line" title={row.name}>
+            <input
+              type="checkbox"
               checked={chosen.has(row.id)}
               disabled={isDisabled}
               onChange={({ currentTarget }) => set([row.id], currentTarget.checked)}
             />
-          </div>
+            <bdi className="cut">{row.name}</bdi>
+          </label>
         )}
       </VirtualList>
     </>

@@ -49,6 +49,7 @@ export function ScopeSelect({ place, onChange }: ScopeSelectProps) {
       placeholder="Find a repository, board or connection"
       data={(isListed ? scopes : [chosen, ...scopes]).map((scope) => ({ value: keyOf(scope), label: labelOf(scope) }))}
       value={chosen ? keyOf(chosen) : null}
+      searchValue={words}
       onSearchChange={setWords}
       onChange={(value) => {
         const scope = scopes.find((each) => keyOf(each) === value)

@@ -30,7 +30,7 @@ export function CureButton({ cure, project: { name }, places, months }: CureProp
   const tab = (word: string) => ({ path: pathOf`/projects/${name}`, search: { tab: word } })
   switch (cure.kind) {
     case 'rules':
-      return <Rules cure={cure} places={places} otherwise={tab('blueprint')} />
+      return <Rules cure={cure} project={name} places={places} otherwise={tab('blueprint')} />
     case 'policy':
       return (
         <ButtonTo size="compact-sm" at={tab('policies')}>
@@ -71,12 +71,13 @@ export function CureButton({ cure, project: { name }, places, months }: CureProp
 
 interface RulesProps {
   readonly cure: Cure
+  readonly project: string
   readonly places: readonly RulePlace[]
   readonly otherwise: Address
 }
 
 /** The scope configs in which the rule can be set; where nothing is collected there are none. */
-function Rules({ cure: { rules = [], name }, places, otherwise }: RulesProps) {
+function Rules({ cure: { rules = [], name }, project, places, otherwise }: RulesProps) {
   const fitting = places.filter((place) => place.rules.some((rule) => rules.includes(rule)))
   const does = name
     ? `Map ${name}`
@@ -96,7 +97,7 @@ function Rules({ cure: { rules = [], name }, places, otherwise }: RulesProps) {
           key={`${plugin} ${connectionId} ${scopeConfigId}`}
           size="compact-sm"
           maw="100%"
-          at={{ path: pathOf`/sources/${plugin}/${connectionId}/rules/${scopeConfigId ?? 'new'}` }}
+          at={{ path: pathOf`/sources/${plugin}/${connectionId}/rules/${scopeConfigId ?? 'new'}`, search: { project } }}
           title={`${title}, ${connection}: ${scopeConfig ?? 'assumed rules'}`}
         >
           {does}

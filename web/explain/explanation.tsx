@@ -31,8 +31,9 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
       onClose={onClose}
       position="right"
       size="lg"
-      title={<b>{described?.title ?? 'Explain'}</b>}
+      title={described?.title ?? 'Explain'}
       overlayProps={{ backgroundOpacity: 0.25 }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {metric && (
         <>

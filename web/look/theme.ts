@@ -28,14 +28,14 @@ const red: MantineColorsTuple = [
   '#671a15',
 ]
 
-/** The slate of dark pages, from their text to their ground. */
+/** Slate instead of grey: text, borders, inputs and grounds of dark pages. */
 const dark: MantineColorsTuple = [
   '#e8eef0',
   '#c3d0d4',
   '#9db0b6',
   '#84979d',
   '#30404a',
-  '#26333a',
+  '#22303a',
   '#172026',
   '#10181c',
   '#0b1114',

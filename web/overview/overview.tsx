@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
-import { Asked, Band, Moment, Page, State } from '../parts/parts.tsx'
+import { Asked, Band, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
 import { quantity } from '../parts/words.ts'
 import { Attention } from './attention.tsx'
 
@@ -108,7 +108,9 @@ function Tile({ project: { name, lastRun, keys, why } }: { readonly project: Ove
       {why ? (
         <div>
           <p className="quiet clamp" title={why}>
-            No numbers: {why}
+            {lastRun && isUnfinished(lastRun.status)
+              ? 'No numbers yet: they come with the run that goes on.'
+              : `No numbers: ${why}`}
           </p>
           <Link to="/projects/$name" params={{ name }} className="small">
             Look into it

@@ -133,11 +133,7 @@ function Drawing({ width, period, points, before, deployments }: DrawingProps) {
         ),
       )}
       {last && last.value !== null && (
-        <text
-          x={x(Date.parse(last.start)) + 10}
-          y={y(last.value) + 4}
-          style={{ fill: 'var(--accent)', fontWeight: 600 }}
-        >
+        <text x={right + 8} y={y(last.value) + 4} style={{ fill: 'var(--accent)', fontWeight: 600 }}>
           {duration(last.value)}
         </text>
       )}

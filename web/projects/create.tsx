@@ -25,7 +25,13 @@ interface NewProjectProps {
 
 export function NewProject({ isOpen, onClose }: NewProjectProps) {
   return (
-    <Drawer opened={isOpen} onClose={onClose} position="right" title={<b>New project</b>}>
+    <Drawer
+      opened={isOpen}
+      onClose={onClose}
+      position="right"
+      title="New project"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
       {isOpen && <Form />}
     </Drawer>
   )

@@ -18,11 +18,12 @@ interface FourKeysProps {
 export function FourKeys({ project, months }: FourKeysProps) {
   const { name, blueprint } = project
   const { now, before } = useKeys(name, months)
+  const isBare = blueprint?.mode === 'NORMAL' && blueprint.connections.length === 0
   const of = (answer: typeof now, metric: string) =>
     answer.data?.projects[0]?.keys.find((each) => each.metric === metric)
   return (
     <>
-      <FirstThing project={project} />
+      {isBare && <FirstThing project={name} />}
       <section className="keys">
         {KEYS.map((about) => (
           <KeyCard
@@ -36,29 +37,28 @@ export function FourKeys({ project, months }: FourKeysProps) {
           />
         ))}
       </section>
-      <section className="beside" style={{ marginBottom: 16 }}>
-        <Course project={name} months={months} />
-        <LeftOut project={project} months={months} />
-      </section>
+      {!isBare && (
+        <section className="beside" style={{ marginBottom: 16 }}>
+          <Course project={name} months={months} />
+          <LeftOut project={project} months={months} />
+        </section>
+      )}
       {blueprint && <LastRun blueprintId={blueprint.id} />}
     </>
   )
 }
 
 /** What has to be done before there can be numbers. */
-function FirstThing({ project: { name, blueprint } }: { readonly project: Project }) {
-  if (blueprint && (blueprint.connections.length > 0 || blueprint.mode === 'ADVANCED')) return null
-  return (
-    <div className="notice">
-      <span>
-        <b>Nothing belongs to this project yet.</b> Choose its repositories, boards and builds; then collect.
-      </span>
-      <ButtonTo at={{ path: pathOf`/projects/${name}`, search: { tab: 'blueprint' } }}>
-        Choose what is collected
-      </ButtonTo>
-    </div>
-  )
-}
+const FirstThing = ({ project }: { readonly project: string }) => (
+  <div className="notice">
+    <span>
+      <b>Nothing belongs to this project yet.</b> Choose its repositories, boards and builds; then collect.
+    </span>
+    <ButtonTo at={{ path: pathOf`/projects/${project}`, search: { tab: 'blueprint' } }}>
+      Choose what is collected
+    </ButtonTo>
+  </div>
+)
 
 const MOST = 6
 

@@ -1,5 +1,7 @@
+import { Skeleton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AnswerTo } from '../api/ask.ts'
+import { Late } from '../parts/late.tsx'
 import { Band } from '../parts/parts.tsx'
 import { count, counted, quantity } from '../parts/words.ts'
 import { bandOf, changeOf, isEmpty, type KEYS, type Key, useExplained } from './keys.ts'
@@ -34,7 +36,14 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
         </Link>
       </header>
       {!now ? (
-        <p className={failure ? 'small bad' : 'value'}>{failure?.message ?? ' '}</p>
+        failure ? (
+          <p className="small bad">{failure.message}</p>
+        ) : (
+          <Late>
+            <Skeleton height={44} width="60%" mb={12} />
+            <Skeleton height={64} />
+          </Late>
+        )
       ) : now.value === null || isEmpty(now) ? (
         <p className="quiet" style={{ flex: 1 }}>
           {explained.data ? whyNothing(explained.data) : ' '}

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -88,12 +88,13 @@ function Controls({ find, sort, count }: { readonly find: string; readonly sort:
   }, 200)
   return (
     <div className="row" style={{ marginBottom: 16, flexWrap: 'wrap', alignItems: 'center' }}>
-      <div className="actions">
+      <div className="actions" style={{ flexWrap: 'nowrap', flexShrink: 1, minWidth: 0 }}>
         <TextInput
           placeholder="Find a project"
           aria-label="Find a project"
           value={words}
           maxLength={100}
+          style={{ minWidth: 0 }}
           onChange={({ currentTarget: { value } }) => {
             setWords(value)
             look(value)
@@ -177,7 +178,7 @@ function Rows({ pages, more }: RowsProps) {
       <table className="plain projects">
         <thead>
           <tr>
-            <th>Project</th>
+            <th style={{ minWidth: 200 }}>Project</th>
             {KEYS.map(({ name, title }) => (
               <th key={name}>{title}</th>
             ))}
@@ -281,7 +282,7 @@ interface FigureProps {
 }
 
 function Figure({ project, metric, title, value: key, isLost }: FigureProps) {
-  if (!key) return <span className="small faint">{isLost ? 'not known' : ''}</span>
+  if (!key) return isLost ? <span className="small faint">not known</span> : <Skeleton height={14} width={88} />
   const band = bandOf(key)
   return (
     <Link

@@ -5,6 +5,7 @@ import type { AnswerTo } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
+import { Late } from '../parts/late.tsx'
 import { Band, Failure } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
 import { bandOf, isEmpty, KEYS, periods, valueText } from './keys.ts'
@@ -36,7 +37,12 @@ export function Policies({ project, months }: PoliciesProps) {
   const failed = answers.find(({ isError }) => isError)
   if (failed?.error) return <Failure error={failed.error} again={() => void failed.refetch()} />
   const compared = answers.flatMap(({ data }) => (data ? [data as Compared] : []))
-  if (compared.length < KEYS.length) return <p className="quiet">Each policy is calculated; this may take a moment…</p>
+  if (compared.length < KEYS.length)
+    return (
+      <Late>
+        <p className="quiet">Each policy is calculated; this may take a moment.</p>
+      </Late>
+    )
   return <Table project={project} compared={compared} />
 }
 

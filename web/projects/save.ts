@@ -2,7 +2,7 @@ import { notifications } from '@mantine/notifications'
 import { useEffect, useRef } from 'react'
 import { ask } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
-import { refresh } from '../api/queries.ts'
+import { queries, refresh } from '../api/queries.ts'
 import { useSave } from '../parts/conflict.tsx'
 
 const LABELS = { name: 'Name', description: 'Description', metrics: 'Metrics and policy' }
@@ -19,11 +19,19 @@ export const refreshProjects = () =>
     'GET /v1/metrics/{metric}/series',
   )
 
+/** First away from a name that is gone: nobody may ask for it again. */
+export async function leaving(before: string, after: string | undefined, go: () => unknown): Promise<void> {
+  await go()
+  if (before !== after)
+    queries.removeQueries({ queryKey: ['GET /projects/{projectName}', { path: { projectName: before } }] })
+  await refreshProjects()
+}
+
 /** Changes a project; `failed` is the title of a message about what was refused. */
 export function useSaveProject(
   project: Project,
   failed: string,
-  onSaved: (saved: Project) => void = () => {},
+  onSaved: (saved: Project) => unknown = () => {},
   onTheirs: (current: Project) => void = () => {},
 ) {
   // Undo is clicked long after the page drew it: it goes on from what is saved by then.
@@ -49,9 +57,9 @@ export function useSaveProject(
         throw error
       }) as Promise<Project>,
     onSaved: (saved) => {
+      const { name: before } = latest.current
       latest.current = saved
-      void refreshProjects()
-      onSaved(saved)
+      void leaving(before, saved.name, () => onSaved(saved))
     },
     onTheirs: (current) => {
       void refreshProjects()

@@ -1,14 +1,15 @@
-import { Button, Modal, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Switch, Textarea, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
-import { queries, question } from '../api/queries.ts'
+import { question } from '../api/queries.ts'
+import { AskFirst } from '../parts/ask-first.tsx'
 import { counted } from '../parts/words.ts'
 import { useFreeName } from './create.tsx'
-import { refreshProjects, useSaveProject } from './save.ts'
+import { leaving, useSaveProject } from './save.ts'
 
 export function Settings({ project }: { readonly project: Project }) {
   return (
@@ -31,7 +32,7 @@ function Name({ project }: { readonly project: Project }) {
     (saved) => {
       notifications.show({ title: 'Saved', message: saved.name })
       if (saved.name !== project.name)
-        void navigate({ to: '/projects/$name', params: { name: saved.name }, search: { tab: 'settings' } })
+        return navigate({ to: '/projects/$name', params: { name: saved.name }, search: { tab: 'settings' } })
     },
     (current) => {
       setName(current.name)
@@ -159,51 +160,32 @@ function LinkerPattern({ pattern, isSaving, onSave }: LinkerPatternProps) {
 function Delete({ project: { name, blueprint } }: { readonly project: Project }) {
   const [isAsking, setAsking] = useState(false)
   const navigate = useNavigate()
-  const remove = useMutation({
-    mutationFn: () => ask('DELETE /projects/{projectName}', { path: { projectName: name } }),
-    onSuccess: async () => {
-      await navigate({ to: '/projects' })
-      queries.removeQueries({ queryKey: ['GET /projects/{projectName}', { path: { projectName: name } }] })
-      await refreshProjects()
-      notifications.show({
-        title: 'Deleted',
-        message: `The project ${name} is gone; what was collected is still there.`,
-      })
-    },
-  })
   const scopes = blueprint?.connections.reduce((sum, each) => sum + each.scopes.length, 0) ?? 0
+  async function remove() {
+    await ask('DELETE /projects/{projectName}', { path: { projectName: name } })
+    await leaving(name, undefined, () => navigate({ to: '/projects' }))
+    notifications.show({ title: 'Deleted', message: `The project ${name} is gone; what was collected is still there.` })
+  }
   return (
     <section className="card">
       <h2 style={{ marginBottom: 4 }}>Delete this project</h2>
       <p className="quiet" style={{ marginBottom: 12, maxWidth: 640 }}>
-        The project goes, with its blueprint, its schedule and its calculated numbers. Its {counted(scopes, 'scope')}{' '}
-        and everything collected for them stay, and so do the connections.
+        It goes with its blueprint and its numbers; what was collected stays.
       </p>
-      <Button variant="default" color="red" onClick={() => setAsking(true)}>
+      <Button variant="default" onClick={() => setAsking(true)}>
         Delete project
       </Button>
-      <Modal opened={isAsking} onClose={() => setAsking(false)} title={`Delete ${name}?`} centered>
-        <p style={{ marginBottom: 8 }}>
-          <b>Goes:</b> the project, its blueprint and schedule, its four keys.
-        </p>
-        <p style={{ marginBottom: 16 }}>
-          <b>Stays:</b> {counted(scopes, 'scope')} with all collected data, connections, rules and past runs. A new
-          project of the same scopes has the same numbers after one run.
-        </p>
-        {remove.error && (
-          <p className="bad" role="alert" style={{ marginBottom: 12 }}>
-            {remove.error.message}
+      {isAsking && (
+        <AskFirst title={`Delete ${name}?`} action="Delete project" act={remove} onClose={() => setAsking(false)}>
+          <p style={{ marginBottom: 8 }}>
+            <b>Goes:</b> the project, its blueprint and schedule, its four keys.
           </p>
-        )}
-        <div className="actions" style={{ justifyContent: 'flex-end' }}>
-          <Button variant="default" onClick={() => setAsking(false)}>
-            Keep it
-          </Button>
-          <Button color="red" loading={remove.isPending} onClick={() => remove.mutate()}>
-            Delete project
-          </Button>
-        </div>
-      </Modal>
+          <p>
+            <b>Stays:</b> {counted(scopes, 'scope')} with all collected data, connections, rules and past runs. A new
+            project of the same scopes has the same numbers after one run.
+          </p>
+        </AskFirst>
+      )}
     </section>
   )
 }

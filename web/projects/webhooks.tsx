@@ -1,109 +1,93 @@
-import { Button, CopyButton, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { type AnswerTo, ask } from '../api/ask.ts'
+import { ask } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
-import { LinkTo } from '../parts/anywhere.tsx'
 import { Asked } from '../parts/parts.tsx'
-
-type Webhook = AnswerTo<'GET /plugins/webhook/connections'>[number]
+import { Commands } from '../webhooks/commands.tsx'
+import { keepKey, useFreshKey } from '../webhooks/fresh-keys.ts'
+import type { Webhook } from '../webhooks/webhook.tsx'
 
 /** The feeds of this project: deployments and incidents that tools report by themselves. */
 export function Webhooks({ project }: { readonly project: Project }) {
   const all = useQuery(question('GET /plugins/webhook/connections'))
   const isAdmin = useMay('admin')
+  const [chosen, setChosen] = useState<number>()
   const { blueprint } = project
   const own = new Set(
     blueprint?.connections.filter(({ pluginName }) => pluginName === 'webhook').map((each) => each.connectionId),
   )
-  const [made, setMade] = useState<Webhook>()
   return (
     <div className="stack">
       <p className="quiet" style={{ maxWidth: 720 }}>
-        Tools that Weir does not ask can report deployments, incidents and pull requests themselves, as they happen.{' '}
-        <LinkTo at={{ path: '/webhooks' }}>All webhooks and their deliveries</LinkTo>
+        Tools that Weir does not ask can report deployments, incidents and pull requests themselves, as they happen.
       </p>
       <Asked of={all}>
         {(webhooks) => {
           const shown = webhooks.filter(({ id }) => own.has(id))
-          if (shown.length === 0)
-            return (
-              <section className="card">
-                <h2 style={{ marginBottom: 4 }}>No webhook reports to this project</h2>
-                <p className="quiet">Create one, and put the command that appears here into the job that deploys.</p>
-              </section>
-            )
-          return shown.map((webhook) => (
-            <Card
-              key={webhook.id}
-              webhook={webhook}
-              apiKey={made?.id === webhook.id ? made.apiKey?.apiKey : undefined}
-            />
-          ))
+          const open = shown.find(({ id }) => id === chosen) ?? shown[0]
+          return open ? (
+            <>
+              <List webhooks={shown} open={open.id} onOpen={setChosen} />
+              <Sending webhook={open} />
+            </>
+          ) : (
+            <section className="card">
+              <h2 style={{ marginBottom: 4 }}>No webhook reports to this project</h2>
+              <p className="quiet">Create one, and put the command that appears here into the job that deploys.</p>
+            </section>
+          )
         }}
       </Asked>
-      {isAdmin && blueprint?.mode === 'NORMAL' && <Create project={project} onMade={setMade} />}
+      {isAdmin && blueprint?.mode === 'NORMAL' && <Create project={project} onMade={setChosen} />}
     </div>
   )
 }
 
-/** To be run where the deployed commit is checked out. */
-const commandOf = (path: string, key: string) => `NOW=$(date -u +%FT%TZ)
-curl ${location.origin}${path} \\
-  -H 'Authorization: Bearer ${key}' \\
-  --json '{
-    "id": "'$(git rev-parse HEAD)'",
-    "startedDate": "'$NOW'",
-    "finishedDate": "'$NOW'",
-    "deploymentCommits": [{
-      "repoUrl": "'$(git remote get-url origin)'",
-      "commitSha": "'$(git rev-parse HEAD)'",
-      "startedDate": "'$NOW'",
-      "finishedDate": "'$NOW'"
-    }]
-  }'`
+interface ListProps {
+  readonly webhooks: readonly Webhook[]
+  readonly open: number
+  readonly onOpen: (id: number) => void
+}
 
-function Card({ webhook, apiKey }: { readonly webhook: Webhook; readonly apiKey: string | undefined }) {
-  const command = commandOf(String(webhook.postPipelineDeployTaskEndpoint), apiKey ?? 'YOUR_KEY')
-  return (
-    <section className="card" aria-label={webhook.name}>
-      <div className="row" style={{ marginBottom: 8 }}>
-        <h2 className="cut" title={webhook.name}>
-          {webhook.name}
-        </h2>
-        <CopyButton value={command}>
-          {({ copied, copy }) => (
-            <Button size="compact-sm" variant="default" onClick={copy}>
-              {copied ? 'Copied' : 'Copy command'}
-            </Button>
-          )}
-        </CopyButton>
+const List = ({ webhooks, open, onOpen }: ListProps) => (
+  <section className="card" style={{ padding: '8px 10px' }}>
+    {webhooks.map(({ id, name }) => (
+      <div key={id} className="row" style={{ alignItems: 'center' }}>
+        <button type="button" className="choice" aria-pressed={id === open} onClick={() => onOpen(id)}>
+          <bdi className="cut">{name}</bdi>
+        </button>
+        <Link to="/sources/webhooks/$id" params={{ id: String(id) }} className="small" style={{ whiteSpace: 'nowrap' }}>
+          Key and deliveries
+        </Link>
       </div>
-      {apiKey ? (
-        <p className="notice">
+    ))}
+  </section>
+)
+
+function Sending({ webhook }: { readonly webhook: Webhook }) {
+  const secret = useFreshKey(webhook.id)
+  return (
+    <>
+      {secret && (
+        <div className="notice">
           <span>
             <b>The key in this command is shown once.</b> Copy it now; it can be replaced later, not shown again.
           </span>
-        </p>
-      ) : (
-        <p className="small quiet" style={{ marginBottom: 8 }}>
-          Reports a deployment. Its key was shown when it was created; a new one can be made among the webhooks.
-        </p>
+        </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
-      <section className="code" aria-label={`Command of ${webhook.name}`} tabIndex={0}>
-        <pre>{command}</pre>
-      </section>
-    </section>
+      <Commands key={webhook.id} webhook={webhook} secret={secret} />
+    </>
   )
 }
 
 interface CreateProps {
   readonly project: Project
-  readonly onMade: (webhook: Webhook) => void
+  readonly onMade: (id: number) => void
 }
 
 function Create({ project: { name, blueprint }, onMade }: CreateProps) {
@@ -111,14 +95,16 @@ function Create({ project: { name, blueprint }, onMade }: CreateProps) {
   const create = useMutation({
     mutationFn: async () => {
       const webhook = await ask('POST /plugins/webhook/connections', { body: { name: title.trim() } })
+      keepKey(webhook.id, webhook.apiKey?.apiKey)
       if (blueprint) {
-        const connections = [...blueprint.connections, { pluginName: 'webhook', connectionId: webhook.id, scopes: [] }]
+        const added = { pluginName: 'webhook', connectionId: webhook.id, scopes: [] }
+        const connections = [...blueprint.connections, added]
         await ask('PATCH /blueprints/{id}', { path: { id: blueprint.id }, body: { connections } })
       }
       return webhook
     },
-    onSuccess: async (webhook) => {
-      onMade(webhook as Webhook)
+    onSuccess: async ({ id }) => {
+      onMade(id)
       setTitle('')
       await refresh('GET /plugins/webhook/connections', 'GET /projects/{projectName}', 'GET /blueprints/{id}')
     },
@@ -138,6 +124,7 @@ function Create({ project: { name, blueprint }, onMade }: CreateProps) {
         maxLength={100}
         required
         w={320}
+        maw="100%"
       />
       <Button type="submit" loading={create.isPending} disabled={title.trim() === ''}>
         Create webhook

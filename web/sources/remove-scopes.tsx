@@ -116,7 +116,7 @@ export function RemoveScopes({ source, connectionId, scopes, onClose }: RemoveSc
         )}
         <div className="actions" style={{ justifyContent: 'flex-end' }}>
           <Button variant="default" onClick={() => onClose(refusals.length > 0)}>
-            {refusals.length > 0 ? 'Close' : 'Keep'}
+            {refusals.length > 0 ? 'Done' : 'Keep'}
           </Button>
           {refusals.length === 0 && (
             <Button color="red" loading={removal.isPending} onClick={() => removal.mutate()}>

@@ -172,5 +172,7 @@ function ScopeRow({ scope: { name, scopeConfigName, collectedAt, usedBy }, isTic
 }
 
 const RulesLink = ({ plugin, connectionId }: { readonly plugin: string; readonly connectionId: number }) => (
-  <Link to={`/sources/${encodeURIComponent(plugin)}/${connectionId}/rules` as '/sources'}>Rules</Link>
+  <Link to="/sources/$plugin/$id/rules" params={{ plugin, id: String(connectionId) }}>
+    Rules
+  </Link>
 )

@@ -4,22 +4,21 @@ import { Link } from '@tanstack/react-router'
 import { type AnswerTo, ask } from '../api/ask.ts'
 import type { Pipeline, Task } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
+import { CureButton, Marked } from '../explain/cure.tsx'
 import { Asked, Band, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
 import { count, counted, quantity } from '../parts/words.ts'
-import { KEYS, periods } from '../projects/keys.ts'
-import type { StartView } from './places.ts'
+import { KEYS, useExplained } from '../projects/keys.ts'
+import { useRun } from '../runs/live.ts'
 
 const EVERY_MS = 1_500
 const MONTHS = 6
 
 interface NumbersStepProps {
   readonly project: string
-  /** Where the rules are, for numbers that have no value. */
-  readonly rules: StartView
 }
 
 /** The run as it goes, and then what it was for. */
-export function NumbersStep({ project: name, rules }: NumbersStepProps) {
+export function NumbersStep({ project: name }: NumbersStepProps) {
   const project = useQuery(question('GET /projects/{projectName}', { path: { projectName: name } }))
   const blueprintId = project.data?.blueprint?.id
   const runs = useQuery({
@@ -53,7 +52,7 @@ export function NumbersStep({ project: name, rules }: NumbersStepProps) {
               run === undefined ? (
                 <NotBegun blueprintId={blueprintId ?? 0} />
               ) : isDone ? (
-                <Numbers project={name} rules={rules} run={run} />
+                <Numbers project={name} run={run} />
               ) : (
                 <Going run={run} />
               )
@@ -89,13 +88,10 @@ function aboutOf({ plugin, options }: Task): string {
   return about === undefined ? plugin : `${about} · ${plugin}`
 }
 
-function Going({ run }: { readonly run: Pipeline }) {
-  const { id, status, finishedTasks, totalTasks, message } = run
+function Going({ run: { id, ...known } }: { readonly run: Pipeline }) {
+  const { run, tasks } = useRun(id)
+  const { status, finishedTasks, totalTasks, message } = run.data ?? known
   const isGoing = isUnfinished(status)
-  const tasks = useQuery({
-    ...question('GET /pipelines/{id}/tasks', { path: { id } }),
-    refetchInterval: isGoing ? EVERY_MS : false,
-  })
   const again = useMutation({
     mutationFn: () => ask('POST /pipelines/{id}/rerun', { path: { id } }),
     onSuccess: () => refresh('GET /blueprints/{id}/pipelines', 'GET /pipelines', 'GET /pipelines/{id}/tasks'),
@@ -131,7 +127,7 @@ function Going({ run }: { readonly run: Pipeline }) {
           </Button>
         </div>
       )}
-      <ul className="choices small">
+      <ul className="ticks small">
         {(tasks.data?.tasks ?? []).toReversed().map((task) => (
           <li key={task.id} className="row">
             <span className="cut">
@@ -161,7 +157,7 @@ interface NumbersProps extends NumbersStepProps {
   readonly run: Pipeline
 }
 
-function Numbers({ project, rules, run }: NumbersProps) {
+function Numbers({ project, run }: NumbersProps) {
   return (
     <>
       {run.status === 'TASK_PARTIAL' && (
@@ -174,7 +170,7 @@ function Numbers({ project, rules, run }: NumbersProps) {
       )}
       <section className="keys">
         {KEYS.map(({ name, title }) => (
-          <Key key={name} metric={name} title={title} project={project} rules={rules} />
+          <Key key={name} metric={name} title={title} project={project} />
         ))}
       </section>
     </>
@@ -188,13 +184,8 @@ interface KeyProps extends NumbersStepProps {
   readonly title: string
 }
 
-function Key({ metric, title, project, rules }: KeyProps) {
-  const explained = useQuery(
-    question('GET /v1/metrics/{metric}/explanation', {
-      path: { metric },
-      query: { project, ...periods(MONTHS).current },
-    }),
-  )
+function Key({ metric, title, project }: KeyProps) {
+  const explained = useExplained(metric, project, MONTHS)
   const metrics = useQuery({ ...question('GET /v1/metrics'), staleTime: Number.POSITIVE_INFINITY })
   const { unit = '' } = metrics.data?.find(({ name }) => name === metric) ?? {}
   return (
@@ -203,7 +194,7 @@ function Key({ metric, title, project, rules }: KeyProps) {
       <Asked of={explained} lines={2}>
         {(data) =>
           data.value === null || data.counted === 0 ? (
-            <WhyNot explained={data} rules={rules} />
+            <WhyNot explained={data} project={project} />
           ) : (
             <>
               <div className="value number">
@@ -215,7 +206,7 @@ function Key({ metric, title, project, rules }: KeyProps) {
                 ))}
               </div>
               <Grade explained={data} />
-              <p className="small quiet">{SENTENCES[metric](data.counted)}</p>
+              <p className="small quiet">{SENTENCES[metric](data.counted, data.value)}</p>
             </>
           )
         }
@@ -224,12 +215,13 @@ function Key({ metric, title, project, rules }: KeyProps) {
   )
 }
 
-const SENTENCES: Readonly<Record<KeyProps['metric'], (amount: number) => string>> = {
+const SENTENCES: Readonly<Record<KeyProps['metric'], (amount: number, value: number) => string>> = {
   'change-lead-time': (amount) =>
     `Half of ${counted(amount, 'pull request')} were in production within this time of their first commit.`,
   'deployment-frequency': (amount) =>
     `In half of the weeks something went into production on at least so many days; ${counted(amount, 'deployment')} in all.`,
-  'change-failure-rate': (amount) => `So many of ${counted(amount, 'deployment')} were followed by an incident.`,
+  'change-failure-rate': (amount, value) =>
+    `${count(Math.round(value * amount))} of ${counted(amount, 'deployment')} led to an incident.`,
   'failed-deployment-recovery-time': (amount) => `Half of ${counted(amount, 'incident')} were over within this time.`,
 }
 
@@ -239,25 +231,32 @@ function Grade({ explained: { grades } }: { readonly explained: Explained }) {
 }
 
 /** Why there is no number, and what to do about it. */
-function WhyNot({ explained, rules }: { readonly explained: Explained; readonly rules: StartView }) {
-  const { findings, leftOut, total } = explained
+function WhyNot({ explained, project }: { readonly explained: Explained; readonly project: string }) {
+  const { findings, leftOut, total, places } = explained
   const [finding] = findings
   const [most] = leftOut.toSorted((one, other) => other.count - one.count)
   return (
     <>
       <p style={{ fontWeight: 500 }}>No number yet</p>
-      <p className="small quiet" style={{ overflowWrap: 'anywhere' }}>
-        {finding
-          ? `${finding.seen} ${finding.remedy}`
-          : most && total > 0
-            ? `${count(total)} were seen, none of which counts: ${most.meaning}`
-            : 'Nothing was collected that it could be made of.'}
-      </p>
-      <p className="small" style={{ marginTop: 'auto' }}>
-        <Link to="/start" search={rules}>
-          Change the rules
-        </Link>
-      </p>
+      <div className="small quiet stack" style={{ gap: 8, overflowWrap: 'anywhere' }}>
+        {finding ? (
+          <>
+            <p>
+              <Marked text={finding.seen} />
+            </p>
+            <p>
+              <Marked text={finding.remedy} />
+            </p>
+            <CureButton cure={finding.cure} project={{ name: project }} places={places} months={MONTHS} />
+          </>
+        ) : most && total > 0 ? (
+          <p>
+            {count(total)} were seen, none of which counts: {most.meaning} {most.remedy}
+          </p>
+        ) : (
+          <p>Nothing was collected that it could be made of.</p>
+        )}
+      </div>
     </>
   )
 }

@@ -76,7 +76,7 @@ export function ProjectStep({ way: { connections, sources }, onAnother, onDone }
       title="What does your team call it?"
       says="A project is what a team ships: its code, its issues, its deployments. It has the four keys."
     >
-      <form onSubmit={submit} className="card stack" style={{ maxWidth: 640, gap: 24 }}>
+      <form onSubmit={submit} noValidate className="card stack" style={{ maxWidth: 640, gap: 24 }}>
         <TextInput
           label="Name of the project"
           placeholder="Shop, Payments, Mobile app"
@@ -125,7 +125,7 @@ export function ProjectStep({ way: { connections, sources }, onAnother, onDone }
           value={draft.months}
           onChange={(months) => months && setDraft({ ...draft, months })}
           allowDeselect={false}
-          maw={240}
+          maw={360}
         />
         <div>
           <Button type="submit" loading={create.isPending} disabled={taken.length === 0}>

@@ -96,7 +96,7 @@ function Shown({ way, view, go }: ShownProps) {
         onDone={(name) => go({ ...own, step: 'numbers', project: name })}
       />
     )
-  return <NumbersStep project={project} rules={{ ...own, step: 'rules', project }} />
+  return <NumbersStep project={project} />
 }
 
 function Rail({ way: { step, done, source, connection, project } }: { readonly way: Way }) {
@@ -132,7 +132,7 @@ function Rail({ way: { step, done, source, connection, project } }: { readonly w
   }
   return (
     <nav aria-label="Steps">
-      <ol className="steps">{STEPS.map(item)}</ol>
+      <ol className="start-steps">{STEPS.map(item)}</ol>
     </nav>
   )
 }

@@ -26,6 +26,7 @@ interface Described {
 function describe(of: Switch, action: Known): Described {
   const { steps, target, current, dns } = planOf(of)
   const next = of.verifiedAt === null ? steps[of.step] : steps[of.step + 1]
+  const isDraft = of.state === 'draft'
   const there = target?.cluster ?? 'the target'
   const here = current?.cluster ?? 'the current cluster'
   const all: Readonly<Record<Known, Described>> = {
@@ -45,7 +46,9 @@ function describe(of: Switch, action: Known): Described {
     },
     rollback: {
       title: 'Roll back',
-      consequence: `Sends every request back to ${here} at once, whatever the gates say. It counts as a failed deployment.`,
+      consequence: isDraft
+        ? 'Nothing has moved yet: this only marks the draft as rolled back.'
+        : `Sends every request back to ${here} at once, whatever the gates say. It counts as a failed deployment.`,
     },
     dns: {
       title: 'Confirm DNS',
@@ -58,7 +61,9 @@ function describe(of: Switch, action: Known): Described {
     },
     abort: {
       title: 'Abort',
-      consequence: `Deletes what preparing made. Every request stays with ${here}; the journal stays.`,
+      consequence: isDraft
+        ? 'Closes the draft for good. Nothing was made yet; the journal stays.'
+        : `Deletes what preparing made. Every request stays with ${here}; the journal stays.`,
       isTyped: true,
     },
     approve: { title: 'Approve', consequence: 'Passes the approval gate of this step, in your name.' },

@@ -5,7 +5,7 @@ import { listScopes } from '../../pipelines/scope-lists.ts'
 import { sourceNamed } from '../../pipelines/sources.ts'
 import { understanding } from '../../plugin-kit/remote-scopes.ts'
 import type { Routes } from '../api.ts'
-import { answers, example, id, paging, REMOTE_FAILURES, time, timeOrNull } from '../contract/common.ts'
+import { answers, id, paging, REMOTE_FAILURES, time, timeOrNull } from '../contract/common.ts'
 import { body, bounded, flag, given, present } from '../contract/lenient.ts'
 import { patience, stopWith } from '../stream.ts'
 import { remoteEntry } from './remote-scopes.ts'
@@ -86,7 +86,7 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
           except: given(patterns),
           archived: given(flag),
           topic: given(bounded(100)),
-        }).meta(example({ scopes: ['acme/*'], except: ['acme/*-archive'] })),
+        }),
         response: answers(
           200,
           z.object({ count: z.int(), scopes: z.array(remoteEntry), unmatched: z.array(z.string()) }),

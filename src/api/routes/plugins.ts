@@ -138,7 +138,7 @@ export const pluginRoutes: Routes = (api, { plugins }) => {
       isAllWhenEmpty: z.boolean().optional(),
       isPreviewed: z.boolean().optional().meta({ description: 'Its effect can be told before it is saved.' }),
     })
-    .meta({ id: 'Field', description: 'A setting, as forms draw it.' })
+    .meta({ id: 'SettingField', description: 'A setting, as forms draw it.' })
   const form = z.object({
     plugin: z.string(),
     title: z.string(),

@@ -1,6 +1,7 @@
 /** Every page of the web client, from the places that its rooms declare: a new one is not forgotten. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import type { Filled } from './filled.ts'
 
 const web = join(import.meta.dirname, '../../../web')
@@ -51,3 +52,11 @@ export const oddly = (filled: Filled): Filled => ({
   connectionId: filled.odd.connectionId,
   webhookId: filled.odd.webhookId,
 })
+
+/** What the page is about is there, and nothing is on its way. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+  // Pages that ask again and again are never idle for long.
+  await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {})
+}

@@ -112,7 +112,7 @@ function Choice({
                   disabled={!may}
                 />
               )}
-              <ul className="choices">
+              <ul className="ticks">
                 {shown.map((scope) => (
                   <li key={scope.id}>
                     <Checkbox

@@ -1,0 +1,54 @@
+/** The first page, and the place of traffic switches. */
+import { expect, it } from 'vitest'
+import { initialPlan } from '../../src/traffic/init.ts'
+import { describeClient } from './support/client.ts'
+
+describeClient('the overview', (client) => {
+  it('leads to the start as long as there is nothing', async () => {
+    const page = await client.open('/')
+    await page.getByText('Nothing is measured yet').waitFor()
+    await page.getByRole('link', { name: 'Start', exact: true }).click()
+    await page.waitForURL('**/start')
+  })
+
+  it('names what needs a hand and why a project has no numbers, each with the way to it', async () => {
+    const { body: project } = await client.server.ask('POST', '/projects', { name: 'shop' })
+    // It fails: the connection is not there.
+    const plan = [[{ plugin: 'github', options: { connectionId: 99, name: 'acme/web' } }]]
+    const { body: run } = await client.server.ask('POST', '/pipelines', { plan, blueprintId: project.blueprint.id })
+    const page = await client.open('/')
+    await page.getByText('Nothing is chosen to be collected').waitFor()
+    await page.getByText(/The last run of shop ended so/).waitFor()
+    await page.getByRole('link', { name: 'Show run' }).last().click()
+    await page.waitForURL(`**/runs/${run.id}`)
+  })
+})
+
+describeClient('traffic', (client) => {
+  it('shows switches with their steps, and acts with consequences in words', async () => {
+    client.expectComplaint('412')
+    const empty = await client.open('/traffic')
+    await empty.getByText('No switch yet').waitFor()
+    const { body } = await client.server.ask('POST', '/v1/traffic-switches', { yaml: initialPlan('shop', 'standard') })
+    await empty.getByRole('link', { name: 'shop' }).click()
+    const page = empty
+    await page.getByRole('heading', { level: 1, name: 'shop' }).waitFor()
+    await page.getByText('90 % blue, 10 % green').waitFor()
+    await page.getByText('Closes the draft for good').waitFor()
+
+    // Somebody else was quicker: what they did is told, not overrun.
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    const edited = initialPlan('shop', 'canary')
+    expect((await client.server.ask('PUT', `/v1/traffic-switches/${body.id}`, { yaml: edited })).status).toBe(200)
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
+    await page.getByRole('dialog').getByRole('alert').waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+
+    await page.getByRole('button', { name: 'Abort' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Type shop to confirm').fill('shop')
+    await dialog.getByRole('button', { name: 'Abort' }).click()
+    await page.getByText('finished').first().waitFor()
+    await page.getByRole('cell', { name: 'abort' }).first().waitFor()
+  })
+})
