@@ -23,7 +23,7 @@ const field = z
     description: z.string(),
     isCustomizedField: z.boolean().meta({ description: 'Added by a user; its name begins with x_.' }),
   })
-  .meta({ id: 'TableField' })
+  .meta({ id: 'Field' })
 const newField = body(
   {
     columnName: z.string().meta({ description: 'x_ and then at most 50 letters, digits and underscores.' }),
