@@ -1,7 +1,7 @@
 /** Inputs for settings, drawn from what the server says about each. */
 import { NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { Field } from '../api/description.ts'
+import type { SettingField as Field } from '../api/description.ts'
 
 export interface FieldInputProps {
   readonly field: Field

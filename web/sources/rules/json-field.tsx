@@ -1,5 +1,5 @@
 import { ActionIcon, Button, JsonInput, NumberInput, TextInput } from '@mantine/core'
-import type { Field } from '../../api/description.ts'
+import type { SettingField as Field } from '../../api/description.ts'
 import type { JsonSchema } from '../../api/sources.ts'
 
 interface JsonFieldProps {

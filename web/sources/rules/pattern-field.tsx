@@ -1,6 +1,6 @@
 import { TextInput, UnstyledButton } from '@mantine/core'
 import { useState } from 'react'
-import type { Field } from '../../api/description.ts'
+import type { SettingField as Field } from '../../api/description.ts'
 import type {} from '../../api/sources.ts'
 import { count, counted } from '../../parts/words.ts'
 import { type Name, type Names, useMatches } from './asked.ts'

@@ -1,7 +1,7 @@
 import './rules.css'
 /** The rules of a source, drawn from its own description: panels of fields. */
 import { Autocomplete, Checkbox, TagsInput, TextInput } from '@mantine/core'
-import type { Field } from '../../api/description.ts'
+import type { SettingField as Field } from '../../api/description.ts'
 import type { Source } from '../../api/sources.ts'
 import { fieldsOf, type Names, type RuleValues } from './asked.ts'
 import { JsonField } from './json-field.tsx'

@@ -1,5 +1,5 @@
 import { Select } from '@mantine/core'
-import type { Field } from '../../api/description.ts'
+import type { SettingField as Field } from '../../api/description.ts'
 import type {} from '../../api/sources.ts'
 import { count } from '../../parts/words.ts'
 import type { Name, Names } from './asked.ts'
