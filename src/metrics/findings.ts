@@ -60,7 +60,7 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     const right = await countOf(database, id, sql`${from} where ${where} and c.environment = ${word}`)
     // Where production is known, staging is no question.
     const isQuestion = ({ name }: Seen) =>
-      right === 0 || !(name ? isPlainlyElsewhere(name) : names.every((each) => isPlainlyElsewhere(each.name)))
+      right === 0 || !(name ? isPlainlyElsewhere(name) : names.every((each) => isPlainlyElsewhere(each.name ?? '')))
     return [
       ...(successful === 0
         ? [

@@ -102,6 +102,8 @@ describeEachDatabase('roles', (test) => {
     expect(await status(TOKENS.shop, 'GET', `${metric}the%20shop`)).toBe(200)
     expect(await status(TOKENS.shop, 'GET', `${metric}bank`)).toBe(403)
     expect(await status(TOKENS.shop, 'GET', `${metric}the%20shop&project=bank`)).not.toBe(200)
+    const keys = await names('/v1/four-keys?project=bank&project=the%20shop', 'projects')
+    expect(keys.map(({ project }: any) => project)).toEqual(['the shop'])
     expect(await status(TOKENS.shop, 'GET', '/projects/bank')).toBe(403)
     expect(await status(TOKENS.shop, 'GET', '/v1/receipts')).toBe(403)
     expect(await status(TOKENS.shop, 'POST', '/pipelines', { plan: PLAN, blueprintId: bank.blueprint })).toBe(403)

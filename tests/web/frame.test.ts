@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { startLiveServer } from '../api/support/live-server.ts'
 import { describeClient } from './support/client.ts'
 
@@ -63,6 +63,7 @@ describeClient('the frame of the pages', ({ open, expectComplaint, database }) =
     expectComplaint('ERR_')
     const url = await database.createDatabase()
     const first = await startLiveServer(url)
+    onTestFinished(() => first.stop())
     const port = new URL(first.url).port
     const page = await open('/')
     await page.goto(`${first.url}/settings/configuration`)
@@ -71,12 +72,12 @@ describeClient('the frame of the pages', ({ open, expectComplaint, database }) =
     await page.getByRole('button', { name: 'Show changes' }).click()
     await page.getByText('this page goes on by itself when it is back').waitFor()
     const second = await startLiveServer(url, { PORT: port }, first.dataFolder)
+    onTestFinished(() => second.stop())
     await page.getByText('this page goes on by itself when it is back').waitFor({ state: 'detached' })
     expect(await page.getByRole('textbox', { name: 'File' }).inputValue()).toBe('projects: {}')
     await page.getByRole('button', { name: 'Show changes' }).click()
     await page.getByText('Everything already is as the file says').waitFor()
     await page.close()
-    await second.stop()
   })
 
   it('says so where an address leads nowhere', async () => {

@@ -47,7 +47,11 @@ export function useActions(projects: readonly Collected[], isOpen: boolean): rea
       : []),
     ...(isAdmin
       ? [
-          { id: 'create project', label: 'Create project', onClick: () => void navigate({ to: '/start' }) },
+          {
+            id: 'create project',
+            label: 'Create project',
+            onClick: () => void navigate({ to: '/projects', search: { new: true } }),
+          },
           ...(sources.data ?? []).map(({ plugin, title }) => ({
             id: `connect ${plugin}`,
             label: `Connect ${title}`,

@@ -38,6 +38,8 @@ export function Palette() {
       actions: [
         ...PLACES.map(({ to, title }) => ({ id: to, label: title, onClick: go(to) })),
         { id: '/start', label: 'Guided start', onClick: go('/start') },
+        { id: '/blueprints', label: 'Blueprints', onClick: go('/blueprints') },
+        { id: '/runs/health', label: 'What is missing', onClick: go('/runs/health') },
         { id: '/sources/webhooks', label: 'Webhooks', onClick: go('/sources/webhooks') },
       ],
     },

@@ -45,7 +45,7 @@ export function Attention() {
     )),
     ...(gaps.count > 0
       ? [
-          <Item key="gaps" tag={['attention', 'gaps']} link={<Link to="/runs">Show runs</Link>}>
+          <Item key="gaps" tag={['attention', 'gaps']} link={<Link to="/runs/health">Show what is missing</Link>}>
             {counted(gaps.count, 'list')} of {counted(gaps.scopes, 'scope')} could not be collected whole: numbers rest
             on less than there is.
           </Item>,
@@ -53,7 +53,15 @@ export function Attention() {
       : []),
     ...(quarantined > 0
       ? [
-          <Item key="aside" tag={['attention', 'put aside']} link={<Link to="/runs">Show runs</Link>}>
+          <Item
+            key="aside"
+            tag={['attention', 'put aside']}
+            link={
+              <Link to="/runs/health" search={{ show: 'aside' }}>
+                Show them
+              </Link>
+            }
+          >
             {counted(quarantined, 'record')} could not be read and {quarantined === 1 ? 'waits' : 'wait'} to be driven
             again.
           </Item>,
@@ -72,7 +80,9 @@ export function Attention() {
       )}
       {runs.length > MOST_RUNS && (
         <p className="small quiet" style={{ marginTop: 8 }}>
-          <Link to="/runs">{counted(runs.length - MOST_RUNS, 'more run')} failed</Link>
+          <Link to="/runs" search={{ state: 'failed' }}>
+            {counted(runs.length - MOST_RUNS, 'more run')} failed
+          </Link>
         </p>
       )}
     </section>

@@ -289,7 +289,7 @@ function Figure({ project, metric, title, value: key, isLost }: FigureProps) {
       to="/projects/$name"
       params={{ name: project }}
       search={{ explain: metric }}
-      aria-label={`${title} of ${project}: ${key.value === null || isEmpty(key) ? 'no data' : valueText(key.value, key.unit)}. Explain`}
+      aria-label={`${title} of ${project}: ${key.value === null || isEmpty(key) ? 'no data' : valueText(key.value, key.unit)}. Explain${band ? ` (${band})` : ''}`}
     >
       {key.value === null || isEmpty(key) ? (
         <span className="small faint">no data</span>
@@ -297,7 +297,11 @@ function Figure({ project, metric, title, value: key, isLost }: FigureProps) {
         <>
           <span className="number">{valueText(key.value, key.unit)}</span>
           <Sparkline points={key.points.map((point) => point.value)} isBars={key.unit === 'days per week'} />
-          {band && <Band band={band} />}
+          {band && (
+            <span aria-hidden="true">
+              <Band band={band} />
+            </span>
+          )}
         </>
       )}
     </Link>

@@ -15,7 +15,7 @@ export interface Filled {
   readonly webhookId: number
   readonly switchId: string
   /** A project and a connection with names as odd as they may be. */
-  readonly odd: { readonly project: string; readonly connectionId: number; readonly webhookId: number }
+  readonly odd: Pick<Filled, 'project' | 'connectionId' | 'scopeConfigId' | 'webhookId'>
   /** The fake GitHub goes on until the process ends, for pages that ask the source. */
   stop(): Promise<void>
 }
@@ -74,6 +74,8 @@ export async function fill({ ask }: Pick<LiveServer, 'ask'>): Promise<Filled> {
   await done('POST', '/projects', { name: ODD_NAME, description: ODD_NAME })
   const odd = { name: ODD_NAME, endpoint: `${github.url}/`, authMethod: 'AccessToken', token: DEFAULT_TOKEN }
   const { id: oddConnection } = await done('POST', '/plugins/github/connections', odd)
+  const rules = { name: ODD_NAME, entities: ['CODE'] }
+  const { id: oddConfig } = await done('POST', `/plugins/github/connections/${oddConnection}/scope-configs`, rules)
   const { id: oddWebhook } = await done('POST', '/plugins/webhook/connections', { name: ODD_NAME })
 
   const run = await done('POST', `/blueprints/${blueprint.id}/trigger`, {})
@@ -82,7 +84,7 @@ export async function fill({ ask }: Pick<LiveServer, 'ask'>): Promise<Filled> {
     ...{ project: 'shop', connectionId: connection.id, scopeId: String(scopes[0].scope.githubId) },
     ...{ scopeConfigId: scopeConfig.id, blueprintId: blueprint.id, runId: run.id },
     ...{ webhookId: webhook.id, switchId },
-    odd: { project: ODD_NAME, connectionId: oddConnection, webhookId: oddWebhook },
+    odd: { project: ODD_NAME, connectionId: oddConnection, scopeConfigId: oddConfig, webhookId: oddWebhook },
     stop: () => github.stop(),
   }
 }

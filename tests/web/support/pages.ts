@@ -46,12 +46,7 @@ export function addressOf(path: string, filled: Filled): string {
 }
 
 /** The same with names as odd as they may be. */
-export const oddly = (filled: Filled): Filled => ({
-  ...filled,
-  project: filled.odd.project,
-  connectionId: filled.odd.connectionId,
-  webhookId: filled.odd.webhookId,
-})
+export const oddly = (filled: Filled): Filled => ({ ...filled, ...filled.odd })
 
 /** What the page is about is there, and nothing is on its way. */
 export async function settled(page: Page): Promise<void> {
