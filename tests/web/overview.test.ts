@@ -42,7 +42,7 @@ describeClient('traffic', (client) => {
     expect((await client.server.ask('PUT', `/v1/traffic-switches/${body.id}`, { yaml: edited })).status).toBe(200)
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()
-    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
 
     await page.getByRole('button', { name: 'Abort' }).click()
     const dialog = page.getByRole('dialog')

@@ -10,9 +10,16 @@ import { quantity } from '../parts/words.ts'
 import { Attention } from './attention.tsx'
 
 type Overview = AnswerTo<'GET /v1/overview'>
+const WHILE_RUNNING_MS = 5_000
+const isRunning = ({ lastRun }: Overview['projects'][number]) => lastRun !== null && isUnfinished(lastRun.status)
 
 export function OverviewPage() {
-  const overview = useQuery({ ...question('GET /v1/overview'), staleTime: 30_000 })
+  const overview = useQuery({
+    ...question('GET /v1/overview'),
+    staleTime: 30_000,
+    // Runs that go on change what is shown.
+    refetchInterval: ({ state }) => (state.data?.projects.some(isRunning) ? WHILE_RUNNING_MS : false),
+  })
   // Asked along with the other, not after it.
   usePrefetchQuery(question('GET /v1/attention'))
   return (
