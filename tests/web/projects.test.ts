@@ -35,7 +35,7 @@ describeClient('projects', (client) => {
     const { blueprintId } = await makeShop(client.server, github)
     await collect(client.server, blueprintId)
     const page = await open('/projects')
-    await page.getByRole('link', { name: 'Lead time for changes of shop: 1 d 12 h. Explain' }).waitFor()
+    await page.getByRole('link', { name: 'Lead time for changes of shop: 1 d 12 h' }).waitFor()
     await page.getByRole('link', { name: 'shop', exact: true }).click()
     await card(page, 'Lead time for changes').getByText('Median of 9 pull requests').waitFor()
     await card(page, 'Change failure rate').getByText('1 of 10 deployments led to an incident').waitFor()

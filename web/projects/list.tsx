@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core'
+import { Button, NativeSelect, Skeleton, TextInput, VisuallyHidden } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -285,23 +285,17 @@ function Figure({ project, metric, title, value: key, isLost }: FigureProps) {
   if (!key) return isLost ? <span className="small faint">not known</span> : <Skeleton height={14} width={88} />
   const band = bandOf(key)
   return (
-    <Link
-      to="/projects/$name"
-      params={{ name: project }}
-      search={{ explain: metric }}
-      aria-label={`${title} of ${project}: ${key.value === null || isEmpty(key) ? 'no data' : valueText(key.value, key.unit)}. Explain${band ? ` (${band})` : ''}`}
-    >
+    <Link to="/projects/$name" params={{ name: project }} search={{ explain: metric }}>
+      <VisuallyHidden>
+        Explain {title} of {project}:{' '}
+      </VisuallyHidden>
       {key.value === null || isEmpty(key) ? (
         <span className="small faint">no data</span>
       ) : (
         <>
           <span className="number">{valueText(key.value, key.unit)}</span>
           <Sparkline points={key.points.map((point) => point.value)} isBars={key.unit === 'days per week'} />
-          {band && (
-            <span aria-hidden="true">
-              <Band band={band} />
-            </span>
-          )}
+          {band && <Band band={band} />}
         </>
       )}
     </Link>

@@ -1,3 +1,4 @@
+import { bareAddress } from '../../address-secrets.ts'
 import type { PlanTask } from '../records.ts'
 
 type Named = Pick<PlanTask, 'plugin' | 'options'>
@@ -6,8 +7,8 @@ type Named = Pick<PlanTask, 'plugin' | 'options'>
 const NAMES = ['fullName', 'projectName', 'projectSlug', 'name', 'url', 'repoId']
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-/** Addresses may carry credentials. */
-const clean = (name: string) => name.replace(/\/\/[^/@]*@/, '//')
+/** Addresses may carry credentials, before the host and as parameters. */
+const clean = (name: string) => bareAddress(name.replace(/\/\/[^/@]*@/, '//'))
 
 function nameOf({ options }: Named): string | undefined {
   const name = NAMES.map((each) => options[each]).find(isText)
