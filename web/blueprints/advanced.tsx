@@ -8,7 +8,7 @@ import { PlanEditor, planIn, textOf } from './plan-editor.tsx'
 import { PlanPreview } from './plan-preview.tsx'
 import { useSaveBlueprint } from './save.ts'
 import { SaveBar } from './save-bar.tsx'
-import { SchedulePicker } from './schedule.tsx'
+import { When } from './when.tsx'
 
 /** A plan that somebody writes: it runs as it stands. */
 export function AdvancedBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) {
@@ -36,26 +36,15 @@ export function AdvancedBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps
       <div className="beside">
         <PlanEditor text={text} onText={(next) => setText(next === stored ? undefined : next)} isReadOnly={!isAdmin} />
         <div className="stack">
-          <section className="card">
-            <h2 style={{ marginBottom: 12 }}>When</h2>
-            <div className="stack">
-              <SchedulePicker value={draft} onChange={change} isDisabled={!isAdmin} />
-              <Switch
-                label="Switched on"
-                description="Off: neither the schedule nor a click starts it."
-                checked={draft.enable}
-                disabled={!isAdmin}
-                onChange={({ currentTarget }) => change({ enable: currentTarget.checked })}
-              />
-              <Switch
-                label="Go on when a task fails"
-                description="The other tasks of its stage and the stages after it run all the same."
-                checked={draft.skipOnFail}
-                disabled={!isAdmin}
-                onChange={({ currentTarget }) => change({ skipOnFail: currentTarget.checked })}
-              />
-            </div>
-          </section>
+          <When draft={draft} change={change} isDisabled={!isAdmin}>
+            <Switch
+              label="Go on when a task fails"
+              description="The other tasks of its stage and the stages after it run all the same."
+              checked={draft.skipOnFail}
+              disabled={!isAdmin}
+              onChange={({ currentTarget }) => change({ skipOnFail: currentTarget.checked })}
+            />
+          </When>
           <Button variant="default" onClick={() => onPlan(true)} disabled={plan === undefined}>
             Show the plan
           </Button>

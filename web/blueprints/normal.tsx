@@ -6,8 +6,8 @@ import { useDraft } from '../parts/draft.ts'
 import { PlanPreview } from './plan-preview.tsx'
 import { useSaveBlueprint } from './save.ts'
 import { SaveBar } from './save-bar.tsx'
-import { SchedulePicker } from './schedule.tsx'
 import { ScopePicker } from './scopes.tsx'
+import { When } from './when.tsx'
 
 export interface EditorProps {
   readonly blueprint: Blueprint
@@ -59,19 +59,7 @@ export function NormalBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) 
           />
         </section>
         <div className="stack">
-          <section className="card">
-            <h2 style={{ marginBottom: 12 }}>When</h2>
-            <div className="stack">
-              <SchedulePicker value={draft} onChange={change} isDisabled={!isAdmin} />
-              <Switch
-                label="Switched on"
-                description="Off: neither the schedule nor a click starts it."
-                checked={draft.enable}
-                disabled={!isAdmin}
-                onChange={({ currentTarget }) => change({ enable: currentTarget.checked })}
-              />
-            </div>
-          </section>
+          <When draft={draft} change={change} isDisabled={!isAdmin} />
           <section className="card">
             <h2 style={{ marginBottom: 12 }}>From when on</h2>
             <TextInput

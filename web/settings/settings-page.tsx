@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMay } from '../frame/sign-in.tsx'
 import { Empty, Page } from '../parts/parts.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import { SETTINGS } from './rooms.ts'
 
 interface SettingsPageProps {
@@ -18,7 +19,7 @@ export function SettingsPage({ title, says, actions, isForAdmins = false, childr
   const isHidden = isForAdmins && !isAdmin
   return (
     <Page title={title} says={says} {...(actions && !isHidden && { actions })}>
-      <nav className="tabs" aria-label="Settings">
+      <Tabs label="Settings">
         {SETTINGS.filter((each) => isAdmin || !each.isForAdmins).map(({ to, title: name }) => (
           <Link
             key={to}
@@ -29,7 +30,7 @@ export function SettingsPage({ title, says, actions, isForAdmins = false, childr
             {name}
           </Link>
         ))}
-      </nav>
+      </Tabs>
       {isHidden ? (
         <Empty title="Only admins see this">Ask an admin for the role, or for what you want to know.</Empty>
       ) : (

@@ -19,8 +19,16 @@ export async function ask(server: Server, method: string, path: string, body?: u
   return answer.body
 }
 
+const FOUR_KEYS = [{ pluginName: 'dora', pluginOption: {}, enable: true }]
+
 /** With rules of these words; nothing is collected yet. */
-export async function makeShop(server: Server, github: FakeGithub, name = 'shop', rules = {}): Promise<Shop> {
+export async function makeShop(
+  server: Server,
+  github: FakeGithub,
+  name = 'shop',
+  rules = {},
+  metrics: readonly object[] = FOUR_KEYS,
+): Promise<Shop> {
   const { id: connectionId } = await ask(server, 'POST', '/plugins/github/connections', {
     name: `${name} github`,
     endpoint: `${github.url}/`,
@@ -38,7 +46,6 @@ export async function makeShop(server: Server, github: FakeGithub, name = 'shop'
   const { children } = await ask(server, 'GET', `${at}/remote-scopes?groupId=acme`)
   const data = children.map((child: any) => ({ ...child.data, scopeConfigId }))
   const [scope] = await ask(server, 'PUT', `${at}/scopes`, { data })
-  const metrics = [{ pluginName: 'dora', pluginOption: {}, enable: true }]
   const { blueprint } = await ask(server, 'POST', '/projects', { name, description: 'What acme sells.', metrics })
   const scopeId = String(scope.githubId)
   const connections = [{ pluginName: 'github', connectionId, scopes: [{ scopeId }] }]
