@@ -15,7 +15,7 @@ async function nextOf({ services }: ControlPlane): Promise<string[]> {
   const { count, items } = await services.projects.list({ pageSize: 1 })
   const [newest] = items
   if (!newest) {
-    return ['describe a project in weir.yaml, as README.md shows', 'npx weir config apply weir.yaml']
+    return ['open it: it leads to the first numbers', 'or describe a project in weir.yaml, as README.md shows']
   }
   const { count: runs } = await services.pipelines.list({ pageSize: 1 })
   const collect = `npx weir collect ${/^[\w.-]+$/.test(newest.name) ? newest.name : `"${newest.name}"`}`

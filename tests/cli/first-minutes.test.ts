@@ -28,7 +28,7 @@ describeEachDatabase('the first minutes', (test) => {
     expect(await cli.ended).toBe(0)
     expect(await page.text()).toMatch(/<form method="post".*Access token/s)
     expect(cli.output()).toContain(`Sign in  with the token in ${join(dataFolder, 'access-token')}`)
-    expect(cli.output()).toMatch(/Next +describe a project in weir.yaml.*\n +npx weir config apply weir.yaml/)
+    expect(cli.output()).toMatch(/Next +open it: it leads to the first numbers\n +or describe a project in weir.yaml/)
     expect(cli.output()).toContain(`Log      ${file}`)
     expect(cli.errors()).toBe('')
     expect(readFileSync(file, 'utf8')).toContain('"msg":"Server listening')
