@@ -44,6 +44,10 @@ export interface Dialect {
   dropIndex(table: string, index: string): string
   /** Start of the day, ISO week (Monday) or month that `expression` falls in, as a date. */
   startOf(unit: 'day' | 'week' | 'month', expression: string): string
+  /** So many days, weeks or months (an expression) after a date, as a date. */
+  later(unit: 'day' | 'week' | 'month', date: string, count: string): string
+  /** The month of a moment as `yy/mm`. */
+  monthLabel(expression: string): string
   /** Whole and part seconds from `start` to `end`, as a double. */
   secondsBetween(start: string, end: string): string
   /** A moment as a literal. */

@@ -97,6 +97,8 @@ export const mysql: Dialect = {
     if (unit === 'month') return `cast(date_format(${expression}, '%Y-%m-01') as date)`
     return `date_sub(cast(${expression} as date), interval weekday(${expression}) day)`
   },
+  later: (unit, date, count) => `date_add(${date}, interval ${count} ${unit})`,
+  monthLabel: (expression) => `date_format(${expression}, '%y/%m')`,
   secondsBetween: (start, end) => `(timestampdiff(microsecond, ${start}, ${end}) / 1e6)`,
   moment: (value) => `timestamp '${value.toISOString().replace('T', ' ').slice(0, -1)}'`,
   secondsBefore: (moment, seconds) => `date_sub(${moment}, interval ${seconds} second)`,

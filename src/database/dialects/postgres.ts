@@ -78,7 +78,10 @@ export const postgres: Dialect = {
   widenColumn(table, name) {
     return `alter table ${quote(table.name)} alter column ${quote(name)} type ${this.columnType(table.columns[name])}`
   },
-  startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression}) as date)`,
+  // Readers such as Grafana come with a time zone of their own.
+  startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression} at time zone 'UTC') as date)`,
+  later: (unit, date, count) => `cast(${date} + ${count} * interval '1 ${unit}' as date)`,
+  monthLabel: (expression) => `to_char(${expression} at time zone 'UTC', 'YY/MM')`,
   secondsBetween: (start, end) => `cast(extract(epoch from (${end} - ${start})) as double precision)`,
   moment: (value) => `timestamptz '${value.toISOString()}'`,
   secondsBefore: (moment, seconds) => `(${moment} - make_interval(secs => ${seconds}))`,
