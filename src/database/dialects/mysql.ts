@@ -190,8 +190,9 @@ export async function connectMysql(url: string, connections: number): Promise<Da
       await end()
       throw explainWith(TROUBLES, url, 3306)(error) ?? error
     })
+  const isMariadb = /mariadb/i.test(version)
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (/mariadb/i.test(version) ? major * 100 + minor < 1006 : major < 8) {
+  if (isMariadb ? major * 100 + minor < 1006 : major < 8) {
     await end()
     throw new UserError(`The database server is version ${version}. Use MySQL 8 or MariaDB 10.6, or newer.`)
   }
@@ -200,11 +201,12 @@ export async function connectMysql(url: string, connections: number): Promise<Da
     ...{ most, enough: Math.min(LONGEST_STATEMENT, most) },
     tooLarge: (table, bytes) => rowTooLarge({ table, bytes, most: packet }),
   }
-  return databaseOn(pool, { url, allowed }, createTurns(connections))
+  return databaseOn(pool, { url, isMariadb, allowed }, createTurns(connections))
 }
 
 interface Settings {
   readonly url: string
+  readonly isMariadb: boolean
   readonly allowed: StatementSize
 }
 
@@ -237,6 +239,17 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
         }
         return holding(pool, () => body(nested))
       }),
+    reading: (seconds, body) =>
+      inTransaction(
+        pool,
+        async (own, atEnd) => {
+          const inside = databaseOn(own, settings, undefined, whole)
+          atEnd(limitOf(settings, 0))
+          await sql.raw(limitOf(settings, seconds)).execute(inside.kysely)
+          return holding(pool, () => body(inside))
+        },
+        'start transaction read only',
+      ),
     async aside(body) {
       requireNoneHeld(whole)
       const own = databaseOn(openPool(settings.url, 1), settings, createTurns(1))
@@ -271,6 +284,12 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
   }
   return database
 }
+
+/** How long a statement may take; 0: as long as it likes. */
+const limitOf = ({ isMariadb }: Settings, seconds: number) =>
+  isMariadb
+    ? `set session max_statement_time = ${seconds}`
+    : `set session max_execution_time = ${Math.round(seconds * 1000)}`
 
 const A_DAY = 86_400
 

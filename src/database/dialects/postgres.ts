@@ -167,6 +167,15 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
       inTransaction(pool, (client) =>
         holding(pool, () => body(databaseOn(poolOf(client), url, known, undefined, whole))),
       ),
+    reading: (seconds, body) =>
+      inTransaction(
+        pool,
+        async (client) => {
+          await client.query(`set local statement_timeout = '${seconds}s'`)
+          return holding(pool, () => body(databaseOn(poolOf(client), url, known, undefined, whole)))
+        },
+        'begin read only',
+      ),
     async aside(body) {
       requireNoneHeld(whole)
       const own = databaseOn(openPool(url, 1), url, known, createTurns(1))
