@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Metric, MetricFilter } from './metric.ts'
 import { type NamedPolicy, REFERENCE } from './policy.ts'
-import { itemsOf, type MetricValue, readMetric } from './read.ts'
+import { itemsOf, type MetricValue } from './read.ts'
 
 export interface PolicyValue extends Omit<MetricValue, 'frequency'> {
   readonly policy: string
@@ -17,12 +17,13 @@ export async function comparePolicies(
   metric: Metric,
   filter: MetricFilter,
   policies: readonly NamedPolicy[],
+  read: (filter: MetricFilter) => Promise<MetricValue>,
 ): Promise<PolicyValue[]> {
   const compared: PolicyValue[] = []
   for (const { name, meaning, policy } of policies) {
-    const { value, counted, total, grades } = await readMetric(database, metric, { ...filter, policy })
+    const { value, counted, total, grades, noData } = await read({ ...filter, policy })
     const differing = policy === REFERENCE ? 0 : await countDiffering(database, metric, { ...filter, policy })
-    compared.push({ policy: name, meaning, value, counted, total, grades, differing })
+    compared.push({ policy: name, meaning, value, counted, total, grades, ...(noData && { noData }), differing })
   }
   return compared
 }

@@ -40,6 +40,8 @@ export interface Metric {
   readonly summary: 'median' | 'mean' | 'count' | 'days'
   /** What has to be there for it to be a number. */
   readonly madeOf: readonly Material[]
+  /** What its items are; the first of `madeOf` when left out. */
+  readonly counts?: Material
   /** Statement that gives `Item` columns. */
   readonly items: (query: MetricQuery) => Sql
   /** Row of the benchmark that grades it, by report. */
@@ -66,7 +68,6 @@ export const REASONS = {
   not_resolved: 'It is not resolved.',
   resolved: 'It is resolved.',
   created_after_range: 'It was created after the time range.',
-  too_far_back: 'The metric looks no further back than 400 days from the end of the time range, as the reference does.',
   no_duration: 'Its duration is not known.',
   clock_backwards: 'It ended before it began: the clocks of the tools disagree.',
   no_result: 'It neither succeeded nor failed.',

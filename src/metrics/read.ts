@@ -6,6 +6,7 @@ import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
 import type { Sql } from './calculate/calculation.ts'
 import { type Frequency, frequencyOf } from './frequency.ts'
 import { type Item, type Metric, type MetricFilter, REASONS, type Reason } from './metric.ts'
+import { type LeftOut, type NoData, nothingCounts } from './no-data.ts'
 
 export interface MetricValue {
   /** Null when nothing counts, never 0 by accident. */
@@ -16,6 +17,8 @@ export interface MetricValue {
   readonly total: number
   readonly frequency?: Frequency
   readonly grades: readonly Grade[]
+  /** Where there is no value: why. */
+  readonly noData?: NoData
 }
 
 export const itemsOf = ({ dialect }: Database, metric: Metric, filter: MetricFilter, isExplained = false): Sql =>
@@ -70,7 +73,7 @@ interface Summary<Group> {
 
 export interface Explanation extends MetricValue {
   /** Counts add up with `counted` to `total`. */
-  readonly leftOut: readonly { readonly reason: Reason; readonly meaning: string; readonly count: number }[]
+  readonly leftOut: readonly LeftOut[]
 }
 
 /** The number, and for what does not count the reasons; coarser ones, and quicker, unless `isExplained`. */
@@ -119,13 +122,15 @@ function explanationOf(
     )
     .sort((one, other) => other.count - one.count || (one.reason < other.reason ? -1 : 1))
   const shared = { counted: Number(kept?.counted ?? 0), total, leftOut }
-  if (metric.summary === 'days') {
-    const frequency = total === 0 ? NO_FREQUENCY : frequencyOf(days, filter)
-    const grades = gradesOf(metric, frequency.weekly, frequency)
-    return { value: frequency.weekly, ...shared, frequency, grades }
+  if (!kept && (metric.summary !== 'count' || total === 0)) {
+    const noData = nothingCounts(metric, total, leftOut)
+    return { value: null, ...shared, ...(metric.summary === 'days' && { frequency: NO_FREQUENCY }), grades: [], noData }
   }
-  const nothing = metric.summary === 'count' && total > 0 ? 0 : null
-  const value = kept ? kept.value : nothing
+  if (metric.summary === 'days') {
+    const frequency = frequencyOf(days, filter)
+    return { value: frequency.weekly, ...shared, frequency, grades: gradesOf(metric, frequency.weekly, frequency) }
+  }
+  const value = kept ? kept.value : 0
   return { value, ...shared, grades: gradesOf(metric, value) }
 }
 

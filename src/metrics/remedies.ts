@@ -68,7 +68,6 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
   not_resolved: nothing('Nothing to do: it counts once it is resolved.'),
   resolved: nothing('Nothing to do: only what is open counts here.'),
   created_after_range: nothing('Nothing to do: it belongs to a later range.'),
-  too_far_back: nothing('Nothing to do: choose a shorter range to see all of it.'),
   no_duration: nothing('The tool tells no duration for it.'),
   clock_backwards: nothing('Set the clocks of the tools right; it will not happen again.'),
   no_result: nothing('Nothing to do: only what succeeded or failed counts.'),

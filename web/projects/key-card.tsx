@@ -46,7 +46,7 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
         )
       ) : now.value === null || isEmpty(now) ? (
         <p className="quiet" style={{ flex: 1 }}>
-          {explained.data ? whyNothing(explained.data) : ' '}
+          {explained.data ? whyNothing(explained.data, now) : ' '}
         </p>
       ) : (
         <>
@@ -94,12 +94,10 @@ function sentenceOf(metric: string, { value, counted: own, total }: Key, of: str
 }
 
 /** The names that were seen say more than any reason. */
-function whyNothing({ total, leftOut, findings }: Explained): string {
+function whyNothing({ findings }: Explained, { noData }: Key): string {
   const [found] = findings
   if (found) return withoutMarks(found.seen)
-  const [first] = leftOut
-  if (total === 0 || !first) return 'Nothing was collected yet that it could be made of.'
-  return `None of ${count(total)} counts: ${first.meaning}`
+  return noData ? `No data, because ${noData.because}.` : 'Nothing was collected yet that it could be made of.'
 }
 
 export const withoutMarks = (text: string): string => text.replaceAll('`', '')

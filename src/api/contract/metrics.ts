@@ -17,8 +17,8 @@ export const filterQuery = {
   from: moment.optional().meta({ description: 'First moment; six months before `to` when left out.' }),
   to: moment.optional().meta({ description: 'Last moment; now when left out.' }),
   environment: word.default('PRODUCTION'),
-  repository: word.optional().meta({ description: 'Id of a repository.' }),
-  team: word.optional().meta({ description: 'Id of a team.' }),
+  repository: word.optional().meta({ description: 'Name or id of a repository of the project.' }),
+  team: word.optional().meta({ description: 'Name or id of a team.' }),
   policy: z
     .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
     .default('project')
@@ -48,11 +48,15 @@ const grade = z.object({
   band: z.enum(['elite', 'high', 'medium', 'low']),
   label: z.string(),
 })
+const noData = z
+  .object({ because: z.string(), remedy: z.string() })
+  .meta({ id: 'NoData', description: 'Why there is no value (after “no data, because”), and what to do about it.' })
 const valueFields = {
   value: z.number().nullable().meta({ description: 'Null when nothing counts.' }),
   counted: z.int(),
   total: z.int(),
-  grades: z.array(grade),
+  grades: z.array(grade).meta({ description: 'Empty where there is nothing to grade.' }),
+  noData: noData.optional().meta({ description: 'Where the value is null.' }),
 }
 const frequency = z.object({
   weekly: z.number().nullable(),
@@ -60,7 +64,15 @@ const frequency = z.object({
   sixMonths: z.number().nullable(),
 })
 const leftOut = z.array(z.object({ reason: z.enum(reasons), meaning: z.string(), count: z.int() }))
-const range = { project: z.string(), from: z.date(), to: z.date() }
+/** What every answer says of its metric. */
+const about = {
+  metric: z.string(),
+  title: z.string(),
+  unit: z.string(),
+  better: z.enum(['higher', 'lower']),
+  definition: z.string().meta({ description: 'What is counted, when, and what is not.' }),
+}
+const answered = { ...about, project: z.string(), from: z.date(), to: z.date() }
 
 export const metricRecord = z
   .object({
@@ -72,14 +84,14 @@ export const metricRecord = z
     summary: z.string(),
   })
   .meta({ id: 'Metric' })
+const group = z.string().nullable().meta({ description: 'Id of the repository or team, or the environment.' })
+const name = z.string().nullable().meta({ description: 'What people call the group.' })
 export const valueRecord = z.object({
-  metric: z.string(),
-  ...range,
-  values: z.array(z.object({ group: z.string().nullable(), ...valueFields, frequency: frequency.optional() })),
+  ...answered,
+  values: z.array(z.object({ group, name, ...valueFields, frequency: frequency.optional() })),
 })
 export const seriesRecord = z.object({
-  metric: z.string(),
-  ...range,
+  ...answered,
   points: z.array(z.object({ start: z.date(), value: z.number().nullable(), counted: z.int() })),
 })
 export const itemRecord = z
@@ -93,7 +105,9 @@ export const itemRecord = z
     title: z.string().nullable(),
     url: z.string().nullable(),
     repository: z.string().nullable(),
+    repositoryName: z.string().nullable(),
     account: z.string().nullable(),
+    accountName: z.string().nullable(),
     rawTable: z.string().nullable(),
     rawParams: z.string().nullable(),
     rawId: z.number().nullable(),
@@ -102,7 +116,7 @@ export const itemRecord = z
     id: 'MetricItem',
     description: 'A row that counts, or that does not for a reason, and the raw row behind it.',
   })
-export const itemsRecord = z.object({ metric: z.string(), ...range, items: z.array(itemRecord) })
+export const itemsRecord = z.object({ ...answered, items: z.array(itemRecord) })
 const explanation = { ...valueFields, frequency: frequency.optional(), leftOut }
 const cure = z
   .object({
@@ -126,8 +140,7 @@ const rulePlace = z
   })
   .meta({ id: 'RulePlace', description: 'A scope config of what the project collects; null: none, and assumed rules.' })
 export const explanationRecord = z.object({
-  metric: z.string(),
-  ...range,
+  ...answered,
   ...explanation,
   leftOut: z.array(
     z.object({
@@ -147,8 +160,7 @@ export const explanationRecord = z.object({
 })
 const settings = z.record(z.string(), z.union([z.number(), z.boolean(), z.null()]))
 export const policiesRecord = z.object({
-  metric: z.string(),
-  ...range,
+  ...answered,
   policies: z.array(
     z.object({
       policy: z.string(),
@@ -180,9 +192,7 @@ export const keysRecord = z.object({
       project: z.string(),
       keys: z.array(
         z.object({
-          metric: z.string(),
-          unit: z.string(),
-          better: z.enum(['higher', 'lower']),
+          ...about,
           ...valueFields,
           points: seriesRecord.shape.points,
         }),

@@ -9,5 +9,6 @@ export const pullRequestDeployTime: Metric = {
   better: 'lower',
   summary: 'mean',
   madeOf: ['deployments', 'pull requests', 'history'],
+  counts: 'pull requests',
   items: (query) => storedItems(query, 'pr_deploy_time'),
 }

@@ -14,6 +14,7 @@ export const recoveryTime: Metric = {
   better: 'lower',
   summary: 'median',
   madeOf: ['deployments', 'incidents'],
+  counts: 'incidents',
   benchmark: { 2023: 'Failed deployment recovery time' },
   items: (query) => {
     const { dialect } = query
