@@ -5,7 +5,8 @@ import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
 import { mapped } from '../metrics/calculate/calculation.ts'
-import type { MetricFilter } from '../metrics/metric.ts'
+import type { Metric, MetricFilter } from '../metrics/metric.ts'
+import { underPolicy } from '../metrics/parts.ts'
 import { POLICIES, type Policy, policyOf } from '../metrics/policy.ts'
 import { checkRange } from '../metrics/read.ts'
 import { shortName, unknownName } from '../nearest.ts'
@@ -29,9 +30,21 @@ export async function filterOf(database: Database, query: z.output<typeof plainQ
   await requireEnvironment(database, project, environment)
   const repository = await idOf('repository', query.repository, () => repositoriesOf(database, project))
   const team = await idOf('team', query.team, () => teamsOf(database))
+  const own = await policyOfProject(database, project)
   const named = POLICIES.find(({ name }) => name === query.policy)
-  const policy = named?.policy ?? (await policyOfProject(database, project))
-  return { project, environment, repository, team, policy, ...range }
+  const { issueCategories, component } = own
+  const policy = named ? { ...named.policy, issueCategories, component } : own
+  const service = {
+    categories: query.issueCategory ?? issueCategories,
+    component: query.component ?? component,
+  }
+  return { project, environment, repository, team, policy, service, ...range }
+}
+
+/** What answers say of their metric, as the policy counts it. */
+export function aboutMetric(metric: Metric, filter: Pick<MetricFilter, 'policy'>) {
+  const { name, title, unit, better, summary, definition } = underPolicy(metric, filter)
+  return { metric: name, title, unit, better, summary, definition }
 }
 
 /** One whose rows are mapped counts, whoever made it. */

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import type { Dialect } from '../database/dialects/dialect.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { Policy } from './policy.ts'
+import type { ServiceChoice } from './service-incidents.ts'
 
 export interface MetricFilter {
   readonly project: string
@@ -19,6 +20,8 @@ export interface MetricFilter {
   /** Id of a team. */
   readonly team?: string | undefined
   readonly policy: Policy
+  /** Which incidents the service report is about, where it is not what the policy says. */
+  readonly service?: ServiceChoice | undefined
 }
 
 export interface MetricQuery extends MetricFilter {
@@ -37,7 +40,8 @@ export interface Metric {
   readonly definition: string
   readonly unit: Unit
   readonly better: 'higher' | 'lower'
-  readonly summary: 'median' | 'mean' | 'count' | 'days'
+  /** `ratio`: items of value 1 relative to those of value 0. */
+  readonly summary: 'median' | 'mean' | 'count' | 'days' | 'ratio'
   /** What has to be there for it to be a number. */
   readonly madeOf: readonly Material[]
   /** What its items are; the first of `madeOf` when left out. */
@@ -46,6 +50,10 @@ export interface Metric {
   readonly items: (query: MetricQuery) => Sql
   /** Row of the benchmark that grades it, by report. */
   readonly benchmark?: Readonly<Partial<Record<Report, string>>>
+  /** Whether it is about the incidents of a service. */
+  readonly isOfService?: true
+  /** How it counts in projects that pair incidents with deployments as the service report does. */
+  readonly inServiceReport?: Metric
 }
 export type Material = 'deployments' | 'incidents' | 'pull requests' | 'history' | 'issues' | 'builds'
 export type Report = '2021' | '2023'
@@ -70,6 +78,8 @@ export const REASONS = {
   created_after_range: 'It was created after the time range.',
   no_duration: 'Its duration is not known.',
   clock_backwards: 'It ended before it began: the clocks of the tools disagree.',
+  other_category: 'Its issue category is none of the chosen ones.',
+  other_component: 'Its component is not the chosen service.',
   no_result: 'It neither succeeded nor failed.',
 } as const
 export type Reason = keyof typeof REASONS

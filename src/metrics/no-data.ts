@@ -42,6 +42,12 @@ export const NONE_HAPPENED: NoData = {
   remedy: 'Nothing to do, unless there were some: then let the rules of the scope config name them.',
 }
 
+/** A ratio has nothing to be relative to. */
+export const NO_DEPLOYMENT_IN_RANGE: NoData = {
+  because: 'no successful deployment to this environment finished in the time range',
+  remedy: 'Choose a longer range, or see in the explanation of deployment frequency why none counts.',
+}
+
 export const nothingCollected = ({ counts, madeOf }: Metric): NoData => MISSING[counts ?? (madeOf[0] as Material)]
 
 export interface LeftOut {

@@ -6,7 +6,9 @@ import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
 import type { Sql } from './calculate/calculation.ts'
 import { type Frequency, frequencyOf } from './frequency.ts'
 import { type Item, type Metric, type MetricFilter, REASONS, type Reason } from './metric.ts'
-import { type LeftOut, type NoData, nothingCounts } from './no-data.ts'
+import { type LeftOut, NO_DEPLOYMENT_IN_RANGE, type NoData, nothingCounts } from './no-data.ts'
+import { canRead, inParts, underPolicy } from './parts.ts'
+import { NO_CATEGORY_FIELD } from './service-incidents.ts'
 
 export interface MetricValue {
   /** Null when nothing counts, never 0 by accident. */
@@ -22,7 +24,7 @@ export interface MetricValue {
 }
 
 export const itemsOf = ({ dialect }: Database, metric: Metric, filter: MetricFilter, isExplained = false): Sql =>
-  metric.items({ ...filter, dialect, isExplained })
+  underPolicy(metric, filter).items({ ...filter, dialect, isExplained })
 
 export function checkRange({ from, to }: Pick<MetricFilter, 'from' | 'to'>): void {
   if (from <= to) return
@@ -52,6 +54,7 @@ const summarized = (database: Database, metric: Metric, items: Sql, groups: Read
   const value = {
     median: sql`max(case when middle * 2 in (size, size + 1) then value end)`,
     mean: sql`avg(value)`,
+    ratio: sql`sum(value) / nullif(count(*) - sum(value), 0)`,
     count: sql`count(*)`,
     days: sql`count(*)`,
   }[metric.summary]
@@ -95,7 +98,21 @@ export async function readMetrics(
   isExplained = false,
 ): Promise<Explanation[]> {
   for (const filter of filters) checkRange(filter)
-  if (filters.length === 0) return []
+  return inParts(
+    database,
+    metric,
+    filters,
+    (own, some) => readTogether(database, own, some, isExplained),
+    () => ({ value: null, counted: 0, total: 0, leftOut: [], grades: [], noData: NO_CATEGORY_FIELD }),
+  )
+}
+
+async function readTogether(
+  database: Database,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  isExplained: boolean,
+): Promise<Explanation[]> {
   const items = stacked(database, metric, filters, isExplained)
   const { rows } = await summarized(database, metric, items, { ...placeIn(filters), grouped: sql`reason` })
     .$castTo<Summary<Reason | null>>()
@@ -131,7 +148,8 @@ function explanationOf(
     return { value: frequency.weekly, ...shared, frequency, grades: gradesOf(metric, frequency.weekly, frequency) }
   }
   const value = kept ? kept.value : 0
-  return { value, ...shared, grades: gradesOf(metric, value) }
+  const noData = value === null ? { noData: NO_DEPLOYMENT_IN_RANGE } : {}
+  return { value, ...shared, grades: gradesOf(metric, value), ...noData }
 }
 
 /** For each filter the days on which something counts. */
@@ -180,8 +198,21 @@ export async function readManySeries(
   bucket: Bucket,
 ): Promise<Point[][]> {
   for (const filter of filters) checkRange(filter)
-  if (filters.length === 0) return []
-  const buckets = filters.map((filter) => starts(filter, bucket))
+  return inParts(
+    database,
+    metric,
+    filters,
+    (own, some) => readSeriesTogether(database, own, some, bucket),
+    (filter) => starts(filter, bucket).map((start) => ({ start, value: null, counted: 0 })),
+  )
+}
+
+async function readSeriesTogether(
+  database: Database,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  bucket: Bucket,
+): Promise<Point[][]> {
   const items = sql`select * from (${stacked(database, metric, filters, false)}) every_item where reason is null`
   const start = sql.raw(database.dialect.startOf(bucket, 'at'))
   const { rows } = await summarized(database, metric, items, { ...placeIn(filters), grouped: start })
@@ -189,9 +220,9 @@ export async function readManySeries(
     .execute(database.kysely)
   const byPlace = Map.groupBy(rows, ({ place = 0 }) => Number(place))
   const nothing = metric.summary === 'count' || metric.summary === 'days' ? 0 : null
-  return buckets.map((own, place) => {
+  return filters.map((filter, place) => {
     const known = new Map((byPlace.get(place) ?? []).map((row) => [row.grouped.getTime(), row]))
-    return own.map((start) => {
+    return starts(filter, bucket).map((start) => {
       const row = known.get(start.getTime())
       return { start, value: row ? row.value : nothing, counted: Number(row?.counted ?? 0) }
     })
@@ -231,6 +262,7 @@ export async function readItems(
   filter: MetricFilter,
   { reason, limit, offset }: ItemQuery,
 ): Promise<Item[]> {
+  if (!(await canRead(database, metric, filter))) return []
   const wanted =
     reason === undefined ? sql`1 = 1` : reason === 'counted' ? sql`reason is null` : sql`reason = ${reason}`
   const { rows } = await sql<Item>`select * from (${itemsOf(database, metric, filter, true)}) item where ${wanted}

@@ -137,7 +137,7 @@ describeEachDatabase('answers of metrics', (test) => {
     const config = await api.ask('POST', `${at}/scope-configs`, { name: 'rules', entities: ['TICKET'], typeMappings })
     expect(config.status).toBe(201)
     const scope = { boardId: 8, name: 'board', scopeConfigId: config.body.id }
-    expect((await api.ask('PUT', `${at}/scopes`, { data: [scope] })).status).toBe(201)
+    expect((await api.ask('PUT', `${at}/scopes`, { data: [scope] })).status).toBe(200)
     const { body: project } = await api.ask('POST', '/projects', { name: 'quiet' })
     const change = {
       connections: [{ pluginName: 'jira', connectionId: connection.body.id, scopes: [{ scopeId: '8' }] }],

@@ -1,7 +1,7 @@
 /** The stable contract of the metrics: additive within /v1. */
 import { z } from 'zod'
 import { REASONS } from '../../metrics/metric.ts'
-import { POLICIES } from '../../metrics/policy.ts'
+import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy.ts'
 import { LONGEST_PROJECT_NAME } from '../../pipelines/projects.ts'
 import { example, paging } from './common.ts'
 import { bounded, moment } from './lenient.ts'
@@ -10,6 +10,10 @@ import { assumption } from './records.ts'
 const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]
 const word = bounded(255).min(1)
 const projectName = bounded(LONGEST_PROJECT_NAME).min(1)
+
+/** One value of a query, or several. */
+const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
+  z.preprocess((sent) => (sent === undefined || Array.isArray(sent) ? sent : [sent]), z.array(entry).min(1).max(most))
 
 export const metricName = z.object({ metric: z.string() })
 export const filterQuery = {
@@ -23,6 +27,13 @@ export const filterQuery = {
     .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
     .default('project')
     .meta({ description: 'Rules to count by; `project`: those set for the project, or else the reference.' }),
+  issueCategory: listOf(bounded(LONGEST_WORD).min(1), MOST_CATEGORIES)
+    .optional()
+    .meta({ description: 'Of the service report: words of `x_issue_category`; those of the project when left out.' }),
+  component: bounded(LONGEST_WORD)
+    .min(1)
+    .optional()
+    .meta({ description: 'Of the service report: the service; that of the project when left out.' }),
 }
 const format = z.enum(['json', 'csv']).default('json')
 export const valueQuery = z.object({
@@ -70,6 +81,7 @@ const about = {
   title: z.string(),
   unit: z.string(),
   better: z.enum(['higher', 'lower']),
+  summary: z.string().meta({ description: 'How items become a number: `median`, `mean`, `count`, `days` or `ratio`.' }),
   definition: z.string().meta({ description: 'What is counted, when, and what is not.' }),
 }
 const answered = { ...about, project: z.string(), from: z.date(), to: z.date() }
@@ -158,7 +170,10 @@ export const explanationRecord = z.object({
   places: z.array(rulePlace).meta({ description: 'Where the rules are that findings and reasons ask for.' }),
   samples: z.array(itemRecord),
 })
-const settings = z.record(z.string(), z.union([z.number(), z.boolean(), z.null()]))
+const settings = z.record(
+  z.string(),
+  z.union([z.number(), z.boolean(), z.null(), z.string(), z.array(z.string()).readonly()]),
+)
 export const policiesRecord = z.object({
   ...answered,
   policies: z.array(
@@ -177,9 +192,9 @@ export const policiesRecord = z.object({
 
 export const MOST_PROJECTS = 50
 export const keysQuery = z.object({
-  project: z
-    .preprocess((sent) => (Array.isArray(sent) ? sent : [sent]), z.array(projectName).min(1).max(MOST_PROJECTS))
-    .meta({ description: `Names of projects, at most ${MOST_PROJECTS}; those that are not there are left out.` }),
+  project: listOf(projectName, MOST_PROJECTS).meta({
+    description: `Names of projects, at most ${MOST_PROJECTS}; those that are not there are left out.`,
+  }),
   from: filterQuery.from,
   to: filterQuery.to,
   bucket: seriesQuery.shape.bucket,
@@ -199,6 +214,36 @@ export const keysRecord = z.object({
       ),
     }),
   ),
+})
+
+export const reportQuery = z.object({
+  project: filterQuery.project,
+  from: filterQuery.from,
+  to: filterQuery.to,
+  environment: filterQuery.environment,
+  issueCategory: filterQuery.issueCategory,
+  component: filterQuery.component,
+  format,
+})
+const reportMonth = z.object({
+  month: z.string().meta({ description: '`yy/mm`' }),
+  incidents: z.number().nullable(),
+  deployments: z.int(),
+  changeFailureRate: z.number().nullable(),
+  recoveryMinutes: z.number().nullable(),
+})
+export const reportRecord = z.object({
+  project: z.string(),
+  from: z.date(),
+  to: z.date(),
+  environment: z.string(),
+  issueCategories: z.array(z.string()).nullable().meta({ description: 'Null: any.' }),
+  component: z.string().nullable().meta({ description: 'Null: any.' }),
+  pairing: z
+    .string()
+    .meta({ description: 'Whether the four keys of the project count so, too: `service-report`, or `default`.' }),
+  metrics: z.array(z.object({ ...about, ...valueFields })),
+  months: z.array(reportMonth),
 })
 
 const pattern = bounded(10_000).optional()

@@ -13,7 +13,7 @@ import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
 import { keysQuery, keysRecord } from '../contract/metrics.ts'
-import { rangeOf } from '../metric-filter.ts'
+import { aboutMetric, rangeOf } from '../metric-filter.ts'
 
 export const fourKeyRoutes: Routes = (api, { database, plugins }) => {
   api.get(
@@ -42,9 +42,8 @@ export const fourKeyRoutes: Routes = (api, { database, plugins }) => {
         projects: filters.map((filter, place) => ({
           project: filter.project,
           keys: keys.map(({ metric, now, series }) => {
-            const { name, title, unit, better, definition } = metric
             const { leftOut: _, frequency: __, ...value } = now[place] as Explanation
-            return { metric: name, title, unit, better, definition, ...value, points: series[place] ?? [] }
+            return { ...aboutMetric(metric, filter), ...value, points: series[place] ?? [] }
           }),
         })),
       }

@@ -31,7 +31,7 @@ import {
   valueRecord,
 } from '../contract/metrics.ts'
 import { toCsv } from '../csv.ts'
-import { filterOf, groupsOf, rangeOf, requireProject } from '../metric-filter.ts'
+import { aboutMetric, filterOf, groupsOf, rangeOf, requireProject } from '../metric-filter.ts'
 
 export { policyOfProject, rangeOf } from '../metric-filter.ts'
 
@@ -218,9 +218,9 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
 const idsOf = ({ scope }: PluginSpec, connectionId: number) => `${scope.table.idPrefix}:${connectionId}:`
 
 /** What every answer says first. */
-const told = ({ name, title, unit, better, definition }: Metric, { project, from, to }: MetricFilter) => ({
-  ...{ metric: name, title, unit, better, definition },
-  ...{ project, from, to },
+const told = (metric: Metric, filter: MetricFilter) => ({
+  ...aboutMetric(metric, filter),
+  ...{ project: filter.project, from: filter.from, to: filter.to },
 })
 const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]): any =>
   reply.type('text/csv; charset=utf-8').send(toCsv(names, rows))
