@@ -5,8 +5,9 @@ import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
 import { mapped } from '../metrics/calculate/calculation.ts'
+import { metricNamed, metrics } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
-import { underPolicy } from '../metrics/parts.ts'
+import { definitionOf, underPolicy } from '../metrics/parts.ts'
 import { POLICIES, type Policy, policyOf } from '../metrics/policy.ts'
 import { checkRange } from '../metrics/read.ts'
 import { shortName, unknownName } from '../nearest.ts'
@@ -38,13 +39,27 @@ export async function filterOf(database: Database, query: z.output<typeof plainQ
     categories: query.issueCategory ?? issueCategories,
     component: query.component ?? component,
   }
-  return { project, environment, repository, team, policy, service, ...range }
+  return { project, environment, repository, team, policy, service, reading: query.reading, ...range }
 }
 
 /** What answers say of their metric, as the policy counts it. */
-export function aboutMetric(metric: Metric, filter: Pick<MetricFilter, 'policy'>) {
-  const { name, title, unit, better, summary, definition } = underPolicy(metric, filter)
-  return { metric: name, title, unit, better, summary, definition }
+export function aboutMetric(metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>) {
+  const { name, title, unit, better, summary } = underPolicy(metric, filter)
+  return { metric: name, title, unit, better, summary, definition: definitionOf(metric, filter) }
+}
+
+/** The metric of a path, and what the query asks of it. */
+export async function askedFor(
+  database: Database,
+  { metric: name }: { readonly metric: string },
+  query: z.output<typeof plainQuery>,
+): Promise<{ metric: Metric; filter: MetricFilter }> {
+  const metric = metricNamed(name)
+  if (query.reading !== 'known' && !metric.hasReadings) {
+    const names = metrics.filter(({ hasReadings }) => hasReadings).map((each) => each.name)
+    throw new UserError(`${name} has no reading ${query.reading}: leave it out. These have one: ${names.join(', ')}.`)
+  }
+  return { metric, filter: await filterOf(database, query) }
 }
 
 /** One whose rows are mapped counts, whoever made it. */

@@ -2,7 +2,6 @@
 
 const DAY = 86_400_000
 const SHORTEST_MONTH = 28
-const LONGEST_MONTH = 31
 const HALF_YEAR = 6
 
 const startOfDay = (time: number) => Math.floor(time / DAY) * DAY
@@ -67,7 +66,7 @@ export function frequencyOf(deployed: ReadonlySet<number>, range: Range): Freque
   const known = (figure: number | null, isLongEnough: boolean) => figure ?? (isLongEnough || all > 0 ? all : null)
   return {
     weekly: lowerMedian(count(days, weekOf)),
-    monthly: known(days.length > LONGEST_MONTH ? lowerMedian(months) : null, days.length >= SHORTEST_MONTH),
+    monthly: known(lowerMedian(months), days.length >= SHORTEST_MONTH),
     sixMonths: known(sixMonthsOf(months), months.length >= HALF_YEAR),
   }
 }

@@ -22,9 +22,31 @@ export interface MetricFilter {
   readonly policy: Policy
   /** Which incidents the service report is about, where it is not what the policy says. */
   readonly service?: ServiceChoice | undefined
+  readonly reading?: Reading | undefined
 }
 
-export interface MetricQuery extends MetricFilter {
+/**
+ * Times of pull requests are read in three ways; those without a time
+ * known             are left out
+ * panels-merged     count as 0: as DevLake's panels of throughput and cycle time show those merged in the range
+ * panels-deployed   count as 0: as DevLake's details of the lead time show those deployed in the range
+ */
+export const READINGS = ['known', 'panels-merged', 'panels-deployed'] as const
+export type Reading = (typeof READINGS)[number]
+
+/** A value, or the expression that gives it: dashboards have variables there. */
+export type Expressed<Value> = Value | Sql
+
+export interface MetricQuery {
+  readonly project: Expressed<string>
+  readonly from: Expressed<Date>
+  readonly to: Expressed<Date>
+  readonly environment: string
+  readonly repository?: Expressed<string> | undefined
+  readonly team?: Expressed<string> | undefined
+  readonly policy: Policy
+  readonly service?: ServiceChoice | undefined
+  readonly reading?: Reading | undefined
   readonly dialect: Dialect
   /** Look for finer reasons, at the cost of more reading. */
   readonly isExplained: boolean
@@ -50,6 +72,8 @@ export interface Metric {
   readonly items: (query: MetricQuery) => Sql
   /** Row of the benchmark that grades it, by report. */
   readonly benchmark?: Readonly<Partial<Record<Report, string>>>
+  /** Whether it can be read as DevLake's panels read it. */
+  readonly hasReadings?: true
   /** Whether it is about the incidents of a service. */
   readonly isOfService?: true
   /** How it counts in projects that pair incidents with deployments as the service report does. */
@@ -139,5 +163,5 @@ export const firstOf = (...reasons: readonly (readonly [Reason, Sql] | null)[]):
   return sql`case ${sql.join(cases, sql` `)} end`
 }
 
-export const outside = (moment: Sql, { from, to }: MetricFilter): Sql =>
+export const outside = (moment: Sql, { from, to }: Pick<MetricQuery, 'from' | 'to'>): Sql =>
   sql`${moment} is null or ${moment} < ${from} or ${moment} > ${to}`

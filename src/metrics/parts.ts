@@ -1,11 +1,22 @@
 /** Which statement a metric is read by, for each of several filters: policies may count in ways of their own. */
 import type { Database } from '../database/database.ts'
-import type { Metric, MetricFilter } from './metric.ts'
+import type { Metric, MetricFilter, Reading } from './metric.ts'
 import { hasCategoryField, serviceOf } from './service-incidents.ts'
 
 /** The metric as the policy of a project has it. */
 export const underPolicy = (metric: Metric, { policy }: Pick<MetricFilter, 'policy'>): Metric =>
   (policy.pairing === 'service-report' && metric.inServiceReport) || metric
+
+const READING: Readonly<Record<Reading, string>> = {
+  known: '',
+  'panels-merged': "Read as DevLake's panels of throughput and cycle time: a time that is not known counts as 0.",
+  'panels-deployed':
+    "Read as DevLake's details of the lead time: of those deployed in the range, by date of that deployment, and a time that is not known counts as 0.",
+}
+
+/** What it counts, by the policy and in the reading that is asked for. */
+export const definitionOf = (metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>): string =>
+  `${underPolicy(metric, filter).definition} ${READING[filter.reading ?? 'known']}`.trimEnd()
 
 const needsCategory = (metric: Metric, filter: MetricFilter): boolean =>
   underPolicy(metric, filter).isOfService === true && serviceOf(filter).categories !== null

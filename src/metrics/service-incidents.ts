@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Sql } from './calculate/calculation.ts'
-import { firstOf, type MetricFilter, type MetricQuery, outside, type Reason, selectItems } from './metric.ts'
+import { firstOf, type MetricQuery, outside, type Reason, selectItems } from './metric.ts'
 import type { NoData } from './no-data.ts'
 import { issuesOf, ofTicket } from './sources.ts'
 
@@ -24,7 +24,7 @@ export const NO_CATEGORY_FIELD: NoData = {
 }
 
 /** What the request asks for, or else what the project has chosen. */
-export const serviceOf = ({ service, policy }: MetricFilter): ServiceChoice =>
+export const serviceOf = ({ service, policy }: Pick<MetricQuery, 'service' | 'policy'>): ServiceChoice =>
   service ?? { categories: policy.issueCategories, component: policy.component }
 
 export async function hasCategoryField(database: Database): Promise<boolean> {

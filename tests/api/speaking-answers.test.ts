@@ -57,6 +57,16 @@ describeEachDatabase('answers of metrics', (test) => {
     expect(body.projects[0].keys[1]).toMatchObject({ metric: 'change-lead-time', title, unit, better, definition })
   })
 
+  it('say in which reading they are, and refuse one that a metric does not have', async () => {
+    const { body } = await ask('pull-request-cycle-time?reading=panels-deployed')
+    expect(body.definition).toMatch(/of those deployed in the range/)
+    expect((await ask('pull-request-cycle-time')).body.definition).not.toMatch(/DevLake/)
+    expect(await refusal('deployment-frequency?reading=panels-merged')).toEqual([
+      400,
+      expect.stringMatching(/has no reading panels-merged: leave it out. These have one: pull-request-cycle-time/),
+    ])
+  })
+
   it('name groups, repositories and people', async () => {
     const { body: byRepository } = await ask('pull-request-throughput?groupBy=repository')
     expect(byRepository.values.map(({ group, name }: any) => [group, name])).toEqual([

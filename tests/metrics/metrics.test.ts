@@ -4,7 +4,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { lowerMedian } from '../../src/metrics/frequency.ts'
 import { fourKeys, metricNamed, metrics } from '../../src/metrics/index.ts'
-import type { MetricFilter, Reason } from '../../src/metrics/metric.ts'
+import type { MetricFilter, Reading, Reason } from '../../src/metrics/metric.ts'
 import { POLICIES, REFERENCE } from '../../src/metrics/policy.ts'
 import { readItems, readMetric, readSeries } from '../../src/metrics/read.ts'
 import { allTables } from '../../src/tables.ts'
@@ -126,6 +126,27 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
       }
     })
   }
+
+  it.each(truths.map(({ project }) => project))(
+    'read times of pull requests as the panels do, too (%s)',
+    async (project) => {
+      const { pullRequests } = truths.find((each) => each.project === project)!
+      const range = ranges['two weeks']
+      const isIn = within(range)
+      const read = async (stage: string, reading: Reading) =>
+        readMetric(test.database, metricNamed(`pull-request-${stage}-time`), { ...filterOf(project, range), reading })
+      const merged = pullRequests.filter((each) => isIn(each.merged))
+      const deployed = pullRequests.filter((each) => isIn(each.deployed))
+      for (const stage of ['coding', 'pickup', 'review', 'deploy', 'cycle'] as const) {
+        const times = (some: typeof pullRequests) => mean(some.map((each) => each[stage] ?? 0)) as number
+        expect((await read(stage, 'panels-merged')).value, stage).toBeCloseTo(times(merged), 9)
+        expect((await read(stage, 'panels-deployed')).value, stage).toBeCloseTo(times(deployed), 9)
+        expect((await read(stage, 'panels-deployed')).counted).toBe(deployed.length)
+      }
+      expect(merged.some(({ pickup }) => pickup === null) && merged.some(({ deploy }) => deploy === null)).toBe(true)
+      expect((await read('pickup', 'panels-merged')).value).toBeLessThan((await read('pickup', 'known')).value!)
+    },
+  )
 
   it('count deployments of a range of years, in value and series alike', async () => {
     const good = truths[0]!.deployments.filter((each) => each.reason === null)

@@ -8,6 +8,7 @@ import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
+import { dashboardRoutes } from './dashboards.ts'
 import { dataRoutes } from './data.ts'
 import { fourKeyRoutes } from './four-keys.ts'
 import { installationRoutes } from './installation.ts'
@@ -54,6 +55,7 @@ const CORE: readonly Routes[] = [
   metricRoutes,
   fourKeyRoutes,
   serviceReportRoutes,
+  dashboardRoutes,
   nameRoutes,
   jiraRoutes,
   webhookRoutes,

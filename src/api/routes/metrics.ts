@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { findingsOf } from '../../metrics/findings.ts'
-import { metricNamed, metrics } from '../../metrics/index.ts'
+import { metrics } from '../../metrics/index.ts'
 import { type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
 import { type NamedItem, withNames } from '../../metrics/names.ts'
 import { POLICIES, REFERENCE } from '../../metrics/policy.ts'
@@ -31,9 +31,9 @@ import {
   valueRecord,
 } from '../contract/metrics.ts'
 import { toCsv } from '../csv.ts'
-import { aboutMetric, filterOf, groupsOf, rangeOf, requireProject } from '../metric-filter.ts'
+import { aboutMetric, askedFor, groupsOf, rangeOf, requireProject } from '../metric-filter.ts'
 
-export { policyOfProject, rangeOf } from '../metric-filter.ts'
+export { policyOfProject, rangeOf, requireProject } from '../metric-filter.ts'
 
 const tags = ['metrics']
 const SAMPLES = 20
@@ -65,8 +65,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
+      const { metric, filter } = await askedFor(database, params, query)
       const values = []
       for (const { group, name, ...narrowed } of await groupsOf(database, filter, query.groupBy)) {
         const { leftOut: _, ...value } = await measureOne({ database, plugins }, metric, { ...filter, ...narrowed })
@@ -90,8 +89,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
+      const { metric, filter } = await askedFor(database, params, query)
       const points = await readSeries(database, metric, filter, query.bucket)
       return query.format === 'csv'
         ? sendCsv(reply, ['start', 'value', 'counted'], points)
@@ -111,8 +109,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
+      const { metric, filter } = await askedFor(database, params, query)
       const limit = query.pageSize
       const page = { reason: query.reason, limit, offset: (query.page - 1) * limit }
       const items = (await withNames(database, await readItems(database, metric, filter, page))).map(publicItem)
@@ -153,8 +150,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
+      const { metric, filter } = await askedFor(database, params, query)
       const explained = await measureOne({ database, plugins }, metric, filter, true)
       const samples = await readItems(database, metric, filter, { limit: SAMPLES, offset: 0 })
       return {
@@ -181,8 +177,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
+      const { metric, filter } = await askedFor(database, params, query)
       const read = (under: MetricFilter) => measureOne({ database, plugins }, metric, under)
       const policies = await comparePolicies(database, metric, filter, POLICIES, read)
       const settings = new Map(POLICIES.map(({ name, policy }) => [name, { ...policy }]))

@@ -41,7 +41,7 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ query }, reply): Promise<any> => {
-      const filter = await filterOf(database, { ...query, policy: 'project' })
+      const filter = await filterOf(database, { ...query, policy: 'project', reading: 'known' })
       const months = await monthsOf(filter)
       if (query.format === 'csv') return reply.type('text/csv; charset=utf-8').send(toCsv(COLUMNS, months))
       const metrics = []

@@ -10,5 +10,6 @@ export const pullRequestDeployTime: Metric = {
   summary: 'mean',
   madeOf: ['deployments', 'pull requests', 'history'],
   counts: 'pull requests',
+  hasReadings: true,
   items: (query) => storedItems(query, 'pr_deploy_time'),
 }
