@@ -57,7 +57,7 @@ export const collect = new Command('collect')
         runtime.signal.addEventListener('abort', cancel, { once: true })
         try {
           const ended = await show(pipelines.watch(id, stop.signal, tellAway), options.json ?? false)
-          if (!options.json) for (const line of await fourKeyLines(database, name)) console.log(line)
+          if (!options.json) for (const line of await fourKeyLines(control.context, name)) console.log(line)
           return ended
         } finally {
           runtime.signal.removeEventListener('abort', cancel)

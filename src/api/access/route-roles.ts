@@ -60,7 +60,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     'viewer',
     'query',
     [
-      ...all('GET', '/v1/receipts', '/v1/quarantine'),
+      ...all('GET', '/v1/receipts', '/v1/quarantine', '/v1/service-report'),
       ...['', '/series', '/items', '/explanation', '/policies'].map((part) => `GET /v1/metrics/:metric${part}`),
     ],
   ],

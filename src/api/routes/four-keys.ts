@@ -4,7 +4,8 @@ import type { Database } from '../../database/database.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { policyOf } from '../../metrics/policy.ts'
-import { readManySeries, readMetrics } from '../../metrics/read.ts'
+import { type Explanation, readManySeries } from '../../metrics/read.ts'
+import { measure } from '../../pipelines/measure.ts'
 import { metricOption } from '../../pipelines/plan/metric-plans.ts'
 import { selectRows } from '../../pipelines/store.ts'
 import { projectMetricSettings } from '../../system/projects.ts'
@@ -12,9 +13,9 @@ import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
 import { keysQuery, keysRecord } from '../contract/metrics.ts'
-import { rangeOf } from './metrics.ts'
+import { aboutMetric, rangeOf } from '../metric-filter.ts'
 
-export const fourKeyRoutes: Routes = (api, { database }) => {
+export const fourKeyRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/four-keys',
     {
@@ -32,7 +33,7 @@ export const fourKeyRoutes: Routes = (api, { database }) => {
       const keys = await Promise.all(
         fourKeys.map(async (metric) => ({
           metric,
-          now: await readMetrics(database, metric, filters),
+          now: await measure({ database, plugins }, metric, filters),
           series: await readManySeries(database, metric, filters, bucket),
         })),
       )
@@ -41,12 +42,8 @@ export const fourKeyRoutes: Routes = (api, { database }) => {
         projects: filters.map((filter, place) => ({
           project: filter.project,
           keys: keys.map(({ metric, now, series }) => {
-            const { value = null, counted = 0, total = 0, grades = [] } = now[place] ?? {}
-            const points = series[place] ?? []
-            return {
-              ...{ metric: metric.name, unit: metric.unit, better: metric.better },
-              ...{ value, counted, total, grades: [...grades], points },
-            }
+            const { leftOut: _, frequency: __, ...value } = now[place] as Explanation
+            return { ...aboutMetric(metric, filter), ...value, points: series[place] ?? [] }
           }),
         })),
       }

@@ -26,6 +26,7 @@ import { pushRoutes } from './push.ts'
 import { remoteScopeRoutes } from './remote-scopes.ts'
 import { scopeConfigRoutes } from './scope-configs.ts'
 import { scopeRoutes } from './scopes.ts'
+import { serviceReportRoutes } from './service-report.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
@@ -53,6 +54,7 @@ const CORE: readonly Routes[] = [
   trafficRunRoutes,
   metricRoutes,
   fourKeyRoutes,
+  serviceReportRoutes,
   dashboardRoutes,
   nameRoutes,
   jiraRoutes,
