@@ -3,9 +3,11 @@ import { audit } from './audit.ts'
 import { collect } from './collect.ts'
 import { config } from './config.ts'
 import { doctor } from './doctor.ts'
+import { mcp } from './mcp.ts'
+import { metrics } from './metrics.ts'
 import { secrets } from './secrets.ts'
 import { traffic } from './traffic.ts'
 import { up } from './up.ts'
 
 /** Every subcommand, in the order of `weir --help`. */
-export const commands: readonly Command[] = [up, collect, config, audit, doctor, secrets, traffic]
+export const commands: readonly Command[] = [up, collect, metrics, config, audit, doctor, mcp, secrets, traffic]

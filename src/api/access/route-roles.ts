@@ -51,6 +51,8 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('GET', '/v1/attention', '/v1/overview'),
       ...all('GET', '/v1/four-keys', '/v1/schedules/next', '/v1/plans/plugins'),
       'POST /v1/plans/check',
+      // What it tells is asked for in the name of the asker.
+      'POST /v1/mcp',
     ],
   ],
   ['viewer', 'path', all('GET', '/projects/:projectName', '/projects/:projectName/check')],

@@ -13,6 +13,7 @@ import { fourKeyRoutes } from './four-keys.ts'
 import { installationRoutes } from './installation.ts'
 import { jiraRoutes } from './jira.ts'
 import { mappingRoutes } from './mappings.ts'
+import { mcpRoutes } from './mcp.ts'
 import { metricRoutes } from './metrics.ts'
 import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
@@ -52,6 +53,7 @@ const CORE: readonly Routes[] = [
   trafficRunRoutes,
   metricRoutes,
   fourKeyRoutes,
+  mcpRoutes,
   nameRoutes,
   jiraRoutes,
   webhookRoutes,
