@@ -1,4 +1,5 @@
 import type { Api, ApiContext, Routes } from '../api.ts'
+import { alertRoutes } from './alerts.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
@@ -54,6 +55,7 @@ const CORE: readonly Routes[] = [
   metricRoutes,
   fourKeyRoutes,
   mcpRoutes,
+  alertRoutes,
   nameRoutes,
   jiraRoutes,
   webhookRoutes,
