@@ -13,7 +13,7 @@ describeClient('the page of alerts', (client) => {
     await form.getByRole('textbox', { name: 'Name' }).fill('too many failures')
     await form.getByRole('combobox', { name: 'Project' }).click()
     await page.getByRole('option', { name: 'shop' }).click()
-    await form.getByRole('textbox', { name: 'Address' }).fill(`${receiver.url}services/hidden`)
+    await form.getByRole('textbox', { name: 'Address' }).fill(`${receiver.url}services/word-of-honour`)
     await form.getByRole('button', { name: 'Create alert' }).click()
 
     const row = page.getByRole('row', { name: /too many failures/ })
@@ -21,10 +21,10 @@ describeClient('the page of alerts', (client) => {
     await row.getByRole('button', { name: 'Test' }).click()
     await row.getByText('The message was taken.').waitFor()
     expect(receiver.received).toMatchObject([
-      { path: '/services/hidden', body: { text: expect.stringContaining('this is a test') } },
+      { path: '/services/word-of-honour', body: { text: expect.stringContaining('this is a test') } },
     ])
     await row.getByText('test, sent').waitFor()
-    expect(await page.content()).not.toContain('hidden')
+    expect(await page.content()).not.toContain('word-of-honour')
 
     await row.getByRole('button', { name: 'Edit' }).click()
     await form.getByRole('textbox', { name: 'Limit' }).fill('20')
@@ -35,7 +35,7 @@ describeClient('the page of alerts', (client) => {
 
     receiver.answerWith(410)
     await row.getByRole('button', { name: 'Test' }).click()
-    await row.getByRole('status').getByText('410').waitFor()
+    await row.getByRole('status').filter({ hasText: '410' }).waitFor()
     await row.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete alert' }).click()
     await row.waitFor({ state: 'detached' })
