@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import { audit } from './audit.ts'
 import { collect } from './collect.ts'
 import { config } from './config.ts'
+import { dashboards } from './dashboards.ts'
+import { database } from './database.ts'
 import { doctor } from './doctor.ts'
 import { mcp } from './mcp.ts'
 import { metrics } from './metrics.ts'
@@ -10,4 +12,7 @@ import { traffic } from './traffic.ts'
 import { up } from './up.ts'
 
 /** Every subcommand, in the order of `weir --help`. */
-export const commands: readonly Command[] = [up, collect, metrics, config, audit, doctor, mcp, secrets, traffic]
+export const commands: readonly Command[] = [
+  ...[up, collect, metrics, config, dashboards, audit, database, doctor],
+  ...[mcp, secrets, traffic],
+]

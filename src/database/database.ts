@@ -26,6 +26,8 @@ export interface Database {
    * database that it is given: one that waits for a further connection may wait for ever; see `aside`.
    */
   transaction<Result>(body: (database: Database) => Promise<Result>): Promise<Result>
+  /** The same for questions only: nothing can be written, and the server ends a statement that takes longer than so many seconds. */
+  reading<Result>(seconds: number, body: (database: Database) => Promise<Result>): Promise<Result>
   /**
    * Gives `body` a connection of its own beside all others, as a database: for a lock or a transaction that is held while
    * this database is worked with.

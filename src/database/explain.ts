@@ -96,6 +96,10 @@ const LOST =
 /** Another row has the same key, or the same value in a column that is unique. */
 export const isDuplicate = (error: unknown): boolean => ['23505', 'ER_DUP_ENTRY'].includes(codeOf(error))
 
+/** The server ended a statement that took longer than it may. */
+export const isTooSlow = (error: unknown): boolean =>
+  ['57014', 'ER_STATEMENT_TIMEOUT', 'ER_QUERY_TIMEOUT'].includes(codeOf(error))
+
 export const codeOf = (error: unknown): string => {
   const { code, errors } = error as { code?: string; errors?: unknown[] }
   return code ?? (errors?.length ? codeOf(errors[0]) : '')

@@ -22,7 +22,7 @@ const UPPER: Readonly<Record<string, Readonly<Partial<Record<Report, Limits>>>>>
   'Time to restore service': { 2021: [HOUR, DAY, 7 * DAY] },
   'Failed deployment recovery time': { 2023: [HOUR, DAY, 7 * DAY] },
 })
-const BANDS: readonly Band[] = ['elite', 'high', 'medium', 'low']
+export const BANDS: readonly Band[] = ['elite', 'high', 'medium', 'low']
 
 export function gradeOf(metric: Metric, report: Report, value: number | null, frequency?: Frequency): Grade | null {
   const name = metric.benchmark?.[report]
@@ -32,11 +32,17 @@ export function gradeOf(metric: Metric, report: Report, value: number | null, fr
   return band && row ? { report, band, label: row[band] } : null
 }
 
+/** Where the bands of a metric end; none where it is graded otherwise, or not at all. */
+export const limitsOf = (metric: Metric, report: Report): Limits | undefined =>
+  UPPER[metric.benchmark?.[report] ?? '']?.[report]
+
 /** A time must be shorter than its limit; a rate may reach it. */
+export const mayReach = (benchmark: string): boolean => benchmark === 'Change failure rate'
+
 function bandBelow(name: string, report: Report, value: number): Band | null {
   const limits = UPPER[name]?.[report]
   if (!limits) return null
-  const index = limits.findIndex((limit) => (name === 'Change failure rate' ? value <= limit : value < limit))
+  const index = limits.findIndex((limit) => (mayReach(name) ? value <= limit : value < limit))
   return BANDS[index < 0 ? 3 : index] as Band
 }
 

@@ -5,7 +5,7 @@ import { changesBlame, type Policy } from './policy.ts'
 
 export interface BlameQuery {
   readonly dialect: Dialect
-  readonly project: string
+  readonly project: string | Sql
   readonly environment: string
   readonly policy: Policy
 }
@@ -14,7 +14,7 @@ export interface BlameQuery {
  * Incidents (`id`) of what the project is made of, and of issues on its boards: the incident itself names one board, and the
  * issue may be on boards of several projects.
  */
-export function incidentIdsOf(dialect: Dialect, project: string): Sql {
+export function incidentIdsOf(dialect: Dialect, project: string | Sql): Sql {
   const select = sql`select ${sql.raw(dialect.joinAsWritten)}`
   const ofProject = sql`m.project_name = ${project}`
   const table = sql.id('table')

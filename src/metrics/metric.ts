@@ -21,7 +21,17 @@ export interface MetricFilter {
   readonly policy: Policy
 }
 
-export interface MetricQuery extends MetricFilter {
+/** A value, or the expression that gives it: dashboards have variables there. */
+export type Expressed<Value> = Value | Sql
+
+export interface MetricQuery {
+  readonly project: Expressed<string>
+  readonly from: Expressed<Date>
+  readonly to: Expressed<Date>
+  readonly environment: string
+  readonly repository?: Expressed<string> | undefined
+  readonly team?: Expressed<string> | undefined
+  readonly policy: Policy
   readonly dialect: Dialect
   /** Look for finer reasons, at the cost of more reading. */
   readonly isExplained: boolean
@@ -128,5 +138,5 @@ export const firstOf = (...reasons: readonly (readonly [Reason, Sql] | null)[]):
   return sql`case ${sql.join(cases, sql` `)} end`
 }
 
-export const outside = (moment: Sql, { from, to }: MetricFilter): Sql =>
+export const outside = (moment: Sql, { from, to }: Pick<MetricQuery, 'from' | 'to'>): Sql =>
   sql`${moment} is null or ${moment} < ${from} or ${moment} > ${to}`

@@ -1,6 +1,7 @@
 /** Values, series, rows and explanations of metrics; all from the same items. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { Dialect } from '../database/dialects/dialect.ts'
 import { UserError } from '../errors.ts'
 import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
 import type { Sql } from './calculate/calculation.ts'
@@ -39,13 +40,13 @@ const placeIn = (filters: readonly MetricFilter[]): Readonly<Record<string, Sql>
   filters.length === 1 ? {} : { place: sql`place` }
 
 /**
- * One row a group of items: how many there are, and their summary. The lower median is the value in the middle, of two
- * the smaller.
+ * One row a group of items, or one in all: how many there are, and their summary. The lower median is the value in the
+ * middle, of two the smaller.
  */
-const summarized = (database: Database, metric: Metric, items: Sql, groups: Readonly<Record<string, Sql>>): Sql => {
-  const names = sql.join(Object.keys(groups).map((name) => sql.id(name)))
-  const group = sql.join(Object.values(groups))
-  const columns = sql.join(Object.entries(groups).map(([name, value]) => sql`${value} as ${sql.id(name)}`))
+export function summarized(dialect: Dialect, metric: Metric, items: Sql, groups: Readonly<Record<string, Sql>>): Sql {
+  const names = Object.keys(groups).map((name) => sql`${sql.id(name)}`)
+  const columns = Object.entries(groups).map(([name, value]) => sql`${value} as ${sql.id(name)}`)
+  const partition = names.length === 0 ? sql`` : sql`partition by ${sql.join(Object.values(groups))}`
   const value = {
     median: sql`max(case when middle * 2 in (size, size + 1) then value end)`,
     mean: sql`avg(value)`,
@@ -54,11 +55,12 @@ const summarized = (database: Database, metric: Metric, items: Sql, groups: Read
   }[metric.summary]
   const ranked =
     metric.summary === 'median'
-      ? sql`, row_number() over (partition by ${group} order by value, id) as middle, count(*) over (partition by ${group}) as size`
-      : sql``
-  return sql`select ${names}, ${value} as value, count(*) as counted from (
-      select ${columns}, ${sql.raw(database.dialect.double('value'))} as value ${ranked} from (${items}) item
-    ) ranked group by ${names}`
+      ? [sql`row_number() over (${partition} order by value, id) as middle`, sql`count(*) over (${partition}) as size`]
+      : []
+  const own = [...columns, sql`${sql.raw(dialect.double('value'))} as value`, ...ranked]
+  return sql`select ${sql.join([...names, sql`${value} as value`, sql`count(*) as counted`])} from (
+      select ${sql.join(own)} from (${items}) item
+    ) ranked ${names.length === 0 ? sql`` : sql`group by ${sql.join(names)}`}`
 }
 
 interface Summary<Group> {
@@ -94,7 +96,7 @@ export async function readMetrics(
   for (const filter of filters) checkRange(filter)
   if (filters.length === 0) return []
   const items = stacked(database, metric, filters, isExplained)
-  const { rows } = await summarized(database, metric, items, { ...placeIn(filters), grouped: sql`reason` })
+  const { rows } = await summarized(database.dialect, metric, items, { ...placeIn(filters), grouped: sql`reason` })
     .$castTo<Summary<Reason | null>>()
     .execute(database.kysely)
   const days =
@@ -179,7 +181,7 @@ export async function readManySeries(
   const buckets = filters.map((filter) => starts(filter, bucket))
   const items = sql`select * from (${stacked(database, metric, filters, false)}) every_item where reason is null`
   const start = sql.raw(database.dialect.startOf(bucket, 'at'))
-  const { rows } = await summarized(database, metric, items, { ...placeIn(filters), grouped: start })
+  const { rows } = await summarized(database.dialect, metric, items, { ...placeIn(filters), grouped: start })
     .$castTo<Summary<Date>>()
     .execute(database.kysely)
   const byPlace = Map.groupBy(rows, ({ place = 0 }) => Number(place))

@@ -2,18 +2,21 @@
 import { sql } from 'kysely'
 import { incidentIdsOf } from './blame.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
-import type { MetricFilter, MetricQuery } from './metric.ts'
+import type { Expressed, MetricQuery } from './metric.ts'
+
+/** What rows are chosen by. */
+type Scoping = Pick<MetricQuery, 'project' | 'environment' | 'repository' | 'team'>
 
 const all = (...conditions: readonly (Sql | null | undefined | false)[]): Sql =>
   sql.join(conditions.filter((each) => each) as Sql[], sql` and `)
 
-const ofTeam = (account: string, team: string | undefined): Sql | null =>
+const ofTeam = (account: string, team: Expressed<string> | undefined): Sql | null =>
   team === undefined
     ? null
     : sql`${sql.ref(account)} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
 
 /** `pr`, the pull requests whose base is a repository of the project; a condition stands open after it. */
-export function pullRequestsOf(filter: MetricFilter): { from: Sql; where: Sql } {
+export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
   const repo = mapping('repo', 'repos', filter.project)
   return {
     from: sql`from ${repo.from} inner join pull_requests pr on pr.base_repo_id = repo.row_id`,
@@ -30,7 +33,7 @@ export const isBot = sql`(lower(coalesce(pr.author_name, '')) like '%[bot]' or l
   or lower(coalesce(pr.author_name, '')) in ('dependabot', 'renovate', 'greenkeeper', 'snyk-bot', 'github-actions'))`
 
 /** `c`, the deployment commits of the project's scopes. */
-export function deploymentCommitsOf(filter: MetricFilter): { from: Sql; where: Sql } {
+export function deploymentCommitsOf(filter: Scoping): { from: Sql; where: Sql } {
   const scope = mapping('scope', 'cicd_scopes', filter.project)
   const byRepository =
     filter.repository !== undefined &&
@@ -49,7 +52,7 @@ export function deploymentCommitsOf(filter: MetricFilter): { from: Sql; where: S
  * One row a deployment, of however many commits; `at` is its latest finish where it went as asked, `marked` whether its
  * id is among those of `marks`. Stacked and grouped, because subqueries joined by a long text have no index to go by.
  */
-export function deploymentsOf(filter: MetricFilter, marks?: Sql): Sql {
+export function deploymentsOf(filter: Scoping, marks?: Sql): Sql {
   const { from, where } = deploymentCommitsOf(filter)
   const commits = sql`select c.cicd_deployment_id as id, c.result, c.environment, c.finished_date, c.name, c.url, c.repo_id,
     c._raw_data_table, c._raw_data_params, c._raw_data_id, 1 as is_own ${from} where ${where}`
@@ -83,7 +86,7 @@ export function incidentsOf(filter: MetricQuery): { from: Sql; where: Sql } {
 }
 
 /** `i`, the issues of the project's boards. */
-export function issuesOf(filter: MetricFilter): { from: Sql; where: Sql } {
+export function issuesOf(filter: Scoping): { from: Sql; where: Sql } {
   const board = mapping('board', 'boards', filter.project)
   return {
     from: sql`from (select distinct b.issue_id from ${board.from} inner join board_issues b on b.board_id = board.row_id
@@ -93,7 +96,7 @@ export function issuesOf(filter: MetricFilter): { from: Sql; where: Sql } {
 }
 
 /** `p`, the pipelines of the project's scopes. */
-export function buildsOf(filter: MetricFilter): { from: Sql; where: Sql } {
+export function buildsOf(filter: Scoping): { from: Sql; where: Sql } {
   const scope = mapping('scope', 'cicd_scopes', filter.project)
   return {
     from: sql`from ${scope.from} inner join cicd_pipelines p on p.cicd_scope_id = scope.row_id`,

@@ -49,6 +49,8 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('GET', '/projects', '/blueprints', '/pipelines', '/store/:key'),
       ...all('GET', '/plugins', '/plugininfo', '/v1/sources', '/v1/metrics'),
       ...all('GET', '/v1/attention', '/v1/overview', '/v1/alerts'),
+      ...all('GET', '/v1/dashboards', '/v1/dashboards/:dashboard', '/v1/dashboards/:dashboard/variables/:variable'),
+      'GET /v1/dashboards/:dashboard/panels/:panel',
       ...all('GET', '/v1/four-keys', '/v1/schedules/next', '/v1/plans/plugins'),
       'POST /v1/plans/check',
       // What it tells is asked for in the name of the asker.

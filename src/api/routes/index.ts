@@ -9,6 +9,7 @@ import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
 import { customizeRoutes } from './customize.ts'
+import { dashboardRoutes } from './dashboards.ts'
 import { dataRoutes } from './data.ts'
 import { fourKeyRoutes } from './four-keys.ts'
 import { installationRoutes } from './installation.ts'
@@ -56,6 +57,7 @@ const CORE: readonly Routes[] = [
   fourKeyRoutes,
   mcpRoutes,
   alertRoutes,
+  dashboardRoutes,
   nameRoutes,
   jiraRoutes,
   webhookRoutes,

@@ -247,7 +247,7 @@ async function filterOf(database: Database, query: z.output<typeof plainQuery>):
 }
 
 /** One whose rows are mapped counts, whoever made it. */
-async function requireProject({ kysely }: Database, project: string): Promise<void> {
+export async function requireProject({ kysely }: Database, project: string): Promise<void> {
   const { rows } = await sql`select 1 from projects where name = ${project}
     union select 1 from project_mapping where project_name = ${project}`.execute(kysely)
   if (rows.length === 0) throw await unknownProject(kysely, project)

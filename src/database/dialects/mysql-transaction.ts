@@ -8,6 +8,7 @@ type Query = (...sent: any[]) => unknown
 export async function inTransaction<Result>(
   pool: Pooled,
   body: (pool: Pooled, atEnd: (statement: string) => void) => Promise<Result>,
+  begin = 'start transaction',
 ): Promise<Result> {
   const connection = await new Promise<PoolConnection>((resolve, reject) =>
     pool.getConnection((error, made) => (error ? reject(error) : resolve(made))),
@@ -28,7 +29,7 @@ export async function inTransaction<Result>(
     connection.release()
   }
   try {
-    await run('start transaction')
+    await run(begin)
     const result = await body(nested, (statement) => last.add(statement))
     await run('commit')
     await giveBack().catch(() => connection.destroy())

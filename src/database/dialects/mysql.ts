@@ -12,7 +12,7 @@ import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
-import { createTemporary, type Dialect, type LiveTable, updatedNames } from './dialect.ts'
+import { createTemporary, type Dialect, type LiveTable, readableOf, updatedNames } from './dialect.ts'
 import { insertWriter, type StatementSize } from './mysql-insert.ts'
 import { inTransaction, type Pooled } from './mysql-transaction.ts'
 
@@ -47,6 +47,8 @@ const isTooWide = (table: Table<any>) =>
   ) > LONGEST_ROW_BYTES
 
 const quote = (identifier: string) => `\`${identifier.replaceAll('`', '``')}\``
+
+const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 export const mysql: Dialect = {
   name: 'mysql',
@@ -97,6 +99,8 @@ export const mysql: Dialect = {
     if (unit === 'month') return `cast(date_format(${expression}, '%Y-%m-01') as date)`
     return `date_sub(cast(${expression} as date), interval weekday(${expression}) day)`
   },
+  later: (unit, date, count) => `date_add(${date}, interval ${count} ${unit})`,
+  monthLabel: (expression) => `date_format(${expression}, '%y/%m')`,
   secondsBetween: (start, end) => `(timestampdiff(microsecond, ${start}, ${end}) / 1e6)`,
   moment: (value) => `timestamp '${value.toISOString().replace('T', ' ').slice(0, -1)}'`,
   secondsBefore: (moment, seconds) => `date_sub(${moment}, interval ${seconds} second)`,
@@ -106,6 +110,17 @@ export const mysql: Dialect = {
   firstMatch: (expression, pattern) => `regexp_substr(${expression}, '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>
     sql`update ${sql.table(table)} as target inner join (${source}) as source on ${sql.raw(on)} set target.${sql.id(column)} = ${sql.raw(value)}`,
+  grantReader({ user, password, tables }) {
+    const account = `${literal(user)}@'%'`
+    return [
+      `create user if not exists ${account} identified by ${literal(password)}`,
+      `alter user ${account} identified by ${literal(password)}`,
+      ...tables.map((each) => {
+        const { columns, table } = readableOf(mysql, each)
+        return `grant select${columns} on ${table} to ${account}`
+      }),
+    ]
+  },
   onExistingKey(table, names) {
     const updates = updatedNames(table, names).map((name) => `${quote(name)}=values(${quote(name)})`)
     const first = quote(table.names[0] as string)
@@ -188,8 +203,9 @@ export async function connectMysql(url: string, connections: number): Promise<Da
       await end()
       throw explainWith(TROUBLES, url, 3306)(error) ?? error
     })
+  const isMariadb = /mariadb/i.test(version)
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (/mariadb/i.test(version) ? major * 100 + minor < 1006 : major < 8) {
+  if (isMariadb ? major * 100 + minor < 1006 : major < 8) {
     await end()
     throw new UserError(`The database server is version ${version}. Use MySQL 8 or MariaDB 10.6, or newer.`)
   }
@@ -198,11 +214,12 @@ export async function connectMysql(url: string, connections: number): Promise<Da
     ...{ most, enough: Math.min(LONGEST_STATEMENT, most) },
     tooLarge: (table, bytes) => rowTooLarge({ table, bytes, most: packet }),
   }
-  return databaseOn(pool, { url, allowed }, createTurns(connections))
+  return databaseOn(pool, { url, isMariadb, allowed }, createTurns(connections))
 }
 
 interface Settings {
   readonly url: string
+  readonly isMariadb: boolean
   readonly allowed: StatementSize
 }
 
@@ -235,6 +252,17 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
         }
         return holding(pool, () => body(nested))
       }),
+    reading: (seconds, body) =>
+      inTransaction(
+        pool,
+        async (own, atEnd) => {
+          const inside = databaseOn(own, settings, undefined, whole)
+          atEnd(limitOf(settings, 0))
+          await sql.raw(limitOf(settings, seconds)).execute(inside.kysely)
+          return holding(pool, () => body(inside))
+        },
+        'start transaction read only',
+      ),
     async aside(body) {
       requireNoneHeld(whole)
       const own = databaseOn(openPool(settings.url, 1), settings, createTurns(1))
@@ -269,6 +297,12 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
   }
   return database
 }
+
+/** How long a statement may take; 0: as long as it likes. */
+const limitOf = ({ isMariadb }: Settings, seconds: number) =>
+  isMariadb
+    ? `set session max_statement_time = ${seconds}`
+    : `set session max_execution_time = ${Math.round(seconds * 1000)}`
 
 const A_DAY = 86_400
 

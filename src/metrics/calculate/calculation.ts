@@ -38,7 +38,7 @@ export const mappedByNoOther = (table: Mapped, project: string): Sql =>
   sql`${mapped(table, project)} and row_id not in (${mappedByOthers(table, project)})`
 
 /** The mapping table as the first of a join, and its part of the condition. */
-export const mapping = (alias: string, table: Mapped, project: string) => ({
+export const mapping = (alias: string, table: Mapped, project: string | Sql) => ({
   from: sql`project_mapping as ${sql.id(alias)}`,
   where: sql`${sql.ref(`${alias}.project_name`)} = ${project} and ${sql.ref(`${alias}.table`)} = ${table}`,
 })

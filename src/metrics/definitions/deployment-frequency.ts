@@ -1,4 +1,3 @@
-import { listedRange } from '../frequency.ts'
 import type { Metric } from '../metric.ts'
 import { deploymentItems } from './deployment-items.ts'
 
@@ -14,5 +13,5 @@ export const deploymentFrequency: Metric = {
   summary: 'days',
   madeOf: ['deployments'],
   benchmark: { 2021: 'Deployment frequency', 2023: 'Deployment frequency' },
-  items: (query) => deploymentItems(query, { listed: listedRange(query) }),
+  items: (query) => deploymentItems(query),
 }

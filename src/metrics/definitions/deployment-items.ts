@@ -6,13 +6,10 @@ import { deploymentsOf } from '../sources.ts'
 export interface DeploymentItemOptions {
   /** The value is 1 for those whose `id` is among these, and 0 for the rest; without them it is 1. */
   readonly marks?: Sql
-  /** The part of the range that counts, in whole days. */
-  readonly listed?: Pick<MetricQuery, 'from' | 'to'>
 }
 
 /** Deployments of the project. */
-export function deploymentItems(query: MetricQuery, { marks, listed = query }: DeploymentItemOptions = {}): Sql {
-  const range = { ...query, ...listed, from: new Date(Math.min(query.from.getTime(), listed.from.getTime())) }
+export function deploymentItems(query: MetricQuery, { marks }: DeploymentItemOptions = {}): Sql {
   return selectItems(query.dialect, {
     kind: 'deployment',
     id: sql`happened.id`,
@@ -22,8 +19,7 @@ export function deploymentItems(query: MetricQuery, { marks, listed = query }: D
       ['not_successful', sql`happened.succeeded = 0`],
       ['other_environment', sql`happened.fits = 0`],
       ['not_finished', sql`happened.at is null`],
-      ['outside_time_range', outside(sql`happened.at`, range)],
-      ['too_far_back', sql`happened.at < ${listed.from}`],
+      ['outside_time_range', outside(sql`happened.at`, query)],
     ),
     title: sql`happened.title`,
     url: sql`happened.url`,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { filled } from '../express.ts'
 import { firstOf, type Metric, selectItems } from '../metric.ts'
 import { incidentsOf, ofTicket } from '../sources.ts'
 
@@ -12,7 +13,8 @@ export const incidentAge: Metric = {
   madeOf: ['incidents'],
   items: (query) => {
     const { from, where } = incidentsOf(query)
-    const age = sql.raw(query.dialect.secondsBetween('i.created_date', query.dialect.moment(query.to)))
+    const end = query.to instanceof Date ? sql.raw(query.dialect.moment(query.to)) : query.to
+    const age = filled(query.dialect.secondsBetween('i.created_date', '{end}'), { end })
     return selectItems(query.dialect, {
       kind: 'incident',
       id: sql`i.id`,

@@ -1,0 +1,90 @@
+import { sql } from 'kysely'
+import type { Sql } from '../../metrics/calculate/calculation.ts'
+import { changeFailureRate } from '../../metrics/definitions/change-failure-rate.ts'
+import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
+import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
+import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
+import { timeToRestore } from '../../metrics/definitions/time-to-restore.ts'
+import type { Dashboard, Panel, PanelQuery } from '../dashboard.ts'
+import { gradeTable } from '../grades.ts'
+import { numberPanel, seriesPanel } from '../panels.ts'
+import { isInRange } from '../statements.ts'
+import { INTERVAL, PROJECT, REPORT } from '../variables.ts'
+
+const grades: Panel = {
+  name: 'grades',
+  title: 'How the four keys grade',
+  definition:
+    'Each key in the band of the chosen DORA report. The report of 2021 grades the time to restore service, that of 2023 the failed deployment recovery time. A key without data has no band.',
+  look: 'table',
+  width: 24,
+  height: 8,
+  columns: {
+    metric: { title: 'Key', kind: 'text' },
+    band: { title: 'Band', kind: 'text' },
+    meaning: { title: 'What the band means', kind: 'text' },
+  },
+  statement: (query) => gradeTable(query),
+  remedy: 'The chosen report has no bands. Choose 2021 or 2023.',
+}
+
+/** What the project has of what the keys are made of, in the range. */
+const materials = (query: PanelQuery): Sql => {
+  const project = query.variable('project')
+  const table = sql.id('table')
+  const scoped = (
+    name: string,
+    kind: string,
+    moment: string,
+    join: Sql,
+  ) => sql`select ${sql.lit(name)} as material, count(*) as found,
+    max(${sql.ref(moment)}) as latest from project_mapping m ${join} where m.project_name = ${project} and m.${table} = ${sql.lit(kind)}
+    and ${isInRange(query, sql.ref(moment))}`
+  return sql`${scoped('Pull requests created', 'repos', 'p.created_date', sql`inner join pull_requests p on p.base_repo_id = m.row_id`)}
+    union all ${scoped('Deployments finished', 'cicd_scopes', 'd.finished_date', sql`inner join cicd_deployment_commits d on d.cicd_scope_id = m.row_id`)}
+    union all ${scoped('Builds finished', 'cicd_scopes', 'b.finished_date', sql`inner join cicd_pipelines b on b.cicd_scope_id = m.row_id`)}
+    union all ${scoped('Issues created', 'boards', 'i.created_date', sql`inner join board_issues o on o.board_id = m.row_id inner join issues i on i.id = o.issue_id`)}`
+}
+
+export const dora: Dashboard = {
+  name: 'dora',
+  title: 'DORA overview',
+  question: 'How fast and how safely does this project deliver, and is it getting better?',
+  group: 'Delivery',
+  variables: [PROJECT, REPORT, INTERVAL],
+  sections: [
+    {
+      panels: [
+        numberPanel(deploymentFrequency),
+        numberPanel(changeLeadTime),
+        numberPanel(changeFailureRate),
+        numberPanel(recoveryTime),
+      ],
+    },
+    { panels: [grades] },
+    {
+      title: 'Over time',
+      panels: [
+        seriesPanel(deploymentFrequency, { title: 'Deployments' }),
+        seriesPanel(changeLeadTime),
+        seriesPanel(changeFailureRate),
+        seriesPanel(recoveryTime),
+        seriesPanel(timeToRestore, { width: 12 }),
+        {
+          name: 'materials',
+          title: 'What the keys are made of',
+          definition:
+            'Rows of the project in the range, and the date of the latest. Where one is missing, the keys made of it have no data.',
+          look: 'table',
+          columns: {
+            material: { title: 'Rows', kind: 'text' },
+            found: { title: 'In the range', kind: 'count' },
+            latest: { title: 'Latest', kind: 'moment' },
+          },
+          statement: materials,
+          remedy: 'The project has no scopes: add some to its blueprint, and collect.',
+        },
+      ],
+    },
+  ],
+}

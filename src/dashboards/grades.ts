@@ -1,0 +1,61 @@
+/** The bands of the DORA reports in SQL, by the same limits as everywhere. */
+import { sql } from 'kysely'
+import { BENCHMARKS } from '../domain/seeds.ts'
+import { BANDS, type Band, limitsOf, mayReach, REPORTS } from '../metrics/benchmarks.ts'
+import type { Sql } from '../metrics/calculate/calculation.ts'
+import { deploymentFrequency } from '../metrics/definitions/deployment-frequency.ts'
+import { timeToRestore } from '../metrics/definitions/time-to-restore.ts'
+import { fourKeys } from '../metrics/index.ts'
+import type { Metric, Report } from '../metrics/metric.ts'
+import type { PanelQuery } from './dashboard.ts'
+import { daysOf, metricValue, type Narrowing } from './statements.ts'
+
+const NO_DATA = 'no data'
+const GRADED: readonly Metric[] = [...fourKeys, timeToRestore]
+
+/** One row a key that the report has a band for: `metric`, `band`, `meaning`. */
+export function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
+  const keys = GRADED.flatMap((metric, place) => {
+    const reports = REPORTS.filter((report) => metric.benchmark?.[report])
+    return reports.map(
+      (
+        report,
+      ) => sql`select ${sql.lit(place)} as place, ${sql.lit(report)} as report, ${sql.lit(metric.title)} as metric,
+        ${bandOf(metric, report)} as band, ${sql.lit(metric.benchmark?.[report] ?? '')} as benchmark
+        from (${figuresOf(query, metric, narrowing)}) figures`,
+    )
+  })
+  const labels = BENCHMARKS.flatMap((row) =>
+    BANDS.map(
+      (band) => sql`when graded.benchmark = ${sql.lit(row.metric)} and graded.report = ${sql.lit(row.dora_report)}
+      and graded.band = ${sql.lit(band)} then ${sql.lit(meaningOf(row[band]))}`,
+    ),
+  )
+  return sql`select graded.metric, graded.band, case ${sql.join(labels, sql` `)} else 'Nothing in the range can be graded.' end as meaning
+    from (${sql.join(keys, sql` union all `)}) graded where graded.report = ${query.variable('dora_report')} order by graded.place`
+}
+
+/** Without the name of the band, which has a column of its own. */
+const meaningOf = (label: string) => label.replace(/\(\w+\)$/, '')
+
+/** `value`, and for deployments `monthly`. */
+const figuresOf = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
+  metric === deploymentFrequency
+    ? sql`select weekly.value, coalesce(monthly.value, weekly.counted) as monthly
+        from (${metricValue(query, metric, narrowing)}) weekly cross join (${daysOf(query, metric, 'month', narrowing)}) monthly`
+    : metricValue(query, metric, narrowing)
+
+function bandOf(metric: Metric, report: Report): Sql {
+  const then = (condition: Sql, band: Band | typeof NO_DATA) => sql`when ${condition} then ${sql.lit(band)}`
+  const missing = then(sql`value is null`, NO_DATA)
+  const limits = limitsOf(metric, report)
+  if (limits) {
+    const comparison = sql.raw(mayReach(metric.benchmark?.[report] ?? '') ? '<=' : '<')
+    const cases = limits.map((limit, index) => then(sql`value ${comparison} ${sql.lit(limit)}`, BANDS[index] as Band))
+    return sql`case ${missing} ${sql.join(cases, sql` `)} else 'low' end`
+  }
+  // Deployments on some day of a range make at least one in half a year.
+  return report === '2023'
+    ? sql`case ${missing} when value >= 5 then 'elite' when value >= 1 then 'high' when monthly >= 1 then 'medium' else 'low' end`
+    : sql`case ${missing} when value >= 5 then 'elite' when monthly >= 1 then 'high' else 'medium' end`
+}

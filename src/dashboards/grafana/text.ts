@@ -1,0 +1,84 @@
+/** Statements as text, with Grafana's macros and variables where values will stand. */
+import {
+  DummyDriver,
+  Kysely,
+  MysqlAdapter,
+  MysqlIntrospector,
+  MysqlQueryCompiler,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+} from 'kysely'
+import { mysql } from '../../database/dialects/mysql.ts'
+import { postgres } from '../../database/dialects/postgres.ts'
+import type { Sql } from '../../metrics/calculate/calculation.ts'
+import { REFERENCE } from '../../metrics/policy.ts'
+import type { PanelQuery } from '../dashboard.ts'
+
+export const ENGINES = ['postgres', 'mysql'] as const
+export type Engine = (typeof ENGINES)[number]
+
+/** Values that are the same for everybody stand in the text. */
+class PostgresText extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    this.appendImmediateValue(value)
+  }
+}
+class MysqlText extends MysqlQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    this.appendImmediateValue(value)
+  }
+}
+
+const compilers = {
+  postgres: new Kysely<any>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (database) => new PostgresIntrospector(database),
+      createQueryCompiler: () => new PostgresText(),
+    },
+  }),
+  mysql: new Kysely<any>({
+    dialect: {
+      createAdapter: () => new MysqlAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (database) => new MysqlIntrospector(database),
+      createQueryCompiler: () => new MysqlText(),
+    },
+  }),
+}
+
+export const DIALECTS = { postgres, mysql }
+/** One of the engines takes a macro's text for no moment unless told. */
+const MOMENTS: Readonly<Record<Engine, (macro: string) => string>> = {
+  postgres: (macro) => `cast(${macro} as timestamptz)`,
+  mysql: (macro) => macro,
+}
+
+export const grafanaQuery = (engine: Engine): PanelQuery => ({
+  dialect: DIALECTS[engine],
+  from: sql.raw(MOMENTS[engine]('$__timeFrom()')),
+  to: sql.raw(MOMENTS[engine]('$__timeTo()')),
+  variable: (name) => sql.raw(`\${${name}:sqlstring}`),
+  policy: REFERENCE,
+})
+
+/** Outside of literals, which stand at every second place. */
+const LITERAL = /('(?:[^']|'')*')/
+const CLAUSE = / (from|union all|where|group by|having|order by|limit|(?:left|inner|cross) join) /g
+
+/** Clauses begin lines, so that people can read it where Grafana shows it. */
+export const textOf = (engine: Engine, statement: Sql): string =>
+  statement
+    .compile(compilers[engine])
+    .sql.split(LITERAL)
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(/\s+/g, ' ').replace(CLAUSE, '\n$1 ')))
+    .join('')
+    .trim()
+
+export const statementText = (
+  engine: Engine,
+  { statement }: { readonly statement: (query: PanelQuery) => Sql },
+): string => textOf(engine, statement(grafanaQuery(engine)))

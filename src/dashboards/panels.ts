@@ -1,0 +1,69 @@
+/** Panels that draw metrics. */
+import type { Metric } from '../metrics/metric.ts'
+import type { Column, Panel, PanelQuery } from './dashboard.ts'
+import { itemsOf, metricValue, type Narrowing, seriesOf } from './statements.ts'
+
+interface MetricPanel extends Partial<Pick<Panel, 'name' | 'title' | 'width' | 'height' | 'limits' | 'look'>> {
+  readonly narrowing?: (query: PanelQuery) => Narrowing
+}
+
+const REMEDIES: Readonly<Record<Metric['madeOf'][number], string>> = {
+  deployments:
+    'No successful deployment to production is known in this range: collect deployments, and map the environment that is production.',
+  incidents: 'No incident is known in this range: collect incidents, and say which issue types are incidents.',
+  'pull requests': 'No pull request is known in this range: collect a code host, or choose a longer range.',
+  history: 'The history of the repository is not known: let the blueprint collect code.',
+  issues: 'No issue is known in this range: collect an issue tracker, or choose a longer range.',
+  builds: 'No build is known in this range: collect a build tool, or choose a longer range.',
+}
+const remedyOf = ({ madeOf }: Metric) => REMEDIES[madeOf[0] ?? 'deployments']
+
+const shared = (metric: Metric, { narrowing: _, ...own }: MetricPanel) => ({
+  title: metric.title,
+  definition: metric.definition,
+  metric: metric.name,
+  better: metric.better,
+  remedy: remedyOf(metric),
+  ...own,
+})
+
+const COUNTED: Column = { title: 'Items', kind: 'count' }
+
+export const numberPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
+  name: metric.name,
+  look: 'number',
+  width: 6,
+  height: 5,
+  columns: { value: { title: metric.title, kind: metric.unit }, counted: COUNTED },
+  statement: (query) => metricValue(query, metric, own.narrowing?.(query)),
+  ...shared(metric, own),
+})
+
+export const seriesPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
+  name: `${metric.name}-series`,
+  look: metric.summary === 'days' || metric.summary === 'count' ? 'bars' : 'lines',
+  columns: {
+    time: { title: 'Time', kind: 'day' },
+    // A series of days counts what happened.
+    value: { title: metric.title, kind: metric.summary === 'days' ? 'count' : metric.unit },
+    counted: COUNTED,
+  },
+  statement: (query) => seriesOf(query, metric, own.narrowing?.(query)),
+  ...shared(metric, own),
+})
+
+export const itemsPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
+  name: `${metric.name}-items`,
+  look: 'table',
+  width: 24,
+  height: 12,
+  columns: {
+    at: { title: 'Date', kind: 'moment' },
+    title: { title: 'Title', kind: 'text', link: 'url' },
+    value: { title: metric.title, kind: metric.summary === 'days' ? 'count' : metric.unit },
+    repository: { title: 'Repository', kind: 'text' },
+    url: { title: 'Address', kind: 'address' },
+  },
+  statement: (query) => itemsOf(query, metric, own.narrowing?.(query)),
+  ...shared(metric, { title: `What ${metric.title.toLowerCase()} is made of`, ...own }),
+})

@@ -1,0 +1,111 @@
+/** Statements that panels share. */
+import { sql } from 'kysely'
+import type { Sql } from '../metrics/calculate/calculation.ts'
+import { filled } from '../metrics/express.ts'
+import type { Metric, MetricQuery } from '../metrics/metric.ts'
+import { summarized } from '../metrics/read.ts'
+import { ALL, type PanelQuery } from './dashboard.ts'
+
+/** Whether a column has one of the chosen values of a list. */
+export function isChosen(query: PanelQuery, variable: string, column: Sql): Sql {
+  const values = query.variable(variable)
+  return sql`(${sql.lit(ALL)} in (${values}) or ${column} in (${values}))`
+}
+
+export const isInRange = ({ from, to }: PanelQuery, moment: Sql): Sql => sql`${moment} between ${from} and ${to}`
+
+const UNITS = ['day', 'week', 'month'] as const
+
+/** By the variable `interval`. */
+const byInterval = (query: PanelQuery, each: (unit: (typeof UNITS)[number]) => Sql): Sql =>
+  sql`case ${query.variable('interval')} when 'day' then ${each('day')} when 'week' then ${each('week')} else ${each('month')} end`
+
+/** Start of the interval that a moment falls in. */
+export const intervalOf = (query: PanelQuery, moment: Sql): Sql =>
+  byInterval(query, (unit) => filled(query.dialect.startOf(unit, '{moment}'), { moment }))
+
+const digits = (most: number) =>
+  Array.from({ length: most + 1 }, (_, digit) => `select ${digit} as n`).join(' union all ')
+/** From 0 on; more than the days of a decade. Recursion would end earlier on one of the engines. */
+const NUMBERS = `select a.n + 10 * b.n + 100 * c.n + 1000 * d.n as n from (${digits(9)}) a
+  cross join (${digits(9)}) b cross join (${digits(9)}) c cross join (${digits(4)}) d`
+
+/** Each interval that the range touches (`time`), also those in which nothing happened. */
+export function intervalsOf(query: PanelQuery): Sql {
+  const first = intervalOf(query, query.from)
+  const start = byInterval(query, (unit) => sql.raw(query.dialect.later(unit, 'bounds.first', 'numbers.n')))
+  return sql`select time from (select ${start} as time, bounds.last from (${sql.raw(NUMBERS)}) numbers
+    cross join (select ${first} as first, ${intervalOf(query, query.to)} as last) bounds) every_interval where time <= last`
+}
+
+/** Rows of `time` and more, with the intervals that have none. `columns` are taken from `own`. */
+export const everyInterval = (query: PanelQuery, rows: Sql, columns: Sql): Sql =>
+  sql`select every.time, ${columns} from (${intervalsOf(query)}) every left join (${rows}) own on own.time = every.time
+    order by every.time`
+
+export interface Narrowing {
+  readonly team?: Sql
+  readonly repository?: Sql
+  /** Of a list, instead of the chosen one. */
+  readonly project?: Sql
+}
+
+export const metricQueryOf = (query: PanelQuery, narrowing: Narrowing = {}): MetricQuery => ({
+  dialect: query.dialect,
+  project: query.variable('project'),
+  from: query.from,
+  to: query.to,
+  environment: 'PRODUCTION',
+  policy: query.policy,
+  isExplained: false,
+  ...narrowing,
+})
+
+/** Items that count. */
+export const countedItems = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
+  sql`select * from (${metric.items(metricQueryOf(query, narrowing))}) every_item where reason is null`
+
+/** One row: `value`, and how many items it is made of (`counted`). */
+export const metricValue = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
+  metric.summary === 'days'
+    ? sql`select case when counted > 0 then value end as value, coalesce(counted, 0) as counted
+        from (${daysOf(query, metric, 'week', narrowing)}) weekly`
+    : summarized(query.dialect, metric, countedItems(query, metric, narrowing), {})
+
+/** `time`, `value`, `counted`: one row for every interval of the range. */
+export function seriesOf(query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql {
+  const items = countedItems(query, metric, narrowing)
+  const rows = summarized(query.dialect, metric, items, { time: intervalOf(query, sql`at`) })
+  const isCounted = metric.summary === 'count' || metric.summary === 'days'
+  const value = isCounted ? sql`coalesce(own.value, 0) as value` : sql`own.value`
+  return everyInterval(query, rows, sql`${value}, coalesce(own.counted, 0) as counted`)
+}
+
+/**
+ * The lower median of days with something that counts, over all weeks that the range touches, or over the months that lie in
+ * it as a whole. Those without any are known by their number alone, and stand before all others.
+ */
+export function daysOf(query: PanelQuery, metric: Metric, unit: 'week' | 'month', narrowing?: Narrowing): Sql {
+  const { dialect } = query
+  const start = (each: 'day' | 'week' | 'month', moment: Sql) => filled(dialect.startOf(each, '{moment}'), { moment })
+  // The first moment of a day is no day of a range that ends with it.
+  const last = filled(dialect.secondsBefore('{to}', '0.001'), { to: query.to })
+  const bounds = sql`select ${start(unit, query.from)} as first, ${start(unit, last)} as last, ${start('day', query.from)} as first_day,
+    ${start('day', last)} as last_day`
+  const isWhole = sql`time >= first_day and ${sql.raw(dialect.later(unit, 'time', '1'))} <= ${sql.raw(dialect.later('day', 'last_day', '1'))}`
+  const touched = sql`select time from (select ${sql.raw(dialect.later(unit, 'bounds.first', 'numbers.n'))} as time, bounds.*
+    from (${sql.raw(NUMBERS)}) numbers cross join (${bounds}) bounds) every_bucket
+    where time <= last ${unit === 'month' ? sql`and ${isWhole}` : sql``}`
+  const days = sql`select ${sql.raw(dialect.startOf(unit, 'at'))} as bucket, ${sql.raw(dialect.startOf('day', 'at'))} as day,
+    count(*) as happened from (${countedItems(query, metric, narrowing)}) item group by 1, 2`
+  const buckets = sql`select bucket, count(*) as days, sum(happened) as happened from (${days}) each_day group by bucket`
+  const ranked = sql`select coalesce(own.days, 0) as days, own.happened, row_number() over (order by coalesce(own.days, 0)) as place,
+    count(*) over () as size from (${touched}) every left join (${buckets}) own on own.bucket = every.time`
+  return sql`select max(case when place * 2 in (size, size + 1) then days end) as value, sum(happened) as counted from (${ranked}) each_one`
+}
+
+/** The latest rows behind a metric. */
+export const itemsOf = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
+  sql`select item.at, item.title, item.value, coalesce(repos.name, '') as repository, item.url
+    from (${countedItems(query, metric, narrowing)}) item left join repos on repos.id = item.repository
+    order by item.at desc, item.id limit 500`
