@@ -4,7 +4,7 @@ import { assumptionLines, assumptionsOfProject } from '../pipelines/plan/assumpt
 import type { Pipeline, Task } from '../pipelines/records.ts'
 import type { PipelineEvent } from '../pipelines/services.ts'
 import { commandLineActor, openControl } from './control.ts'
-import { fourKeyLines } from './four-keys.ts'
+import { fourKeyLines } from './metrics.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 

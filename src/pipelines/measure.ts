@@ -5,10 +5,10 @@ import { type Explanation, readMetrics } from '../metrics/read.ts'
 import { projectsWithoutIncidents } from './incident-sources.ts'
 import type { ServiceContext } from './services.ts'
 
-type Context = Pick<ServiceContext, 'database' | 'plugins'>
+export type Measured = Pick<ServiceContext, 'database' | 'plugins'>
 
 export async function measure(
-  context: Context,
+  context: Measured,
   metric: Metric,
   filters: readonly MetricFilter[],
   isExplained = false,
@@ -28,7 +28,7 @@ export async function measure(
 const isDoubtful = ({ value, noData }: Explanation) => value === 0 || noData === NO_INCIDENTS
 
 export async function measureOne(
-  context: Context,
+  context: Measured,
   metric: Metric,
   filter: MetricFilter,
   isExplained = false,
