@@ -43,19 +43,21 @@ export const everyInterval = (query: PanelQuery, rows: Sql, columns: Sql): Sql =
   sql`select every.time, ${columns} from (${intervalsOf(query)}) every left join (${rows}) own on own.time = every.time
     order by every.time`
 
-/** Measures of the rows (with a column `at`) of each interval; those without rows have `nothing`. */
-export function measuresByInterval(
-  query: PanelQuery,
-  rows: Sql,
-  measures: Readonly<Record<string, Sql>>,
-  nothing: 'zero' | 'null',
-): Sql {
-  const own = Object.entries(measures).map(([name, measure]) => sql`${measure} as ${sql.id(name)}`)
+/** Of the rows of each interval, which have a column `at`. */
+interface Measures {
+  /** Null where an interval has no rows … */
+  readonly values?: Readonly<Record<string, Sql>>
+  /** … and 0 there. */
+  readonly counts?: Readonly<Record<string, Sql>>
+}
+
+export function measuresByInterval(query: PanelQuery, rows: Sql, { values = {}, counts = {} }: Measures): Sql {
+  const own = Object.entries({ ...values, ...counts }).map(([name, measure]) => sql`${measure} as ${sql.id(name)}`)
   const placed = sql`select ${intervalOf(query, sql`at`)} as time, happened.* from (${rows}) happened where ${isInRange(query, sql`at`)}`
-  const columns = Object.keys(measures).map((name) => {
-    const value = sql.ref(`own.${name}`)
-    return nothing === 'zero' ? sql`coalesce(${value}, 0) as ${sql.id(name)}` : sql`${value} as ${sql.id(name)}`
-  })
+  const columns = [
+    ...Object.keys(values).map((name) => sql`${sql.ref(`own.${name}`)} as ${sql.id(name)}`),
+    ...Object.keys(counts).map((name) => sql`coalesce(${sql.ref(`own.${name}`)}, 0) as ${sql.id(name)}`),
+  ]
   return everyInterval(
     query,
     sql`select time, ${sql.join(own)} from (${placed}) placed group by time`,
@@ -68,7 +70,7 @@ export function eventsByInterval(query: PanelQuery, events: Readonly<Record<stri
   const names = Object.keys(events)
   const rows = names.map((name) => sql`select ${sql.lit(name)} as event, happening.at from (${events[name]}) happening`)
   const measures = names.map((name) => [name, sql`sum(case when event = ${sql.lit(name)} then 1 else 0 end)`])
-  return measuresByInterval(query, sql.join(rows, sql` union all `), Object.fromEntries(measures), 'zero')
+  return measuresByInterval(query, sql.join(rows, sql` union all `), { counts: Object.fromEntries(measures) })
 }
 
 /** `value`, the lower median, and `counted` of each interval; the rows have `id`, `at` and `value`. */

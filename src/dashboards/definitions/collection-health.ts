@@ -90,7 +90,7 @@ const runTimes: Panel = {
   columns: { time: TIME, value: seconds('Mean'), longest: seconds('Longest') },
   statement: (query) => {
     const rows = sql`select finished_at as at, spent_seconds as spent from _devlake_pipelines where finished_at is not null`
-    return measuresByInterval(query, rows, { value: mean(query, sql`spent`), longest: sql`max(spent)` }, 'null')
+    return measuresByInterval(query, rows, { values: { value: mean(query, sql`spent`), longest: sql`max(spent)` } })
   },
   remedy: NO_RUNS,
 }
@@ -153,7 +153,7 @@ const missing: Panel = {
   statement: () => {
     const problems = sql`select 0 as place, 'Gap' as kind, plugin, subtask, params as scope, reason, missing as records, created_at as since
         from _weir_gaps
-      union all select 1, 'Failed', plugin, subtask, params, message, case when expected > stored then expected - stored end, updated_at
+      union all select 1, 'Failed', plugin, subtask, params, message, case when expected > stored then expected - stored end, last_success_at
         from _weir_receipts where status = 'failed'
       union all select 2, 'Quarantine', plugin, subtask, params, reason, count(*), min(created_at)
         from _weir_quarantine group by plugin, subtask, params, reason`

@@ -1,8 +1,8 @@
 import { changeFailureRate } from '../../metrics/definitions/change-failure-rate.ts'
 import { reworkRate } from '../../metrics/definitions/rework-rate.ts'
 import type { Dashboard } from '../dashboard.ts'
-import { numberPanel, repositoriesPanel, seriesPanel } from '../panels.ts'
-import { deploymentsWithIncidents, incidentsAndDeployments, timeline } from '../parts/blame.ts'
+import { numberPanel, seriesPanel } from '../panels.ts'
+import { deploymentsWithIncidents, failuresByRepository, incidentsAndDeployments, timeline } from '../parts/blame.ts'
 import { deploymentsCount } from '../parts/deployments.ts'
 import { incidentsByComponent, incidentsCreated } from '../parts/incidents.ts'
 import { projectDeployments, projectIncidents } from '../populations.ts'
@@ -27,7 +27,7 @@ export const doraChangeFailureRate: Dashboard = {
       panels: [
         seriesPanel(changeFailureRate),
         incidentsAndDeployments,
-        repositoriesPanel(changeFailureRate),
+        failuresByRepository,
         incidentsByComponent(projectIncidents),
       ],
     },

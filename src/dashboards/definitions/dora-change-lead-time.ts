@@ -63,7 +63,7 @@ const stagesOverTime: Panel = {
     const columns = STAGES.map((stage) => sql`${double(query, sql.ref(`m.pr_${stage}_time`))} as ${sql.id(stage)}`)
     const rows = sql`select item.at, ${sql.join(columns)} ${changes(query)}`
     const measures = STAGES.map((stage) => [stage, sql`avg(${sql.id(stage)})`])
-    return measuresByInterval(query, rows, Object.fromEntries(measures), 'null')
+    return measuresByInterval(query, rows, { values: Object.fromEntries(measures) })
   },
   remedy,
 }

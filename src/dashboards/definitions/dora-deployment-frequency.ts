@@ -3,8 +3,14 @@ import { deploymentFrequency } from '../../metrics/definitions/deployment-freque
 import { count, share, TIME } from '../columns.ts'
 import type { Dashboard, Panel } from '../dashboard.ts'
 import { shareIf } from '../expressions.ts'
-import { numberPanel, REMEDIES, repositoriesPanel, seriesPanel } from '../panels.ts'
-import { deploymentResults, deploymentRows, deploymentsCount, latestDeployments } from '../parts/deployments.ts'
+import { numberPanel, REMEDIES, seriesPanel } from '../panels.ts'
+import {
+  deploymentResults,
+  deploymentRows,
+  deploymentsByRepository,
+  deploymentsCount,
+  latestDeployments,
+} from '../parts/deployments.ts'
 import { projectDeployments } from '../populations.ts'
 import { countedItems, daysOf, isInRange, measuresByInterval } from '../statements.ts'
 import { INTERVAL, PROJECT } from '../variables.ts'
@@ -48,7 +54,7 @@ const days: Panel = {
   columns: { time: TIME, value: count('Days') },
   statement: (query) => {
     const rows = sql`select at, ${sql.raw(query.dialect.startOf('day', 'at'))} as day from (${countedItems(query, deploymentFrequency)}) item`
-    return measuresByInterval(query, rows, { value: sql`count(distinct day)` }, 'zero')
+    return measuresByInterval(query, rows, { counts: { value: sql`count(distinct day)` } })
   },
   remedy: REMEDIES.deployments,
 }
@@ -65,7 +71,7 @@ export const doraDeploymentFrequency: Dashboard = {
       panels: [
         seriesPanel(deploymentFrequency, { title: 'Deployments' }),
         days,
-        repositoriesPanel(deploymentFrequency, { title: 'Deployments by repository' }),
+        deploymentsByRepository(projectDeployments),
         deploymentResults(projectDeployments),
       ],
     },

@@ -65,7 +65,7 @@ const origins: Panel = {
     const own = (place: number, material: string, population: Population, alias: string, date: string) => {
       const { from, where } = population(query)
       return sql`select ${sql.lit(place)} as place, ${sql.lit(material)} as material,
-        ${named('calculated', sql.ref(`${alias}._raw_data_table`))} as origin, ${sql.ref(date)} as at,
+        ${named('not noted', sql.ref(`${alias}._raw_data_table`))} as origin, ${sql.ref(date)} as at,
         ${sql.ref(`${alias}.updated_at`)} as written ${from} where ${where}`
     }
     const rows = [
@@ -81,22 +81,22 @@ const origins: Panel = {
   remedy: NOTHING,
 }
 
-/** One row a step from a merge to the key; each is part of the one above it. */
+/** What the lead time needs, and how many have it. */
 const pullRequestSteps: Panel = {
   name: 'pull-request-steps',
   title: 'From merge to lead time',
   definition:
-    'Pull requests merged in the range, and how many of them went each step further. Where the number drops, the step is what is missing.',
+    'Pull requests merged in the range, and how many of them have what their lead time is made of. The smallest number shows what is missing.',
   look: 'ranking',
   columns: { step: text('Step'), value: count('Pull requests') },
   statement: (query) => {
     const { from, where } = projectPullRequests(query)
     const steps: readonly (readonly [string, Sql])[] = [
       ['Merged', sql`1 = 1`],
-      ['With a merge commit', sql`coalesce(pr.merge_commit_sha, '') <> ''`],
       ['With calculated times', sql`m.id is not null`],
       ['With a first commit', sql`m.pr_coding_time is not null`],
       ['With a review', sql`m.pr_pickup_time is not null`],
+      ['With a merge commit', sql`coalesce(pr.merge_commit_sha, '') <> ''`],
       ['Deployed to production', sql`m.pr_deployed_date is not null`],
     ]
     const counts = steps.map(([, condition], index) => sql`${countIf(condition)} as ${sql.id(`step_${index}`)}`)
@@ -183,7 +183,7 @@ const scopes: Panel = {
   name: 'scopes',
   title: 'What the project is made of',
   definition:
-    'Every repository, board and build scope of the project, and how many rows of it the keys can see: pull requests, issues, and deployed commits. A scope with 0 was not collected, or has none.',
+    'Every repository, board and source of deployments of the project, and how many rows of it the keys can see: pull requests, issues, and deployed commits. A scope with 0 was not collected, or has none.',
   look: 'table',
   columns: { kind: text('Kind'), scope: text('Scope'), found: count('Rows'), latest: moment('Latest') },
   statement: (query) => {
@@ -221,7 +221,7 @@ const scopes: Panel = {
       ),
       own(
         2,
-        'Builds and deployments',
+        'Deployments',
         'cicd_scopes',
         sql`left join cicd_deployment_commits c on c.cicd_scope_id = scope.row_id`,
         'c.id',

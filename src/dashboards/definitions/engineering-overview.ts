@@ -65,7 +65,7 @@ const people: Panel = {
     const { from, where } = projectCommits(query)
     const rows = sql`select distinct co.sha, co.authored_date as at, ${committer} as author ${from} where ${where}`
     const measures = { authors: sql`count(distinct author)`, commits: sql`count(*)` }
-    return measuresByInterval(query, rows, measures, 'zero')
+    return measuresByInterval(query, rows, { counts: measures })
   },
   remedy: REMEDIES.history,
 }
@@ -100,7 +100,7 @@ const workDone: Panel = {
     const rows = sql`select i.resolution_date as at, case when i.type in ('BUG', 'INCIDENT') then 'repairs'
       when coalesce(i.epic_key, '') <> '' then 'planned' else 'others' end as kind ${from} where ${where}`
     const kinds = ['repairs', 'planned', 'others'].map((kind) => [kind, countIf(sql`kind = ${sql.lit(kind)}`)])
-    return measuresByInterval(query, rows, Object.fromEntries(kinds), 'zero')
+    return measuresByInterval(query, rows, { counts: Object.fromEntries(kinds) })
   },
   remedy: REMEDIES.issues,
 }
@@ -121,7 +121,10 @@ const onTime: Panel = {
     const { from, where } = projectIssues(query)
     const rows = sql`select i.created_date as at, case when ${wasMoved} then 0 else 1 end as is_kept ${from}
       where ${where} and ${isInRange(query, sql`i.created_date`)}`
-    return measuresByInterval(query, rows, { value: mean(query, sql`is_kept`), created: sql`count(*)` }, 'null')
+    return measuresByInterval(query, rows, {
+      values: { value: mean(query, sql`is_kept`) },
+      counts: { created: sql`count(*)` },
+    })
   },
   remedy: REMEDIES.issues,
 }

@@ -2,13 +2,14 @@
 import { sql } from 'kysely'
 import { blameOf } from '../../metrics/blame.ts'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
-import { ADDRESS, count, minutes, moment, TIME, text } from '../columns.ts'
+import { ADDRESS, count, minutes, moment, share, TIME, text } from '../columns.ts'
 import type { Panel, PanelQuery } from '../dashboard.ts'
-import { minutesFrom, named } from '../expressions.ts'
+import { minutesFrom, named, shareIf } from '../expressions.ts'
 import { REMEDIES } from '../panels.ts'
 import { projectDeployments, projectIncidents } from '../populations.ts'
 import { eventsByInterval, isInRange, metricQueryOf } from '../statements.ts'
 import { deploymentRows } from './deployments.ts'
+import { leadTime } from './issues.ts'
 
 /** Successful deployments to production. */
 const successes = (query: PanelQuery): Sql => sql`select * from (${deploymentRows(projectDeployments, query)}) every_one
@@ -16,6 +17,10 @@ const successes = (query: PanelQuery): Sql => sql`select * from (${deploymentRow
 
 /** Which deployment (`deployment_id`) each incident (`incident_id`) is held against. */
 const blame = (query: PanelQuery): Sql => blameOf(metricQueryOf(query))
+
+/** Unknown where the clocks of the tools contradict each other. */
+const recoveryFrom = (query: PanelQuery, deployed: Sql): Sql =>
+  sql`case when i.resolution_date >= ${deployed} then ${minutesFrom(query, deployed, sql`i.resolution_date`)} end`
 
 export const deploymentsWithIncidents: Panel = {
   name: 'deployments-with-incidents',
@@ -38,7 +43,7 @@ export const deploymentsWithIncidents: Panel = {
   statement: (
     query,
   ) => sql`select own.at as deployed, own.title as deployment, i.title as incident, i.created_date as began,
-    i.resolution_date as resolved, ${minutesFrom(query, sql`own.at`, sql`i.resolution_date`)} as recovery,
+    i.resolution_date as resolved, ${recoveryFrom(query, sql`own.at`)} as recovery,
     own.url as deployment_url, i.url
     from (${blame(query)}) held inner join (${successes(query)}) own on own.id = held.deployment_id
     inner join incidents i on i.id = held.incident_id where ${isInRange(query, sql`own.at`)}
@@ -66,6 +71,28 @@ export const incidentsAndDeployments: Panel = {
         inner join (select distinct deployment_id from (${blame(query)}) each_one) held on held.deployment_id = own.id`,
       incidents: sql`select i.created_date as at ${from} where ${where}`,
     })
+  },
+  remedy: REMEDIES.deployments,
+}
+
+/** A deployment of several repositories belongs to each of them. */
+export const failuresByRepository: Panel = {
+  name: 'failures-by-repository',
+  title: 'By repository',
+  definition:
+    'Successful deployments to production finished in the range by repository, and the share of them that an incident is held against. A deployment of several repositories counts for each of them.',
+  look: 'ranking',
+  better: 'lower',
+  columns: { repository: text('Repository'), value: share('Change failure rate'), deployments: count('Deployments') },
+  statement: (query) => {
+    const { from, where } = projectDeployments(query)
+    const own = sql`select distinct c.cicd_deployment_id as id, c.repo_id, c.repo_url ${from}
+      where ${where} and c.result = 'SUCCESS' and c.environment = 'PRODUCTION' and ${isInRange(query, sql`c.finished_date`)}`
+    const rows = sql`select ${named('no repository', sql`repos.name`, sql`own.repo_url`)} as repository, held.deployment_id
+      from (${own}) own left join repos on repos.id = own.repo_id
+      left join (select distinct deployment_id from (${blame(query)}) each_one) held on held.deployment_id = own.id`
+    return sql`select repository, ${shareIf(query, sql`deployment_id is not null`)} as value, count(*) as deployments
+      from (${rows}) each_one group by repository order by deployments desc, repository limit 50`
   },
   remedy: REMEDIES.deployments,
 }
@@ -119,10 +146,10 @@ export const incidentTimes: Panel = {
   statement: (query) => {
     const { from, where } = projectIncidents(query)
     return sql`select i.created_date as began, i.resolution_date as resolved, i.title, ${named('', sql`i.component`)} as component,
-      case when held.deployment_id is null then 'none before it' else coalesce(own.title, '') end as deployment,
-      i.lead_time_minutes as restore, ${minutesFrom(query, sql`own.at`, sql`i.resolution_date`)} as recovery, i.url
+      case when held.deployment_id is null then 'none before it' else coalesce(cause.title, '') end as deployment,
+      ${leadTime} as restore, ${recoveryFrom(query, sql`cause.at`)} as recovery, i.url
       ${from} left join (${blame(query)}) held on held.incident_id = i.id
-      left join (${successes(query)}) own on own.id = held.deployment_id
+      left join (${successes(query)}) cause on cause.id = held.deployment_id
       where ${where} and (${isInRange(query, sql`i.created_date`)} or ${isInRange(query, sql`i.resolution_date`)})
       order by i.created_date desc, i.id limit 500`
   },

@@ -98,7 +98,10 @@ export const buildSuccessSeries = (population: Population): Panel => ({
   columns: { time: TIME, value: share('Succeeded'), counted: count('Builds') },
   statement: (query) => {
     const rows = ofResults(population, query, sql`case when p.result = 'SUCCESS' then 1 else 0 end`)
-    return measuresByInterval(query, rows, { value: mean(query, sql`value`), counted: sql`count(*)` }, 'null')
+    return measuresByInterval(query, rows, {
+      values: { value: mean(query, sql`value`) },
+      counts: { counted: sql`count(*)` },
+    })
   },
   remedy,
 })
@@ -112,7 +115,10 @@ export const buildDurationSeries = (population: Population): Panel => ({
   columns: { time: TIME, value: seconds('Duration'), counted: count('Builds') },
   statement: (query) => {
     const rows = ofResults(population, query, sql`p.duration_sec`)
-    return measuresByInterval(query, rows, { value: mean(query, sql`value`), counted: sql`count(value)` }, 'null')
+    return measuresByInterval(query, rows, {
+      values: { value: mean(query, sql`value`) },
+      counts: { counted: sql`count(value)` },
+    })
   },
   remedy,
 })
@@ -148,7 +154,7 @@ export const queueTimeSeries = (population: Population): Panel => ({
   columns: { time: TIME, value: seconds('Mean'), longest: seconds('Longest') },
   statement: (query) => {
     const rows = ofResults(population, query, queued(query))
-    return measuresByInterval(query, rows, { value: mean(query, sql`value`), longest: sql`max(value)` }, 'null')
+    return measuresByInterval(query, rows, { values: { value: mean(query, sql`value`), longest: sql`max(value)` } })
   },
   remedy: QUEUE_REMEDY,
 })

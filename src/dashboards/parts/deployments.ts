@@ -52,6 +52,25 @@ export const deploymentResults = (population: Population): Panel => ({
   remedy,
 })
 
+export const deploymentsByRepository = (population: Population): Panel => ({
+  name: 'deployments-by-repository',
+  title: 'Deployments by repository',
+  definition:
+    'Successful deployments to production finished in the range by repository. One of several repositories counts for each of them.',
+  look: 'ranking',
+  better: 'higher',
+  columns: { repository: text('Repository'), value: count('Deployments'), latest: moment('Latest') },
+  statement: (query) => {
+    const { from, where } = population(query)
+    const rows = sql`select ${named('no repository', sql`repos.name`, sql`c.repo_url`)} as repository, c.cicd_deployment_id, c.finished_date
+      ${from} left join repos on repos.id = c.repo_id
+      where ${where} and c.result = 'SUCCESS' and c.environment = 'PRODUCTION' and ${isInRange(query, sql`c.finished_date`)}`
+    return sql`select repository, count(distinct cicd_deployment_id) as value, max(finished_date) as latest
+      from (${rows}) each_one group by repository order by value desc, repository limit 50`
+  },
+  remedy: REMEDIES.deployments,
+})
+
 export const deploymentFlow = (population: Population): Panel => ({
   name: 'deployment-flow',
   title: 'Deployments by result',

@@ -6,6 +6,7 @@ import { mean, minutesFrom, named } from '../expressions.ts'
 import { REMEDIES } from '../panels.ts'
 import type { Population } from '../populations.ts'
 import { eventsByInterval, isInRange } from '../statements.ts'
+import { leadTime } from './issues.ts'
 import { numberOf } from './number.ts'
 
 const remedy = REMEDIES.incidents
@@ -58,8 +59,8 @@ export const incidentsByComponent = (population: Population): Panel => ({
   statement: (query) => {
     const { from, where } = population(query)
     const rows = sql`select ${named('no component', sql`i.component`)} as component, ${named('no priority', sql`i.priority`)} as priority,
-      i.lead_time_minutes, i.resolution_date ${from} where ${where} and ${isInRange(query, sql`i.created_date`)}`
-    return sql`select component, priority, count(*) as incidents, ${mean(query, sql`lead_time_minutes`)} as minutes,
+      ${leadTime} as minutes, i.resolution_date ${from} where ${where} and ${isInRange(query, sql`i.created_date`)}`
+    return sql`select component, priority, count(*) as incidents, ${mean(query, sql`minutes`)} as minutes,
       count(*) - count(resolution_date) as open
       from (${rows}) each_one group by component, priority order by incidents desc, component, priority limit 500`
   },
@@ -111,7 +112,7 @@ export const latestIncidents = (population: Population): Panel => ({
     const { from, where } = population(query)
     return sql`select i.created_date as created, i.resolution_date as resolved, i.title,
       ${named('no status', sql`i.original_status`, sql`i.status`)} as status, ${named('no priority', sql`i.priority`)} as priority,
-      i.lead_time_minutes as minutes, i.url ${from} where ${where} and ${isInRange(query, sql`i.created_date`)}
+      ${leadTime} as minutes, i.url ${from} where ${where} and ${isInRange(query, sql`i.created_date`)}
       order by i.created_date desc, i.id limit 500`
   },
   remedy,

@@ -7,7 +7,7 @@ import { named } from '../expressions.ts'
 import { REMEDIES } from '../panels.ts'
 import type { Population } from '../populations.ts'
 import { isInRange } from '../statements.ts'
-import { ageOf, isOpenAt } from './issues.ts'
+import { ageOf, isOpenAt, leadTime } from './issues.ts'
 
 const remedy = REMEDIES.issues
 const priority = named('no priority', sql`i.priority`)
@@ -110,7 +110,7 @@ export const latestResolvedIssues = (population: Population): Panel =>
     },
     {
       date: () => sql`i.resolution_date`,
-      duration: () => sql`i.lead_time_minutes`,
+      duration: () => leadTime,
       condition: (query) => isInRange(query, sql`i.resolution_date`),
       order: () => sql`i.resolution_date desc`,
     },

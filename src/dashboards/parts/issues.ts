@@ -12,7 +12,8 @@ import { numberOf } from './number.ts'
 const remedy = REMEDIES.issues
 /** Done without a date says nothing of when. */
 const isDated = sql`(i.resolution_date is not null or coalesce(i.status, '') <> 'DONE')`
-const leadTime = sql`i.lead_time_minutes`
+/** Where the clocks of the tool do not contradict it. */
+export const leadTime = sql`(case when i.resolution_date >= i.created_date then i.lead_time_minutes end)`
 
 export const isOpenAt = (moment: Sql): Sql =>
   sql`i.created_date <= ${moment} and ${isDated} and (i.resolution_date is null or i.resolution_date > ${moment})`
@@ -116,7 +117,8 @@ export const meanLeadTime = (population: Population): Panel =>
     {
       name: 'mean-lead-time',
       title: 'Mean lead time',
-      definition: 'Mean time from creation to resolution of the issues resolved in the range.',
+      definition:
+        'Mean time from creation to resolution of the issues resolved in the range. Issues resolved before they were created are left out: the clocks disagree.',
       better: 'lower',
       columns: { value: minutes('Lead time'), counted: count('Resolved') },
       remedy,
@@ -193,7 +195,10 @@ export const deliveryRateSeries = (population: Population): Panel => ({
     const { from, where } = population(query)
     const rows = sql`select i.created_date as at, case when i.resolution_date <= ${query.to} then 1 else 0 end as is_done
       ${from} where ${where}`
-    return measuresByInterval(query, rows, { value: mean(query, sql`is_done`), created: sql`count(*)` }, 'null')
+    return measuresByInterval(query, rows, {
+      values: { value: mean(query, sql`is_done`) },
+      counts: { created: sql`count(*)` },
+    })
   },
   remedy,
 })
@@ -224,7 +229,7 @@ export const storyPoints = (population: Population): Panel => ({
     const { from, where } = population(query)
     const rows = sql`select i.resolution_date as at, i.story_point as points ${from} where ${where} and i.resolution_date is not null`
     const measures = { value: sql`sum(coalesce(points, 0))`, issues: countIf(sql`points is not null`) }
-    return measuresByInterval(query, rows, measures, 'zero')
+    return measuresByInterval(query, rows, { counts: measures })
   },
   remedy: 'Say in the scope config which field holds story points, and collect again.',
 })

@@ -131,7 +131,7 @@ export const mergedWithoutReviewSeries = (population: Population): Panel => ({
     const { from, where } = population(query)
     const rows = sql`select pr.merged_date as at, case when ${isReviewed} then 0 else 1 end as is_unseen ${from}
       where ${where} and ${isInRange(query, sql`pr.merged_date`)}`
-    return measuresByInterval(query, rows, { value: mean(query, sql`is_unseen`) }, 'null')
+    return measuresByInterval(query, rows, { values: { value: mean(query, sql`is_unseen`) } })
   },
   remedy,
 })
@@ -146,7 +146,7 @@ export const timeToMergeSeries = (population: Population): Panel => ({
   statement: (query) => {
     const { from, where } = population(query)
     const rows = sql`select pr.merged_date as at, ${timeToMerge(query)} as value ${from} where ${where} and pr.merged_date is not null`
-    return measuresByInterval(query, rows, { value: sql`avg(value)`, counted: sql`count(*)` }, 'null')
+    return measuresByInterval(query, rows, { values: { value: sql`avg(value)` }, counts: { counted: sql`count(*)` } })
   },
   remedy,
 })
@@ -170,7 +170,7 @@ export const pullRequestsByRepository = (population: Population): Panel => ({
     const isMerged = isInRange(query, sql`pr.merged_date`)
     const rows = sql`select ${repository} as repository, case when ${isMerged} then 1 else 0 end as merged,
       case when ${isMerged} then ${timeToMerge(query)} end as minutes,
-      case when not (${isMerged}) then null when ${isReviewed} then 0 else 1 end as unreviewed,
+      case when ${isMerged} then (case when ${isReviewed} then 0 else 1 end) end as unreviewed,
       case when ${isMerged} then ${size} end as size, case when ${isOpenAtEnd(query)} then 1 else 0 end as is_open
       ${from} ${withRepository} where ${where}`
     return sql`select repository, sum(merged) as merged, avg(minutes) as minutes, ${mean(query, sql`unreviewed`)} as unreviewed,
@@ -238,8 +238,8 @@ export const unlinkedSeries = (population: Population): Panel => ({
     const isLinked = sql`exists (select 1 from pull_request_issues link where link.pull_request_id = pr.id)`
     const rows = sql`select pr.merged_date as at, case when ${isLinked} then 0 else 1 end as is_unlinked ${from}
       where ${where} and pr.merged_date is not null`
-    const measures = { value: mean(query, sql`is_unlinked`), merged: sql`count(*)` }
-    return measuresByInterval(query, rows, measures, 'null')
+    const value = mean(query, sql`is_unlinked`)
+    return measuresByInterval(query, rows, { values: { value }, counts: { merged: sql`count(*)` } })
   },
   remedy,
 })

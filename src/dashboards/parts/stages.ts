@@ -26,6 +26,6 @@ export const stagesSeries = (
         from (${countedItems(query, metrics[stage])}) item`,
     )
     const measures = STAGES.map((stage) => [stage, sql`avg(case when stage = ${sql.lit(stage)} then value end)`])
-    return measuresByInterval(query, sql.join(rows, sql` union all `), Object.fromEntries(measures), 'null')
+    return measuresByInterval(query, sql.join(rows, sql` union all `), { values: Object.fromEntries(measures) })
   },
 })
