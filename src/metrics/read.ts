@@ -48,7 +48,12 @@ const placeIn = (filters: readonly MetricFilter[]): Readonly<Record<string, Sql>
  * One row a group of items, or one in all: how many there are, and their summary. The lower median is the value in the
  * middle, of two the smaller.
  */
-export function summarized(dialect: Dialect, metric: Metric, items: Sql, groups: Readonly<Record<string, Sql>>): Sql {
+export function summarized(
+  dialect: Dialect,
+  metric: Pick<Metric, 'summary'>,
+  items: Sql,
+  groups: Readonly<Record<string, Sql>>,
+): Sql {
   const names = Object.keys(groups).map((name) => sql`${sql.id(name)}`)
   const columns = Object.entries(groups).map(([name, value]) => sql`${value} as ${sql.id(name)}`)
   const partition = names.length === 0 ? sql`` : sql`partition by ${sql.join(Object.values(groups))}`
