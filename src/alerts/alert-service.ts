@@ -1,6 +1,8 @@
 /** Alerts are made, changed and deleted, each with its entry in the audit log. */
+import { sql } from 'kysely'
 import { type Actor, recordChange } from '../audit/record.ts'
 import type { Database } from '../database/database.ts'
+import { among, onePiece } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import { UserError } from '../errors.ts'
 import { metricNamed } from '../metrics/index.ts'
@@ -219,7 +221,7 @@ async function lastMessages(queries: Queries, ids: readonly number[]): Promise<M
       'in',
       queries
         .selectFrom(alertMessages.name)
-        .where('alert_id', 'in', ids)
+        .where(among(sql`alert_id`, onePiece(ids)).$castTo<boolean>())
         .groupBy('alert_id')
         .select((builder) => builder.fn.max('id').as('id')),
     ),

@@ -1,6 +1,7 @@
 /** Why a key is what it is: the few things behind it that weigh most. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { among, onePiece } from '../database/pieces.ts'
 import { blameOf } from '../metrics/blame.ts'
 import { changeFailureRate } from '../metrics/definitions/change-failure-rate.ts'
 import { changeLeadTime } from '../metrics/definitions/change-lead-time.ts'
@@ -98,7 +99,7 @@ async function incidentsOf(database: Database, filter: MetricFilter, failed: rea
   const blame = blameOf({ ...filter, dialect: database.dialect })
   const { rows } = await sql<{ title: string | null; incident_id: string; deployment_id: string }>`
     select i.title, b.incident_id, b.deployment_id from (${blame}) b inner join incidents i on i.id = b.incident_id
-    where b.deployment_id in (${sql.join(failed.map(({ id }) => id))})
+    where ${among(sql`b.deployment_id`, onePiece(failed.map(({ id }) => id)))}
     order by i.created_date, i.id limit ${sql.lit(MOST_ITEMS)}`.execute(database.kysely)
   const byDeployment = Map.groupBy(rows, ({ deployment_id }) => deployment_id)
   return failed.flatMap(({ id, title }) => {

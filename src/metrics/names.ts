@@ -1,6 +1,7 @@
 /** Items hold ids of repositories and accounts; people know them by their names. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { among, readByKeys } from '../database/pieces.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { Item } from './metric.ts'
 
@@ -38,8 +39,10 @@ async function namesOf(
   ids: readonly (string | null)[],
 ): Promise<ReadonlyMap<string, string>> {
   const asked = [...new Set(ids)].filter((id) => id !== null && id !== '')
-  if (asked.length === 0) return new Map()
-  const { rows } = await sql<{ id: string; name: string | null }>`select id, ${NAMES[table]} as name
-    from ${sql.table(table)} where id in (${sql.join(asked)})`.execute(kysely)
+  const rows = await readByKeys(asked, async (piece) => {
+    const some = sql<{ id: string; name: string | null }>`select id, ${NAMES[table]} as name
+      from ${sql.table(table)} where ${among(sql`id`, piece)}`
+    return (await some.execute(kysely)).rows
+  })
   return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])))
 }

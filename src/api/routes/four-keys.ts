@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { among, onePiece } from '../../database/pieces.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { policyOf } from '../../metrics/policy.ts'
@@ -63,11 +64,12 @@ async function filtersOf(
   range: Pick<MetricFilter, 'from' | 'to'>,
 ): Promise<MetricFilter[]> {
   if (names.length === 0) return []
-  const { rows } = await sql<{ name: string }>`select name from projects where name in (${sql.join(names)})
-    union select project_name from project_mapping where project_name in (${sql.join(names)})`.execute(kysely)
+  const page = onePiece(names)
+  const { rows } = await sql<{ name: string }>`select name from projects where ${among(sql`name`, page)}
+    union select project_name from project_mapping where ${among(sql`project_name`, page)}`.execute(kysely)
   const there = new Set(rows.map(({ name }) => name))
   const settings = await selectRows(kysely, projectMetricSettings, (query) =>
-    query.where('plugin_name', '=', 'dora').where('project_name', 'in', names),
+    query.where('plugin_name', '=', 'dora').where(among(sql`project_name`, page).$castTo<boolean>()),
   )
   const options = new Map(settings.map((row) => [row.project_name, metricOption(row.plugin_option)]))
   return names
