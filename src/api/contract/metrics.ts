@@ -27,12 +27,9 @@ export const filterQuery = {
     .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
     .default('project')
     .meta({ description: 'Rules to count by; `project`: those set for the project, or else the reference.' }),
-  reading: z
-    .enum(READINGS)
-    .default('known')
-    .meta({
-      description: 'Of times of pull requests: how those without a time count; see the documentation of metrics.',
-    }),
+  reading: z.enum(READINGS).default('known').meta({
+    description: 'Of times of pull requests: how those without a time count; see the documentation of metrics.',
+  }),
   issueCategory: listOf(bounded(LONGEST_WORD).min(1), MOST_CATEGORIES)
     .optional()
     .meta({ description: 'Of the service report: words of `x_issue_category`; those of the project when left out.' }),

@@ -64,7 +64,7 @@ const overview = z.object({
 })
 
 /** What the first page shows, in two answers: what needs a hand at once, numbers when they are calculated. */
-export const overviewRoutes: Routes = (api, { control, database, services, shared }) => {
+export const overviewRoutes: Routes = (api, { control, services, shared }) => {
   api.get(
     '/v1/attention',
     {
