@@ -18,6 +18,7 @@ import { metricRoutes } from './metrics.ts'
 import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { overviewRoutes } from './overview.ts'
+import { ownDashboardRoutes } from './own-dashboards.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { planRoutes } from './plans.ts'
 import { pluginRoutes } from './plugins.ts'
@@ -26,6 +27,7 @@ import { pushRoutes } from './push.ts'
 import { remoteScopeRoutes } from './remote-scopes.ts'
 import { scopeConfigRoutes } from './scope-configs.ts'
 import { scopeRoutes } from './scopes.ts'
+import { sharedDashboardRoutes } from './shared-dashboards.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
@@ -54,6 +56,8 @@ const CORE: readonly Routes[] = [
   metricRoutes,
   fourKeyRoutes,
   dashboardRoutes,
+  ownDashboardRoutes,
+  sharedDashboardRoutes,
   nameRoutes,
   jiraRoutes,
   webhookRoutes,
