@@ -1,7 +1,7 @@
 import { Button, Modal, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
@@ -18,6 +18,7 @@ interface AddToOwnProps {
 export function AddToOwn({ panel, onClose }: AddToOwnProps) {
   const all = useQuery(question('GET /v1/own-dashboards'))
   const [title, setTitle] = useState('')
+  const navigate = useNavigate()
   const { origin } = panel
   const added = { ...origin, width: widthLike(panel.width) }
   const adding = useMutation({
@@ -30,9 +31,13 @@ export function AddToOwn({ panel, onClose }: AddToOwnProps) {
       notifications.show({
         title: `${panel.title} is on ${where}`,
         message: (
-          <Link to="/dashboards/$dashboard" params={{ dashboard: name }}>
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={() => void navigate({ to: '/dashboards/$dashboard', params: { dashboard: name } })}
+          >
             Show {where}
-          </Link>
+          </Button>
         ),
       })
       await refresh('GET /v1/dashboards', 'GET /v1/own-dashboards')

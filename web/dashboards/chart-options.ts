@@ -65,6 +65,9 @@ export interface CourseDrawing {
   readonly width: number
 }
 
+/** Wide enough for `1 d 12 h`; the marks below begin where the picture does. */
+const AXIS_PIXELS = 60
+
 const MARK_WORDS = { deployment: 'Deployment', incident: 'Incident', switch: 'Traffic switch' } as const
 
 /** Where an interval stands: in its middle. */
@@ -83,7 +86,8 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
     times.length > 0 ? endOf(course, times.length - 1) : Date.parse(range.to),
   ]
   const bottom = hasMarks ? 44 : 24
-  const grid = { left: 8, right: isLabelled ? 120 : 16, top: hasLegend ? 32 : 12, bottom, containLabel: true }
+  const sides = { left: AXIS_PIXELS, right: kinds.length > 1 ? AXIS_PIXELS : isLabelled ? 120 : 12 }
+  const grid = { ...sides, top: hasLegend ? 32 : 12, bottom }
   const time = { type: 'time', min: first, max: last, axisTick: { show: false }, splitLine: { show: false } }
   return {
     useUTC: true,
@@ -101,7 +105,7 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
       },
     }),
     tooltip: { ...tooltip(colours), trigger: 'axis', formatter: (points: unknown) => hint(drawing, points) },
-    grid: [grid, { left: 8, right: grid.right, height: 14, bottom: 4 }],
+    grid: [grid, { ...sides, height: 14, bottom: 2 }],
     xAxis: [
       {
         ...time,
@@ -182,8 +186,8 @@ function beforeSeries({ before, course, colours }: CourseDrawing, kinds: readonl
 /** Ticks, dots and diamonds in a strip under the picture: cause and effect above each other. */
 function markSeries(annotations: readonly Annotation[], colours: Colours, axis: number) {
   const looks = {
-    deployment: { symbol: 'rect', symbolSize: [1.5, 9], color: colours.quiet },
-    incident: { symbol: 'circle', symbolSize: 7, color: colours.bad },
+    deployment: { symbol: 'rect', symbolSize: [1, 10], color: colours.quiet },
+    incident: { symbol: 'circle', symbolSize: 5, color: colours.bad },
     switch: { symbol: 'diamond', symbolSize: 10, color: colours.accent },
   } as const
   return (['deployment', 'switch', 'incident'] as const).map((kind) => ({

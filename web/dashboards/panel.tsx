@@ -19,7 +19,6 @@ const Chart = lazy(() => import('./chart.tsx'))
 const ROW_PIXELS = 30
 const HEAD_PIXELS = 64
 const DOTS = 'M4.5 10h.01M10 10h.01M15.5 10h.01'
-const INFO = 'M10 9v5M10 6h.01M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15'
 
 const isOverTime = ({ look }: Panel) => look === 'lines' || look === 'bars'
 
@@ -142,13 +141,12 @@ function PanelHead({ panel, chart, isTable, onTable }: PanelHeadProps) {
   }
   return (
     <header className="panel-head">
-      <h3 className="cut" title={panel.title}>
-        {panel.title}
-      </h3>
       <Tooltip label={panel.definition} multiline w={320} events={{ hover: true, focus: true, touch: true }}>
-        <button type="button" className="icon-button" aria-label={`What ${panel.title.toLowerCase()} means`}>
-          <Icon path={INFO} />
-        </button>
+        <h3>
+          <button type="button" className="panel-title" aria-description={panel.definition}>
+            {panel.title}
+          </button>
+        </h3>
       </Tooltip>
       {own && metric && project !== undefined && (
         <button

@@ -1,4 +1,5 @@
 import { Button, Checkbox, Menu, Select, Switch } from '@mantine/core'
+import { Icon } from '../frame/icon.tsx'
 import { type DashboardSearch, MARKS, type Mark, REFRESHES, type Refresh } from './places.ts'
 import { DEFAULT_RANGE, RangePicker } from './range-picker.tsx'
 import { type useVariables, Variables, withValue } from './variables.tsx'
@@ -23,6 +24,8 @@ const REFRESH_TITLES: Readonly<Record<Refresh, string>> = {
   '5m': 'Every 5 min',
   '15m': 'Every 15 min',
 }
+
+const AGAIN = 'M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4'
 
 interface ToolbarProps {
   readonly definition: Definition
@@ -82,8 +85,8 @@ export function Toolbar({ definition, variables, values, search, onSearch, onRef
         </Menu>
       )}
       <Select
-        aria-label="Refresh"
-        w={140}
+        aria-label="Refresh by itself"
+        w={132}
         data={[
           { value: 'off', label: 'No refresh' },
           ...REFRESHES.map((value) => ({ value, label: REFRESH_TITLES[value] })),
@@ -97,8 +100,8 @@ export function Toolbar({ definition, variables, values, search, onSearch, onRef
         }
         allowDeselect={false}
       />
-      <Button variant="default" onClick={onRefresh}>
-        Refresh
+      <Button variant="default" px={10} onClick={onRefresh} aria-label="Refresh now" title="Refresh now">
+        <Icon path={AGAIN} />
       </Button>
     </section>
   )
