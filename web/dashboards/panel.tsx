@@ -91,7 +91,13 @@ function Body({ panel, rows, before, isTable, chart }: BodyProps) {
   if (panel.look === 'number' && !isTable) return <NumberFigure panel={panel} rows={rows} before={before} />
   if (panel.look === 'table' || isTable) return <RowTable rows={rows} label={panel.title} />
   return (
-    <Suspense fallback={null}>
+    <Suspense
+      fallback={
+        <Late>
+          <Skeleton height={panel.height * ROW_PIXELS - HEAD_PIXELS} />
+        </Late>
+      }
+    >
       <Chart
         panel={panel}
         rows={rows}

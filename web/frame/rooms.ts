@@ -15,5 +15,6 @@ export const PLACES = [
 ] as const
 
 /** On a phone; the rest is behind "More". */
-export const FIRST = PLACES.slice(0, 4)
-export const REST = PLACES.slice(4)
+const AT_HAND: readonly string[] = ['/', '/projects', '/dashboards', '/runs']
+export const FIRST = PLACES.filter(({ to }) => AT_HAND.includes(to))
+export const REST = PLACES.filter(({ to }) => !AT_HAND.includes(to))
