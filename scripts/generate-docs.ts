@@ -1,5 +1,8 @@
 /** Writes docs/data-model.md and docs/sources.md from the definitions, and the types of the API; a test fails when one is stale. */
 import { writeFileSync } from 'node:fs'
+import { templateText } from '../src/dashboards/grafana/template.ts'
+import { ENGINES } from '../src/dashboards/grafana/text.ts'
+import { dashboards } from '../src/dashboards/index.ts'
 import { type Column, common, type Table } from '../src/database/table.ts'
 import { columnWords } from '../src/domain/enums.ts'
 import { domainAreas } from '../src/domain/index.ts'
@@ -84,8 +87,21 @@ ${columnRows('', common, Object.keys(common))}
   ].join('\n')
 }
 
+/** Grafana templates: file and text. */
+export const renderTemplates = (): (readonly [URL, string])[] =>
+  ENGINES.flatMap((engine) =>
+    dashboards.map(
+      (dashboard) =>
+        [
+          new URL(`../dashboards/${engine}/${dashboard.name}.json`, import.meta.url),
+          templateText(dashboard, { engine }),
+        ] as const,
+    ),
+  )
+
 if (import.meta.main) {
   writeFileSync(dataModelFile, renderDataModel())
   writeFileSync(apiTypesFile, renderApiTypes(await describeApi()))
   writeFileSync(sourcesFile, renderSources())
+  for (const [file, text] of renderTemplates()) writeFileSync(file, text)
 }

@@ -2,10 +2,12 @@ import type { Command } from 'commander'
 import { audit } from './audit.ts'
 import { collect } from './collect.ts'
 import { config } from './config.ts'
+import { dashboards } from './dashboards.ts'
+import { database } from './database.ts'
 import { doctor } from './doctor.ts'
 import { secrets } from './secrets.ts'
 import { traffic } from './traffic.ts'
 import { up } from './up.ts'
 
 /** Every subcommand, in the order of `weir --help`. */
-export const commands: readonly Command[] = [up, collect, config, audit, doctor, secrets, traffic]
+export const commands: readonly Command[] = [up, collect, config, dashboards, audit, database, doctor, secrets, traffic]

@@ -15,24 +15,27 @@ const GRADED: readonly Metric[] = [...fourKeys, timeToRestore]
 
 /** One row a key that the report has a band for: `metric`, `band`, `meaning`. */
 export function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
-  const keys = GRADED.flatMap((metric, place) => {
-    const reports = REPORTS.filter((report) => metric.benchmark?.[report])
-    return reports.map(
-      (
-        report,
-      ) => sql`select ${sql.lit(place)} as place, ${sql.lit(report)} as report, ${sql.lit(metric.title)} as metric,
-        ${bandOf(metric, report)} as band, ${sql.lit(metric.benchmark?.[report] ?? '')} as benchmark
-        from (${figuresOf(query, metric, narrowing)}) figures`,
+  const keys = GRADED.map((metric, place) => {
+    const byReport = REPORTS.filter((report) => metric.benchmark?.[report]).map(
+      (report) => sql`when ${sql.lit(report)} then ${bandOf(metric, report)}`,
     )
+    return sql`select ${sql.lit(place)} as place, ${sql.lit(metric.title)} as metric,
+      case ${query.variable('dora_report')} ${sql.join(byReport, sql` `)} end as band from (${figuresOf(query, metric, narrowing)}) figures`
   })
-  const labels = BENCHMARKS.flatMap((row) =>
-    BANDS.map(
-      (band) => sql`when graded.benchmark = ${sql.lit(row.metric)} and graded.report = ${sql.lit(row.dora_report)}
-      and graded.band = ${sql.lit(band)} then ${sql.lit(meaningOf(row[band]))}`,
-    ),
+  const labels = GRADED.flatMap((metric) => REPORTS.map((report) => [metric, report] as const)).flatMap(
+    ([metric, report]) =>
+      BENCHMARKS.filter((row) => row.metric === metric.benchmark?.[report] && row.dora_report === report).flatMap(
+        (row) =>
+          BANDS.map(
+            (
+              band,
+            ) => sql`when ${query.variable('dora_report')} = ${sql.lit(report)} and graded.metric = ${sql.lit(metric.title)} and graded.band = ${sql.lit(band)}
+            then ${sql.lit(meaningOf(row[band]))}`,
+          ),
+      ),
   )
   return sql`select graded.metric, graded.band, case ${sql.join(labels, sql` `)} else 'Nothing in the range can be graded.' end as meaning
-    from (${sql.join(keys, sql` union all `)}) graded where graded.report = ${query.variable('dora_report')} order by graded.place`
+    from (${sql.join(keys, sql` union all `)}) graded where graded.band is not null order by graded.place`
 }
 
 /** Without the name of the band, which has a column of its own. */

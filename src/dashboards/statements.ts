@@ -26,15 +26,18 @@ export const intervalOf = (query: PanelQuery, moment: Sql): Sql =>
 
 const digits = (most: number) =>
   Array.from({ length: most + 1 }, (_, digit) => `select ${digit} as n`).join(' union all ')
-/** From 0 on; more than the days of a decade. Recursion would end earlier on one of the engines. */
-const NUMBERS = `select a.n + 10 * b.n + 100 * c.n + 1000 * d.n as n from (${digits(9)}) a
-  cross join (${digits(9)}) b cross join (${digits(9)}) c cross join (${digits(4)}) d`
+/** From 0 to 999: the weeks of nineteen years. Recursion would end earlier on one of the engines. */
+const NUMBERS = `select a.n + 10 * b.n + 100 * c.n as n from (${digits(9)}) a cross join (${digits(9)}) b cross join (${digits(9)}) c`
+/** Thousands, of which only days need more than none: those of thirteen years. */
+const THOUSANDS = digits(4)
 
 /** Each interval that the range touches (`time`), also those in which nothing happened. */
 export function intervalsOf(query: PanelQuery): Sql {
   const first = intervalOf(query, query.from)
-  const start = byInterval(query, (unit) => sql.raw(query.dialect.later(unit, 'bounds.first', 'numbers.n')))
+  const count = '(numbers.n + 1000 * thousands.n)'
+  const start = byInterval(query, (unit) => sql.raw(query.dialect.later(unit, 'bounds.first', count)))
   return sql`select time from (select ${start} as time, bounds.last from (${sql.raw(NUMBERS)}) numbers
+    inner join (${sql.raw(THOUSANDS)}) thousands on thousands.n = 0 or ${query.variable('interval')} = 'day'
     cross join (select ${first} as first, ${intervalOf(query, query.to)} as last) bounds) every_interval where time <= last`
 }
 

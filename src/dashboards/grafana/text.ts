@@ -16,7 +16,8 @@ import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { REFERENCE } from '../../metrics/policy.ts'
 import type { PanelQuery } from '../dashboard.ts'
 
-export type Engine = 'postgres' | 'mysql'
+export const ENGINES = ['postgres', 'mysql'] as const
+export type Engine = (typeof ENGINES)[number]
 
 /** Values that are the same for everybody stand in the text. */
 class PostgresText extends PostgresQueryCompiler {
@@ -64,8 +65,18 @@ export const grafanaQuery = (engine: Engine): PanelQuery => ({
   policy: REFERENCE,
 })
 
+/** Outside of literals, which stand at every second place. */
+const LITERAL = /('(?:[^']|'')*')/
+const CLAUSE = / (from|union all|where|group by|having|order by|limit|(?:left|inner|cross) join) /g
+
+/** Clauses begin lines, so that people can read it where Grafana shows it. */
 export const textOf = (engine: Engine, statement: Sql): string =>
-  statement.compile(compilers[engine]).sql.replace(/\s+/g, ' ').trim()
+  statement
+    .compile(compilers[engine])
+    .sql.split(LITERAL)
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(/\s+/g, ' ').replace(CLAUSE, '\n$1 ')))
+    .join('')
+    .trim()
 
 export const statementText = (
   engine: Engine,

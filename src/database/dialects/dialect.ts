@@ -70,9 +70,27 @@ export interface Dialect {
   updateFrom(update: JoinedUpdate): RawBuilder<unknown>
   /** Selects `name`, `bytes` (with its indexes) and `records` (an estimate) of every table. */
   readonly tableSizes: string
+  /** Makes a user that can read some tables, or gives an existing one these rights and this password. */
+  grantReader(reader: Reader): readonly string[]
   /** What follows an `insert … select` whose keys may exist already. */
   onExistingKey(table: Table<any>, names: readonly string[]): string
 }
+
+export interface Reader {
+  readonly user: string
+  readonly password: string
+  readonly tables: readonly ReadableTable[]
+}
+export interface ReadableTable {
+  readonly name: string
+  /** All, unless said. */
+  readonly columns?: readonly string[]
+}
+/** What a right to select is granted on. */
+export const readableOf = (dialect: Dialect, { name, columns }: ReadableTable) => ({
+  columns: columns ? ` (${quoteAll(dialect, columns)})` : '',
+  table: dialect.quote(name),
+})
 
 export interface JoinedUpdate {
   readonly table: string

@@ -12,7 +12,7 @@ import { gatherCells } from '../rows.ts'
 import type { Column, Table } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
-import { createTemporary, type Dialect, type LiveTable, updatedNames } from './dialect.ts'
+import { createTemporary, type Dialect, type LiveTable, readableOf, updatedNames } from './dialect.ts'
 import { insertWriter, type StatementSize } from './mysql-insert.ts'
 import { inTransaction, type Pooled } from './mysql-transaction.ts'
 
@@ -47,6 +47,8 @@ const isTooWide = (table: Table<any>) =>
   ) > LONGEST_ROW_BYTES
 
 const quote = (identifier: string) => `\`${identifier.replaceAll('`', '``')}\``
+
+const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 export const mysql: Dialect = {
   name: 'mysql',
@@ -108,6 +110,17 @@ export const mysql: Dialect = {
   firstMatch: (expression, pattern) => `regexp_substr(${expression}, '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>
     sql`update ${sql.table(table)} as target inner join (${source}) as source on ${sql.raw(on)} set target.${sql.id(column)} = ${sql.raw(value)}`,
+  grantReader({ user, password, tables }) {
+    const account = `${literal(user)}@'%'`
+    return [
+      `create user if not exists ${account} identified by ${literal(password)}`,
+      `alter user ${account} identified by ${literal(password)}`,
+      ...tables.map((each) => {
+        const { columns, table } = readableOf(mysql, each)
+        return `grant select${columns} on ${table} to ${account}`
+      }),
+    ]
+  },
   onExistingKey(table, names) {
     const updates = updatedNames(table, names).map((name) => `${quote(name)}=values(${quote(name)})`)
     const first = quote(table.names[0] as string)

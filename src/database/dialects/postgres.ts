@@ -11,7 +11,7 @@ import { inLine } from '../line.ts'
 import type { Column } from '../table.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { type Catalogue, liveTables } from './catalogue.ts'
-import { createTemporary, type Dialect, type LiveTable, quoteAll, updatedNames } from './dialect.ts'
+import { createTemporary, type Dialect, type LiveTable, quoteAll, readableOf, updatedNames } from './dialect.ts'
 import { gatherBinary } from './postgres-binary.ts'
 import { copyWriter, type KnownTypes } from './postgres-copy.ts'
 import { inTransaction, poolOf } from './postgres-transaction.ts'
@@ -38,6 +38,8 @@ const KINDS: Record<string, string> = byName({
 })
 
 const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 export const postgres: Dialect = {
   name: 'postgres',
@@ -93,6 +95,20 @@ export const postgres: Dialect = {
   firstMatch: (expression, pattern) => `substring(${expression} from '${pattern}')`,
   updateFrom: ({ table, source, on, column, value }) =>
     sql`update ${sql.table(table)} as target set ${sql.id(column)} = ${sql.raw(value)} from (${source}) as source where ${sql.raw(on)}`,
+  grantReader: ({ user, password, tables }) => [
+    `do $$ begin if not exists (select from pg_roles where rolname = ${literal(user)}) then create role ${quote(user)}; end if; end $$`,
+    `alter role ${quote(user)} login password ${literal(password)}`,
+    // Whatever else it is granted: it changes nothing, counts days as we do, and holds nobody up.
+    `alter role ${quote(user)} set default_transaction_read_only = on`,
+    `alter role ${quote(user)} set timezone = 'UTC'`,
+    `alter role ${quote(user)} set statement_timeout = '60s'`,
+    `do $$ begin execute format('grant connect on database %I to %I', current_database(), ${literal(user)});
+      execute format('grant usage on schema %I to %I', current_schema(), ${literal(user)}); end $$`,
+    ...tables.map((each) => {
+      const { columns, table } = readableOf(postgres, each)
+      return `grant select${columns} on ${table} to ${quote(user)}`
+    }),
+  ],
   onExistingKey(table, names) {
     const keys = table.keys.map((position) => table.names[position] as string)
     const updates = updatedNames(table, names).map((name) => `${quote(name)} = excluded.${quote(name)}`)

@@ -1,0 +1,15 @@
+/** What a reader of dashboards may see: no secrets, no connections, and nobody's keys or sessions. */
+import type { ReadableTable } from './database/dialects/dialect.ts'
+import type { Column, Table } from './database/table.ts'
+import * as access from './system/access.ts'
+import { allTables } from './tables.ts'
+
+const closed = new Set<unknown>(Object.values(access))
+const isClosed = (table: Table<any>) => closed.has(table) || /^_raw_|_connections$/.test(table.name)
+
+export const readableTables: readonly ReadableTable[] = allTables
+  .filter((table) => !isClosed(table))
+  .map(({ name, names, columns }) => {
+    const open = names.filter((each) => !(columns[each] as Column).isSealed)
+    return open.length === names.length ? { name } : { name, columns: open }
+  })

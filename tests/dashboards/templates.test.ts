@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { renderTemplates } from '../../scripts/generate-docs.ts'
+import { ALL, panelsOf } from '../../src/dashboards/dashboard.ts'
+import { templateOf } from '../../src/dashboards/grafana/template.ts'
+import { ENGINES } from '../../src/dashboards/grafana/text.ts'
+import { dashboards } from '../../src/dashboards/index.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { readableTables } from '../../src/readable-tables.ts'
+import { allTables } from '../../src/tables.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { asGrafana } from './as-grafana.ts'
+
+const folder = join(import.meta.dirname, '../../dashboards')
+
+describe('templates for Grafana', () => {
+  it('are those of the definitions', () => {
+    const files = renderTemplates()
+    for (const [file, text] of files) expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(text)
+    expect(ENGINES.flatMap((engine) => readdirSync(join(folder, engine))).length, 'a template of no dashboard').toBe(
+      files.length,
+    )
+  })
+
+  it.each(ENGINES)('ask whoever imports them for a datasource, and name no host, user or schema (%s)', (engine) => {
+    for (const dashboard of dashboards) {
+      const template = templateOf(dashboard, { engine }) as any
+      expect(template.__inputs).toHaveLength(1)
+      const text = JSON.stringify(template)
+      expect(text).not.toMatch(/localhost|127\.0\.0\.1|https?:\/\/(?!\$)|public\.|\blake\./)
+      expect(text.match(/"uid":"[^"]*"/g)?.every((uid) => /weir-|\$\{DS_WEIR\}/.test(uid))).toBe(true)
+      for (const panel of template.panels) {
+        if (panel.type === 'row') continue
+        expect(panel.description.length, panel.title).toBeGreaterThan(20)
+        expect(panel.gridPos.x + panel.gridPos.w).toBeLessThanOrEqual(24)
+      }
+      expect(new Set(template.panels.map((panel: any) => panel.id)).size).toBe(template.panels.length)
+    }
+  })
+
+  it('have a fixed datasource when they are to be provisioned', () => {
+    for (const dashboard of dashboards) {
+      const text = JSON.stringify(templateOf(dashboard, { engine: 'mysql', datasource: 'own' }))
+      expect(text).not.toContain('DS_WEIR')
+      expect(text).toContain('"uid":"own"')
+    }
+  })
+})
+
+describeEachDatabase('a reader of templates', (test) => {
+  const user = `reader_${process.pid}`
+  const password = "it's \\ secret"
+  beforeAll(async () => {
+    await migrate(test.database, allTables)
+    for (const statement of test.database.dialect.grantReader({ user, password, tables: readableTables })) {
+      await sql.raw(statement).execute(test.database.kysely)
+    }
+  })
+
+  it('needs no other rights, also where nothing is collected yet', async () => {
+    const url = new URL(test.url)
+    url.username = user
+    url.password = encodeURIComponent(password)
+    const reader = await openDatabase(url.href)
+    const engine = test.database.dialect.name
+    const range = { from: new Date('2026-01-01'), to: new Date('2026-07-01') }
+    try {
+      for (const dashboard of dashboards) {
+        const values = Object.fromEntries(
+          dashboard.variables.map(({ name, isList, options }) => [name, isList ? [ALL] : (options?.[0] ?? '')]),
+        )
+        const template = templateOf(dashboard, { engine }) as any
+        const statements = [
+          ...template.panels.flatMap((panel: any) => (panel.targets ?? []).map((target: any) => target.rawSql)),
+          ...template.templating.list.flatMap((variable: any) => (variable.type === 'query' ? [variable.query] : [])),
+        ]
+        expect(statements.length).toBeGreaterThanOrEqual(panelsOf(dashboard).length)
+        for (const statement of statements) {
+          await sql.raw(asGrafana(engine, statement, { ...range, values })).execute(reader.kysely)
+        }
+      }
+      await expect(sql`select * from _devlake_api_keys`.execute(reader.kysely)).rejects.toThrow(/denied/)
+      await expect(sql`select * from _tool_github_connections`.execute(reader.kysely)).rejects.toThrow(/denied/)
+      await expect(sql`select * from _weir_plans`.execute(reader.kysely)).rejects.toThrow(/denied|exist/)
+      await expect(sql`delete from projects`.execute(reader.kysely)).rejects.toThrow()
+    } finally {
+      await reader.close()
+      const farewell = engine === 'mysql' ? [`drop user '${user}'@'%'`] : [`drop owned by ${user}`, `drop role ${user}`]
+      for (const statement of farewell) await sql.raw(statement).execute(test.database.kysely)
+    }
+  })
+})
