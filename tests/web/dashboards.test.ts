@@ -98,8 +98,9 @@ describeClient('dashboards', (client) => {
 
     const chart = panel(page, 'Deployments').getByRole('img')
     await chart.locator('canvas').first().waitFor()
-    const box = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
-    await chart.click({ position: { x: box.width / 2, y: box.height / 2 } })
+    const placeOf = async () => (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+    const { width, height } = await placeOf()
+    await chart.click({ position: { x: width / 2, y: height / 2 } })
     await page.waitForURL(/explain=deployment-frequency.*since=.*until=/)
     const { searchParams } = new URL(page.url())
     const [since, until] = [searchParams.get('since') ?? '', searchParams.get('until') ?? '']
@@ -114,6 +115,8 @@ describeClient('dashboards', (client) => {
     await drawer.waitFor({ state: 'detached' })
 
     // A drag chooses a range.
+    await chart.scrollIntoViewIfNeeded()
+    const box = await placeOf()
     await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2)
     await page.mouse.down()
     await page.mouse.move(box.x + box.width * 0.7, box.y + box.height / 2, { steps: 5 })
