@@ -11,7 +11,7 @@ import type { PlacedPanel, ViewedDashboard } from '../pipelines/own-dashboards.t
 import { visibleProjects } from './access/gate.ts'
 import type { choiceQuery } from './contract/dashboards.ts'
 import { toCsv } from './csv.ts'
-import { policyOfProject, requireProject } from './routes/metrics.ts'
+import { policyOfProject, requireProject } from './metric-filter.ts'
 
 type Values = Readonly<Record<string, string | readonly string[]>>
 

@@ -7,14 +7,31 @@ import { deploymentFrequency } from '../metrics/definitions/deployment-frequency
 import { timeToRestore } from '../metrics/definitions/time-to-restore.ts'
 import { fourKeys } from '../metrics/index.ts'
 import type { Metric, Report } from '../metrics/metric.ts'
-import type { PanelQuery } from './dashboard.ts'
+import type { Panel, PanelQuery } from './dashboard.ts'
 import { daysOf, metricValue, type Narrowing } from './statements.ts'
 
 const NO_DATA = 'no data'
 const GRADED: readonly Metric[] = [...fourKeys, timeToRestore]
 
+export const gradesPanel = (narrowing?: (query: PanelQuery) => Narrowing): Panel => ({
+  name: 'grades',
+  title: 'How the four keys grade',
+  definition:
+    'Each key in the band of the chosen DORA report. The report of 2021 grades the time to restore service, that of 2023 the failed deployment recovery time. A key without data has no band.',
+  look: 'table',
+  width: 24,
+  height: 8,
+  columns: {
+    metric: { title: 'Key', kind: 'text' },
+    band: { title: 'Band', kind: 'text' },
+    meaning: { title: 'What the band means', kind: 'text' },
+  },
+  statement: (query) => gradeTable(query, narrowing?.(query)),
+  remedy: 'The chosen report has no bands. Choose 2021 or 2023.',
+})
+
 /** One row a key that the report has a band for: `metric`, `band`, `meaning`. */
-export function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
+function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
   const keys = GRADED.map((metric, place) => {
     const byReport = REPORTS.filter((report) => metric.benchmark?.[report]).map(
       (report) => sql`when ${sql.lit(report)} then ${bandOf(metric, report)}`,

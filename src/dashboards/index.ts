@@ -1,9 +1,45 @@
 /** Every dashboard, in the order in which they are listed. */
 import { unknownName } from '../nearest.ts'
 import { type Dashboard, type Panel, panelsOf, type Variable } from './dashboard.ts'
+import { ciHealth } from './definitions/ci-health.ts'
+import { circleci } from './definitions/circleci.ts'
+import { collectionHealth } from './definitions/collection-health.ts'
 import { dora } from './definitions/dora.ts'
+import { doraByTeam } from './definitions/dora-by-team.ts'
+import { doraChangeFailureRate } from './definitions/dora-change-failure-rate.ts'
+import { doraChangeLeadTime } from './definitions/dora-change-lead-time.ts'
+import { doraDeploymentFrequency } from './definitions/dora-deployment-frequency.ts'
+import { doraRecoveryTime } from './definitions/dora-recovery-time.ts'
+import { doraValidation } from './definitions/dora-validation.ts'
+import { engineeringOverview } from './definitions/engineering-overview.ts'
+import { engineeringThroughput } from './definitions/engineering-throughput.ts'
+import { github } from './definitions/github.ts'
+import { issuesAndBugs } from './definitions/issues-and-bugs.ts'
+import { jira } from './definitions/jira.ts'
+import { pullRequests } from './definitions/pull-requests.ts'
+import { storage } from './definitions/storage.ts'
+import { webhooks } from './definitions/webhooks.ts'
 
-export const dashboards: readonly Dashboard[] = [dora]
+export const dashboards: readonly Dashboard[] = [
+  dora,
+  doraDeploymentFrequency,
+  doraChangeLeadTime,
+  doraChangeFailureRate,
+  doraRecoveryTime,
+  doraByTeam,
+  doraValidation,
+  engineeringOverview,
+  engineeringThroughput,
+  pullRequests,
+  issuesAndBugs,
+  ciHealth,
+  github,
+  jira,
+  circleci,
+  webhooks,
+  collectionHealth,
+  storage,
+]
 
 const named = <Thing extends { readonly name: string }>(
   kind: string,

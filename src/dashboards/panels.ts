@@ -1,13 +1,15 @@
 /** Panels that draw metrics. */
+import { sql } from 'kysely'
 import type { Metric } from '../metrics/metric.ts'
+import { summarized } from '../metrics/read.ts'
 import type { Column, Panel, PanelQuery } from './dashboard.ts'
-import { itemsOf, metricValue, type Narrowing, seriesOf } from './statements.ts'
+import { countedItems, itemsOf, metricValue, type Narrowing, seriesOf } from './statements.ts'
 
 interface MetricPanel extends Partial<Pick<Panel, 'name' | 'title' | 'width' | 'height' | 'limits' | 'look'>> {
   readonly narrowing?: (query: PanelQuery) => Narrowing
 }
 
-const REMEDIES: Readonly<Record<Metric['madeOf'][number], string>> = {
+export const REMEDIES: Readonly<Record<Metric['madeOf'][number], string>> = {
   deployments:
     'No successful deployment to production is known in this range: collect deployments, and map the environment that is production.',
   incidents: 'No incident is known in this range: collect incidents, and say which issue types are incidents.',
@@ -50,6 +52,24 @@ export const seriesPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
   },
   statement: (query) => seriesOf(query, metric, own.narrowing?.(query)),
   ...shared(metric, own),
+})
+
+/** A metric by repository, the largest first. */
+export const repositoriesPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
+  name: `${metric.name}-by-repository`,
+  look: 'ranking',
+  columns: {
+    repository: { title: 'Repository', kind: 'text' },
+    value: { title: metric.title, kind: metric.summary === 'days' ? 'count' : metric.unit },
+    counted: COUNTED,
+  },
+  statement: (query) => {
+    const items = countedItems(query, metric, own.narrowing?.(query))
+    const byRepository = summarized(query.dialect, metric, items, { repository_id: sql`coalesce(repository, '')` })
+    return sql`select coalesce(nullif(repos.name, ''), nullif(own.repository_id, ''), 'no repository') as repository, own.value, own.counted
+      from (${byRepository}) own left join repos on repos.id = own.repository_id order by own.value desc, repository, own.repository_id limit 50`
+  },
+  ...shared(metric, { title: `${metric.title} by repository`, ...own }),
 })
 
 export const itemsPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({

@@ -46,14 +46,53 @@ export const everyInterval = (query: PanelQuery, rows: Sql, columns: Sql): Sql =
   sql`select every.time, ${columns} from (${intervalsOf(query)}) every left join (${rows}) own on own.time = every.time
     order by every.time`
 
+/** Of the rows of each interval, which have a column `at`. */
+interface Measures {
+  /** Null where an interval has no rows … */
+  readonly values?: Readonly<Record<string, Sql>>
+  /** … and 0 there. */
+  readonly counts?: Readonly<Record<string, Sql>>
+}
+
+export function measuresByInterval(query: PanelQuery, rows: Sql, { values = {}, counts = {} }: Measures): Sql {
+  const own = Object.entries({ ...values, ...counts }).map(([name, measure]) => sql`${measure} as ${sql.id(name)}`)
+  const placed = sql`select ${intervalOf(query, sql`at`)} as time, happened.* from (${rows}) happened where ${isInRange(query, sql`at`)}`
+  const columns = [
+    ...Object.keys(values).map((name) => sql`${sql.ref(`own.${name}`)} as ${sql.id(name)}`),
+    ...Object.keys(counts).map((name) => sql`coalesce(${sql.ref(`own.${name}`)}, 0) as ${sql.id(name)}`),
+  ]
+  return everyInterval(
+    query,
+    sql`select time, ${sql.join(own)} from (${placed}) placed group by time`,
+    sql.join(columns),
+  )
+}
+
+/** How often each thing happened in each interval; a statement of each gives `at`. */
+export function eventsByInterval(query: PanelQuery, events: Readonly<Record<string, Sql>>): Sql {
+  const names = Object.keys(events)
+  const rows = names.map((name) => sql`select ${sql.lit(name)} as event, happening.at from (${events[name]}) happening`)
+  const measures = names.map((name) => [name, sql`sum(case when event = ${sql.lit(name)} then 1 else 0 end)`])
+  return measuresByInterval(query, sql.join(rows, sql` union all `), { counts: Object.fromEntries(measures) })
+}
+
+/** `value`, the lower median, and `counted` of each interval; the rows have `id`, `at` and `value`. */
+export function mediansByInterval(query: PanelQuery, rows: Sql): Sql {
+  const own = sql`select * from (${rows}) measured where value is not null and ${isInRange(query, sql`at`)}`
+  const medians = summarized(query.dialect, { summary: 'median' }, own, { time: intervalOf(query, sql`at`) })
+  return everyInterval(query, medians, sql`own.value, coalesce(own.counted, 0) as counted`)
+}
+
 export interface Narrowing {
   readonly team?: Sql
   readonly repository?: Sql
   /** Of a list, instead of the chosen one. */
   readonly project?: Sql
+  /** What else holds for the columns of an item. */
+  readonly where?: Sql
 }
 
-export const metricQueryOf = (query: PanelQuery, narrowing: Narrowing = {}): MetricQuery => ({
+export const metricQueryOf = (query: PanelQuery, { where: _, ...narrowing }: Narrowing = {}): MetricQuery => ({
   dialect: query.dialect,
   project: query.variable('project'),
   from: query.from,
@@ -66,7 +105,8 @@ export const metricQueryOf = (query: PanelQuery, narrowing: Narrowing = {}): Met
 
 /** Items that count. */
 export const countedItems = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
-  sql`select * from (${metric.items(metricQueryOf(query, narrowing))}) every_item where reason is null`
+  sql`select * from (${metric.items(metricQueryOf(query, narrowing))}) every_item
+    where reason is null and ${narrowing?.where ?? sql`1 = 1`}`
 
 /** One row: `value`, and how many items it is made of (`counted`). */
 export const metricValue = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>

@@ -1,6 +1,7 @@
 /** Every table of the framework. A module named here exports tables and nothing else. */
 import type { Table } from '../database/table.ts'
 import * as access from './access.ts'
+import * as alerts from './alerts.ts'
 import * as dashboards from './dashboards.ts'
 import * as deliveries from './deliveries.ts'
 import * as pipelines from './pipelines.ts'
@@ -15,5 +16,6 @@ export const systemTables: readonly Table<any>[] = [
   state,
   access,
   deliveries,
+  alerts,
   dashboards,
 ].flatMap((module) => Object.values<Table<any>>(module))

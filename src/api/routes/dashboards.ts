@@ -21,7 +21,7 @@ import {
   variableName,
 } from '../contract/dashboards.ts'
 import { answerPanel, choiceOf, recordOf, summaryOf } from '../dashboard-choice.ts'
-import { requireProject } from './metrics.ts'
+import { requireProject } from '../metric-filter.ts'
 
 const tags = ['dashboards']
 

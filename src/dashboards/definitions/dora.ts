@@ -5,28 +5,11 @@ import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
 import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
 import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { timeToRestore } from '../../metrics/definitions/time-to-restore.ts'
-import type { Dashboard, Panel, PanelQuery } from '../dashboard.ts'
-import { gradeTable } from '../grades.ts'
+import type { Dashboard, PanelQuery } from '../dashboard.ts'
+import { gradesPanel } from '../grades.ts'
 import { numberPanel, seriesPanel } from '../panels.ts'
 import { isInRange } from '../statements.ts'
 import { INTERVAL, PROJECT, REPORT } from '../variables.ts'
-
-const grades: Panel = {
-  name: 'grades',
-  title: 'How the four keys grade',
-  definition:
-    'Each key in the band of the chosen DORA report. The report of 2021 grades the time to restore service, that of 2023 the failed deployment recovery time. A key without data has no band.',
-  look: 'table',
-  width: 24,
-  height: 8,
-  columns: {
-    metric: { title: 'Key', kind: 'text' },
-    band: { title: 'Band', kind: 'text' },
-    meaning: { title: 'What the band means', kind: 'text' },
-  },
-  statement: (query) => gradeTable(query),
-  remedy: 'The chosen report has no bands. Choose 2021 or 2023.',
-}
 
 /** What the project has of what the keys are made of, in the range. */
 const materials = (query: PanelQuery): Sql => {
@@ -61,7 +44,7 @@ export const dora: Dashboard = {
         numberPanel(recoveryTime),
       ],
     },
-    { panels: [grades] },
+    { panels: [gradesPanel()] },
     {
       title: 'Over time',
       panels: [

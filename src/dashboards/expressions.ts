@@ -1,0 +1,41 @@
+/** Expressions that mean the same on both engines. */
+import { sql } from 'kysely'
+import type { Sql } from '../metrics/calculate/calculation.ts'
+import { filled } from '../metrics/express.ts'
+import type { PanelQuery } from './dashboard.ts'
+
+export const double = ({ dialect }: PanelQuery, value: Sql): Sql => filled(dialect.double('{value}'), { value })
+
+export const secondsFrom = ({ dialect }: PanelQuery, start: Sql, end: Sql): Sql =>
+  filled(dialect.secondsBetween('{start}', '{end}'), { start, end })
+
+export const minutesFrom = (query: PanelQuery, start: Sql, end: Sql): Sql =>
+  sql`(${secondsFrom(query, start, end)} / 60)`
+
+export const mean = (query: PanelQuery, value: Sql): Sql => sql`avg(${double(query, value)})`
+
+/** Rows of a group that meet a condition. */
+export const countIf = (condition: Sql): Sql => sql`sum(case when ${condition} then 1 else 0 end)`
+
+/** Those among all rows of a group that the condition can tell of; null where there are none. */
+export const shareIf = (query: PanelQuery, condition: Sql): Sql =>
+  mean(query, sql`(case when ${condition} then 1 else 0 end)`)
+
+/** A text, or what stands for a missing one. */
+export const named = (missing: string, ...names: readonly Sql[]): Sql =>
+  sql`coalesce(${sql.join([...names.map((name) => sql`nullif(${name}, '')`), sql.lit(missing)])})`
+
+/** Values below each limit, and the rest, as `place` and `label`. */
+export interface Classes {
+  readonly below: readonly (readonly [limit: number, label: string])[]
+  readonly rest: string
+}
+export function classOf(value: Sql, { below, rest }: Classes): Sql {
+  const cases = (result: (index: number, label: string) => Sql) =>
+    sql.join(
+      below.map(([limit, label], index) => sql`when ${value} < ${sql.lit(limit)} then ${result(index, label)}`),
+      sql` `,
+    )
+  return sql`case ${cases((index) => sql.lit(index))} else ${sql.lit(below.length)} end as place,
+    case ${cases((_, label) => sql.lit(label))} else ${sql.lit(rest)} end as label`
+}

@@ -1,0 +1,71 @@
+/** Which rows a panel is about: those of the chosen project, or those that one source brought. */
+import { sql } from 'kysely'
+import type { Sql } from '../metrics/calculate/calculation.ts'
+import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from '../metrics/sources.ts'
+import type { PanelQuery, Variable } from './dashboard.ts'
+import { isChosen, metricQueryOf } from './statements.ts'
+
+/** `from …` and the condition of its rows. */
+export type Population = (query: PanelQuery) => { readonly from: Sql; readonly where: Sql }
+
+/** `pr`. */
+export const projectPullRequests: Population = (query) => pullRequestsOf(metricQueryOf(query))
+/** `i`. */
+export const projectIssues: Population = (query) => issuesOf(metricQueryOf(query))
+/** `i`. */
+export const projectIncidents: Population = (query) => incidentsOf(metricQueryOf(query))
+/** `p`. */
+export const projectBuilds: Population = (query) => buildsOf(metricQueryOf(query))
+/** `c`, one row a deployed commit. */
+export const projectDeployments: Population = (query) => deploymentCommitsOf(metricQueryOf(query))
+
+export const narrowed =
+  (population: Population, variable: string, column: Sql): Population =>
+  (query) => {
+    const { from, where } = population(query)
+    return { from, where: sql`${where} and ${isChosen(query, variable, column)}` }
+  }
+
+/** Ids begin with the name of the plugin that brought the row. */
+const isOf = (plugin: string, column: Sql): Sql => sql`${column} like ${sql.lit(`${plugin}:%`)}`
+const isOwn = (query: PanelQuery, plugin: string, variable: string, column: Sql): Sql =>
+  sql`${isOf(plugin, column)} and ${isChosen(query, variable, column)}`
+
+export const sourcePullRequests =
+  (plugin: string, variable: string): Population =>
+  (query) => ({ from: sql`from pull_requests pr`, where: isOwn(query, plugin, variable, sql`pr.base_repo_id`) })
+
+export const sourceIssues =
+  (plugin: string, variable: string): Population =>
+  (query) => ({
+    from: sql`from (select distinct b.issue_id from board_issues b where ${isOwn(query, plugin, variable, sql`b.board_id`)}) own
+      inner join issues i on i.id = own.issue_id`,
+    where: sql`1 = 1`,
+  })
+
+export const sourceIncidents =
+  (plugin: string, variable: string): Population =>
+  (query) => ({ from: sql`from incidents i`, where: isOwn(query, plugin, variable, sql`i.scope_id`) })
+
+export const sourceBuilds =
+  (plugin: string, variable: string): Population =>
+  (query) => ({ from: sql`from cicd_pipelines p`, where: isOwn(query, plugin, variable, sql`p.cicd_scope_id`) })
+
+export const sourceDeployments =
+  (plugin: string, variable: string): Population =>
+  (query) => ({
+    from: sql`from cicd_deployment_commits c`,
+    where: isOwn(query, plugin, variable, sql`c.cicd_scope_id`),
+  })
+
+/** The scopes of a plugin, chosen from a table of scopes. */
+export const scopesVariable = (
+  plugin: string,
+  table: 'repos' | 'boards' | 'cicd_scopes',
+  own: Pick<Variable, 'name' | 'title' | 'remedy'>,
+): Variable => ({
+  ...own,
+  isList: true,
+  statement: () => sql`select id as value, name as label from ${sql.table(table)} scope
+    where ${isOf(plugin, sql`scope.id`)} order by name, id`,
+})
