@@ -4,7 +4,7 @@ import { assumptionLines, assumptionsOfProject } from '../pipelines/plan/assumpt
 import type { Pipeline, Task } from '../pipelines/records.ts'
 import type { PipelineEvent } from '../pipelines/services.ts'
 import { commandLineActor, openControl } from './control.ts'
-import { fourKeyLines } from './four-keys.ts'
+import { fourKeyLines } from './metrics.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -57,7 +57,7 @@ export const collect = new Command('collect')
         runtime.signal.addEventListener('abort', cancel, { once: true })
         try {
           const ended = await show(pipelines.watch(id, stop.signal, tellAway), options.json ?? false)
-          if (!options.json) for (const line of await fourKeyLines(database, name)) console.log(line)
+          if (!options.json) for (const line of await fourKeyLines(control.context, name)) console.log(line)
           return ended
         } finally {
           runtime.signal.removeEventListener('abort', cancel)

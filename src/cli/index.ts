@@ -5,9 +5,14 @@ import { config } from './config.ts'
 import { dashboards } from './dashboards.ts'
 import { database } from './database.ts'
 import { doctor } from './doctor.ts'
+import { mcp } from './mcp.ts'
+import { metrics } from './metrics.ts'
 import { secrets } from './secrets.ts'
 import { traffic } from './traffic.ts'
 import { up } from './up.ts'
 
 /** Every subcommand, in the order of `weir --help`. */
-export const commands: readonly Command[] = [up, collect, config, dashboards, audit, database, doctor, secrets, traffic]
+export const commands: readonly Command[] = [
+  ...[up, collect, metrics, config, dashboards, audit, database, doctor],
+  ...[mcp, secrets, traffic],
+]

@@ -1,5 +1,6 @@
 import { createServer as createProbe } from 'node:net'
 import { Command } from 'commander'
+import { followAlerts } from '../alerts/follow.ts'
 import { accessMode } from '../api/access/access-token.ts'
 import { createServer } from '../api/server.ts'
 import type { Config } from '../config.ts'
@@ -29,6 +30,7 @@ export const up = new Command('up')
         const watch = startWatch(engineOn(database), (id, err) =>
           log.warn({ err, switch: id }, 'cannot watch a switch'),
         )
+        const alerts = followAlerts(control.context)
         const logs = startLogRetention(control.context, config.logRetentionDays)
         try {
           const address = await server
@@ -41,6 +43,7 @@ export const up = new Command('up')
           say('stopping')
           logs.stop()
           await server.close()
+          await alerts.stop()
           await watch.stop()
           await runner.stop()
         }

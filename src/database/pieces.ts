@@ -24,6 +24,13 @@ export function* inPieces<Value>(values: Iterable<Value>, width = 1): Generator<
   if (piece.length > 0) yield piece as unknown as Piece<Value>
 }
 
+/** A list that was cut before, such as a page: an error tells of one that was not. */
+export function onePiece<Value>(values: Iterable<Value>): Piece<Value> {
+  const [piece = [] as unknown as Piece<Value>, more] = inPieces(values)
+  if (more) throw new Error(`a list of more than ${MOST_VALUES} values in one statement`)
+  return piece
+}
+
 /** The condition that a column, or a row of columns, has one of the values, or what `from` makes of them. */
 export const among = <Value>(
   reference: RawBuilder<unknown>,

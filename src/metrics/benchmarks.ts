@@ -46,14 +46,12 @@ function bandBelow(name: string, report: Report, value: number): Band | null {
   return BANDS[index < 0 ? 3 : index] as Band
 }
 
-/**
- * As the reference grades, but for two of its bands that a short range cannot reach there: too few months to tell is
- * not the same as no deployments, so a range without a six-month figure is graded by its months.
- */
+/** As the reference grades, but for ranges that are too short to tell: what cannot be told has no band. */
 function frequencyBand({ weekly, monthly, sixMonths }: Frequency, report: Report): Band | null {
-  if (weekly === null || monthly === null) return null
+  if (weekly === null) return null
   if (weekly >= 5) return 'elite'
-  if (report === '2023') return weekly >= 1 ? 'high' : monthly >= 1 ? 'medium' : 'low'
-  if (monthly >= 1) return 'high'
-  return (sixMonths ?? 0) >= 1 ? 'medium' : 'low'
+  if (report === '2023' && weekly >= 1) return 'high'
+  if (monthly !== null && monthly >= 1) return report === '2023' ? 'medium' : 'high'
+  if (report === '2023') return monthly === null ? null : 'low'
+  return sixMonths === null ? null : sixMonths >= 1 ? 'medium' : 'low'
 }

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Metric, MetricFilter } from './metric.ts'
+import { canRead } from './parts.ts'
 import { type NamedPolicy, REFERENCE } from './policy.ts'
-import { itemsOf, type MetricValue, readMetric } from './read.ts'
+import { itemsOf, type MetricValue } from './read.ts'
 
 export interface PolicyValue extends Omit<MetricValue, 'frequency'> {
   readonly policy: string
@@ -17,17 +18,22 @@ export async function comparePolicies(
   metric: Metric,
   filter: MetricFilter,
   policies: readonly NamedPolicy[],
+  read: (filter: MetricFilter) => Promise<MetricValue>,
 ): Promise<PolicyValue[]> {
   const compared: PolicyValue[] = []
+  // Which incidents are of the service is a choice of the project, not a repair.
+  const { issueCategories, component } = filter.policy
   for (const { name, meaning, policy } of policies) {
-    const { value, counted, total, grades } = await readMetric(database, metric, { ...filter, policy })
-    const differing = policy === REFERENCE ? 0 : await countDiffering(database, metric, { ...filter, policy })
-    compared.push({ policy: name, meaning, value, counted, total, grades, differing })
+    const under = { ...filter, policy: { ...policy, issueCategories, component } }
+    const { value, counted, total, grades, noData } = await read(under)
+    const differing = policy === REFERENCE ? 0 : await countDiffering(database, metric, under)
+    compared.push({ policy: name, meaning, value, counted, total, grades, ...(noData && { noData }), differing })
   }
   return compared
 }
 
 async function countDiffering(database: Database, metric: Metric, filter: MetricFilter): Promise<number> {
+  if (!(await canRead(database, metric, filter))) return 0
   const counted = (policy: MetricFilter['policy']) =>
     sql`select kind, id, value from (${itemsOf(database, metric, { ...filter, policy })}) item where reason is null`
   const { rows } = await sql<{ count: number }>`select count(*) as count from (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gradeOf } from './benchmarks.ts'
-import { frequencyOf, listedRange, lowerMedian } from './frequency.ts'
+import { frequencyOf, lowerMedian } from './frequency.ts'
 import { metricNamed } from './index.ts'
 
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`)
@@ -13,21 +13,43 @@ describe('deployment frequency', () => {
     expect([lowerMedian([]), lowerMedian([7]), lowerMedian([4, 1]), lowerMedian([3, 1, 2])]).toEqual([null, 7, 1, 2])
   })
 
-  it('counts days by week and month, empty ones as 0', () => {
-    // Monday 2024-01-01 to Sunday 2024-02-25: eight weeks, two months.
+  it('counts days by week and whole month, empty ones as 0', () => {
+    // Monday 2024-01-01 to Sunday 2024-02-25: eight weeks, one whole month.
     const all = range('2024-01-01T00:00:00Z', '2024-02-25T23:59:59Z')
-    expect(frequencyOf(days('2024-01-01', 56), all)).toEqual({ weekly: 7, monthly: 25, sixMonths: null })
-    expect(frequencyOf(days('2024-01-01', 7), all)).toEqual({ weekly: 0, monthly: 0, sixMonths: null })
-    expect(frequencyOf(new Set(), all)).toMatchObject({ weekly: 0, monthly: 0 })
+    expect(frequencyOf(days('2024-01-01', 56), all)).toEqual({ weekly: 7, monthly: 31, sixMonths: 56 })
+    expect(frequencyOf(days('2024-02-01', 7), all)).toEqual({ weekly: 0, monthly: 0, sixMonths: 7 })
+    expect(frequencyOf(new Set(), all)).toEqual({ weekly: 0, monthly: 0, sixMonths: null })
     expect(frequencyOf(new Set(), range('2024-01-02T00:00:00Z', '2024-01-01T00:00:00Z'))).toMatchObject({
       weekly: null,
     })
   })
 
-  it('looks at no more than 400 days, and at whole days', () => {
-    const listed = listedRange(range('2020-01-01T00:00:00Z', '2024-06-30T12:00:00Z'))
-    expect(listed.to.toISOString()).toBe('2024-06-30T23:59:59.999Z')
-    expect((listed.to.getTime() + 1 - listed.from.getTime()) / 86_400_000).toBe(400)
+  it('counts every day that the range touches, the first of whole days too, however long it is', () => {
+    const january = range('2024-01-01T00:00:00Z', '2024-02-01T00:00:00Z')
+    expect(frequencyOf(new Set([day('2024-01-01')]), january)).toMatchObject({ monthly: 1 })
+    const week = range('2024-01-01T00:00:00Z', '2024-01-08T00:00:00Z')
+    expect(frequencyOf(days('2024-01-01', 7), week)).toMatchObject({ weekly: 7 })
+    // A deployment of the last moment lies in the range.
+    expect(frequencyOf(new Set([day('2024-01-08')]), range('2024-01-08T00:00:00Z', '2024-01-08T00:00:00Z'))).toEqual({
+      weekly: 1,
+      monthly: 1,
+      sixMonths: 1,
+    })
+    const decade = range('2014-01-01T00:00:00Z', '2024-01-01T00:00:00Z')
+    expect(frequencyOf(days('2014-01-01', 3652), decade)).toEqual({ weekly: 7, monthly: 31, sixMonths: 184 })
+    expect(frequencyOf(days('2014-01-01', 2000), decade)).toMatchObject({ weekly: 7, monthly: 28 })
+  })
+
+  it('takes a month that is touched in part for no month', () => {
+    const touching = range('2024-01-10T00:00:00Z', '2024-02-09T12:00:00Z')
+    expect(frequencyOf(days('2024-01-10', 3), touching)).toMatchObject({ monthly: 3 })
+    expect(frequencyOf(new Set(), touching)).toMatchObject({ monthly: 0, sixMonths: null })
+    // Too short to tell that there was none in a month.
+    expect(frequencyOf(new Set(), range('2024-01-10T00:00:00Z', '2024-01-20T00:00:00Z'))).toEqual({
+      weekly: 0,
+      monthly: null,
+      sixMonths: null,
+    })
   })
 
   it('sums six months for the report of 2021', () => {
@@ -40,14 +62,16 @@ describe('deployment frequency', () => {
 describe('grades', () => {
   const frequency = metricNamed('deployment-frequency')
   it('use the words of the seeds', () => {
-    const graded = (weekly: number, monthly: number, report: '2021' | '2023') =>
-      gradeOf(frequency, report, weekly, { weekly, monthly, sixMonths: null })?.label
+    const graded = (weekly: number, monthly: number | null, report: '2021' | '2023', sixMonths: number | null = null) =>
+      gradeOf(frequency, report, weekly, { weekly, monthly, sixMonths })?.label
     expect(graded(5, 20, '2023')).toBe('On-demand(elite)')
     expect(graded(1, 4, '2023')).toBe('Between once per day and once per week(high)')
     expect(graded(0, 1, '2023')).toBe('Between once per week and once per month(medium)')
     expect(graded(0, 0, '2023')).toBe('Fewer than once per month(low)')
     expect(graded(0, 1, '2021')).toBe('Between once per day and once per month(high)')
-    expect(graded(0, 0, '2021')).toBe('Fewer than once per six months(low)')
+    expect(graded(0, 0, '2021', 1)).toBe('Between once per month and once every 6 months(medium)')
+    expect(graded(0, 0, '2021', 0)).toBe('Fewer than once per six months(low)')
+    expect([graded(0, 0, '2021'), graded(0, null, '2023')]).toEqual([undefined, undefined])
   })
 
   it.each([

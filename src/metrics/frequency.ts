@@ -1,29 +1,22 @@
-/** Deployment days, by the reference's rules: lower medians over weeks and months, and a six-month figure. */
+/** Deployment days: lower medians over weeks and months as the reference has them, and a six-month figure. */
 
 const DAY = 86_400_000
-/** The reference looks at no more days than these. */
-const MOST_DAYS = 400
+const SHORTEST_MONTH = 28
+const HALF_YEAR = 6
 
 const startOfDay = (time: number) => Math.floor(time / DAY) * DAY
-const daysIn = (from: Date, to: Date) => Math.min(MOST_DAYS, Math.ceil((to.getTime() - from.getTime()) / DAY))
 
 interface Range {
   readonly from: Date
   readonly to: Date
 }
 
-/** Whole days: the range widened to the days that are listed for it. Empty when it runs backwards. */
-export function listedRange({ from, to }: Range): Range {
-  const count = daysIn(from, to)
-  if (count <= 0) return { from, to: new Date(from.getTime() - 1) }
-  const last = startOfDay(to.getTime())
-  return { from: new Date(startOfDay(to.getTime() - (count - 1) * DAY)), to: new Date(last + DAY - 1) }
-}
-
-function listDays({ from, to }: Range): number[] {
-  return Array.from({ length: Math.max(0, daysIn(from, to)) }, (_, index) =>
-    startOfDay(to.getTime() - index * DAY),
-  ).reverse()
+/** Every day that the range touches. The first moment of a day that a range ends with is a day only when it has something. */
+function listDays({ from, to }: Range, deployed: ReadonlySet<number>): number[] {
+  const first = startOfDay(from.getTime())
+  const end = to.getTime()
+  const last = deployed.has(end) ? end : startOfDay(Math.max(from.getTime(), end - 1))
+  return Array.from({ length: (last - first) / DAY + 1 }, (_, index) => first + index * DAY)
 }
 
 /** Monday of the week. */
@@ -31,6 +24,11 @@ const weekOf = (day: number) => day - ((new Date(day).getUTCDay() + 6) % 7) * DA
 function monthOf(day: number): number {
   const date = new Date(day)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
+}
+
+const monthAfter = (day: number) => {
+  const date = new Date(day)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
 }
 
 export function lowerMedian(values: readonly number[]): number | null {
@@ -46,25 +44,45 @@ function upperPick(values: readonly number[]): number | null {
 
 export interface Frequency {
   readonly weekly: number | null
+  /** Null when the range is too short to tell that there was none in a month. */
   readonly monthly: number | null
+  /** The same of six months. */
   readonly sixMonths: number | null
 }
 
 /** `deployed` holds the days (their first milliseconds) with a deployment. */
 export function frequencyOf(deployed: ReadonlySet<number>, range: Range): Frequency {
-  const days = listDays(range)
-  const count = (bucketOf: (day: number) => number) => {
+  const days = range.from <= range.to ? listDays(range, deployed) : []
+  const count = (some: readonly number[], bucketOf: (day: number) => number) => {
     const buckets = new Map<number, number>()
-    for (const day of days) {
+    for (const day of some) {
       const bucket = bucketOf(day)
       buckets.set(bucket, (buckets.get(bucket) ?? 0) + (deployed.has(day) ? 1 : 0))
     }
     return [...buckets.values()]
   }
-  const months = count(monthOf)
+  const all = days.filter((day) => deployed.has(day)).length
+  const months = count(wholeMonths(days), monthOf)
+  const known = (figure: number | null, isLongEnough: boolean) => figure ?? (isLongEnough || all > 0 ? all : null)
+  return {
+    weekly: lowerMedian(count(days, weekOf)),
+    monthly: known(lowerMedian(months), days.length >= SHORTEST_MONTH),
+    sixMonths: known(sixMonthsOf(months), months.length >= HALF_YEAR),
+  }
+}
+
+/** A month of which the range has only some days says nothing of the others. */
+function wholeMonths(days: readonly number[]): number[] {
+  const [first, last] = [days.at(0), days.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const from = monthOf(first) === first ? first : monthAfter(first)
+  const to = monthAfter(last) === last + DAY ? last : monthOf(last) - DAY
+  return days.filter((day) => day >= from && day <= to)
+}
+
+function sixMonthsOf(months: readonly number[]): number | null {
   const rolling = months.map((_, index) =>
-    months.slice(Math.max(0, index - 5), index + 1).reduce((sum, each) => sum + each, 0),
+    months.slice(Math.max(0, index - HALF_YEAR + 1), index + 1).reduce((sum, each) => sum + each, 0),
   )
-  const everySixth = rolling.filter((_, index) => (rolling.length - 1 - index) % 6 === 0)
-  return { weekly: lowerMedian(count(weekOf)), monthly: lowerMedian(months), sixMonths: upperPick(everySixth) }
+  return upperPick(rolling.filter((_, index) => (rolling.length - 1 - index) % HALF_YEAR === 0))
 }

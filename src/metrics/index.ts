@@ -18,10 +18,16 @@ import { pullRequestThroughput } from './definitions/pull-request-throughput.ts'
 import { recoveryTime } from './definitions/recovery-time.ts'
 import { reviewDepth } from './definitions/review-depth.ts'
 import { reworkRate } from './definitions/rework-rate.ts'
+import { serviceChangeFailureRate } from './definitions/service-change-failure-rate.ts'
+import { serviceIncidentCount } from './definitions/service-incident-count.ts'
+import { serviceRecoveryTime } from './definitions/service-recovery-time.ts'
 import { timeToRestore } from './definitions/time-to-restore.ts'
 import type { Metric } from './metric.ts'
 
 export const fourKeys: readonly Metric[] = [deploymentFrequency, changeLeadTime, changeFailureRate, recoveryTime]
+
+/** Of incidents that a category and a component choose. */
+export const serviceReport: readonly Metric[] = [serviceIncidentCount, serviceChangeFailureRate, serviceRecoveryTime]
 
 export const metrics: readonly Metric[] = [
   ...fourKeys,
@@ -40,6 +46,7 @@ export const metrics: readonly Metric[] = [
   incidentAge,
   buildDuration,
   buildSuccessRate,
+  ...serviceReport,
 ]
 
 export function metricNamed(name: string): Metric {

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import type { Dialect } from '../database/dialects/dialect.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { Policy } from './policy.ts'
+import type { ServiceChoice } from './service-incidents.ts'
 
 export interface MetricFilter {
   readonly project: string
@@ -19,7 +20,19 @@ export interface MetricFilter {
   /** Id of a team. */
   readonly team?: string | undefined
   readonly policy: Policy
+  /** Which incidents the service report is about, where it is not what the policy says. */
+  readonly service?: ServiceChoice | undefined
+  readonly reading?: Reading | undefined
 }
+
+/**
+ * Times of pull requests are read in three ways; those without a time
+ * known             are left out
+ * panels-merged     count as 0: as DevLake's panels of throughput and cycle time show those merged in the range
+ * panels-deployed   count as 0: as DevLake's details of the lead time show those deployed in the range
+ */
+export const READINGS = ['known', 'panels-merged', 'panels-deployed'] as const
+export type Reading = (typeof READINGS)[number]
 
 /** A value, or the expression that gives it: dashboards have variables there. */
 export type Expressed<Value> = Value | Sql
@@ -32,6 +45,8 @@ export interface MetricQuery {
   readonly repository?: Expressed<string> | undefined
   readonly team?: Expressed<string> | undefined
   readonly policy: Policy
+  readonly service?: ServiceChoice | undefined
+  readonly reading?: Reading | undefined
   readonly dialect: Dialect
   /** Look for finer reasons, at the cost of more reading. */
   readonly isExplained: boolean
@@ -47,13 +62,22 @@ export interface Metric {
   readonly definition: string
   readonly unit: Unit
   readonly better: 'higher' | 'lower'
-  readonly summary: 'median' | 'mean' | 'count' | 'days'
+  /** `ratio`: items of value 1 relative to those of value 0. */
+  readonly summary: 'median' | 'mean' | 'count' | 'days' | 'ratio'
   /** What has to be there for it to be a number. */
   readonly madeOf: readonly Material[]
+  /** What its items are; the first of `madeOf` when left out. */
+  readonly counts?: Material
   /** Statement that gives `Item` columns. */
   readonly items: (query: MetricQuery) => Sql
   /** Row of the benchmark that grades it, by report. */
   readonly benchmark?: Readonly<Partial<Record<Report, string>>>
+  /** Whether it can be read as DevLake's panels read it. */
+  readonly hasReadings?: true
+  /** Whether it is about the incidents of a service. */
+  readonly isOfService?: true
+  /** How it counts in projects that pair incidents with deployments as the service report does. */
+  readonly inServiceReport?: Metric
 }
 export type Material = 'deployments' | 'incidents' | 'pull requests' | 'history' | 'issues' | 'builds'
 export type Report = '2021' | '2023'
@@ -76,9 +100,10 @@ export const REASONS = {
   not_resolved: 'It is not resolved.',
   resolved: 'It is resolved.',
   created_after_range: 'It was created after the time range.',
-  too_far_back: 'The metric looks no further back than 400 days from the end of the time range, as the reference does.',
   no_duration: 'Its duration is not known.',
   clock_backwards: 'It ended before it began: the clocks of the tools disagree.',
+  other_category: 'Its issue category is none of the chosen ones.',
+  other_component: 'Its component is not the chosen service.',
   no_result: 'It neither succeeded nor failed.',
 } as const
 export type Reason = keyof typeof REASONS

@@ -19,7 +19,18 @@ export interface Policy {
   readonly blameWithinHours: number | null
   /** An incident is held against a deployment of the scope that its component names. */
   readonly blameByService: boolean
+  /**
+   * default          an incident is held against the latest deployment before it
+   * service-report   chosen incidents are relative to all deployments, and take as long as they say themselves
+   */
+  readonly pairing: Pairing
+  /** Words of `x_issue_category` that the service report chooses. Null: any. */
+  readonly issueCategories: readonly string[] | null
+  /** The service that the report is about: `component` of its incidents. Null: any. */
+  readonly component: string | null
 }
+const PAIRINGS = ['default', 'service-report'] as const
+export type Pairing = (typeof PAIRINGS)[number]
 
 export const REFERENCE: Policy = {
   firstDeploymentDays: null,
@@ -28,7 +39,14 @@ export const REFERENCE: Policy = {
   excludeBots: false,
   blameWithinHours: null,
   blameByService: false,
+  pairing: 'default',
+  issueCategories: null,
+  component: null,
 }
+
+export const LONGEST_WORD = 255
+export const MOST_CATEGORIES = 100
+const isWord = (value: unknown) => typeof value === 'string' && value !== '' && value.length <= LONGEST_WORD
 
 const STANDARD = new Map<string, unknown>(Object.entries(REFERENCE))
 
@@ -67,7 +85,40 @@ export const POLICIES: readonly NamedPolicy[] = [
     meaning: 'An incident is held against a deployment of the scope that its component names.',
     policy: { ...REFERENCE, blameByService: true },
   },
+  {
+    name: 'service-report',
+    meaning:
+      'Incidents of the chosen categories and component are counted relative to all deployments; each takes as long as it says itself.',
+    policy: { ...REFERENCE, pairing: 'service-report' },
+  },
 ]
+
+interface Rule {
+  readonly isFine: (value: unknown) => boolean
+  readonly must: string
+}
+const SWITCH: Rule = { isFine: (value) => typeof value === 'boolean', must: 'true or false' }
+const AMOUNT: Rule = {
+  isFine: (value) => value === null || (typeof value === 'number' && value > 0),
+  must: 'a positive number or null',
+}
+const OTHERS = new Map<string, Rule>([
+  ['pairing', { isFine: (value) => PAIRINGS.includes(value as Pairing), must: PAIRINGS.join(' or ') }],
+  [
+    'issueCategories',
+    {
+      isFine: (value) =>
+        value === null ||
+        (Array.isArray(value) && value.length > 0 && value.length <= MOST_CATEGORIES && value.every(isWord)),
+      must: `null, or a list of 1 to ${MOST_CATEGORIES} words of at most ${LONGEST_WORD} characters`,
+    },
+  ],
+  [
+    'component',
+    { isFine: (value) => value === null || isWord(value), must: `null, or 1 to ${LONGEST_WORD} characters` },
+  ],
+])
+const ruleOf = (name: string): Rule => OTHERS.get(name) ?? (typeof STANDARD.get(name) === 'boolean' ? SWITCH : AMOUNT)
 
 /** A policy from stored or sent settings; what is not set is as in the reference. */
 export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Policy {
@@ -75,10 +126,8 @@ export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Poli
     if (!STANDARD.has(name)) {
       throw new UserError(`policy: ${shortName(name)} is not known${hintOf(name, [...STANDARD.keys()])}`)
     }
-    const isSwitch = typeof STANDARD.get(name) === 'boolean'
-    const isFine = isSwitch ? typeof value === 'boolean' : value === null || (typeof value === 'number' && value > 0)
-    if (!isFine)
-      throw new UserError(`policy: ${name} must be ${isSwitch ? 'true or false' : 'a positive number or null'}.`)
+    const { isFine, must } = ruleOf(name)
+    if (!isFine(value)) throw new UserError(`policy: ${name} must be ${must}.`)
   }
   return { ...REFERENCE, ...settings }
 }

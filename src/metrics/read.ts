@@ -7,6 +7,9 @@ import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
 import type { Sql } from './calculate/calculation.ts'
 import { type Frequency, frequencyOf } from './frequency.ts'
 import { type Item, type Metric, type MetricFilter, REASONS, type Reason } from './metric.ts'
+import { type LeftOut, NO_DEPLOYMENT_IN_RANGE, type NoData, nothingCounts } from './no-data.ts'
+import { canRead, inParts, underPolicy } from './parts.ts'
+import { NO_CATEGORY_FIELD } from './service-incidents.ts'
 
 export interface MetricValue {
   /** Null when nothing counts, never 0 by accident. */
@@ -17,10 +20,12 @@ export interface MetricValue {
   readonly total: number
   readonly frequency?: Frequency
   readonly grades: readonly Grade[]
+  /** Where there is no value: why. */
+  readonly noData?: NoData
 }
 
 export const itemsOf = ({ dialect }: Database, metric: Metric, filter: MetricFilter, isExplained = false): Sql =>
-  metric.items({ ...filter, dialect, isExplained })
+  underPolicy(metric, filter).items({ ...filter, dialect, isExplained })
 
 export function checkRange({ from, to }: Pick<MetricFilter, 'from' | 'to'>): void {
   if (from <= to) return
@@ -55,6 +60,7 @@ export function summarized(
   const value = {
     median: sql`max(case when middle * 2 in (size, size + 1) then value end)`,
     mean: sql`avg(value)`,
+    ratio: sql`sum(value) / nullif(count(*) - sum(value), 0)`,
     count: sql`count(*)`,
     days: sql`count(*)`,
   }[metric.summary]
@@ -77,7 +83,7 @@ interface Summary<Group> {
 
 export interface Explanation extends MetricValue {
   /** Counts add up with `counted` to `total`. */
-  readonly leftOut: readonly { readonly reason: Reason; readonly meaning: string; readonly count: number }[]
+  readonly leftOut: readonly LeftOut[]
 }
 
 /** The number, and for what does not count the reasons; coarser ones, and quicker, unless `isExplained`. */
@@ -99,7 +105,21 @@ export async function readMetrics(
   isExplained = false,
 ): Promise<Explanation[]> {
   for (const filter of filters) checkRange(filter)
-  if (filters.length === 0) return []
+  return inParts(
+    database,
+    metric,
+    filters,
+    (own, some) => readTogether(database, own, some, isExplained),
+    () => ({ value: null, counted: 0, total: 0, leftOut: [], grades: [], noData: NO_CATEGORY_FIELD }),
+  )
+}
+
+async function readTogether(
+  database: Database,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  isExplained: boolean,
+): Promise<Explanation[]> {
   const items = stacked(database, metric, filters, isExplained)
   const { rows } = await summarized(database.dialect, metric, items, { ...placeIn(filters), grouped: sql`reason` })
     .$castTo<Summary<Reason | null>>()
@@ -126,14 +146,17 @@ function explanationOf(
     )
     .sort((one, other) => other.count - one.count || (one.reason < other.reason ? -1 : 1))
   const shared = { counted: Number(kept?.counted ?? 0), total, leftOut }
-  if (metric.summary === 'days') {
-    const frequency = total === 0 ? NO_FREQUENCY : frequencyOf(days, filter)
-    const grades = gradesOf(metric, frequency.weekly, frequency)
-    return { value: frequency.weekly, ...shared, frequency, grades }
+  if (!kept && (metric.summary !== 'count' || total === 0)) {
+    const noData = nothingCounts(metric, total, leftOut)
+    return { value: null, ...shared, ...(metric.summary === 'days' && { frequency: NO_FREQUENCY }), grades: [], noData }
   }
-  const nothing = metric.summary === 'count' && total > 0 ? 0 : null
-  const value = kept ? kept.value : nothing
-  return { value, ...shared, grades: gradesOf(metric, value) }
+  if (metric.summary === 'days') {
+    const frequency = frequencyOf(days, filter)
+    return { value: frequency.weekly, ...shared, frequency, grades: gradesOf(metric, frequency.weekly, frequency) }
+  }
+  const value = kept ? kept.value : 0
+  const noData = value === null ? { noData: NO_DEPLOYMENT_IN_RANGE } : {}
+  return { value, ...shared, grades: gradesOf(metric, value), ...noData }
 }
 
 /** For each filter the days on which something counts. */
@@ -182,8 +205,21 @@ export async function readManySeries(
   bucket: Bucket,
 ): Promise<Point[][]> {
   for (const filter of filters) checkRange(filter)
-  if (filters.length === 0) return []
-  const buckets = filters.map((filter) => starts(filter, bucket))
+  return inParts(
+    database,
+    metric,
+    filters,
+    (own, some) => readSeriesTogether(database, own, some, bucket),
+    (filter) => starts(filter, bucket).map((start) => ({ start, value: null, counted: 0 })),
+  )
+}
+
+async function readSeriesTogether(
+  database: Database,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  bucket: Bucket,
+): Promise<Point[][]> {
   const items = sql`select * from (${stacked(database, metric, filters, false)}) every_item where reason is null`
   const start = sql.raw(database.dialect.startOf(bucket, 'at'))
   const { rows } = await summarized(database.dialect, metric, items, { ...placeIn(filters), grouped: start })
@@ -191,9 +227,9 @@ export async function readManySeries(
     .execute(database.kysely)
   const byPlace = Map.groupBy(rows, ({ place = 0 }) => Number(place))
   const nothing = metric.summary === 'count' || metric.summary === 'days' ? 0 : null
-  return buckets.map((own, place) => {
+  return filters.map((filter, place) => {
     const known = new Map((byPlace.get(place) ?? []).map((row) => [row.grouped.getTime(), row]))
-    return own.map((start) => {
+    return starts(filter, bucket).map((start) => {
       const row = known.get(start.getTime())
       return { start, value: row ? row.value : nothing, counted: Number(row?.counted ?? 0) }
     })
@@ -233,6 +269,7 @@ export async function readItems(
   filter: MetricFilter,
   { reason, limit, offset }: ItemQuery,
 ): Promise<Item[]> {
+  if (!(await canRead(database, metric, filter))) return []
   const wanted =
     reason === undefined ? sql`1 = 1` : reason === 'counted' ? sql`reason is null` : sql`reason = ${reason}`
   const { rows } = await sql<Item>`select * from (${itemsOf(database, metric, filter, true)}) item where ${wanted}

@@ -68,8 +68,9 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
   not_resolved: nothing('Nothing to do: it counts once it is resolved.'),
   resolved: nothing('Nothing to do: only what is open counts here.'),
   created_after_range: nothing('Nothing to do: it belongs to a later range.'),
-  too_far_back: nothing('Nothing to do: choose a shorter range to see all of it.'),
   no_duration: nothing('The tool tells no duration for it.'),
   clock_backwards: nothing('Set the clocks of the tools right; it will not happen again.'),
+  other_category: nothing('Nothing to do, unless its category belongs to the service: then choose it, too.'),
+  other_component: nothing('Nothing to do: it is an incident of another service.'),
   no_result: nothing('Nothing to do: only what succeeded or failed counts.'),
 }

@@ -4,6 +4,7 @@ import { domainTables } from '../domain/index.ts'
 import { UserError } from '../errors.ts'
 import { forgetProject } from '../metrics/calculate/forget-project.ts'
 import { unknownName } from '../nearest.ts'
+import { alerts } from '../system/alerts.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints, projectMetricSettings, projects } from '../system/projects.ts'
 import { deleteBlueprint, joinBlueprints, readBlueprintParts } from './blueprint-rows.ts'
@@ -158,7 +159,7 @@ export function projectService(
             { name: newName, description, updated_at: laterThan(before.updated_at) },
           )
           if (newName !== name) {
-            for (const table of [projectMetricSettings, blueprints, ...projectTables]) {
+            for (const table of [projectMetricSettings, blueprints, alerts, ...projectTables]) {
               await updateRows(transaction, table, { project_name: name }, { project_name: newName })
             }
             await renameInRuns(transaction, name, newName, secrets)
@@ -180,7 +181,7 @@ export function projectService(
         database.transaction(async (inside) => {
           await forgetProject(inside, name)
           for (const { id } of own) await deleteBlueprint(inside.kysely, id)
-          for (const table of [projectMetricSettings, ...projectTables]) {
+          for (const table of [projectMetricSettings, alerts, ...projectTables]) {
             await deleteRows(inside.kysely, table, { project_name: name })
           }
           await deleteRows(inside.kysely, projects, { name })

@@ -4,7 +4,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { lowerMedian } from '../../src/metrics/frequency.ts'
 import { fourKeys, metricNamed, metrics } from '../../src/metrics/index.ts'
-import type { MetricFilter, Reason } from '../../src/metrics/metric.ts'
+import type { MetricFilter, Reading, Reason } from '../../src/metrics/metric.ts'
 import { POLICIES, REFERENCE } from '../../src/metrics/policy.ts'
 import { readItems, readMetric, readSeries } from '../../src/metrics/read.ts'
 import { allTables } from '../../src/tables.ts'
@@ -127,16 +127,64 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
     })
   }
 
-  it('say of deployments in a long range that frequency looks back 400 days', async () => {
+  it.each(truths.map(({ project }) => project))(
+    'read times of pull requests as the panels do, too (%s)',
+    async (project) => {
+      const { pullRequests } = truths.find((each) => each.project === project)!
+      const range = ranges['two weeks']
+      const isIn = within(range)
+      const read = async (stage: string, reading: Reading) =>
+        readMetric(test.database, metricNamed(`pull-request-${stage}-time`), { ...filterOf(project, range), reading })
+      const merged = pullRequests.filter((each) => isIn(each.merged))
+      const deployed = pullRequests.filter((each) => isIn(each.deployed))
+      for (const stage of ['coding', 'pickup', 'review', 'deploy', 'cycle'] as const) {
+        const times = (some: typeof pullRequests) => mean(some.map((each) => each[stage] ?? 0)) as number
+        expect((await read(stage, 'panels-merged')).value, stage).toBeCloseTo(times(merged), 9)
+        expect((await read(stage, 'panels-deployed')).value, stage).toBeCloseTo(times(deployed), 9)
+        expect((await read(stage, 'panels-deployed')).counted).toBe(deployed.length)
+      }
+      expect(merged.some(({ pickup }) => pickup === null) && merged.some(({ deploy }) => deploy === null)).toBe(true)
+      expect((await read('pickup', 'panels-merged')).value).toBeLessThan((await read('pickup', 'known')).value!)
+    },
+  )
+
+  it('count deployments of a range of years, in value and series alike', async () => {
     const good = truths[0]!.deployments.filter((each) => each.reason === null)
-    const to = START + 420 * DAY
-    const filter = filterOf('project 0', { from: everything.from, to: new Date(to) })
+    const filter = filterOf('project 0', { from: everything.from, to: new Date(START + 800 * DAY) })
     const read = await readMetric(test.database, metricNamed('deployment-frequency'), filter, true)
-    const tooFarBack = good.filter(({ finished }) => finished < to - 399 * DAY).length
-    expect(tooFarBack).toBeGreaterThan(0)
-    expect(read.counted).toBe(good.length - tooFarBack)
-    expect(tallyOf(read.leftOut)).toMatchObject({ too_far_back: tooFarBack })
-    expect(tallyOf(read.leftOut)).not.toHaveProperty('outside_time_range')
+    expect(read.counted).toBe(good.length)
+    const points = await readSeries(test.database, metricNamed('deployment-frequency'), filter, 'month')
+    expect(points.reduce((sum, { value }) => sum + value!, 0)).toBe(good.length)
+    expect(points.find(({ start }) => start.getTime() === START)!.value).toBe(
+      good.filter(({ finished }) => finished < START + 31 * DAY).length,
+    )
+  })
+
+  it('have no grade where nothing was deployed, and say why', async () => {
+    const frequency = metricNamed('deployment-frequency')
+    const before = filterOf('project 0', { from: new Date(START - 90 * DAY), to: new Date(START - 30 * DAY) })
+    expect(await readMetric(test.database, frequency, before)).toMatchObject({
+      value: null,
+      counted: 0,
+      frequency: { weekly: null, monthly: null, sixMonths: null },
+      grades: [],
+      noData: { because: expect.stringMatching(/^none of the \d+ deployments counts .*lies outside the time range$/) },
+    })
+    const testing = { ...filterOf('project 0'), environment: 'TESTING' }
+    expect(await readMetric(test.database, frequency, testing)).toMatchObject({
+      value: null,
+      grades: [],
+      noData: { because: expect.stringMatching(/went to another environment/) },
+    })
+    expect(await readMetric(test.database, frequency, filterOf('nobody knows it'))).toMatchObject({
+      value: null,
+      grades: [],
+      noData: { because: 'no deployments are collected', remedy: expect.stringMatching(/^Add a source/) },
+    })
+    // The last three days of January with something, the first days of February without.
+    const quiet = { from: new Date(START + 15 * DAY), to: new Date(START + 45 * DAY) }
+    const { grades } = await readMetric(test.database, frequency, filterOf('project 0', quiet))
+    expect(grades.map(({ band }) => band)).not.toContain('low')
   })
 
   it('count deployment days by week, with empty weeks as 0', async () => {
@@ -145,7 +193,7 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
     const good = deployments.filter((each) => each.reason === null)
     expect(frequency.counted).toBe(good.length)
     const weeks = new Map<number, Set<number>>()
-    const days = Math.round((everything.to.getTime() - everything.from.getTime()) / DAY)
+    const days = Math.round((everything.to.getTime() - everything.from.getTime()) / DAY) + 1
     // 2024-01-01 is a Monday.
     const weekOf = (time: number) => Math.floor((time - START) / (7 * DAY))
     for (let back = 0; back < days; back++) weeks.set(weekOf(everything.to.getTime() - back * DAY), new Set())

@@ -46,7 +46,7 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
         )
       ) : now.value === null || isEmpty(now) ? (
         <p className="quiet" style={{ flex: 1 }}>
-          {explained.data ? whyNothing(explained.data) : ' '}
+          {explained.data ? whyNothing(explained.data, now) : ' '}
         </p>
       ) : (
         <>
@@ -84,22 +84,22 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
 type Explained = AnswerTo<'GET /v1/metrics/{metric}/explanation'>
 
 /** What the number rests on. */
-function sentenceOf(metric: string, { value, counted: own, total }: Key, of: string): string {
+function sentenceOf(metric: string, { value, counted: own, total, summary }: Key, of: string): string {
   const all = counted(own, of)
   const left = total > own ? ` ${count(total - own)} more are not counted.` : ''
   if (metric === 'change-lead-time') return `Median of ${all}, from first commit to production.${left}`
   if (metric === 'deployment-frequency') return `Days with a deployment in the median week; ${all} in all.`
+  if (summary === 'ratio') return `Incidents of the service for each deployment; ${count(own)} of both in all.`
   if (metric === 'change-failure-rate') return `${count(Math.round((value ?? 0) * own))} of ${all} led to an incident.`
+  if (summary === 'mean') return `Mean of ${all} of the service.${left}`
   return `Median of ${all}, from deployment to resolution.${left}`
 }
 
 /** The names that were seen say more than any reason. */
-function whyNothing({ total, leftOut, findings }: Explained): string {
+function whyNothing({ findings }: Explained, { noData }: Key): string {
   const [found] = findings
   if (found) return withoutMarks(found.seen)
-  const [first] = leftOut
-  if (total === 0 || !first) return 'Nothing was collected yet that it could be made of.'
-  return `None of ${count(total)} counts: ${first.meaning}`
+  return noData ? `No data, because ${noData.because}.` : 'Nothing was collected yet that it could be made of.'
 }
 
 export const withoutMarks = (text: string): string => text.replaceAll('`', '')

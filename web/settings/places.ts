@@ -4,6 +4,11 @@ import { root, text } from '../root.tsx'
 export interface KeySearch {
   readonly create?: true
 }
+export interface AlertSearch {
+  readonly create?: true
+  /** The alert that is open in the form. */
+  readonly edit?: number
+}
 export interface AuditSearch {
   readonly action?: string
   readonly actorId?: string
@@ -33,6 +38,15 @@ export const settingsPlaces = [
     path: '/settings/api-keys',
     validateSearch: (search): KeySearch => (search.create ? { create: true } : {}),
     component: lazyRouteComponent(() => import('./api-keys.tsx'), 'ApiKeysPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/settings/alerts',
+    validateSearch: (search): AlertSearch => {
+      const edit = number(search.edit)
+      return search.create ? { create: true } : edit ? { edit } : {}
+    },
+    component: lazyRouteComponent(() => import('./alerts.tsx'), 'AlertsPage'),
   }),
   createRoute({
     getParentRoute: () => root,

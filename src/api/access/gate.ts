@@ -6,6 +6,7 @@ import { isKeyed } from '../addresses.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { accessMode, accessTokens } from './access-token.ts'
 import { apiKeyService } from './api-keys.ts'
+import { delegationOf } from './delegate.ts'
 import { ownPageCheck } from './forgery.ts'
 import { bearerOf, identify, type User } from './identity.ts'
 import { projectFinder } from './projects.ts'
@@ -102,7 +103,9 @@ export function installGate(api: Api, context: ApiContext): void {
     }
     const isWithKey = isKeyed(request.raw)
     requireOwnPage(request, isWithKey)
-    const refused = await (isWithKey ? admitKey : admitUser)(request, reply)
+    const delegation = delegationOf()
+    if (delegation) request.user = delegation.user
+    const refused = delegation ? undefined : await (isWithKey ? admitKey : admitUser)(request, reply)
     if (refused) return refused
     const { least, reach } = ruleOfRequest(request)
     if (least === 'probe' || least === 'anyone' || mayEverywhere(grantsOf(request), least)) return

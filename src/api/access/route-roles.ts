@@ -48,11 +48,13 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     [
       ...all('GET', '/projects', '/blueprints', '/pipelines', '/store/:key'),
       ...all('GET', '/plugins', '/plugininfo', '/v1/sources', '/v1/metrics'),
-      ...all('GET', '/v1/attention', '/v1/overview'),
+      ...all('GET', '/v1/attention', '/v1/overview', '/v1/alerts'),
       ...all('GET', '/v1/dashboards', '/v1/dashboards/:dashboard', '/v1/dashboards/:dashboard/variables/:variable'),
       'GET /v1/dashboards/:dashboard/panels/:panel',
       ...all('GET', '/v1/four-keys', '/v1/schedules/next', '/v1/plans/plugins'),
       'POST /v1/plans/check',
+      // What it tells is asked for in the name of the asker.
+      'POST /v1/mcp',
     ],
   ],
   ['viewer', 'path', all('GET', '/projects/:projectName', '/projects/:projectName/check')],
@@ -60,7 +62,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     'viewer',
     'query',
     [
-      ...all('GET', '/v1/receipts', '/v1/quarantine'),
+      ...all('GET', '/v1/receipts', '/v1/quarantine', '/v1/service-report'),
       ...['', '/series', '/items', '/explanation', '/policies'].map((part) => `GET /v1/metrics/:metric${part}`),
     ],
   ],
@@ -140,6 +142,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       'POST /v1/connections/:plugin/:connectionId/matches',
       ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
+      ...['POST /v1/alerts', 'PATCH /v1/alerts/:id', 'DELETE /v1/alerts/:id', 'POST /v1/alerts/:id/test'],
       'GET /v1/names',
       'POST /plugins/webhook/connections',
       ...WEBHOOK_PLACES.flatMap((place) => [`PATCH ${place}`, `DELETE ${place}`]),

@@ -1,7 +1,7 @@
 /** The stable contract of the metrics: additive within /v1. */
 import { z } from 'zod'
-import { REASONS } from '../../metrics/metric.ts'
-import { POLICIES } from '../../metrics/policy.ts'
+import { READINGS, REASONS } from '../../metrics/metric.ts'
+import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy.ts'
 import { LONGEST_PROJECT_NAME } from '../../pipelines/projects.ts'
 import { example, paging } from './common.ts'
 import { bounded, moment } from './lenient.ts'
@@ -11,18 +11,32 @@ const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof 
 const word = bounded(255).min(1)
 const projectName = bounded(LONGEST_PROJECT_NAME).min(1)
 
+/** One value of a query, or several. */
+const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
+  z.preprocess((sent) => (sent === undefined || Array.isArray(sent) ? sent : [sent]), z.array(entry).min(1).max(most))
+
 export const metricName = z.object({ metric: z.string() })
 export const filterQuery = {
   project: projectName.meta({ description: 'Name of the project.' }),
   from: moment.optional().meta({ description: 'First moment; six months before `to` when left out.' }),
   to: moment.optional().meta({ description: 'Last moment; now when left out.' }),
   environment: word.default('PRODUCTION'),
-  repository: word.optional().meta({ description: 'Id of a repository.' }),
-  team: word.optional().meta({ description: 'Id of a team.' }),
+  repository: word.optional().meta({ description: 'Name or id of a repository of the project.' }),
+  team: word.optional().meta({ description: 'Name or id of a team.' }),
   policy: z
     .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
     .default('project')
     .meta({ description: 'Rules to count by; `project`: those set for the project, or else the reference.' }),
+  reading: z.enum(READINGS).default('known').meta({
+    description: 'Of times of pull requests: how those without a time count; see the documentation of metrics.',
+  }),
+  issueCategory: listOf(bounded(LONGEST_WORD).min(1), MOST_CATEGORIES)
+    .optional()
+    .meta({ description: 'Of the service report: words of `x_issue_category`; those of the project when left out.' }),
+  component: bounded(LONGEST_WORD)
+    .min(1)
+    .optional()
+    .meta({ description: 'Of the service report: the service; that of the project when left out.' }),
 }
 const format = z.enum(['json', 'csv']).default('json')
 export const valueQuery = z.object({
@@ -48,11 +62,15 @@ const grade = z.object({
   band: z.enum(['elite', 'high', 'medium', 'low']),
   label: z.string(),
 })
+const noData = z
+  .object({ because: z.string(), remedy: z.string() })
+  .meta({ id: 'NoData', description: 'Why there is no value (after “no data, because”), and what to do about it.' })
 const valueFields = {
   value: z.number().nullable().meta({ description: 'Null when nothing counts.' }),
   counted: z.int(),
   total: z.int(),
-  grades: z.array(grade),
+  grades: z.array(grade).meta({ description: 'Empty where there is nothing to grade.' }),
+  noData: noData.optional().meta({ description: 'Where the value is null.' }),
 }
 const frequency = z.object({
   weekly: z.number().nullable(),
@@ -60,7 +78,16 @@ const frequency = z.object({
   sixMonths: z.number().nullable(),
 })
 const leftOut = z.array(z.object({ reason: z.enum(reasons), meaning: z.string(), count: z.int() }))
-const range = { project: z.string(), from: z.date(), to: z.date() }
+/** What every answer says of its metric. */
+const about = {
+  metric: z.string(),
+  title: z.string(),
+  unit: z.string(),
+  better: z.enum(['higher', 'lower']),
+  summary: z.string().meta({ description: 'How items become a number: `median`, `mean`, `count`, `days` or `ratio`.' }),
+  definition: z.string().meta({ description: 'What is counted, when, and what is not.' }),
+}
+const answered = { ...about, project: z.string(), from: z.date(), to: z.date() }
 
 export const metricRecord = z
   .object({
@@ -72,14 +99,14 @@ export const metricRecord = z
     summary: z.string(),
   })
   .meta({ id: 'Metric' })
+const group = z.string().nullable().meta({ description: 'Id of the repository or team, or the environment.' })
+const name = z.string().nullable().meta({ description: 'What people call the group.' })
 export const valueRecord = z.object({
-  metric: z.string(),
-  ...range,
-  values: z.array(z.object({ group: z.string().nullable(), ...valueFields, frequency: frequency.optional() })),
+  ...answered,
+  values: z.array(z.object({ group, name, ...valueFields, frequency: frequency.optional() })),
 })
 export const seriesRecord = z.object({
-  metric: z.string(),
-  ...range,
+  ...answered,
   points: z.array(z.object({ start: z.date(), value: z.number().nullable(), counted: z.int() })),
 })
 export const itemRecord = z
@@ -93,7 +120,9 @@ export const itemRecord = z
     title: z.string().nullable(),
     url: z.string().nullable(),
     repository: z.string().nullable(),
+    repositoryName: z.string().nullable(),
     account: z.string().nullable(),
+    accountName: z.string().nullable(),
     rawTable: z.string().nullable(),
     rawParams: z.string().nullable(),
     rawId: z.number().nullable(),
@@ -102,7 +131,7 @@ export const itemRecord = z
     id: 'MetricItem',
     description: 'A row that counts, or that does not for a reason, and the raw row behind it.',
   })
-export const itemsRecord = z.object({ metric: z.string(), ...range, items: z.array(itemRecord) })
+export const itemsRecord = z.object({ ...answered, items: z.array(itemRecord) })
 const explanation = { ...valueFields, frequency: frequency.optional(), leftOut }
 const cure = z
   .object({
@@ -126,8 +155,7 @@ const rulePlace = z
   })
   .meta({ id: 'RulePlace', description: 'A scope config of what the project collects; null: none, and assumed rules.' })
 export const explanationRecord = z.object({
-  metric: z.string(),
-  ...range,
+  ...answered,
   ...explanation,
   leftOut: z.array(
     z.object({
@@ -145,10 +173,12 @@ export const explanationRecord = z.object({
   places: z.array(rulePlace).meta({ description: 'Where the rules are that findings and reasons ask for.' }),
   samples: z.array(itemRecord),
 })
-const settings = z.record(z.string(), z.union([z.number(), z.boolean(), z.null()]))
+const settings = z.record(
+  z.string(),
+  z.union([z.number(), z.boolean(), z.null(), z.string(), z.array(z.string()).readonly()]),
+)
 export const policiesRecord = z.object({
-  metric: z.string(),
-  ...range,
+  ...answered,
   policies: z.array(
     z.object({
       policy: z.string(),
@@ -165,9 +195,9 @@ export const policiesRecord = z.object({
 
 export const MOST_PROJECTS = 50
 export const keysQuery = z.object({
-  project: z
-    .preprocess((sent) => (Array.isArray(sent) ? sent : [sent]), z.array(projectName).min(1).max(MOST_PROJECTS))
-    .meta({ description: `Names of projects, at most ${MOST_PROJECTS}; those that are not there are left out.` }),
+  project: listOf(projectName, MOST_PROJECTS).meta({
+    description: `Names of projects, at most ${MOST_PROJECTS}; those that are not there are left out.`,
+  }),
   from: filterQuery.from,
   to: filterQuery.to,
   bucket: seriesQuery.shape.bucket,
@@ -180,15 +210,43 @@ export const keysRecord = z.object({
       project: z.string(),
       keys: z.array(
         z.object({
-          metric: z.string(),
-          unit: z.string(),
-          better: z.enum(['higher', 'lower']),
+          ...about,
           ...valueFields,
           points: seriesRecord.shape.points,
         }),
       ),
     }),
   ),
+})
+
+export const reportQuery = z.object({
+  project: filterQuery.project,
+  from: filterQuery.from,
+  to: filterQuery.to,
+  environment: filterQuery.environment,
+  issueCategory: filterQuery.issueCategory,
+  component: filterQuery.component,
+  format,
+})
+const reportMonth = z.object({
+  month: z.string().meta({ description: '`yy/mm`' }),
+  incidents: z.number().nullable(),
+  deployments: z.int(),
+  changeFailureRate: z.number().nullable(),
+  recoveryMinutes: z.number().nullable(),
+})
+export const reportRecord = z.object({
+  project: z.string(),
+  from: z.date(),
+  to: z.date(),
+  environment: z.string(),
+  issueCategories: z.array(z.string()).nullable().meta({ description: 'Null: any.' }),
+  component: z.string().nullable().meta({ description: 'Null: any.' }),
+  pairing: z
+    .string()
+    .meta({ description: 'Whether the four keys of the project count so, too: `service-report`, or `default`.' }),
+  metrics: z.array(z.object({ ...about, ...valueFields })),
+  months: z.array(reportMonth),
 })
 
 const pattern = bounded(10_000).optional()

@@ -1,10 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { among, onePiece } from '../../database/pieces.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { policyOf } from '../../metrics/policy.ts'
-import { readManySeries, readMetrics } from '../../metrics/read.ts'
+import { type Explanation, readManySeries } from '../../metrics/read.ts'
+import { measure } from '../../pipelines/measure.ts'
 import { metricOption } from '../../pipelines/plan/metric-plans.ts'
 import { selectRows } from '../../pipelines/store.ts'
 import { projectMetricSettings } from '../../system/projects.ts'
@@ -12,9 +14,9 @@ import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers } from '../contract/common.ts'
 import { keysQuery, keysRecord } from '../contract/metrics.ts'
-import { rangeOf } from './metrics.ts'
+import { aboutMetric, rangeOf } from '../metric-filter.ts'
 
-export const fourKeyRoutes: Routes = (api, { database }) => {
+export const fourKeyRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/four-keys',
     {
@@ -32,7 +34,7 @@ export const fourKeyRoutes: Routes = (api, { database }) => {
       const keys = await Promise.all(
         fourKeys.map(async (metric) => ({
           metric,
-          now: await readMetrics(database, metric, filters),
+          now: await measure({ database, plugins }, metric, filters),
           series: await readManySeries(database, metric, filters, bucket),
         })),
       )
@@ -41,12 +43,8 @@ export const fourKeyRoutes: Routes = (api, { database }) => {
         projects: filters.map((filter, place) => ({
           project: filter.project,
           keys: keys.map(({ metric, now, series }) => {
-            const { value = null, counted = 0, total = 0, grades = [] } = now[place] ?? {}
-            const points = series[place] ?? []
-            return {
-              ...{ metric: metric.name, unit: metric.unit, better: metric.better },
-              ...{ value, counted, total, grades: [...grades], points },
-            }
+            const { leftOut: _, frequency: __, ...value } = now[place] as Explanation
+            return { ...aboutMetric(metric, filter), ...value, points: series[place] ?? [] }
           }),
         })),
       }
@@ -66,11 +64,12 @@ async function filtersOf(
   range: Pick<MetricFilter, 'from' | 'to'>,
 ): Promise<MetricFilter[]> {
   if (names.length === 0) return []
-  const { rows } = await sql<{ name: string }>`select name from projects where name in (${sql.join(names)})
-    union select project_name from project_mapping where project_name in (${sql.join(names)})`.execute(kysely)
+  const page = onePiece(names)
+  const { rows } = await sql<{ name: string }>`select name from projects where ${among(sql`name`, page)}
+    union select project_name from project_mapping where ${among(sql`project_name`, page)}`.execute(kysely)
   const there = new Set(rows.map(({ name }) => name))
   const settings = await selectRows(kysely, projectMetricSettings, (query) =>
-    query.where('plugin_name', '=', 'dora').where('project_name', 'in', names),
+    query.where('plugin_name', '=', 'dora').where(among(sql`project_name`, page).$castTo<boolean>()),
   )
   const options = new Map(settings.map((row) => [row.project_name, metricOption(row.plugin_option)]))
   return names

@@ -1,4 +1,5 @@
 import type { Api, ApiContext, Routes } from '../api.ts'
+import { alertRoutes } from './alerts.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { auditRoutes } from './audit.ts'
 import { authRoutes } from './auth.ts'
@@ -14,6 +15,7 @@ import { fourKeyRoutes } from './four-keys.ts'
 import { installationRoutes } from './installation.ts'
 import { jiraRoutes } from './jira.ts'
 import { mappingRoutes } from './mappings.ts'
+import { mcpRoutes } from './mcp.ts'
 import { metricRoutes } from './metrics.ts'
 import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
@@ -26,6 +28,7 @@ import { pushRoutes } from './push.ts'
 import { remoteScopeRoutes } from './remote-scopes.ts'
 import { scopeConfigRoutes } from './scope-configs.ts'
 import { scopeRoutes } from './scopes.ts'
+import { serviceReportRoutes } from './service-report.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
@@ -53,6 +56,9 @@ const CORE: readonly Routes[] = [
   trafficRunRoutes,
   metricRoutes,
   fourKeyRoutes,
+  serviceReportRoutes,
+  mcpRoutes,
+  alertRoutes,
   dashboardRoutes,
   nameRoutes,
   jiraRoutes,

@@ -1,23 +1,18 @@
 import type { FastifyReply } from 'fastify'
-import { sql } from 'kysely'
-import type { z } from 'zod'
-import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { findingsOf } from '../../metrics/findings.ts'
-import { metricNamed, metrics } from '../../metrics/index.ts'
-import { type Item, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
-import { POLICIES, type Policy, policyOf, REFERENCE } from '../../metrics/policy.ts'
+import { metrics } from '../../metrics/index.ts'
+import { type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
+import { type NamedItem, withNames } from '../../metrics/names.ts'
+import { POLICIES, REFERENCE } from '../../metrics/policy.ts'
 import { previewRules } from '../../metrics/preview.ts'
-import { checkRange, readItems, readMetric, readSeries } from '../../metrics/read.ts'
+import { readItems, readSeries } from '../../metrics/read.ts'
 import { REMEDIES } from '../../metrics/remedies.ts'
+import { measureOne } from '../../pipelines/measure.ts'
 import { assumptionsOfProject } from '../../pipelines/plan/assumptions.ts'
-import { metricOption } from '../../pipelines/plan/metric-plans.ts'
 import { rulePlacesOf } from '../../pipelines/rule-places.ts'
 import { sourceNamed } from '../../pipelines/sources.ts'
-import { findRow } from '../../pipelines/store.ts'
-import { unknownProject } from '../../pipelines/unknown-project.ts'
 import type { PluginSpec } from '../../plugin-kit/plugin.ts'
-import { projectMetricSettings } from '../../system/projects.ts'
 import type { Routes } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
 import {
@@ -36,6 +31,9 @@ import {
   valueRecord,
 } from '../contract/metrics.ts'
 import { toCsv } from '../csv.ts'
+import { aboutMetric, askedFor, groupsOf, rangeOf, requireProject } from '../metric-filter.ts'
+
+export { policyOfProject, rangeOf, requireProject } from '../metric-filter.ts'
 
 const tags = ['metrics']
 const SAMPLES = 20
@@ -67,16 +65,15 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
+      const { metric, filter } = await askedFor(database, params, query)
       const values = []
-      for (const { group, ...narrowed } of await groupsOf(database, filter, query.groupBy)) {
-        const { leftOut: _, ...value } = await readMetric(database, metric, { ...filter, ...narrowed })
-        values.push({ group, ...value })
+      for (const { group, name, ...narrowed } of await groupsOf(database, filter, query.groupBy)) {
+        const { leftOut: _, ...value } = await measureOne({ database, plugins }, metric, { ...filter, ...narrowed })
+        values.push({ group, name, ...value })
       }
       return query.format === 'csv'
-        ? sendCsv(reply, ['group', 'value', 'counted', 'total'], values)
-        : { metric: metric.name, ...shown(filter), values }
+        ? sendCsv(reply, ['group', 'value', 'counted', 'total', 'name'], values)
+        : { ...told(metric, filter), values }
     },
   )
 
@@ -92,12 +89,11 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
+      const { metric, filter } = await askedFor(database, params, query)
       const points = await readSeries(database, metric, filter, query.bucket)
       return query.format === 'csv'
         ? sendCsv(reply, ['start', 'value', 'counted'], points)
-        : { metric: metric.name, ...shown(filter), points }
+        : { ...told(metric, filter), points }
     },
   )
 
@@ -113,12 +109,10 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
+      const { metric, filter } = await askedFor(database, params, query)
       const limit = query.pageSize
-      const items = (
-        await readItems(database, metric, filter, { reason: query.reason, limit, offset: (query.page - 1) * limit })
-      ).map(publicItem)
+      const page = { reason: query.reason, limit, offset: (query.page - 1) * limit }
+      const items = (await withNames(database, await readItems(database, metric, filter, page))).map(publicItem)
       return query.format === 'csv'
         ? sendCsv(
             reply,
@@ -135,10 +129,12 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
               'rawTable',
               'rawParams',
               'rawId',
+              'repositoryName',
+              'accountName',
             ],
             items,
           )
-        : { metric: metric.name, ...shown(filter), items }
+        : { ...told(metric, filter), items }
     },
   )
 
@@ -154,19 +150,17 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
-      const explained = await readMetric(database, metric, filter, true)
+      const { metric, filter } = await askedFor(database, params, query)
+      const explained = await measureOne({ database, plugins }, metric, filter, true)
       const samples = await readItems(database, metric, filter, { limit: SAMPLES, offset: 0 })
       return {
-        metric: metric.name,
-        ...shown(filter),
+        ...told(metric, filter),
         ...explained,
         leftOut: explained.leftOut.map((each) => ({ ...each, ...REMEDIES[each.reason] })),
         findings: await findingsOf(database, metric, filter),
         assumptions: await assumptionsOfProject({ database, plugins }, filter.project),
         places: await rulePlacesOf({ database, plugins }, filter.project),
-        samples: samples.map(publicItem),
+        samples: (await withNames(database, samples)).map(publicItem),
       }
     },
   )
@@ -183,14 +177,13 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ params, query }) => {
-      const metric = metricNamed(params.metric)
-      const filter = await filterOf(database, query)
-      const policies = await comparePolicies(database, metric, filter, POLICIES)
+      const { metric, filter } = await askedFor(database, params, query)
+      const read = (under: MetricFilter) => measureOne({ database, plugins }, metric, under)
+      const policies = await comparePolicies(database, metric, filter, POLICIES, read)
       const settings = new Map(POLICIES.map(({ name, policy }) => [name, { ...policy }]))
-      const { leftOut: _, frequency: __, ...value } = await readMetric(database, metric, filter)
+      const { leftOut: _, frequency: __, ...value } = await read(filter)
       return {
-        metric: metric.name,
-        ...shown(filter),
+        ...told(metric, filter),
         policies: policies.map((each) => ({ ...each, settings: settings.get(each.policy) })),
         chosen: { settings: { ...filter.policy }, ...value },
       }
@@ -219,65 +212,18 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
 /** How ids of the scopes of a connection begin. */
 const idsOf = ({ scope }: PluginSpec, connectionId: number) => `${scope.table.idPrefix}:${connectionId}:`
 
-const shown = ({ project, from, to }: MetricFilter) => ({ project, from, to })
+/** What every answer says first. */
+const told = (metric: Metric, filter: MetricFilter) => ({
+  ...aboutMetric(metric, filter),
+  ...{ project: filter.project, from: filter.from, to: filter.to },
+})
 const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]): any =>
   reply.type('text/csv; charset=utf-8').send(toCsv(names, rows))
 
-const publicItem = ({ raw_table, raw_params, raw_id, ...item }: Item) => ({
+const publicItem = ({ raw_table, raw_params, raw_id, ...item }: NamedItem) => ({
   ...item,
   table: TABLE_OF[item.kind],
   rawTable: raw_table,
   rawParams: raw_params,
   rawId: raw_id === null ? null : Number(raw_id),
 })
-
-/** Six months up to now, unless another is asked for. */
-export function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to?: Date | undefined }) {
-  const range = { from: from ?? new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() - 6, to.getUTCDate())), to }
-  checkRange(range)
-  return range
-}
-
-async function filterOf(database: Database, query: z.output<typeof plainQuery>): Promise<MetricFilter> {
-  const { project, environment, repository, team } = query
-  await requireProject(database, project)
-  const named = POLICIES.find(({ name }) => name === query.policy)
-  const policy = named?.policy ?? (await policyOfProject(database, project))
-  return { project, environment, repository, team, policy, ...rangeOf(query) }
-}
-
-/** One whose rows are mapped counts, whoever made it. */
-export async function requireProject({ kysely }: Database, project: string): Promise<void> {
-  const { rows } = await sql`select 1 from projects where name = ${project}
-    union select 1 from project_mapping where project_name = ${project}`.execute(kysely)
-  if (rows.length === 0) throw await unknownProject(kysely, project)
-}
-
-/** `policy` among the options that the project has for its four keys. */
-export async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
-  const stored = await findRow(kysely, projectMetricSettings, { project_name: project, plugin_name: 'dora' })
-  const { policy } = metricOption(stored?.plugin_option)
-  return policyOf((policy ?? {}) as Record<string, unknown>)
-}
-
-type Grouping = z.output<typeof valueQuery>['groupBy']
-interface Group {
-  readonly group: string | null
-  readonly environment?: string
-  readonly repository?: string
-  readonly team?: string
-}
-
-async function groupsOf({ kysely }: Database, { project }: MetricFilter, by: Grouping): Promise<Group[]> {
-  if (!by) return [{ group: null }]
-  const mapped = (table: string) =>
-    sql`select row_id from project_mapping where project_name = ${project} and ${sql.id('table')} = ${table}`
-  const names = {
-    environment: sql<{ name: string }>`select distinct environment as name from cicd_deployment_commits
-      where cicd_scope_id in (${mapped('cicd_scopes')}) and environment <> '' order by environment`,
-    repository: sql<{ name: string }>`select row_id as name from (${mapped('repos')}) own order by row_id`,
-    team: sql<{ name: string }>`select id as name from teams order by id`,
-  }[by]
-  const { rows } = await names.execute(kysely)
-  return rows.map(({ name }) => ({ group: name, [by]: name }))
-}

@@ -4,9 +4,10 @@ import { TASK_STATUSES } from '../../domain/enums.ts'
 import { findingsOf } from '../../metrics/findings.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
-import { readMetric } from '../../metrics/read.ts'
 import { readAttention } from '../../pipelines/attention.ts'
+import { measureOne } from '../../pipelines/measure.ts'
 import type { Project } from '../../pipelines/records.ts'
+import type { ServiceContext } from '../../pipelines/services.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, timeOrNull } from '../contract/common.ts'
@@ -63,7 +64,7 @@ const overview = z.object({
 })
 
 /** What the first page shows, in two answers: what needs a hand at once, numbers when they are calculated. */
-export const overviewRoutes: Routes = (api, { control, database, services, shared }) => {
+export const overviewRoutes: Routes = (api, { control, services, shared }) => {
   api.get(
     '/v1/attention',
     {
@@ -89,7 +90,7 @@ export const overviewRoutes: Routes = (api, { control, database, services, share
       const answer = await shared.share(JSON.stringify(['overview', names]), async () => {
         const { count, items } = await services.projects.list({ pageSize: PROJECTS, ...(names && { names }) })
         const projects = []
-        for (const project of items) projects.push(await summaryOf(database, project))
+        for (const project of items) projects.push(await summaryOf(control.context, project))
         return { count, projects }
       })
       return reply.type('application/json; charset=utf-8').send(answer)
@@ -97,12 +98,13 @@ export const overviewRoutes: Routes = (api, { control, database, services, share
   )
 }
 
-async function summaryOf(database: Database, { name, blueprint, lastPipeline }: Project) {
+async function summaryOf(context: ServiceContext, { name, blueprint, lastPipeline }: Project) {
+  const { database } = context
   const policy = await policyOfProject(database, name)
   const filter: MetricFilter = { project: name, environment: 'PRODUCTION', policy, ...rangeOf({}) }
   const keys = []
   for (const metric of fourKeys) {
-    const { value, grades } = await readMetric(database, metric, filter)
+    const { value, grades } = await measureOne(context, metric, filter)
     const band = grades.find(({ report }) => report === REPORT)?.band ?? null
     keys.push({ metric: metric.name, title: metric.title, unit: metric.unit, value, band })
   }

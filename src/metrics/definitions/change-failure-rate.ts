@@ -2,10 +2,16 @@ import { sql } from 'kysely'
 import { blameOf } from '../blame.ts'
 import type { Metric } from '../metric.ts'
 import { deploymentItems } from './deployment-items.ts'
+import { serviceChangeFailureRate } from './service-change-failure-rate.ts'
 
-export const changeFailureRate: Metric = {
+const key = {
   name: 'change-failure-rate',
   title: 'Change failure rate',
+  benchmark: { 2021: 'Change failure rate', 2023: 'Change failure rate' },
+} as const
+
+export const changeFailureRate: Metric = {
+  ...key,
   definition:
     'Share of the successful deployments to production that an incident is held against: the latest one finished ' +
     'before the incident began. Deployments that failed themselves are no failures in this sense.',
@@ -13,6 +19,6 @@ export const changeFailureRate: Metric = {
   better: 'lower',
   summary: 'mean',
   madeOf: ['deployments', 'incidents'],
-  benchmark: { 2021: 'Change failure rate', 2023: 'Change failure rate' },
+  inServiceReport: { ...serviceChangeFailureRate, ...key },
   items: (query) => deploymentItems(query, { marks: sql`select deployment_id as id from (${blameOf(query)}) blamed` }),
 }

@@ -94,6 +94,7 @@ export const changeLeadTime: Metric = {
   better: 'lower',
   summary: 'median',
   madeOf: ['deployments', 'pull requests', 'history'],
+  counts: 'pull requests',
   benchmark: { 2021: 'Lead time for changes', 2023: 'Lead time for changes' },
   items: (query) =>
     query.policy.countTrunkCommits

@@ -7,7 +7,7 @@ export const deploymentFrequency: Metric = {
   definition:
     'Days with at least one successful deployment to production, as the median over the weeks (from Monday) that the ' +
     'range touches; weeks without any count as 0. The series counts deployments. A deployment of several ' +
-    'repositories is one, dated by its latest finish. Of a longer range the last 400 days count, as in the reference.',
+    'repositories is one, dated by its latest finish.',
   unit: 'days per week',
   better: 'higher',
   summary: 'days',

@@ -6,15 +6,17 @@ import { deploymentsOf } from '../sources.ts'
 export interface DeploymentItemOptions {
   /** The value is 1 for those whose `id` is among these, and 0 for the rest; without them it is 1. */
   readonly marks?: Sql
+  /** The value of all of them. */
+  readonly value?: Sql
 }
 
 /** Deployments of the project. */
-export function deploymentItems(query: MetricQuery, { marks }: DeploymentItemOptions = {}): Sql {
+export function deploymentItems(query: MetricQuery, { marks, value = sql`1` }: DeploymentItemOptions = {}): Sql {
   return selectItems(query.dialect, {
     kind: 'deployment',
     id: sql`happened.id`,
     at: sql`happened.at`,
-    value: marks ? sql`happened.marked` : sql`1`,
+    value: marks ? sql`happened.marked` : value,
     reason: firstOf(
       ['not_successful', sql`happened.succeeded = 0`],
       ['other_environment', sql`happened.fits = 0`],

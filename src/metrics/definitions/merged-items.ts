@@ -3,18 +3,19 @@ import type { Sql } from '../calculate/calculation.ts'
 import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
 
-/** Merged pull requests by date of merge; without a value they are left out, never taken for 0. */
-export function mergedItems(query: MetricQuery, value: Sql, join = sql``): Sql {
+/** Merged pull requests by date of merge, or of deployment; those without a value are left out. */
+export function mergedItems(query: MetricQuery, value: Sql, join = sql``, deployed?: Sql): Sql {
   const { from, where } = pullRequestsOf(query)
   return selectItems(query.dialect, {
     kind: 'pull_request',
     id: sql`pr.id`,
-    at: sql`pr.merged_date`,
+    at: deployed ?? sql`pr.merged_date`,
     value,
     reason: firstOf(
       ['pull_request_not_merged', sql`pr.merged_date is null`],
       query.policy.excludeBots ? ['bot_author', isBot] : null,
-      ['outside_time_range', outside(sql`pr.merged_date`, query)],
+      deployed ? ['merge_commit_in_no_deployment', sql`${deployed} is null`] : null,
+      ['outside_time_range', outside(deployed ?? sql`pr.merged_date`, query)],
       ['no_duration', sql`${value} is null`],
     ),
     title: sql`pr.title`,
@@ -27,9 +28,11 @@ export function mergedItems(query: MetricQuery, value: Sql, join = sql``): Sql {
 }
 
 /** A column of the stored lead times. */
-export const storedItems = (query: MetricQuery, column: string): Sql =>
-  mergedItems(
-    query,
-    sql`${sql.ref(`m.${column}`)}`,
-    sql`left join project_pr_metrics m on m.id = pr.id and m.project_name = ${query.project}`,
-  )
+export function storedItems(query: MetricQuery, column: string): Sql {
+  const { reading = 'known' } = query
+  const minutes = sql`${sql.ref(`m.${column}`)}`
+  const stored = sql`left join project_pr_metrics m on m.id = pr.id and m.project_name = ${query.project}`
+  if (reading === 'known') return mergedItems(query, minutes, stored)
+  const time = sql`coalesce(${minutes}, 0)`
+  return mergedItems(query, time, stored, reading === 'panels-deployed' ? sql`m.pr_deployed_date` : undefined)
+}

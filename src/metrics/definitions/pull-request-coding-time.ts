@@ -9,5 +9,6 @@ export const pullRequestCodingTime: Metric = {
   better: 'lower',
   summary: 'mean',
   madeOf: ['pull requests'],
+  hasReadings: true,
   items: (query) => storedItems(query, 'pr_coding_time'),
 }

@@ -10,5 +10,6 @@ export const pullRequestCycleTime: Metric = {
   better: 'lower',
   summary: 'mean',
   madeOf: ['pull requests'],
+  hasReadings: true,
   items: (query) => storedItems(query, 'pr_cycle_time'),
 }

@@ -9,5 +9,7 @@ export const pullRequestDeployTime: Metric = {
   better: 'lower',
   summary: 'mean',
   madeOf: ['deployments', 'pull requests', 'history'],
+  counts: 'pull requests',
+  hasReadings: true,
   items: (query) => storedItems(query, 'pr_deploy_time'),
 }

@@ -10,5 +10,6 @@ export const pullRequestPickupTime: Metric = {
   better: 'lower',
   summary: 'mean',
   madeOf: ['pull requests'],
+  hasReadings: true,
   items: (query) => storedItems(query, 'pr_pickup_time'),
 }

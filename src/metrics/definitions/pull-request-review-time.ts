@@ -9,5 +9,6 @@ export const pullRequestReviewTime: Metric = {
   better: 'lower',
   summary: 'mean',
   madeOf: ['pull requests'],
+  hasReadings: true,
   items: (query) => storedItems(query, 'pr_review_time'),
 }

@@ -3,10 +3,16 @@ import { blameOf } from '../blame.ts'
 import type { Sql } from '../calculate/calculation.ts'
 import { firstOf, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { deploymentCommitsOf, incidentsOf, ofTicket } from '../sources.ts'
+import { serviceRecoveryTime } from './service-recovery-time.ts'
 
-export const recoveryTime: Metric = {
+const key = {
   name: 'failed-deployment-recovery-time',
   title: 'Failed deployment recovery time',
+  benchmark: { 2023: 'Failed deployment recovery time' },
+} as const
+
+export const recoveryTime: Metric = {
+  ...key,
   definition:
     'Median minutes from the finish of the deployment that an incident is held against to the resolution of the ' +
     'incident, by date of the deployment; both must lie in the range.',
@@ -14,7 +20,8 @@ export const recoveryTime: Metric = {
   better: 'lower',
   summary: 'median',
   madeOf: ['deployments', 'incidents'],
-  benchmark: { 2023: 'Failed deployment recovery time' },
+  counts: 'incidents',
+  inServiceReport: { ...serviceRecoveryTime, ...key },
   items: (query) => {
     const { dialect } = query
     const seconds = sql.raw(dialect.secondsBetween('told.at', 'i.resolution_date'))

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { defineTable, type Table } from '../../database/table.ts'
 import { messageOf, RecordError } from '../../errors.ts'
+import { among, onePiece } from '../../plugin-kit/rows.ts'
 import { type Database, FIELD_TYPES, type FieldType } from './fields.ts'
 import { readPath } from './json-path.ts'
 
@@ -45,7 +46,7 @@ export async function previewValues(
     Record<string, unknown>
   >`select _raw_data_id, ${sql.join(keys.map((name) => sql.ref(name)))}
     from ${sql.table(table.name)} where _raw_data_params = ${params} and _raw_data_table = ${rawTable}
-    and _raw_data_id in (${sql.join([...documents.keys()])}) limit ${sql.lit(MOST_ROWS)}`.execute(kysely)
+    and ${among(sql`_raw_data_id`, onePiece(documents.keys()))} limit ${sql.lit(MOST_ROWS)}`.execute(kysely)
   const field = defineTable('preview', { value: FIELD_TYPES[dataType] })
   const values = rows.map((row): PreviewedValue => {
     const key = keys.map((name) => row[name]).join(' ')

@@ -1,0 +1,138 @@
+/** Looks whether a number has been beyond its limit for as long as an alert says, and decides what to tell. */
+import { randomUUID } from 'node:crypto'
+import { policyOfProject } from '../api/metric-filter.ts'
+import { retrying } from '../database/write.ts'
+import { messageOf, UserError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Metric } from '../metrics/metric.ts'
+import { readMetrics } from '../metrics/read.ts'
+import { valueInWords } from '../metrics/value-words.ts'
+import { selectRows, updateRows } from '../pipelines/store.ts'
+import { alerts } from '../system/alerts.ts'
+import { pipelines } from '../system/pipelines.ts'
+import { blueprints } from '../system/projects.ts'
+import type { AlertContext } from './alert-service.ts'
+import { type AlertRow, metricOf } from './records.ts'
+import { type Message, storeMessage } from './send.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+/** Looks into the past, evenly spread: daily for two weeks, further apart for longer. */
+const MOST_LOOKS = 14
+
+/** The ends of the windows to look at, the present first. */
+export function momentsOf(now: Date, forDays: number): Date[] {
+  const looks = Math.min(forDays, MOST_LOOKS)
+  const apart = looks === 0 ? 0 : (forDays * DAY_MS) / looks
+  return Array.from({ length: looks + 1 }, (_, index) => new Date(now.getTime() - index * apart))
+}
+
+export interface Finding {
+  readonly state: 'fine' | 'pending' | 'broken' | 'no data'
+  readonly value: number | null
+  readonly brokenSince: Date | null
+  /** What to tell, if anything. */
+  readonly news: 'broken' | 'recovered' | null
+}
+
+/** A window without a value neither breaks nor mends anything. */
+export function judge(
+  { direction, threshold, is_told }: Pick<AlertRow, 'direction' | 'threshold' | 'is_told'>,
+  moments: readonly Date[],
+  values: readonly (number | null)[],
+): Finding {
+  const isBeyond = (value: number | null) =>
+    value !== null && (direction === 'above' ? value > threshold : value < threshold)
+  const [value = null] = values
+  if (value === null) return { state: 'no data', value, brokenSince: null, news: null }
+  const firstFine = values.findIndex((each) => !isBeyond(each))
+  if (firstFine === 0) return { state: 'fine', value, brokenSince: null, news: is_told ? 'recovered' : null }
+  const brokenSince = moments[(firstFine < 0 ? moments.length : firstFine) - 1] ?? null
+  const isLong = firstFine < 0
+  return {
+    state: isLong || is_told ? 'broken' : 'pending',
+    value,
+    brokenSince,
+    news: isLong && !is_told ? 'broken' : null,
+  }
+}
+
+export async function evaluate(context: AlertContext, row: AlertRow, now: Date): Promise<Finding | undefined> {
+  const { database } = context
+  const metric = metricOf(row)
+  if (!metric) throw new UserError(`There is no metric ${row.metric} any more: choose another.`)
+  const project = row.project_name
+  const shared = { project, environment: 'PRODUCTION', policy: await policyOfProject(database, project) }
+  const moments = momentsOf(now, row.for_days)
+  const filters = moments.map((to) => ({ ...shared, from: new Date(to.getTime() - row.window_days * DAY_MS), to }))
+  const values = (await readMetrics(database, metric, filters)).map(({ value }) => value)
+  const finding = judge(row, moments, values)
+  const isDecided = await retrying(database, () =>
+    database.transaction(async ({ kysely: inside }) => {
+      const seen = { id: row.id, version: row.version }
+      const told = finding.news === null ? {} : { is_told: finding.news === 'broken' }
+      const changed = await updateRows(inside, alerts, seen, {
+        ...{ state: finding.state, value: finding.value, broken_since: finding.brokenSince, problem: '' },
+        ...{ looked_at: now, version: row.version + 1, ...told },
+      })
+      // Another server, or somebody who changed it, was first.
+      if (changed !== 1) return false
+      if (finding.news) await storeMessage(inside, row.id, finding.news, messageFor(row, metric, finding, now), now)
+      return true
+    }),
+  )
+  return isDecided ? finding : undefined
+}
+
+function messageFor(row: AlertRow, metric: Metric, { news, value, brokenSince }: Finding, now: Date): Message {
+  const words = (number: number | null) => valueInWords(metric.unit, number)
+  const is = `${row.project_name}: ${metric.title} is ${words(value)} over the last ${row.window_days} days`
+  const limit = `${row.direction} ${words(row.threshold)}`
+  const long = row.for_days === 0 ? '' : ` for ${row.for_days} days`
+  const text = news === 'broken' ? `${is}, ${limit}${long}.` : `${is}, no longer ${limit}.`
+  return {
+    ...{ id: randomUUID(), type: `alert.${news}` as 'alert.broken', text, at: now },
+    alert: { id: row.id, name: row.name },
+    ...{ project: row.project_name, metric: metric.name, title: metric.title, unit: metric.unit, value },
+    ...{ direction: row.direction, threshold: row.threshold, windowDays: row.window_days, forDays: row.for_days },
+    brokenSince,
+  }
+}
+
+/** Those nobody has looked at for an hour, and those whose project has run since. */
+export async function evaluateDue(context: AlertContext & { readonly log: Logger }, now = new Date()): Promise<void> {
+  const { kysely } = context.database
+  const rows = await selectRows(kysely, alerts, (query) =>
+    query.where('kind', '=', 'threshold').where('enable', '=', true).orderBy('id'),
+  )
+  const oldest = rows.reduce<Date | null>(
+    (first, { looked_at: at }) => (at && (!first || at < first) ? at : first),
+    null,
+  )
+  const runs = oldest
+    ? await kysely
+        .selectFrom(`${pipelines.name} as p`)
+        .innerJoin(`${blueprints.name} as b`, 'b.id', 'p.blueprint_id')
+        .where('p.finished_at', '>', oldest)
+        .groupBy('b.project_name')
+        .select((builder) => ['b.project_name as project', builder.fn.max('p.finished_at').as('at')])
+        .execute()
+    : []
+  const ranAt = new Map(runs.map(({ project, at }) => [project, at as Date]))
+  const isDue = ({ looked_at: at, project_name }: AlertRow) =>
+    !at || now.getTime() - at.getTime() >= HOUR_MS || (ranAt.get(project_name) ?? at) > at
+  for (const row of rows.filter(isDue)) await tryEvaluate(context, row, now)
+}
+
+/** One alert in trouble must not stop the others. */
+async function tryEvaluate(context: AlertContext & { readonly log: Logger }, row: AlertRow, now: Date): Promise<void> {
+  try {
+    await evaluate(context, row, now)
+  } catch (error) {
+    const known = context.database.explain(error) ?? error
+    context.log.warn({ alert: row.id }, `an alert could not be looked at: ${messageOf(known)}`)
+    const problem = known instanceof UserError ? messageOf(known) : 'It could not be looked at; the log tells more.'
+    const seen = { id: row.id, version: row.version }
+    await updateRows(context.database.kysely, alerts, seen, { problem, looked_at: now, version: row.version + 1 })
+  }
+}

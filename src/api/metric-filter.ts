@@ -1,0 +1,152 @@
+/** What a request asks metrics of: names become ids, and what is not there is answered with what is. */
+import { sql } from 'kysely'
+import type { z } from 'zod'
+import type { Database } from '../database/database.ts'
+import { ENVIRONMENTS } from '../domain/enums.ts'
+import { UserError } from '../errors.ts'
+import { mapped } from '../metrics/calculate/calculation.ts'
+import { metricNamed, metrics } from '../metrics/index.ts'
+import type { Metric, MetricFilter } from '../metrics/metric.ts'
+import { definitionOf, underPolicy } from '../metrics/parts.ts'
+import { POLICIES, type Policy, policyOf } from '../metrics/policy.ts'
+import { checkRange } from '../metrics/read.ts'
+import { shortName, unknownName } from '../nearest.ts'
+import { metricOption } from '../pipelines/plan/metric-plans.ts'
+import { findRow } from '../pipelines/store.ts'
+import { unknownProject } from '../pipelines/unknown-project.ts'
+import { projectMetricSettings } from '../system/projects.ts'
+import type { plainQuery, valueQuery } from './contract/metrics.ts'
+
+/** Six months up to now, unless another is asked for. */
+export function rangeOf({ from, to = new Date() }: { from?: Date | undefined; to?: Date | undefined }) {
+  const range = { from: from ?? new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() - 6, to.getUTCDate())), to }
+  checkRange(range)
+  return range
+}
+
+export async function filterOf(database: Database, query: z.output<typeof plainQuery>): Promise<MetricFilter> {
+  const { project, environment } = query
+  const range = rangeOf(query)
+  await requireProject(database, project)
+  await requireEnvironment(database, project, environment)
+  const repository = await idOf('repository', query.repository, () => repositoriesOf(database, project))
+  const team = await idOf('team', query.team, () => teamsOf(database))
+  const own = await policyOfProject(database, project)
+  const named = POLICIES.find(({ name }) => name === query.policy)
+  const { issueCategories, component } = own
+  const policy = named ? { ...named.policy, issueCategories, component } : own
+  const service = {
+    categories: query.issueCategory ?? issueCategories,
+    component: query.component ?? component,
+  }
+  return { project, environment, repository, team, policy, service, reading: query.reading, ...range }
+}
+
+/** What answers say of their metric, as the policy counts it. */
+export function aboutMetric(metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>) {
+  const { name, title, unit, better, summary } = underPolicy(metric, filter)
+  return { metric: name, title, unit, better, summary, definition: definitionOf(metric, filter) }
+}
+
+/** The metric of a path, and what the query asks of it. */
+export async function askedFor(
+  database: Database,
+  { metric: name }: { readonly metric: string },
+  query: z.output<typeof plainQuery>,
+): Promise<{ metric: Metric; filter: MetricFilter }> {
+  const metric = metricNamed(name)
+  if (query.reading !== 'known' && !metric.hasReadings) {
+    const names = metrics.filter(({ hasReadings }) => hasReadings).map((each) => each.name)
+    throw new UserError(`${name} has no reading ${query.reading}: leave it out. These have one: ${names.join(', ')}.`)
+  }
+  return { metric, filter: await filterOf(database, query) }
+}
+
+/** One whose rows are mapped counts, whoever made it. */
+export async function requireProject({ kysely }: Database, project: string): Promise<void> {
+  const { rows } = await sql`select 1 from projects where name = ${project}
+    union select 1 from project_mapping where project_name = ${project}`.execute(kysely)
+  if (rows.length === 0) throw await unknownProject(kysely, project)
+}
+
+/** `policy` among the options that the project has for its four keys. */
+export async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
+  const stored = await findRow(kysely, projectMetricSettings, { project_name: project, plugin_name: 'dora' })
+  const { policy } = metricOption(stored?.plugin_option)
+  return policyOf((policy ?? {}) as Record<string, unknown>)
+}
+
+/** Those that the domain knows, whether something was deployed there or not. */
+const STANDARD: readonly string[] = ENVIRONMENTS.filter((each) => each !== '')
+
+async function requireEnvironment(database: Database, project: string, environment: string): Promise<void> {
+  if (STANDARD.includes(environment)) return
+  const known = await environmentsOf(database, project)
+  if (known.includes(environment)) return
+  throw unknownName('environment', environment, [...new Set([...STANDARD, ...known])])
+}
+
+/** Something that has an id, and a name that people know it by. */
+interface Named {
+  readonly id: string
+  readonly name: string
+}
+
+async function idOf(
+  what: string,
+  asked: string | undefined,
+  list: () => Promise<Named[]>,
+): Promise<string | undefined> {
+  if (asked === undefined) return undefined
+  const known = await list()
+  if (known.some(({ id }) => id === asked)) return asked
+  const namesakes = known.filter(({ name }) => name === asked)
+  if (namesakes.length > 1) {
+    const ids = namesakes.map(({ id }) => id).join(', ')
+    throw new UserError(`More than one ${what} is called ${shortName(asked)}: ask for one by its id: ${ids}.`)
+  }
+  if (namesakes[0]) return namesakes[0].id
+  throw unknownName(
+    what,
+    asked,
+    known.map(({ id, name }) => name || id),
+  )
+}
+
+async function environmentsOf({ kysely }: Database, project: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select distinct environment as name from cicd_deployment_commits
+    where cicd_scope_id in (${mapped('cicd_scopes', project)}) and environment <> '' order by environment`.execute(
+    kysely,
+  )
+  return rows.map(({ name }) => name)
+}
+
+async function repositoriesOf({ kysely }: Database, project: string): Promise<Named[]> {
+  const { rows } = await sql<Named>`select own.row_id as id, coalesce(r.name, '') as name
+    from (${mapped('repos', project)}) own left join repos r on r.id = own.row_id order by own.row_id`.execute(kysely)
+  return rows
+}
+
+async function teamsOf({ kysely }: Database): Promise<Named[]> {
+  const { rows } = await sql<Named>`select id, coalesce(name, '') as name from teams order by id`.execute(kysely)
+  return rows
+}
+
+type Grouping = z.output<typeof valueQuery>['groupBy']
+export interface Group {
+  readonly group: string | null
+  readonly name: string | null
+  readonly environment?: string
+  readonly repository?: string
+  readonly team?: string
+}
+
+export async function groupsOf(database: Database, { project }: MetricFilter, by: Grouping): Promise<Group[]> {
+  if (!by) return [{ group: null, name: null }]
+  const listed = {
+    environment: async () => (await environmentsOf(database, project)).map((name) => ({ id: name, name })),
+    repository: () => repositoriesOf(database, project),
+    team: () => teamsOf(database),
+  }[by]
+  return (await listed()).map(({ id, name }) => ({ group: id, name: name || id, [by]: id }))
+}

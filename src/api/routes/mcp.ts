@@ -1,0 +1,60 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { UserError } from '../../errors.ts'
+import { createMcpServer } from '../../mcp/server.ts'
+import { askAs } from '../access/delegate.ts'
+import type { Routes } from '../api.ts'
+import { answers, example } from '../contract/common.ts'
+
+const MOST_MESSAGES = 20
+const message = z
+  .union([z.looseObject({}), z.array(z.looseObject({})).max(MOST_MESSAGES)])
+  .meta(example({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
+
+/** Every request stands for itself, so that any server may answer it. */
+export const mcpRoutes: Routes = (api) => {
+  api.post(
+    '/v1/mcp',
+    {
+      schema: {
+        tags: ['assistants'],
+        summary: 'Model Context Protocol (Streamable HTTP, JSON answers): one message or a list of them',
+        body: message,
+        response: {
+          ...answers(200, z.any().meta({ description: 'The answer, as JSON-RPC 2.0.' })),
+          202: z.any().meta({ description: 'Taken; there is nothing to answer.' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const version = request.headers['mcp-protocol-version']
+      const headers = {
+        // Whatever the client can read: what is answered is JSON.
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...(typeof version === 'string' && { 'mcp-protocol-version': version }),
+      }
+      const server = createMcpServer(askAs(api as unknown as FastifyInstance, request.user, request.ip))
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+      try {
+        await server.connect(transport)
+        const asked = new Request('http://localhost/v1/mcp', { method: 'POST', headers })
+        const answer = await transport.handleRequest(asked, { parsedBody: request.body })
+        const text = await answer.text()
+        if (answer.status >= 400) throw new UserError(problemIn(text), { status: answer.status })
+        return reply
+          .code(answer.status as 202)
+          .type('application/json; charset=utf-8')
+          .send(text)
+      } finally {
+        await server.close()
+      }
+    },
+  )
+}
+
+function problemIn(text: string): string {
+  const { error } = JSON.parse(text) as { error?: { message?: string } }
+  return `This is no message of the Model Context Protocol: ${error?.message ?? 'it cannot be read'}.`
+}

@@ -1,0 +1,164 @@
+import { Command } from 'commander'
+import { policyOfProject, rangeOf } from '../api/metric-filter.ts'
+import type { Database } from '../database/database.ts'
+import { changeOf } from '../metrics/change-words.ts'
+import { findingsOf } from '../metrics/findings.ts'
+import { fourKeys, metricNamed } from '../metrics/index.ts'
+import type { Metric, MetricFilter } from '../metrics/metric.ts'
+import { type Explanation, type Point, readManySeries } from '../metrics/read.ts'
+import { valueInWords } from '../metrics/value-words.ts'
+import { type Measured, measure } from '../pipelines/measure.ts'
+import { selectRows } from '../pipelines/store.ts'
+import { unknownProject } from '../pipelines/unknown-project.ts'
+import { plugins } from '../plugins/index.ts'
+import { projects } from '../system/projects.ts'
+import { createRuntime, withDatabase } from './runtime.ts'
+import { sparkline } from './sparkline.ts'
+
+interface Options {
+  readonly project?: string
+  readonly metric?: string
+  readonly json?: boolean
+}
+
+interface Reading {
+  readonly project: string
+  readonly metric: Metric
+  readonly now: Explanation
+  readonly before: Explanation
+  readonly points: readonly Point[]
+}
+
+/** Projects that are read by one statement. */
+const AT_ONCE = 50
+
+export const metrics = new Command('metrics')
+  .description('print the four keys, or another metric: value, band, course, and what changed')
+  .option('--project <name>', 'of this project only')
+  .option('--metric <name>', 'this metric instead of the four keys')
+  .option('--json', 'print JSON')
+  .addHelpText(
+    'after',
+    '\nOf the last six months, compared with the six months before; the course has a letter for each month.',
+  )
+  .action(async (options: Options) => {
+    const chosen = options.metric === undefined ? fourKeys : [metricNamed(options.metric)]
+    const runtime = createRuntime()
+    const range = rangeOf({})
+    await withDatabase(
+      runtime,
+      async (database) => {
+        const context = { database, plugins }
+        const names = await namesOf(database, options.project)
+        if (options.json) {
+          const readings = await readAll(context, names, chosen, range)
+          console.log(JSON.stringify({ ...range, projects: jsonOf(names, readings) }))
+          return
+        }
+        if (names.length === 0) console.log('There are no projects yet: create one, or apply a configuration.')
+        for (let first = 0; first < names.length; first += AT_ONCE) {
+          const some = names.slice(first, first + AT_ONCE)
+          const readings = await readAll(context, some, chosen, range)
+          for (const name of some) for (const line of await linesOf(context, name, readings, range)) console.log(line)
+        }
+      },
+      () => {},
+    )
+  })
+
+async function namesOf({ kysely }: Database, wanted: string | undefined): Promise<string[]> {
+  const rows = await selectRows(kysely, projects, (query) => query.orderBy('name'))
+  const names = rows.map(({ name }) => name)
+  if (wanted === undefined) return names
+  if (!names.includes(wanted)) throw await unknownProject(kysely, wanted)
+  return [wanted]
+}
+
+type Range = Pick<MetricFilter, 'from' | 'to'>
+/** As long, right before. */
+export const rangeBefore = ({ from, to }: Range): Range => ({
+  from: new Date(from.getTime() - (to.getTime() - from.getTime())),
+  to: new Date(from.getTime() - 1),
+})
+
+const filterOf = async (database: Database, project: string, range: Range): Promise<MetricFilter> => ({
+  ...{ project, environment: 'PRODUCTION', policy: await policyOfProject(database, project) },
+  ...range,
+})
+
+async function readAll(
+  context: Measured,
+  names: readonly string[],
+  chosen: readonly Metric[],
+  range: Range,
+): Promise<Reading[]> {
+  const { database } = context
+  const filters = await Promise.all(names.map((name) => filterOf(database, name, range)))
+  const earlier = filters.map((filter) => ({ ...filter, ...rangeBefore(range) }))
+  const readings: Reading[] = []
+  for (const metric of chosen) {
+    const now = await measure(context, metric, filters)
+    const before = await measure(context, metric, earlier)
+    const series = await readManySeries(database, metric, filters, 'month')
+    for (const [place, project] of names.entries()) {
+      const [own, past] = [now[place], before[place]]
+      if (own && past) readings.push({ project, metric, now: own, before: past, points: series[place] ?? [] })
+    }
+  }
+  return readings
+}
+
+const jsonOf = (names: readonly string[], readings: readonly Reading[]) =>
+  names.map((project) => ({
+    project,
+    metrics: readings
+      .filter((each) => each.project === project)
+      .map(({ metric, now: { leftOut: _, ...now }, before, points }) => ({
+        ...{ metric: metric.name, title: metric.title, unit: metric.unit, better: metric.better },
+        ...now,
+        inWords: valueInWords(metric.unit, now.value),
+        before: before.value,
+        change: changeOf(metric, before.value, now.value),
+        points,
+      })),
+  }))
+
+const bandOf = ({ grades }: Explanation) => grades.at(-1)?.band ?? ''
+
+export async function linesOf(
+  { database }: Measured,
+  project: string,
+  readings: readonly Reading[],
+  range: Range,
+): Promise<string[]> {
+  const own = readings.filter((each) => each.project === project)
+  const rows = own.map(({ metric, now, before, points }) => [
+    metric.title,
+    now.value === null
+      ? `no data, because ${now.noData?.because ?? 'nothing counts'}`
+      : valueInWords(metric.unit, now.value),
+    bandOf(now),
+    sparkline(points.map(({ value }) => value)),
+    changeOf(metric, before.value, now.value).words,
+  ])
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const what = own.length > 1 ? 'The four keys' : own[0]?.metric.title
+  const lines = [`${what} of ${project} since ${range.from.toISOString().slice(0, 10)}:`]
+  const told = new Set<string>()
+  for (const [place, row] of rows.entries()) {
+    lines.push(`    ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+    const { metric, now } = own[place] as Reading
+    if (now.counted > 0) continue
+    for (const { seen, remedy } of await findingsOf(database, metric, await filterOf(database, project, range))) {
+      if (!told.has(seen)) lines.push(`        ${seen} ${remedy}`)
+      told.add(seen)
+    }
+  }
+  return lines
+}
+
+/** The four keys of a project, for the end of a run. */
+export async function fourKeyLines(context: Measured, project: string): Promise<string[]> {
+  const range = rangeOf({})
+  return linesOf(context, project, await readAll(context, [project], fourKeys, range), range)
+}

@@ -1,0 +1,10 @@
+const STEPS = '▁▂▃▄▅▆▇█'
+
+/** One letter a value, from the least to the most; a dot where there is none. */
+export function sparkline(values: readonly (number | null)[]): string {
+  const known = values.filter((value) => value !== null)
+  const least = Math.min(...known)
+  const span = Math.max(...known) - least
+  const letterOf = (value: number) => STEPS[span === 0 ? 3 : Math.round(((value - least) / span) * (STEPS.length - 1))]
+  return values.map((value) => (value === null ? '·' : letterOf(value))).join('')
+}

@@ -1,0 +1,239 @@
+/** What assistants may ask. Each tool asks a route as whoever runs the assistant: nothing is computed a second time. */
+import { z } from 'zod'
+import type { Ask, Question, Reply } from '../api/access/delegate.ts'
+import { metricNamed } from '../metrics/index.ts'
+import { valueInWords } from '../metrics/value-words.ts'
+
+/** An answer, or a sentence that says what to change. */
+export type Result = { readonly answer: unknown; readonly note?: string } | { readonly failure: string }
+
+export interface Tool {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly input: z.ZodObject
+  readonly run: (ask: Ask, input: any) => Promise<Result>
+}
+
+const MOST_NAMES = 20
+const LARGEST_PAGE = 100
+const text = (most: number) => z.string().min(1).max(most)
+const project = text(255).describe('Name of a project, as list_projects gives it.')
+const range = {
+  from: text(40).optional().describe('First moment, such as 2026-01-01T00:00:00Z; six months before `to` if left out.'),
+  to: text(40).optional().describe('Last moment; now if left out.'),
+}
+const filter = {
+  metric: text(100).describe('Name of a metric, as list_metrics gives it.'),
+  project,
+  ...range,
+  environment: text(255).optional().describe('PRODUCTION if left out.'),
+  repository: text(255).optional(),
+  team: text(255).optional(),
+  policy: text(100).optional().describe('Rules to count by; those of the project if left out.'),
+}
+const page = {
+  page: z.int().min(1).max(1_000_000).default(1),
+  pageSize: z.int().min(1).max(LARGEST_PAGE).default(50),
+}
+
+/** The answer of a route, or what it says is wrong. */
+async function answerOf(ask: Ask, question: Question): Promise<Reply & { readonly failure?: string }> {
+  const reply = await ask(question)
+  if (reply.status < 400) return reply
+  const { message = `The server answered ${reply.status}.` } = reply.body ?? {}
+  return { ...reply, failure: String(message) }
+}
+
+async function asked(ask: Ask, question: Question, shape: (body: any) => Result): Promise<Result> {
+  const { body, failure } = await answerOf(ask, question)
+  return failure === undefined ? shape(body) : { failure }
+}
+
+/** What a number means, beside the number. */
+function meaning(name: string) {
+  const { title, unit, better, definition } = metricNamed(name)
+  return { metric: name, title, unit, better, definition }
+}
+const worded = (name: string, value: number | null) => ({ value, inWords: valueInWords(metricNamed(name).unit, value) })
+
+const metricQuestion = (input: { metric: string } & Record<string, unknown>, part = ''): Question => {
+  const { metric, ...query } = input
+  return { method: 'GET', path: `/v1/metrics/${encodeURIComponent(metric)}${part}`, query }
+}
+
+const listProjects: Tool = {
+  name: 'list_projects',
+  title: 'List projects',
+  description: 'Names and descriptions of the projects that may be seen, by name. Start here.',
+  input: z.strictObject({ keyword: text(255).optional().describe('Part of the name.'), ...page }),
+  run: (ask, input) =>
+    asked(ask, { method: 'GET', path: '/projects', query: { ...input, sort: 'name' } }, ({ count, projects }) => ({
+      answer: {
+        count,
+        projects: projects.map(({ name, description, lastPipeline }: any) => ({
+          name,
+          description,
+          lastRun: lastPipeline ? { status: lastPipeline.status, finishedAt: lastPipeline.finishedAt } : null,
+        })),
+      },
+      ...moreOf(count, input),
+    })),
+}
+
+const moreOf = (count: number, { page: at, pageSize }: { page: number; pageSize: number }) =>
+  count > at * pageSize ? { note: `There are ${count}: ask for page ${at + 1} to go on.` } : {}
+
+const listMetrics: Tool = {
+  name: 'list_metrics',
+  title: 'List metrics',
+  description: 'Every metric: name, title, unit, whether higher or lower is better, and its definition.',
+  input: z.strictObject({}),
+  run: (ask) => asked(ask, { method: 'GET', path: '/v1/metrics' }, (answer) => ({ answer })),
+}
+
+const readFourKeys: Tool = {
+  name: 'read_four_keys',
+  title: 'Read the four keys',
+  description:
+    'Deployment frequency, lead time for changes, change failure rate and recovery time of projects: value, band of the DORA reports, and the course by day, week or month.',
+  input: z.strictObject({
+    projects: z.array(project).min(1).max(MOST_NAMES),
+    ...range,
+    bucket: z.enum(['day', 'week', 'month']).default('month'),
+  }),
+  async run(ask, { projects, ...query }) {
+    const question: Question = { method: 'GET', path: '/v1/four-keys', query: { ...query, project: projects } }
+    const { body, failure } = await answerOf(ask, question)
+    if (failure !== undefined) return { failure }
+    // Those that are not there are left out of the answer: a misspelt one shall not pass as empty.
+    const found = new Set(body.projects.map((each: any) => each.project))
+    for (const missing of projects.filter((name: string) => !found.has(name))) {
+      const alone = await answerOf(ask, metricQuestion({ metric: 'deployment-frequency', project: missing }))
+      return { failure: alone.failure ?? `There is no project ${missing}: list_projects names those there are.` }
+    }
+    return {
+      answer: {
+        ...{ from: body.from, to: body.to },
+        projects: body.projects.map((each: any) => ({
+          project: each.project,
+          keys: each.keys.map(({ metric, value, ...key }: any) => ({
+            ...meaning(metric),
+            ...key,
+            ...worded(metric, value),
+          })),
+        })),
+      },
+    }
+  },
+}
+
+const readMetric: Tool = {
+  name: 'read_metric',
+  title: 'Read a metric',
+  description:
+    'The value of a metric of a project in a time range, or one value for each environment, repository or team.',
+  input: z.strictObject({ ...filter, groupBy: z.enum(['environment', 'repository', 'team']).optional() }),
+  run: (ask, input) =>
+    asked(ask, metricQuestion(input), ({ values, ...body }) => ({
+      answer: {
+        ...body,
+        ...meaning(input.metric),
+        values: values.map(({ value, ...each }: any) => ({ ...each, ...worded(input.metric, value) })),
+      },
+    })),
+}
+
+const readSeries: Tool = {
+  name: 'read_series',
+  title: 'Read the course of a metric',
+  description: 'A metric over time: one point a day, week or month of the range.',
+  input: z.strictObject({ ...filter, bucket: z.enum(['day', 'week', 'month']).default('month') }),
+  run: (ask, input) =>
+    asked(ask, metricQuestion(input, '/series'), (body) => ({ answer: { ...body, ...meaning(input.metric) } })),
+}
+
+const readItems: Tool = {
+  name: 'read_items',
+  title: 'Read the rows behind a metric',
+  description:
+    'The deployments, pull requests, incidents, issues or builds behind a number, by date: those that count (reason null) and those left out, with the reason.',
+  input: z.strictObject({
+    ...filter,
+    reason: text(100)
+      .optional()
+      .describe('`counted`, or one of the reasons that explain_metric names; all if left out.'),
+    ...page,
+  }),
+  run: (ask, input) =>
+    asked(ask, metricQuestion(input, '/items'), ({ items, ...body }) => ({
+      answer: { ...body, ...meaning(input.metric), items: items.map(plainItem) },
+      ...(items.length === input.pageSize
+        ? { note: `The page is full: ask for page ${input.page + 1} to see whether there are more.` }
+        : {}),
+    })),
+}
+
+/** Where the raw record is stored is of no use to an assistant. */
+const plainItem = ({ rawTable: _, rawParams: __, rawId: ___, ...item }: any) => item
+
+const explainMetric: Tool = {
+  name: 'explain_metric',
+  title: 'Explain a metric',
+  description:
+    'Why a number is what it is: how many rows count, how many do not for which reason, what is missing, and what to do about it.',
+  input: z.strictObject(filter),
+  run: (ask, input) =>
+    asked(ask, metricQuestion(input, '/explanation'), ({ value, samples, places: _, ...body }) => ({
+      answer: {
+        ...body,
+        ...meaning(input.metric),
+        ...worded(input.metric, value),
+        samples: samples.slice(0, 10).map(plainItem),
+      },
+    })),
+}
+
+const pattern = z.string().max(10_000).optional()
+const previewRules: Tool = {
+  name: 'preview_rules',
+  title: 'Preview rules',
+  description:
+    'What other rules of a scope config would match, and what they would do to the four keys. Nothing is saved. Patterns are regular expressions (RE2); an empty one takes the rule away.',
+  input: z.strictObject({
+    project,
+    ...range,
+    connection: z.strictObject({ plugin: text(255), id: z.int().min(1) }).optional(),
+    rules: z.strictObject({
+      deploymentPattern: pattern,
+      productionPattern: pattern,
+      envNamePattern: pattern,
+      issueTypeRequirement: pattern,
+      issueTypeBug: pattern,
+      issueTypeIncident: pattern,
+      typeMappings: z.record(text(255), z.strictObject({ standardType: text(255) })).optional(),
+    }),
+  }),
+  run: (ask, body) =>
+    asked(ask, { method: 'POST', path: '/v1/metrics/rule-preview', body }, ({ effects, keys }) => ({
+      answer: {
+        effects,
+        keys: keys.map(({ metric, before, after }: any) => ({
+          ...meaning(metric),
+          before: { ...before, ...worded(metric, before.value) },
+          after: { ...after, ...worded(metric, after.value) },
+        })),
+      },
+    })),
+}
+
+export const tools: readonly Tool[] = [
+  listProjects,
+  listMetrics,
+  readFourKeys,
+  readMetric,
+  readSeries,
+  readItems,
+  explainMetric,
+  previewRules,
+]

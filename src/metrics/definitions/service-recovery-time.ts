@@ -1,0 +1,27 @@
+import { sql } from 'kysely'
+import type { Metric } from '../metric.ts'
+import { recoveryMinutes, serviceIncidents } from '../service-incidents.ts'
+
+export const serviceRecoveryTime: Metric = {
+  name: 'service-recovery-time',
+  title: 'Recovery time of the service',
+  definition:
+    'Mean minutes that the chosen incidents took, by date of creation: lead_time_minutes where the tool tells it, otherwise the ' +
+    'minutes from created_date to updated_date. Chosen are issues of type INCIDENT created in the range by their ' +
+    'x_issue_category and component.',
+  unit: 'minutes',
+  better: 'lower',
+  summary: 'mean',
+  madeOf: ['incidents'],
+  isOfService: true,
+  items: (query) => {
+    const minutes = recoveryMinutes(query)
+    return serviceIncidents(query, {
+      value: minutes,
+      reasons: [
+        ['no_duration', sql`${minutes} is null`],
+        ['clock_backwards', sql`${minutes} < 0`],
+      ],
+    })
+  },
+}

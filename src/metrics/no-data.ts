@@ -1,0 +1,71 @@
+/** Why there is no number, in one sentence that follows "no data, because", and what to do about it. */
+import { type Material, type Metric, REASONS, type Reason } from './metric.ts'
+import { REMEDIES } from './remedies.ts'
+
+export interface NoData {
+  readonly because: string
+  readonly remedy: string
+}
+
+const WEBHOOK = 'or let your tools report them to a webhook connection'
+const MISSING: Readonly<Record<Material, NoData>> = {
+  deployments: {
+    because: 'no deployments are collected',
+    remedy: `Add a source of deployments to the project (entity CICD) and let deploymentPattern of its scope config match what deploys, ${WEBHOOK}.`,
+  },
+  incidents: {
+    because: 'no incidents are collected',
+    remedy: `Add a board to the project (entity TICKET) and let issueTypeIncident or typeMappings of its scope config name what is an incident, ${WEBHOOK}.`,
+  },
+  'pull requests': {
+    because: 'no pull requests are collected',
+    remedy: 'Add a repository to the project, with the entities CODE and CODEREVIEW, and run the project.',
+  },
+  history: {
+    because: 'no git history is collected',
+    remedy: 'Add a repository to the project, with the entity CODE, and run the project.',
+  },
+  issues: {
+    because: 'no issues are collected',
+    remedy: 'Add a board to the project (entity TICKET), and run the project.',
+  },
+  builds: {
+    because: 'no builds are collected',
+    remedy: 'Add a source of builds to the project (entity CICD), and run the project.',
+  },
+}
+
+export const NO_INCIDENTS = MISSING.incidents
+/** A source of incidents is there, and told of none. */
+export const NONE_HAPPENED: NoData = {
+  because: 'no incidents were found',
+  remedy: 'Nothing to do, unless there were some: then let the rules of the scope config name them.',
+}
+
+/** A ratio has nothing to be relative to. */
+export const NO_DEPLOYMENT_IN_RANGE: NoData = {
+  because: 'no successful deployment to this environment finished in the time range',
+  remedy: 'Choose a longer range, or see in the explanation of deployment frequency why none counts.',
+}
+
+export const nothingCollected = ({ counts, madeOf }: Metric): NoData => MISSING[counts ?? (madeOf[0] as Material)]
+
+export interface LeftOut {
+  readonly reason: Reason
+  readonly meaning: string
+  readonly count: number
+}
+
+/** Of what was looked at and does not count. What only the range leaves out would count otherwise, and is told first. */
+export function nothingCounts(metric: Metric, total: number, leftOut: readonly LeftOut[]): NoData {
+  const told = leftOut.find(({ reason }) => reason === 'outside_time_range') ?? leftOut[0]
+  if (total === 0 || !told) return nothingCollected(metric)
+  const { reason, count } = told
+  const what = metric.counts ?? (metric.madeOf[0] as Material)
+  const meaning = REASONS[reason].replace(/\.$/, '')
+  const share = count === total ? '' : ` (${count} of them)`
+  return {
+    because: `none of the ${total} ${what} counts${share}: ${meaning.charAt(0).toLowerCase()}${meaning.slice(1)}`,
+    remedy: REMEDIES[reason].remedy,
+  }
+}

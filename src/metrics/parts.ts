@@ -1,0 +1,55 @@
+/** Which statement a metric is read by, for each of several filters: policies may count in ways of their own. */
+import type { Database } from '../database/database.ts'
+import type { Metric, MetricFilter, Reading } from './metric.ts'
+import { hasCategoryField, serviceOf } from './service-incidents.ts'
+
+/** The metric as the policy of a project has it. */
+export const underPolicy = (metric: Metric, { policy }: Pick<MetricFilter, 'policy'>): Metric =>
+  (policy.pairing === 'service-report' && metric.inServiceReport) || metric
+
+const READING: Readonly<Record<Reading, string>> = {
+  known: '',
+  'panels-merged': "Read as DevLake's panels of throughput and cycle time: a time that is not known counts as 0.",
+  'panels-deployed':
+    "Read as DevLake's details of the lead time: of those deployed in the range, by date of that deployment, and a time that is not known counts as 0.",
+}
+
+/** What it counts, by the policy and in the reading that is asked for. */
+export const definitionOf = (metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>): string =>
+  `${underPolicy(metric, filter).definition} ${READING[filter.reading ?? 'known']}`.trimEnd()
+
+const needsCategory = (metric: Metric, filter: MetricFilter): boolean =>
+  underPolicy(metric, filter).isOfService === true && serviceOf(filter).categories !== null
+
+/** Whether the database has the column that it asks for. */
+export const canRead = async (database: Database, metric: Metric, filter: MetricFilter): Promise<boolean> =>
+  !needsCategory(metric, filter) || hasCategoryField(database)
+
+/** Each filter is read with the others whose policies count alike; `nothing` stands for those that cannot be read. */
+export async function inParts<Result>(
+  database: Database,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  read: (metric: Metric, filters: readonly MetricFilter[]) => Promise<Result[]>,
+  nothing: (filter: MetricFilter) => Result,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const isFieldThere = filters.some((filter) => needsCategory(metric, filter))
+    ? await hasCategoryField(database)
+    : false
+  const parts = Map.groupBy(filters.entries(), ([, filter]) => underPolicy(metric, filter))
+  for (const [own, entries] of parts) {
+    const fine: [number, MetricFilter][] = []
+    for (const entry of entries) {
+      if (isFieldThere || !needsCategory(metric, entry[1])) fine.push(entry)
+      else results[entry[0]] = nothing(entry[1])
+    }
+    if (fine.length === 0) continue
+    const values = await read(
+      own,
+      fine.map(([, filter]) => filter),
+    )
+    for (const [index, [place]] of fine.entries()) results[place] = values[index] as Result
+  }
+  return results
+}

@@ -1,0 +1,29 @@
+/** Numbers of metrics as people say them. */
+import type { Unit } from './metric.ts'
+
+const HOUR = 60
+const DAY = 24 * HOUR
+const rounded = (value: number, digits: number) => String(Number(value.toFixed(digits)))
+
+/** The two largest parts that say something: `3 d 4 h`, `4 h 10 min`, `12 min`. */
+export function minutesInWords(minutes: number): string {
+  const sign = minutes < 0 ? '−' : ''
+  const size = Math.abs(minutes)
+  if (size < 1) return `${sign}${Math.round(size * 60)} s`
+  const whole = Math.round(size)
+  const parts =
+    whole < DAY
+      ? [`${Math.floor(whole / HOUR)} h`, `${whole % HOUR} min`]
+      : [`${Math.floor(Math.round(size / HOUR) / 24)} d`, `${Math.round(size / HOUR) % 24} h`]
+  const words = parts.filter((part) => !part.startsWith('0 '))
+  return sign + (words.length > 0 ? words.join(' ') : '0 min')
+}
+
+/** `3 d 4 h`, `12.5 %`, `2 days per week`, `120 lines`, `7`. */
+export function valueInWords(unit: Unit, value: number | null): string {
+  if (value === null) return 'no value'
+  if (unit === 'minutes') return minutesInWords(value)
+  if (unit === 'seconds') return value < 60 ? `${rounded(value, 1)} s` : minutesInWords(value / 60)
+  if (unit === 'share') return `${rounded(value * 100, 1)} %`
+  return unit === 'count' ? rounded(value, 2) : `${rounded(value, 2)} ${unit}`
+}

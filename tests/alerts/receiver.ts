@@ -1,0 +1,38 @@
+import { createServer } from 'node:http'
+import { listening } from '../support/listening.ts'
+
+export interface Received {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly text: string
+  readonly body: any
+}
+
+/** Takes messages over HTTP and keeps them; `answer` says how the next are answered, null: not at all. */
+export async function startReceiver() {
+  const received: Received[] = []
+  const waiting: (() => void)[] = []
+  let answer: number | null = 200
+  const { url, stop } = await listening(
+    createServer((request, response) => {
+      let text = ''
+      request.setEncoding('utf8').on('data', (piece) => {
+        text += piece
+      })
+      request.on('end', () => {
+        const { url: path = '', headers } = request
+        received.push({ path, headers: headers as Received['headers'], text, body: JSON.parse(text) })
+        for (const wake of waiting.splice(0)) wake()
+        if (answer !== null) response.writeHead(answer).end(answer < 300 ? 'ok' : 'no')
+      })
+    }),
+  )
+  return {
+    ...{ url, stop, received },
+    answerWith: (status: number | null) => {
+      answer = status
+    },
+    /** As soon as the next message is there. */
+    next: () => new Promise<void>((done) => waiting.push(done)),
+  }
+}
