@@ -70,6 +70,7 @@ async function filledOf(url: string): Promise<Filled> {
     runId: pipelines[0].id,
     webhookId: 1,
     switchId: '',
+    sharedToken: '',
     odd: { project: '', connectionId: 1, scopeConfigId: 1, webhookId: 1 },
     stop: async () => {},
   }

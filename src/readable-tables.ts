@@ -2,9 +2,10 @@
 import type { ReadableTable } from './database/dialects/dialect.ts'
 import type { Column, Table } from './database/table.ts'
 import * as access from './system/access.ts'
+import { sharedDashboards } from './system/dashboards.ts'
 import { allTables } from './tables.ts'
 
-const closed = new Set<unknown>(Object.values(access))
+const closed = new Set<unknown>([...Object.values(access), sharedDashboards])
 const isClosed = (table: Table<any>) => closed.has(table) || /^_raw_|_connections$/.test(table.name)
 
 export const readableTables: readonly ReadableTable[] = allTables

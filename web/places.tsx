@@ -1,6 +1,8 @@
 /** Every view has an address that can be sent to a colleague; each room knows its own. */
 import { createRouter } from '@tanstack/react-router'
 import { blueprintPlaces } from './blueprints/places.ts'
+import { dashboardPlaces } from './dashboards/places.ts'
+import { parseSearch, stringifySearch } from './dashboards/search.ts'
 import { dataPlaces } from './data/places.ts'
 import { overviewPlaces } from './overview/places.ts'
 import { projectPlaces } from './projects/places.ts'
@@ -18,6 +20,7 @@ export const router = createRouter({
     ...overviewPlaces,
     ...startPlaces,
     ...projectPlaces,
+    ...dashboardPlaces,
     ...blueprintPlaces,
     ...sourcePlaces,
     ...rulePlaces,
@@ -28,6 +31,8 @@ export const router = createRouter({
     ...webhookPlaces,
   ]),
   defaultPreload: 'intent',
+  parseSearch,
+  stringifySearch,
 })
 
 declare module '@tanstack/react-router' {

@@ -15,6 +15,7 @@ const ROOMS = [
   'projects',
   'blueprints',
   'dashboards',
+  'shared',
   'sources',
   'runs',
   'data',

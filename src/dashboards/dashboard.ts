@@ -14,7 +14,7 @@ export interface Dashboard {
   readonly title: string
   /** What it answers, in a sentence. */
   readonly question: string
-  readonly group: 'Delivery' | 'Engineering' | 'Sources' | 'Operation'
+  readonly group: 'Delivery' | 'Engineering' | 'Sources' | 'Operation' | 'Your own'
   readonly variables: readonly Variable[]
   readonly sections: readonly Section[]
 }

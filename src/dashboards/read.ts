@@ -33,7 +33,7 @@ export async function readPanel(
   choice: Choice,
 ): Promise<PanelRows> {
   checkRange(choice)
-  const found = await readRows(database, panel.statement(queryOf(database, dashboard, choice)))
+  const found = await readInTime(database, panel.statement(queryOf(database, dashboard, choice)))
   const names = Object.keys(panel.columns)
   const rows = found.slice(0, MOST_ROWS).map((row) => names.map((name) => cellOf(row[name])))
   return { rows, isCut: found.length > MOST_ROWS }
@@ -52,11 +52,12 @@ export async function readOptions(
 ): Promise<Option[]> {
   if (variable.options) return variable.options.map((value) => ({ value, label: value }))
   if (!variable.statement) return []
-  const rows = await readRows(database, variable.statement(queryOf(database, dashboard, choice)))
+  const rows = await readInTime(database, variable.statement(queryOf(database, dashboard, choice)))
   return rows.slice(0, MOST_ROWS).map(({ value, label }) => ({ value: String(value), label: String(label) }))
 }
 
-async function readRows(database: Database, statement: Sql): Promise<Record<string, unknown>[]> {
+/** Nothing can be written, and what takes too long ends with a sentence. */
+export async function readInTime(database: Database, statement: Sql): Promise<Record<string, unknown>[]> {
   try {
     const { rows } = await database.reading(LONGEST_SECONDS, (inside) =>
       statement.$castTo<Record<string, unknown>>().execute(inside.kysely),

@@ -2,6 +2,7 @@
 import type { Table } from '../database/table.ts'
 import * as access from './access.ts'
 import * as alerts from './alerts.ts'
+import * as dashboards from './dashboards.ts'
 import * as deliveries from './deliveries.ts'
 import * as pipelines from './pipelines.ts'
 import * as projects from './projects.ts'
@@ -16,4 +17,5 @@ export const systemTables: readonly Table<any>[] = [
   access,
   deliveries,
   alerts,
+  dashboards,
 ].flatMap((module) => Object.values<Table<any>>(module))

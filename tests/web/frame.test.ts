@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startLiveServer } from '../api/support/live-server.ts'
 import { describeClient } from './support/client.ts'
 
-const ROOMS = ['Overview', 'Projects', 'Sources', 'Runs', 'Data', 'Traffic', 'Settings']
+const ROOMS = ['Overview', 'Projects', 'Dashboards', 'Sources', 'Runs', 'Data', 'Traffic', 'Settings']
 
 describeClient('the frame of the pages', ({ open, expectComplaint, database }) => {
   it('leads to every room, by clicks and by addresses', async () => {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { Cure, Project, RulePlace } from '../api/description.ts'
+import type { Cure, RulePlace } from '../api/description.ts'
 import { type Address, ButtonTo, pathOf } from '../parts/anywhere.tsx'
 
 /** Names that tools gave stand between marks. */
@@ -17,7 +17,7 @@ export const Marked = ({ text }: { readonly text: string }) =>
 
 interface CureProps {
   readonly cure: Cure | null
-  readonly project: Pick<Project, 'name' | 'lastPipeline'>
+  readonly project: { readonly name: string }
   readonly places: readonly RulePlace[]
   readonly months: number
 }

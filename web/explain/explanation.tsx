@@ -1,18 +1,19 @@
 import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Project } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { Asked, Band } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
-import { useExplained, valueText } from '../projects/keys.ts'
+import { type Period, useExplanation, valueText } from '../projects/keys.ts'
 import { CureButton, Marked } from './cure.tsx'
 import { Items } from './items.tsx'
 
 interface ExplanationProps {
-  readonly project: Project
+  readonly project: { readonly name: string }
   readonly metric: string | undefined
   readonly reason: string | undefined
-  readonly months: number
+  readonly period: Period
+  /** Of the page that one can look at for longer; left out where there is none. */
+  readonly months?: number
   readonly onClose: () => void
   readonly onReason: (reason: string | undefined) => void
 }
@@ -45,7 +46,7 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
             metric={metric}
             unit={described?.unit ?? ''}
             project={rest.project.name}
-            months={rest.months}
+            period={rest.period}
             reason={rest.reason}
           />
         </>
@@ -56,8 +57,8 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
 
 type Shown = Omit<ExplanationProps, 'metric' | 'onClose'> & { readonly metric: string; readonly unit: string }
 
-function Reasons({ metric, unit, project, months, reason, onReason }: Shown) {
-  const explained = useExplained(metric, project.name, months)
+function Reasons({ metric, unit, project, period, months = 12, reason, onReason }: Shown) {
+  const explained = useExplanation(metric, project.name, period)
   return (
     <Asked of={explained} lines={3}>
       {({ value, counted, total, leftOut, findings, grades, places }) => {

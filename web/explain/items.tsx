@@ -5,13 +5,13 @@ import { LinkTo } from '../parts/anywhere.tsx'
 import { Asked, Moment } from '../parts/parts.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { count, duration } from '../parts/words.ts'
-import { periods } from '../projects/keys.ts'
+import type { Period } from '../projects/keys.ts'
 
 interface ItemsProps {
   readonly metric: string
   readonly unit: string
   readonly project: string
-  readonly months: number
+  readonly period: Period
   readonly reason: string | undefined
 }
 
@@ -19,12 +19,11 @@ const PAGE = 200
 const LINE = 60
 
 /** The rows behind a number, however many: only those in sight are drawn. */
-export function Items({ metric, unit, project, months, reason }: ItemsProps) {
-  const { current } = periods(months)
+export function Items({ metric, unit, project, period, reason }: ItemsProps) {
   const items = useInfiniteQuery({
-    queryKey: ['GET /v1/metrics/{metric}/items', 'pages', { metric, project, months, reason }],
+    queryKey: ['GET /v1/metrics/{metric}/items', 'pages', { metric, project, period, reason }],
     queryFn: ({ pageParam, signal }) => {
-      const query = { project, ...current, page: pageParam, pageSize: PAGE }
+      const query = { project, ...period, page: pageParam, pageSize: PAGE }
       return ask(
         'GET /v1/metrics/{metric}/items',
         { path: { metric }, query: { ...query, ...(reason && { reason: reason as 'counted' }) } },

@@ -2,6 +2,7 @@
 export const PLACES = [
   { to: '/', title: 'Overview', icon: 'M3 9.5 10 3l7 6.5M5 8v8.5h10V8' },
   { to: '/projects', title: 'Projects', icon: 'M3 12 8 6l4 4 5-7' },
+  { to: '/dashboards', title: 'Dashboards', icon: 'M4 16V9M8 16V4M12 16v-6M16 16V7' },
   {
     to: '/sources',
     title: 'Sources',
@@ -14,5 +15,6 @@ export const PLACES = [
 ] as const
 
 /** On a phone; the rest is behind "More". */
-export const FIRST = PLACES.slice(0, 4)
-export const REST = PLACES.slice(4)
+const AT_HAND: readonly string[] = ['/', '/projects', '/dashboards', '/runs']
+export const FIRST = PLACES.filter(({ to }) => AT_HAND.includes(to))
+export const REST = PLACES.filter(({ to }) => !AT_HAND.includes(to))

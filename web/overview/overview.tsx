@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
+import { LinkTo } from '../parts/anywhere.tsx'
 import { Asked, Band, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
 import { quantity } from '../parts/words.ts'
 import { Attention } from './attention.tsx'
@@ -147,6 +148,11 @@ function Tile({ project: { name, lastRun, keys, why } }: { readonly project: Ove
             </div>
           ))}
         </dl>
+      )}
+      {!why && (
+        <LinkTo at={{ path: '/dashboards/dora', search: { 'var-project': name } }} className="small">
+          Over time
+        </LinkTo>
       )}
     </article>
   )

@@ -48,12 +48,10 @@ export function useKeys(project: string, months: number) {
 }
 
 export const useExplained = (metric: string, project: string, months: number) =>
-  useQuery(
-    question('GET /v1/metrics/{metric}/explanation', {
-      path: { metric },
-      query: { project, ...periods(months).current },
-    }),
-  )
+  useExplanation(metric, project, periods(months).current)
+
+export const useExplanation = (metric: string, project: string, period: Period) =>
+  useQuery(question('GET /v1/metrics/{metric}/explanation', { path: { metric }, query: { project, ...period } }))
 
 /** A value in one text: `3 d 4 h`, `11.8 %`. */
 export const valueText = (value: number, unit: string): string =>

@@ -6,10 +6,12 @@ import type { Project } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { Explanation } from '../explain/explanation.tsx'
 import { useMay } from '../frame/sign-in.tsx'
+import { ButtonTo } from '../parts/anywhere.tsx'
 import { Asked, Page } from '../parts/parts.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Collect } from './collect.tsx'
 import { FourKeys } from './four-keys.tsx'
+import { periods } from './keys.ts'
 import { TABS, type Tab } from './places.ts'
 
 const Blueprint = lazy(() => import('../blueprints/blueprint.tsx').then((all) => ({ default: all.ProjectBlueprint })))
@@ -54,6 +56,11 @@ export function ProjectPage() {
                 onChange={(value) => void navigate({ search: (before) => ({ ...before, months: Number(value) }) })}
               />
             )}
+            <ButtonTo
+              at={{ path: '/dashboards/dora', search: { 'var-project': name, from: `now-${months}M`, to: 'now' } }}
+            >
+              Dashboard
+            </ButtonTo>
             {blueprint && <Collect blueprintId={blueprint.id} isEnabled={blueprint.enable} isMain={tab === 'keys'} />}
           </>
         )
@@ -88,6 +95,7 @@ export function ProjectPage() {
               project={data as Project}
               metric={explain}
               reason={reason}
+              period={periods(months).current}
               months={months}
               onClose={() => void navigate({ search: ({ explain: _, reason: __, ...rest }) => rest })}
               onReason={(next) =>

@@ -40,6 +40,8 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('GET', '/swagger', '/swagger/index.html', '/swagger/doc.json'),
       ...all('GET', '/auth/methods', '/auth/login', '/auth/callback', '/auth/userinfo'),
       ...all('POST', '/auth/token', '/auth/logout'),
+      // Whoever has the token of a link.
+      ...all('GET', '/v1/shared/:token', '/v1/shared/:token/panels/:panel'),
     ],
   ],
   [
@@ -51,6 +53,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('GET', '/v1/attention', '/v1/overview', '/v1/alerts'),
       ...all('GET', '/v1/dashboards', '/v1/dashboards/:dashboard', '/v1/dashboards/:dashboard/variables/:variable'),
       'GET /v1/dashboards/:dashboard/panels/:panel',
+      ...all('GET', '/v1/own-dashboards', '/v1/own-dashboards/:id'),
       ...all('GET', '/v1/four-keys', '/v1/schedules/next', '/v1/plans/plugins'),
       'POST /v1/plans/check',
       // What it tells is asked for in the name of the asker.
@@ -62,7 +65,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     'viewer',
     'query',
     [
-      ...all('GET', '/v1/receipts', '/v1/quarantine', '/v1/service-report'),
+      ...all('GET', '/v1/receipts', '/v1/quarantine', '/v1/service-report', '/v1/annotations'),
       ...['', '/series', '/items', '/explanation', '/policies'].map((part) => `GET /v1/metrics/:metric${part}`),
     ],
   ],
@@ -106,10 +109,17 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
   ['operator', 'task', ['POST /tasks/:id/rerun']],
   [
     'operator',
+    'somewhere',
+    ['POST /v1/own-dashboards', 'PATCH /v1/own-dashboards/:id', 'DELETE /v1/own-dashboards/:id'],
+  ],
+  [
+    'operator',
     'everywhere',
     [
       ...all('POST', '/pipelines', '/push/:tableName'),
       'PUT /store/:key',
+      // What is behind a link is open to everybody.
+      ...['GET /v1/shared-dashboards', 'POST /v1/shared-dashboards', 'DELETE /v1/shared-dashboards/:id'],
       ...[...WEBHOOK_PLACES, '/plugins/webhook/:connectionId'].flatMap((place) =>
         MESSAGES.map((message) => `POST ${place}/${message}`),
       ),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { time } from './common.ts'
+import { type AnnotationKind, KINDS, MOST_ANNOTATIONS } from '../../dashboards/annotations.ts'
+import { time, timeOrNull } from './common.ts'
+import { bounded, moment } from './lenient.ts'
 
 const column = z.object({
   name: z.string(),
@@ -19,6 +21,9 @@ const panel = z.object({
   better: z.enum(['higher', 'lower']).nullable(),
   limits: z.array(z.number()),
   remedy: z.string().meta({ description: 'Why it may be empty, and what to do.' }),
+  origin: z
+    .object({ dashboard: z.string(), panel: z.string() })
+    .meta({ description: 'Where it is defined: with a dashboard of your own, in another.' }),
 })
 const variable = z.object({
   name: z.string(),
@@ -33,7 +38,15 @@ export const dashboardSummary = z.object({
   question: z.string(),
   group: z.string(),
 })
+const range = z.object({ from: time, to: time })
 export const dashboardRecord = dashboardSummary.extend({
+  own: z
+    .object({ id: z.int(), updatedAt: time })
+    .nullable()
+    .meta({ description: 'Somebody arranged it, and it can be changed; null: it comes with Weir.' }),
+  range: range
+    .extend({ before: range.meta({ description: 'As long a time right before, to compare with.' }) })
+    .meta({ description: 'What the asked range is now.' }),
   variables: z.array(variable),
   sections: z.array(z.object({ title: z.string().nullable(), panels: z.array(panel) })),
 })
@@ -41,7 +54,9 @@ export const dashboardName = z.object({ dashboard: z.string().max(100) })
 export const panelName = dashboardName.extend({ panel: z.string().max(100) })
 export const variableName = dashboardName.extend({ variable: z.string().max(100) })
 
-const values = z.record(z.string().max(50), z.union([z.string().max(500), z.array(z.string().max(500)).max(500)]))
+const values = z
+  .record(bounded(50), z.union([bounded(500), z.array(bounded(500)).max(500)]))
+  .meta({ description: 'What is chosen, by the names of variables.' })
 const chosenValues = z
   .string()
   .max(20_000)
@@ -55,12 +70,14 @@ const chosenValues = z
   })
   .optional()
   .meta({ description: 'What is chosen for the variables, as JSON: `{"project": "shop", "interval": "week"}`.' })
-const moment = z.coerce.date()
-export const choiceQuery = z.object({
-  from: moment.optional().meta({ description: 'Six months before `to` unless said.' }),
-  to: moment.optional().meta({ description: 'Now unless said.' }),
-  values: chosenValues,
+const end = bounded(60)
+export const rangeQuery = z.object({
+  from: end.optional().meta({
+    description: 'A moment, or one as Grafana writes it: `now-6M`, `now/w`, `now-1Q/Q`. Six months back unless said.',
+  }),
+  to: end.optional().meta({ description: 'The same. Now unless said.' }),
 })
+export const choiceQuery = rangeQuery.extend({ values: chosenValues })
 export const panelQuery = choiceQuery.extend({ format: z.enum(['json', 'csv']).default('json') })
 export const optionsRecord = z.object({ options: z.array(z.object({ value: z.string(), label: z.string() })) })
 export const rowsRecord = z.object({
@@ -69,4 +86,90 @@ export const rowsRecord = z.object({
   columns: z.array(column),
   rows: z.array(z.array(z.any())),
   isCut: z.boolean().meta({ description: 'There are more rows.' }),
+})
+
+const width = z.union([z.literal(6), z.literal(8), z.literal(12), z.literal(16), z.literal(24)])
+const ownPanel = z.object({
+  dashboard: bounded(100),
+  panel: bounded(100),
+  width: width.meta({ description: 'Of 24.' }),
+})
+const ownFields = {
+  title: bounded(100).trim().min(1, 'must not be empty'),
+  question: bounded(255).trim().meta({ description: 'What it answers, in a sentence.' }),
+  panels: z.array(ownPanel.strict()).max(60).meta({ description: 'In the order in which they are shown.' }),
+}
+export const newOwnDashboard = z.strictObject({
+  title: ownFields.title,
+  question: ownFields.question.optional(),
+  panels: ownFields.panels.optional(),
+})
+export const ownDashboardChanges = z.strictObject({
+  title: ownFields.title.optional(),
+  question: ownFields.question.optional(),
+  panels: ownFields.panels.optional(),
+})
+export const ownDashboardRecord = z.object({
+  id: z.int(),
+  name: z.string().meta({ description: 'Its name below /v1/dashboards.' }),
+  title: z.string(),
+  question: z.string(),
+  panels: z.array(z.object({ dashboard: z.string(), panel: z.string(), width: z.int() })),
+  maker: z.string(),
+  createdAt: time,
+  updatedAt: time,
+})
+
+export const newSharedDashboard = z.strictObject({
+  dashboard: bounded(100),
+  values: values.default({}),
+  from: end.default('now-6M').meta({ description: 'What is relative stays so: the link goes on with the time.' }),
+  to: end.default('now'),
+  expiresAt: moment.nullable().default(null),
+})
+export const sharedDashboardRecord = z.object({
+  id: z.int(),
+  dashboard: z.string(),
+  title: z.string(),
+  values,
+  from: z.string(),
+  to: z.string(),
+  maker: z.string(),
+  expiresAt: timeOrNull,
+  createdAt: time,
+})
+export const freshSharedDashboard = sharedDashboardRecord.extend({
+  token: z.string().meta({ description: 'The page is at /shared/TOKEN. Shown once.' }),
+})
+export const sharedToken = z.object({ token: z.string().max(100) })
+export const publicDashboard = dashboardRecord.extend({ values, expiresAt: timeOrNull })
+export const publicPanelQuery = z.object({
+  period: z.enum(['now', 'before']).default('now').meta({ description: '`before`: as long a time right before.' }),
+})
+
+export const annotationsQuery = rangeQuery.extend({
+  project: bounded(255),
+  kinds: bounded(100)
+    .optional()
+    .transform((text, context) => {
+      const words = text === undefined ? [...KINDS] : text.split(',').map((word) => word.trim())
+      const unknown = words.find((word) => !KINDS.includes(word as AnnotationKind))
+      if (unknown === undefined) return words as AnnotationKind[]
+      context.addIssue({ code: 'custom', message: `must be some of ${KINDS.join(', ')}, with commas between` })
+      return z.NEVER
+    })
+    .meta({ description: 'Some of deployment, incident and switch, with commas between; all unless said.' }),
+})
+export const annotationsRecord = z.object({
+  from: time,
+  to: time,
+  annotations: z.array(
+    z.object({
+      kind: z.enum(KINDS),
+      at: time,
+      title: z.string(),
+      url: z.string().meta({ description: 'Empty where it has none; one of these pages begins with a slash.' }),
+    }),
+  ),
+  isCut: z.boolean().meta({ description: `There are more than ${MOST_ANNOTATIONS} of a kind: the latest are here.` }),
 })

@@ -1,15 +1,14 @@
-import type { FastifyRequest } from 'fastify'
-import type { z } from 'zod'
-import type { Dashboard, Panel } from '../../dashboards/dashboard.ts'
-import { dashboardNamed, dashboards, panelNamed, variableNamed } from '../../dashboards/index.ts'
-import { type Choice, readOptions, readPanel } from '../../dashboards/read.ts'
-import type { Database } from '../../database/database.ts'
-import { UserError } from '../../errors.ts'
-import { REFERENCE } from '../../metrics/policy.ts'
+import { readAnnotations } from '../../dashboards/annotations.ts'
+import { dashboards, variableNamed } from '../../dashboards/index.ts'
+import { rangeOfText } from '../../dashboards/range.ts'
+import { readOptions } from '../../dashboards/read.ts'
+import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../pipelines/own-dashboards.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
 import {
+  annotationsQuery,
+  annotationsRecord,
   choiceQuery,
   dashboardName,
   dashboardRecord,
@@ -17,11 +16,12 @@ import {
   optionsRecord,
   panelName,
   panelQuery,
+  rangeQuery,
   rowsRecord,
   variableName,
 } from '../contract/dashboards.ts'
-import { toCsv } from '../csv.ts'
-import { policyOfProject, rangeOf, requireProject } from './metrics.ts'
+import { answerPanel, choiceOf, recordOf, summaryOf } from '../dashboard-choice.ts'
+import { requireProject } from '../metric-filter.ts'
 
 const tags = ['dashboards']
 
@@ -29,7 +29,12 @@ export const dashboardRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/dashboards',
     { schema: { tags, summary: 'The dashboards', response: answers(200, dashboardSummary.array()) } },
-    async () => dashboards.map(summaryOf),
+    async () => [
+      ...dashboards.map(summaryOf),
+      ...(await listOwnDashboards(database)).map(({ name, title, question }) => ({
+        ...{ name, title, question, group: OWN_GROUP },
+      })),
+    ],
   )
 
   api.get(
@@ -39,10 +44,11 @@ export const dashboardRoutes: Routes = (api, { database }) => {
         tags,
         summary: 'What a dashboard is made of: variables to choose, and panels',
         params: dashboardName,
+        querystring: rangeQuery,
         response: answers(200, dashboardRecord, 404),
       },
     },
-    async ({ params }) => recordOf(dashboardNamed(params.dashboard)),
+    async ({ params, query }) => recordOf(await findDashboard(database, params.dashboard), rangeOfText(query)),
   )
 
   api.get(
@@ -57,7 +63,7 @@ export const dashboardRoutes: Routes = (api, { database }) => {
       },
     },
     async (request) => {
-      const dashboard = dashboardNamed(request.params.dashboard)
+      const { dashboard } = await findDashboard(database, request.params.dashboard)
       const variable = variableNamed(dashboard, request.params.variable)
       const visible = visibleProjects(request)
       const choice = await choiceOf(database, request, dashboard, request.query)
@@ -81,62 +87,29 @@ export const dashboardRoutes: Routes = (api, { database }) => {
       },
     },
     async (request, reply) => {
-      const dashboard = dashboardNamed(request.params.dashboard)
-      const panel = panelNamed(dashboard, request.params.panel)
-      const choice = await choiceOf(database, request, dashboard, request.query)
-      const { rows, isCut } = await readPanel(database, dashboard, panel, choice)
-      if (request.query.format === 'csv') {
-        const names = Object.keys(panel.columns)
-        const records = rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index]])))
-        return reply.type('text/csv; charset=utf-8').send(toCsv(names, records)) as any
-      }
-      return { from: choice.from, to: choice.to, columns: columnsOf(panel), rows: rows.map((row) => [...row]), isCut }
+      const viewed = await findDashboard(database, request.params.dashboard)
+      const placed = viewed.placed(request.params.panel)
+      // What may be seen is decided where the panel comes from.
+      const choice = await choiceOf(database, request, placed.dashboard, request.query)
+      return answerPanel(database, placed, choice, request.query.format, reply)
     },
   )
-}
 
-const summaryOf = ({ name, title, question, group }: Dashboard) => ({ name, title, question, group })
-
-const columnsOf = ({ columns }: Panel) =>
-  Object.entries(columns).map(([name, { title, kind, link = null }]) => ({ name, title, kind, link }))
-
-const recordOf = (dashboard: Dashboard) => ({
-  ...summaryOf(dashboard),
-  variables: dashboard.variables.map(({ name, title, isList = false, options, remedy = null }) => ({
-    ...{ name, title, isList, remedy },
-    options: options ? [...options] : null,
-  })),
-  sections: dashboard.sections.map(({ title = null, panels }) => ({
-    title,
-    panels: panels.map((panel) => ({
-      ...{ name: panel.name, title: panel.title, definition: panel.definition, look: panel.look },
-      columns: columnsOf(panel),
-      ...{ width: panel.width ?? 12, height: panel.height ?? 9, metric: panel.metric ?? null },
-      ...{ better: panel.better ?? null, limits: [...(panel.limits ?? [])], remedy: panel.remedy },
-    })),
-  })),
-})
-
-/** Whoever may see some projects only sees dashboards of those. */
-async function choiceOf(
-  database: Database,
-  request: FastifyRequest,
-  dashboard: Dashboard,
-  { values = {}, ...asked }: z.output<typeof choiceQuery>,
-): Promise<Choice> {
-  const chosen = new Map(Object.entries(values).map(([name, value]) => [name, [value].flat()]))
-  const visible = visibleProjects(request)
-  const [project] = chosen.get('project') ?? []
-  const isOfProject = dashboard.variables.some(({ name }) => name === 'project')
-  if (visible && (!isOfProject || (project !== undefined && !visible.includes(project)))) {
-    throw new UserError(
-      'You may see your own projects only. Ask an administrator for the role of a viewer everywhere.',
-      {
-        status: 403,
+  api.get(
+    '/v1/annotations',
+    {
+      schema: {
+        tags,
+        summary: 'Deployments, incidents and traffic switches of a project, as marks on pictures of time',
+        querystring: annotationsQuery,
+        response: answers(200, annotationsRecord, 404),
       },
-    )
-  }
-  if (isOfProject && project !== undefined) await requireProject(database, project)
-  const policy = project === undefined ? REFERENCE : await policyOfProject(database, project)
-  return { ...rangeOf(asked), values: chosen, policy }
+    },
+    async ({ query: { project, kinds, ...asked } }) => {
+      await requireProject(database, project)
+      const range = rangeOfText(asked)
+      const { annotations, isCut } = await readAnnotations(database, project, range, kinds)
+      return { ...range, annotations: [...annotations], isCut }
+    },
+  )
 }

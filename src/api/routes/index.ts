@@ -20,6 +20,7 @@ import { metricRoutes } from './metrics.ts'
 import { nameRoutes } from './names.ts'
 import { orgFileRoutes } from './org-files.ts'
 import { overviewRoutes } from './overview.ts'
+import { ownDashboardRoutes } from './own-dashboards.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { planRoutes } from './plans.ts'
 import { pluginRoutes } from './plugins.ts'
@@ -29,6 +30,7 @@ import { remoteScopeRoutes } from './remote-scopes.ts'
 import { scopeConfigRoutes } from './scope-configs.ts'
 import { scopeRoutes } from './scopes.ts'
 import { serviceReportRoutes } from './service-report.ts'
+import { sharedDashboardRoutes } from './shared-dashboards.ts'
 import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
@@ -60,6 +62,8 @@ const CORE: readonly Routes[] = [
   mcpRoutes,
   alertRoutes,
   dashboardRoutes,
+  ownDashboardRoutes,
+  sharedDashboardRoutes,
   nameRoutes,
   jiraRoutes,
   webhookRoutes,

@@ -14,6 +14,8 @@ export interface Filled {
   readonly runId: number
   readonly webhookId: number
   readonly switchId: string
+  /** Of a public link to a dashboard. */
+  readonly sharedToken: string
   /** A project and a connection with names as odd as they may be. */
   readonly odd: Pick<Filled, 'project' | 'connectionId' | 'scopeConfigId' | 'webhookId'>
   /** The fake GitHub goes on until the process ends, for pages that ask the source. */
@@ -71,6 +73,8 @@ export async function fill({ ask }: Pick<LiveServer, 'ask'>): Promise<Filled> {
   await done('POST', '/api-keys', { name: 'reports', type: 'devlake', allowedPath: '/v1/metrics/.*', role: 'viewer' })
   const { id: switchId } = await done('POST', '/v1/traffic-switches', { yaml: initialPlan('shop', 'standard') })
 
+  const link = { dashboard: 'dora', values: { project: 'shop' } }
+  const { token: sharedToken } = await done('POST', '/v1/shared-dashboards', link)
   await done('POST', '/projects', { name: ODD_NAME, description: ODD_NAME })
   const odd = { name: ODD_NAME, endpoint: `${github.url}/`, authMethod: 'AccessToken', token: DEFAULT_TOKEN }
   const { id: oddConnection } = await done('POST', '/plugins/github/connections', odd)
@@ -83,7 +87,7 @@ export async function fill({ ask }: Pick<LiveServer, 'ask'>): Promise<Filled> {
   return {
     ...{ project: 'shop', connectionId: connection.id, scopeId: String(scopes[0].scope.githubId) },
     ...{ scopeConfigId: scopeConfig.id, blueprintId: blueprint.id, runId: run.id },
-    ...{ webhookId: webhook.id, switchId },
+    ...{ webhookId: webhook.id, switchId, sharedToken },
     odd: { project: ODD_NAME, connectionId: oddConnection, scopeConfigId: oddConfig, webhookId: oddWebhook },
     stop: () => github.stop(),
   }

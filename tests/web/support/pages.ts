@@ -24,6 +24,8 @@ const VALUES: readonly (readonly [prefix: string, values: (filled: Filled) => Va
       ...{ scopeId, scope: scopeId, scopeConfigId, configId: scopeConfigId, config: scopeConfigId },
     }),
   ],
+  ['/dashboards/', () => ({ dashboard: 'dora' })],
+  ['/shared/', ({ sharedToken }) => ({ token: sharedToken })],
   ['/runs/', ({ runId }) => ({ id: runId })],
   ['/traffic/', ({ switchId }) => ({ id: switchId })],
   [

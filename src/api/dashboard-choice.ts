@@ -1,0 +1,97 @@
+/** From what a request asks of a dashboard to what is read, and from definitions to answers. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Dashboard, Panel } from '../dashboards/dashboard.ts'
+import { type Range, rangeBefore, rangeOfText } from '../dashboards/range.ts'
+import { type Choice, readPanel } from '../dashboards/read.ts'
+import type { Database } from '../database/database.ts'
+import { UserError } from '../errors.ts'
+import { REFERENCE } from '../metrics/policy.ts'
+import type { PlacedPanel, ViewedDashboard } from '../pipelines/own-dashboards.ts'
+import { visibleProjects } from './access/gate.ts'
+import type { choiceQuery } from './contract/dashboards.ts'
+import { toCsv } from './csv.ts'
+import { policyOfProject, requireProject } from './metric-filter.ts'
+
+type Values = Readonly<Record<string, string | readonly string[]>>
+
+/** Whoever may see some projects only sees dashboards of those. */
+export async function choiceOf(
+  database: Database,
+  request: FastifyRequest,
+  dashboard: Dashboard,
+  { values = {}, ...asked }: z.output<typeof choiceQuery>,
+): Promise<Choice> {
+  const visible = visibleProjects(request)
+  const projects = [values.project ?? []].flat()
+  const isOfProject = dashboard.variables.some(({ name }) => name === 'project')
+  if (visible && (!isOfProject || projects.some((project) => !visible.includes(project)))) {
+    const message = 'You may see your own projects only. Ask an administrator for the role of a viewer everywhere.'
+    throw new UserError(message, { status: 403 })
+  }
+  return choiceWith(database, dashboard, rangeOfText(asked), values)
+}
+
+/** The same for whoever may see them all. */
+export async function choiceWith(
+  database: Database,
+  dashboard: Dashboard,
+  range: Range,
+  values: Values,
+): Promise<Choice> {
+  const chosen = new Map(Object.entries(values).map(([name, value]) => [name, [value].flat()]))
+  for (const { name, isList } of dashboard.variables) {
+    if (!isList && (chosen.get(name)?.length ?? 1) !== 1) throw new UserError(`${name} has one value: choose one.`)
+  }
+  const isOfProject = dashboard.variables.some(({ name }) => name === 'project')
+  const [project] = (isOfProject && chosen.get('project')) || []
+  if (project !== undefined) await requireProject(database, project)
+  const policy = project === undefined ? REFERENCE : await policyOfProject(database, project)
+  return { ...range, values: chosen, policy }
+}
+
+export const summaryOf = ({ name, title, question, group }: Dashboard) => ({ name, title, question, group })
+
+const columnsOf = ({ columns }: Panel) =>
+  Object.entries(columns).map(([name, { title, kind, link = null }]) => ({ name, title, kind, link }))
+
+export const recordOf = ({ dashboard, own, placed }: ViewedDashboard, range: Range) => ({
+  ...summaryOf(dashboard),
+  own,
+  range: { ...range, before: rangeBefore(range) },
+  variables: dashboard.variables.map(({ name, title, isList = false, options, remedy = null }) => ({
+    ...{ name, title, isList, remedy },
+    options: options ? [...options] : null,
+  })),
+  sections: dashboard.sections.map(({ title = null, panels }) => ({
+    title,
+    panels: panels.map((panel) => ({
+      ...{ name: panel.name, title: panel.title, definition: panel.definition, look: panel.look },
+      columns: columnsOf(panel),
+      ...{ width: panel.width ?? 12, height: panel.height ?? 9, metric: panel.metric ?? null },
+      ...{ better: panel.better ?? null, limits: [...(panel.limits ?? [])], remedy: panel.remedy },
+      origin: originOf(placed(panel.name), own !== null),
+    })),
+  })),
+})
+
+const originOf = ({ dashboard, panel }: PlacedPanel, isOwn: boolean) => ({
+  dashboard: dashboard.name,
+  panel: isOwn ? panel.name.slice(dashboard.name.length + 1) : panel.name,
+})
+
+export async function answerPanel(
+  database: Database,
+  { dashboard, panel }: PlacedPanel,
+  choice: Choice,
+  format: 'json' | 'csv',
+  reply: FastifyReply,
+) {
+  const { rows, isCut } = await readPanel(database, dashboard, panel, choice)
+  if (format === 'json') {
+    return { from: choice.from, to: choice.to, columns: columnsOf(panel), rows: rows.map((row) => [...row]), isCut }
+  }
+  const names = Object.keys(panel.columns)
+  const records = rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index]])))
+  return reply.type('text/csv; charset=utf-8').send(toCsv(names, records)) as any
+}

@@ -1,0 +1,136 @@
+/** Public links to dashboards. Who has one sees that dashboard with its values, and nothing else. */
+import type { Dashboard } from '../../dashboards/dashboard.ts'
+import { rangeBefore, rangeOfText } from '../../dashboards/range.ts'
+import { UserError } from '../../errors.ts'
+import { didYouMean } from '../../nearest.ts'
+import { findDashboard } from '../../pipelines/own-dashboards.ts'
+import {
+  listSharedDashboards,
+  revokeSharedDashboard,
+  type SharedDashboard,
+  shareDashboard,
+  sharedByToken,
+} from '../../pipelines/shared-dashboards.ts'
+import { actorOf } from '../access/gate.ts'
+import type { Routes } from '../api.ts'
+import { answers, example, idParameter, success } from '../contract/common.ts'
+import {
+  freshSharedDashboard,
+  newSharedDashboard,
+  panelName,
+  publicDashboard,
+  publicPanelQuery,
+  rowsRecord,
+  sharedDashboardRecord,
+  sharedToken,
+} from '../contract/dashboards.ts'
+import { answerPanel, choiceOf, choiceWith, recordOf } from '../dashboard-choice.ts'
+import { done } from '../envelope.ts'
+
+const tags = ['dashboards']
+const BASE = '/v1/shared-dashboards'
+const EXAMPLE = { dashboard: 'dora', values: { project: 'shop' }, from: 'now-6M', to: 'now' }
+
+export const sharedDashboardRoutes: Routes = (api, { database, secrets }) => {
+  api.get(
+    BASE,
+    {
+      schema: {
+        tags,
+        summary: 'Public links, newest first, without their tokens',
+        response: answers(200, sharedDashboardRecord.array()),
+      },
+    },
+    () => listSharedDashboards(database) as any,
+  )
+  api.post(
+    BASE,
+    {
+      schema: {
+        tags,
+        summary:
+          'Make a public link to a dashboard with these values; the answer shows its token, and nothing will again',
+        body: newSharedDashboard.meta(example(EXAMPLE)),
+        response: answers(201, freshSharedDashboard, 403, 404),
+      },
+    },
+    async (request, reply) => {
+      const { dashboard: name, values, from, to, expiresAt } = request.body
+      const { dashboard } = await findDashboard(database, name)
+      requireValues(dashboard, values)
+      await choiceOf(database, request, dashboard, { values, from, to })
+      const link = { dashboard: name, title: dashboard.title, values, from, to, expiresAt }
+      return reply.code(201).send((await shareDashboard(database, secrets, link, actorOf(request))) as any)
+    },
+  )
+  api.delete(
+    `${BASE}/:id`,
+    {
+      schema: {
+        tags,
+        summary: 'Revoke a public link: from now on it leads nowhere',
+        params: idParameter,
+        response: answers(200, success, 404),
+      },
+    },
+    async (request) => {
+      await revokeSharedDashboard(database, request.params.id, actorOf(request))
+      return done()
+    },
+  )
+
+  const viewedBy = async (token: string) => {
+    const link = await sharedByToken(database, secrets, token)
+    return { link, viewed: await findDashboard(database, link.dashboard), range: rangeOfText(link) }
+  }
+  api.get(
+    '/v1/shared/:token',
+    {
+      schema: {
+        tags,
+        summary: 'The dashboard that a public link leads to',
+        params: sharedToken,
+        response: answers(200, publicDashboard, 404),
+      },
+    },
+    async ({ params }) => {
+      const { link, viewed, range } = await viewedBy(params.token)
+      return { ...recordOf(viewed, range), values: { ...link.values }, expiresAt: link.expiresAt } as any
+    },
+  )
+  api.get(
+    '/v1/shared/:token/panels/:panel',
+    {
+      schema: {
+        tags,
+        summary: 'The rows of a panel of it, with the values of the link',
+        params: sharedToken.extend({ panel: panelName.shape.panel }),
+        querystring: publicPanelQuery,
+        response: answers(200, rowsRecord, 404),
+      },
+    },
+    async ({ params, query }, reply) => {
+      const { link, viewed, range } = await viewedBy(params.token)
+      const placed = viewed.placed(params.panel)
+      const period = query.period === 'before' ? rangeBefore(range) : range
+      const choice = await choiceWith(database, placed.dashboard, period, ownValues(link, placed.dashboard))
+      return answerPanel(database, placed, choice, 'json', reply)
+    },
+  )
+}
+
+/** A link never asks: what has no value to begin with must have been chosen. */
+function requireValues({ variables }: Dashboard, values: SharedDashboard['values']): void {
+  const names = variables.map(({ name }) => name)
+  const unknown = Object.keys(values).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    throw new UserError(`The dashboard has no variable ${unknown}${didYouMean(unknown, names) || '.'}`)
+  }
+  const chosen = new Map(Object.entries(values))
+  const open = variables.find(({ name, isList, options }) => !isList && !options && !chosen.has(name))
+  if (open) throw new UserError(`${open.name} is missing: choose one before the dashboard is shared.`)
+}
+
+/** Of a dashboard of one's own, those that the panel knows. */
+const ownValues = ({ values }: SharedDashboard, { variables }: Dashboard): SharedDashboard['values'] =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => variables.some((each) => each.name === name)))

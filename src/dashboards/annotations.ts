@@ -1,0 +1,60 @@
+/** What happened to a project at which moment: marks on pictures of time. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { REFERENCE } from '../metrics/policy.ts'
+import { deploymentsOf, incidentsOf } from '../metrics/sources.ts'
+import type { Range } from './range.ts'
+import { readInTime } from './read.ts'
+
+export const KINDS = ['deployment', 'incident', 'switch'] as const
+export type AnnotationKind = (typeof KINDS)[number]
+
+export interface Annotation {
+  readonly kind: AnnotationKind
+  readonly at: Date
+  readonly title: string
+  readonly url: string
+}
+
+/** Of each kind; more would be a grey bar. The latest are kept. */
+export const MOST_ANNOTATIONS = 500
+/** Steps of a switch that move traffic. */
+const MOVES = ['shifting', 'switched', 'dns-switched', 'rolled-back']
+
+export async function readAnnotations(
+  database: Database,
+  project: string,
+  range: Range,
+  kinds: readonly AnnotationKind[],
+): Promise<{ readonly annotations: readonly Annotation[]; readonly isCut: boolean }> {
+  const found = []
+  for (const kind of kinds) found.push(await readInTime(database, statementOf(database, kind, project, range)))
+  const annotations = found.flatMap((rows, place) =>
+    rows.slice(0, MOST_ANNOTATIONS).map(({ at, title, url }) => ({
+      ...{ kind: kinds[place] as AnnotationKind, at: at as Date },
+      ...{ title: String(title ?? ''), url: String(url ?? '') },
+    })),
+  )
+  return {
+    annotations: annotations.sort((one, other) => Number(one.at) - Number(other.at)),
+    isCut: found.some(({ length }) => length > MOST_ANNOTATIONS),
+  }
+}
+
+function statementOf({ dialect }: Database, kind: AnnotationKind, project: string, range: Range): RawBuilder<unknown> {
+  const [from, to] = [range.from, range.to].map((moment) => sql.raw(dialect.moment(moment)))
+  const latest = sql`order by at desc limit ${sql.lit(MOST_ANNOTATIONS + 1)}`
+  if (kind === 'deployment')
+    return sql`select at, title, url from (${deploymentsOf({ project, environment: 'PRODUCTION' })}) happened
+      where fits = 1 and at between ${from} and ${to} ${latest}`
+  if (kind === 'incident') {
+    const query = { ...range, project, dialect, environment: 'PRODUCTION', policy: REFERENCE, isExplained: false }
+    const own = incidentsOf(query)
+    return sql`select i.created_date as at, i.title, i.url ${own.from} where ${own.where}
+      and i.created_date between ${from} and ${to} ${latest}`
+  }
+  return sql`select j.at, concat(s.name, ': ', j.effect) as title, concat('/traffic/', s.id) as url
+    from _weir_traffic_switches s inner join _weir_traffic_journal j on j.switch_id = s.id
+    where s.project = ${project} and j.kind = 'state' and j.effect in (${sql.join(MOVES)})
+    and j.at between ${from} and ${to} ${latest}`
+}

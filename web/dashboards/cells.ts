@@ -1,0 +1,75 @@
+/** Values by what kind their column is of. */
+import { bytes, short } from '../parts/amounts.ts'
+import { count, duration, exactly, type Quantity, quantity, when } from '../parts/words.ts'
+import type { Column } from './view.ts'
+
+const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+const months = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' })
+
+export const isNumeric = ({ kind }: Column): boolean => !['text', 'moment', 'day', 'address'].includes(kind)
+
+/** Null where there is none. */
+export function numberOf(value: unknown): number | null {
+  if (value === null || value === undefined || value === '') return null
+  const number = Number(value)
+  return Number.isFinite(number) ? number : null
+}
+
+export const dayText = (moment: string | number): string => days.format(new Date(moment))
+export const monthText = (moment: string | number): string => months.format(new Date(moment))
+
+/** The parts of a large number: `3 d 4 h`, `11.8 %`. */
+export function partsOf(value: number, kind: string): readonly Quantity[] {
+  if (kind === 'seconds') return quantity(value / 60, 'minutes')
+  if (kind === 'bytes') {
+    const [amount = '', unit = ''] = bytes(value).split(' ')
+    return [{ amount, unit }]
+  }
+  if (kind === 'count') {
+    const [amount = '', unit = ''] = short(value).split(' ')
+    return [{ amount, unit }]
+  }
+  return quantity(value, kind)
+}
+
+export function textOf(value: unknown, kind: string): string {
+  if (value === null || value === undefined || value === '') return ''
+  if (kind === 'moment') return when(String(value))
+  if (kind === 'day') return dayText(String(value))
+  const number = kind === 'text' || kind === 'address' ? null : numberOf(value)
+  if (number === null) return String(value)
+  return partsOf(number, kind)
+    .map(({ amount, unit }) => (unit ? `${amount} ${unit}` : amount))
+    .join(' ')
+}
+
+/** What stands behind the short form, for a pointer that rests on it. */
+export function exactText(value: unknown, kind: string): string | undefined {
+  if (value === null || value === undefined || value === '') return undefined
+  if (kind === 'moment') return exactly(String(value))
+  const number = numberOf(value)
+  if (number === null || kind === 'text' || kind === 'day' || kind === 'address') return undefined
+  return kind === 'share'
+    ? `${count(number * 100)} %`
+    : `${number.toLocaleString('en')} ${kind === 'count' ? '' : kind}`.trim()
+}
+
+/** How much more or less, in words without a sign. */
+export function differenceText(size: number, kind: string): string {
+  if (kind === 'share') return `${count(size * 100)} pts`
+  if (kind === 'minutes') return duration(size)
+  return textOf(size, kind)
+}
+
+export type Level = 'good' | 'attention' | 'bad'
+/** By the limits of a panel: from good to bad, or the other way round. */
+export function levelOf(
+  value: number,
+  limits: readonly number[],
+  better: 'higher' | 'lower' | null,
+): Level | undefined {
+  if (limits.length === 0) return undefined
+  const passed = limits.filter((limit) => value >= limit).length
+  const place = better === 'higher' ? limits.length - passed : passed
+  return place === 0 ? 'good' : place === limits.length ? 'bad' : 'attention'
+}

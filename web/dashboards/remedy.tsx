@@ -1,0 +1,57 @@
+import { Button } from '@mantine/core'
+import { useMay } from '../frame/sign-in.tsx'
+import { type Address, ButtonTo, pathOf } from '../parts/anywhere.tsx'
+import { type Panel, projectOf, useView, type Values, type Variable } from './view.ts'
+
+interface Way {
+  readonly words: string
+  readonly at: Address
+}
+
+/** Where something can be done about what is missing. */
+function wayOf(group: string, project: string | undefined): Way {
+  if (group === 'Sources') return { words: 'Show sources', at: { path: '/sources' } }
+  if (group === 'Operation') return { words: 'Show runs', at: { path: '/runs' } }
+  if (project === undefined) return { words: 'Show projects', at: { path: '/projects' } }
+  return { words: 'Change what is collected', at: { path: pathOf`/projects/${project}`, search: { tab: 'blueprint' } } }
+}
+
+/** An empty panel says why it may be so, and leads to where that is mended. */
+export function Nothing({ panel }: { readonly panel: Panel }) {
+  const { definition, values, own } = useView()
+  const way = wayOf(definition.group, projectOf(values))
+  return (
+    <div className="nothing">
+      <p className="quiet">{panel.remedy}</p>
+      {own && panel.metric && projectOf(values) !== undefined ? (
+        <Button variant="default" size="compact-sm" onClick={() => own.onExplain(panel.metric ?? '')}>
+          Why is there nothing?
+        </Button>
+      ) : (
+        own && (
+          <ButtonTo size="compact-sm" at={way.at}>
+            {way.words}
+          </ButtonTo>
+        )
+      )}
+    </div>
+  )
+}
+
+/** Of a variable that has no value to choose from. */
+export function NoValues({ variable, values }: { readonly variable: Variable; readonly values: Values }) {
+  const isAdmin = useMay('admin')
+  const way: Way =
+    variable.name === 'project'
+      ? { words: isAdmin ? 'Start with a project' : 'Show projects', at: { path: isAdmin ? '/start' : '/projects' } }
+      : variable.name === 'team'
+        ? { words: 'Import people and teams', at: { path: '/settings/people' } }
+        : wayOf('', projectOf(values))
+  return (
+    <section className="empty">
+      <h2>No {variable.title.toLowerCase()} to choose yet</h2>
+      <p>{variable.remedy ?? 'There is nothing that this dashboard could show.'}</p>
+      <ButtonTo at={way.at}>{way.words}</ButtonTo>
+    </section>
+  )
+}
