@@ -38,7 +38,8 @@ const MOST_TICKS = 4
 function durationAxis(series: readonly Series[], kind: string) {
   const unit = kind === 'seconds' ? 60 : kind === 'minutes' ? 1 : 0
   const most = Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)))
-  if (unit === 0 || most === 0) return {}
+  if (unit === 0) return {}
+  if (most === 0) return { interval: unit, max: unit }
   const step = (STEPS.find((each) => most / unit / each <= MOST_TICKS) ?? most / unit / MOST_TICKS) * unit
   return { interval: step, max: Math.ceil(most / step) * step }
 }
@@ -78,7 +79,7 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
   const { course, annotations, range, colours, width, panel } = drawing
   const { times, series } = course
   const kinds = [...new Set(series.map(({ kind }) => kind))].slice(0, 2)
-  const isLabelled = panel.look === 'lines' && series.length > 1 && series.length <= MOST_COLOURS && width > 520
+  const isLabelled = panel.look === 'lines' && width > 520 && kinds.length === 1 && canBeLabelled(series)
   const hasLegend = series.length > 1 && !isLabelled
   const hasMarks = annotations.length > 0
   const [first, last] = [
@@ -95,6 +96,8 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
     textStyle: { fontFamily: "'Inter Variable', system-ui, sans-serif" },
     ...(hasLegend && {
       legend: {
+        // Marks stand under the picture, and are no part of it.
+        data: series.map(({ name }) => name),
         top: 0,
         left: 0,
         type: 'scroll',
@@ -141,6 +144,17 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
       ...(hasMarks ? markSeries(annotations, colours, Math.max(1, kinds.length)) : []),
     ],
   }
+}
+
+/** Labels at the ends of lines, where they do not lie over each other. */
+const LEAST_GAP = 0.1
+function canBeLabelled(series: readonly Series[]): boolean {
+  if (series.length < 2 || series.length > MOST_COLOURS) return false
+  const most = Math.max(...series.flatMap(({ values }) => values.map((value) => value ?? 0)))
+  const ends = series
+    .map(({ values }) => values.findLast((value) => value !== null) ?? 0)
+    .sort((one, other) => one - other)
+  return most > 0 && ends.every((end, place) => place === 0 || (end - (ends[place - 1] ?? 0)) / most > LEAST_GAP)
 }
 
 function oneSeries(
@@ -243,16 +257,20 @@ export function placeAt(course: Course, moment: number): number | undefined {
 export const RANK_HEIGHT = 28
 export const MOST_RANKS = 50
 
+/** What is measured in the unit of the first is drawn; the rest is said beside it. */
 export function rankingOption({ columns, rows }: PanelRows, colours: Colours): EChartsCoreOption {
   const measures = columns.flatMap((column, index) =>
     index > 0 && isNumeric(column) && column.name !== 'counted' ? [{ column, index }] : [],
   )
+  const drawn = measures.filter(({ column }) => column.kind === measures[0]?.column.kind)
+  const said = measures.filter((each) => !drawn.includes(each))
   const some = rows.slice(0, MOST_RANKS)
-  const [first] = measures
+  const words = (row: readonly unknown[], { column, index }: (typeof measures)[number]) =>
+    `${column.title}: ${textOf(row[index], column.kind) || 'no data'}`
   return {
     animation: false,
     textStyle: { fontFamily: "'Inter Variable', system-ui, sans-serif" },
-    ...(measures.length > 1 && {
+    ...(drawn.length > 1 && {
       legend: { top: 0, left: 0, icon: 'roundRect', itemWidth: 10, itemHeight: 10, textStyle: axisText(colours) },
     }),
     tooltip: {
@@ -262,13 +280,20 @@ export function rankingOption({ columns, rows }: PanelRows, colours: Colours): E
       formatter: (points: unknown) => {
         const [{ dataIndex = 0 } = {}] = [points].flat() as { dataIndex?: number }[]
         const row = some[dataIndex] ?? []
-        const lines = measures.map(
-          ({ column, index }) => `${escaped(column.title)}: <b>${textOf(row[index], column.kind)}</b>`,
-        )
-        return [`<b>${escaped(String(row[0] ?? ''))}</b>`, ...lines].join('<br>')
+        return [
+          `<b>${escaped(String(row[0] ?? ''))}</b>`,
+          ...measures.map((measure) => escaped(words(row, measure))),
+        ].join('<br>')
       },
     },
-    grid: { left: 8, right: 72, top: measures.length > 1 ? 32 : 4, bottom: 4, containLabel: true },
+    grid: {
+      left: 8,
+      right: said.length > 0 ? 170 : 72,
+      top: drawn.length > 1 ? 32 : 4,
+      bottom: 4,
+      outerBoundsMode: 'same',
+      outerBoundsContain: 'axisLabel',
+    },
     xAxis: { type: 'value', show: false, min: 0 },
     yAxis: {
       type: 'category',
@@ -278,18 +303,16 @@ export function rankingOption({ columns, rows }: PanelRows, colours: Colours): E
       axisTick: { show: false },
       axisLabel: { color: colours.text, fontSize: 13, width: 180, overflow: 'truncate' },
     },
-    series: measures.map(({ column, index }, place) => ({
-      ...{ type: 'bar', name: column.title, color: colourOf(colours, place, measures.length), barMaxWidth: 16 },
+    series: drawn.map(({ column, index }, place) => ({
+      ...{ type: 'bar', name: column.title, color: colourOf(colours, place, drawn.length), barMaxWidth: 16 },
       ...{ barCategoryGap: '35%', itemStyle: { borderRadius: [0, 2, 2, 0] } },
       data: some.map((row) => numberOf(row[index])),
       label: {
-        ...{
-          show: column === first?.column || measures.length < 3,
-          position: 'right',
-          color: colours.quiet,
-          fontSize: 12,
+        ...{ show: true, position: 'right', color: colours.quiet, fontSize: 12 },
+        formatter: ({ value, dataIndex }: { value: number | null; dataIndex: number }) => {
+          const others = place === 0 ? said.map((each) => words(some[dataIndex] ?? [], each)) : []
+          return [textOf(value, column.kind), ...others].join(' · ')
         },
-        formatter: ({ value }: { value: number | null }) => textOf(value, column.kind),
       },
     })),
   }
