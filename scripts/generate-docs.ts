@@ -1,4 +1,4 @@
-/** Writes docs/data-model.md and docs/sources.md from the definitions, and the types of the API; a test fails when one is stale. */
+/** Writes docs/data-model.md, docs/sources.md and docs/dashboards.md from the definitions, and the types of the API; a test fails when one is stale. */
 import { writeFileSync } from 'node:fs'
 import { templateText } from '../src/dashboards/grafana/template.ts'
 import { ENGINES } from '../src/dashboards/grafana/text.ts'
@@ -8,6 +8,7 @@ import { columnWords } from '../src/domain/enums.ts'
 import { domainAreas } from '../src/domain/index.ts'
 import { systemTables } from '../src/system/index.ts'
 import { apiTypesFile, describeApi, renderApiTypes } from './api-types.ts'
+import { dashboardsFile, renderDashboards } from './render-dashboards.ts'
 import { renderSources, sourcesFile } from './render-sources.ts'
 
 export const dataModelFile = new URL('../docs/data-model.md', import.meta.url)
@@ -103,5 +104,6 @@ if (import.meta.main) {
   writeFileSync(dataModelFile, renderDataModel())
   writeFileSync(apiTypesFile, renderApiTypes(await describeApi()))
   writeFileSync(sourcesFile, renderSources())
+  writeFileSync(dashboardsFile, renderDashboards())
   for (const [file, text] of renderTemplates()) writeFileSync(file, text)
 }

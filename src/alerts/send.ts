@@ -65,7 +65,8 @@ async function post({ kind, url, secret }: Target, message: Message, now: Date):
     return { code: status, failure: '' }
   } catch (error) {
     const { status = 0 } = error as { status?: number }
-    return { code: status, failure: redact(client.redact(messageOf(error))).slice(0, LONGEST_FAILURE) }
+    const said = redact(client.redact(messageOf(error))).replace(/^Connection "alert": /, '')
+    return { code: status, failure: said.slice(0, LONGEST_FAILURE) }
   } finally {
     await client.close()
   }

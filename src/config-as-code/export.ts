@@ -76,6 +76,8 @@ async function exportConnection(exporting: Exporting, { name: plugin, fields, so
   }
 }
 
+const WITHOUT_BLUEPRINT = { schedule: 'manual', enable: false }
+
 async function exportProject(exporting: Exporting, { name, description, metrics, blueprint }: Project) {
   const standard: Record<string, unknown> = projectDefaults()
   const all = {
@@ -83,7 +85,7 @@ async function exportProject(exporting: Exporting, { name, description, metrics,
     metrics: metrics
       .filter(({ enable }) => enable)
       .map(({ pluginName, pluginOption }) => (hasFields(pluginOption) ? { [pluginName]: pluginOption } : pluginName)),
-    ...(blueprint ? await exportBlueprint(exporting, blueprint.id) : { schedule: 'manual', enable: false }),
+    ...(blueprint ? await exportBlueprint(exporting, blueprint.id) : WITHOUT_BLUEPRINT),
   }
   const told = Object.entries(all).filter(
     ([field, value]) => ['metrics', 'schedule', 'timeAfter'].includes(field) || !isSame(value, standard[field]),
@@ -99,7 +101,9 @@ const hasFields = (option: unknown): boolean =>
 async function exportBlueprint(exporting: Exporting, id: number) {
   const { database, secrets } = exporting.control
   const rows = await selectRows(database.kysely, blueprints, (query) => query.where('id', '=', id))
-  const [blueprint] = (await readBlueprints(database.kysely, rows, secrets)) as [Blueprint]
+  const [blueprint]: readonly Blueprint[] = await readBlueprints(database.kysely, rows, secrets)
+  // Deleted since its project was listed.
+  if (!blueprint) return WITHOUT_BLUEPRINT
   const { isManual, cronConfig, enable, timeAfter, skipOnFail, priority, labels, mode } = blueprint
   return {
     schedule: isManual ? 'manual' : cronConfig,

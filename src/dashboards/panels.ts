@@ -51,7 +51,7 @@ export const seriesPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
     counted: COUNTED,
   },
   statement: (query) => seriesOf(query, metric, own.narrowing?.(query)),
-  ...shared(metric, own),
+  ...shared(metric, { title: `${metric.title} over time`, ...own }),
 })
 
 /** A metric by repository, the largest first. */

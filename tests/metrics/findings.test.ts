@@ -66,7 +66,7 @@ describeEachDatabase('what an explanation has seen', (test) => {
 
   it('names environments that no rule maps, with a pattern that would', async () => {
     const { value, findings, leftOut } = await explain('deployment-frequency', 'deploying')
-    expect(value).not.toBeGreaterThan(0)
+    expect(value).toBeNull()
     expect(leftOut).toMatchObject([{ reason: 'other_environment', count: 60 }])
     expect(findings.map(({ seen }: any) => seen)).toEqual([
       '59 deployments went to `production`, which no rule maps to PRODUCTION.',

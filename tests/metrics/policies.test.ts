@@ -154,6 +154,7 @@ describeEachDatabase('metrics, by hand', (test) => {
       'no-bots': [null, 0, 1],
       'blame-window': [300, 1, 0],
       'blame-by-service': [300, 1, 0],
+      'service-report': [300, 1, 0],
     })
   })
 
@@ -161,7 +162,7 @@ describeEachDatabase('metrics, by hand', (test) => {
     // i1 on the second deployment; i2, two weeks later and of another service, on the third.
     const { policies } = await get('change-failure-rate/policies')
     const shown = Object.fromEntries(policies.map((each: any) => [each.policy, Math.round(each.value * 3)]))
-    expect(shown).toMatchObject({ reference: 2, 'blame-window': 1, 'blame-by-service': 1 })
+    expect(shown).toMatchObject({ reference: 2, 'blame-window': 1, 'blame-by-service': 1, 'service-report': 2 })
     const recovery = await get('failed-deployment-recovery-time/explanation?policy=blame-window')
     expect(recovery).toMatchObject({ value: 120, counted: 1, total: 2 })
     expect(reasons(recovery)).toEqual({ no_deployment_before_incident: 1 })

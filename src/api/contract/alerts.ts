@@ -31,10 +31,7 @@ const fields = {
   target,
   enable: z.boolean(),
 }
-export const alertChange = z
-  .strictObject(fields)
-  .partial()
-  .meta(example({ enable: false }))
+export const alertChange = z.strictObject(fields).partial()
 export const alertBody = z.strictObject({ ...alertChange.shape, kind: z.enum(KINDS), name: fields.name, target }).meta(
   example({
     ...{ kind: 'digest', name: 'Every Monday', weekday: 'monday', hour: 8 },

@@ -1,12 +1,13 @@
 /** Panels of builds and their jobs, of any population (`p`). */
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
+import { summarized } from '../../metrics/read.ts'
 import { ADDRESS, count, moment, seconds, share, TIME, text } from '../columns.ts'
 import type { Panel, PanelQuery } from '../dashboard.ts'
 import { countIf, mean, named, secondsFrom, shareIf } from '../expressions.ts'
 import { REMEDIES } from '../panels.ts'
 import type { Population } from '../populations.ts'
-import { eventsByInterval, isInRange, measuresByInterval } from '../statements.ts'
+import { eventsByInterval, isInRange, measuresByInterval, mediansByInterval } from '../statements.ts'
 import { numberOf } from './number.ts'
 
 const remedy = REMEDIES.builds
@@ -123,39 +124,40 @@ export const buildDurationSeries = (population: Population): Panel => ({
   remedy,
 })
 
-/** As the tool tells, or until the first job began. */
+/** As the tool tells, or until the first job began. A median, because a build that runs again keeps its first date. */
 const queued = (query: PanelQuery): Sql => sql`coalesce(p.queued_duration_sec, (select
-  ${secondsFrom(query, sql`p.started_date`, sql`min(t.started_date)`)} from cicd_tasks t
-  where t.pipeline_id = p.id and t.started_date >= p.started_date))`
+  ${secondsFrom(query, sql`p.created_date`, sql`min(t.started_date)`)} from cicd_tasks t
+  where t.pipeline_id = p.id and t.started_date >= p.created_date))`
+const QUEUED =
+  'as the tool tells it, otherwise from the creation of the build to the start of its first job. A build that was run again counts from its first creation.'
 
-export const buildQueueTime = (population: Population): Panel =>
-  numberOf(
-    population,
-    {
-      name: 'queue-time',
-      title: 'Time in the queue',
-      definition:
-        'Mean time that the builds waited before anything ran that succeeded or failed in the range: as the tool tells it, otherwise from the start of the build to the start of its first job.',
-      better: 'lower',
-      columns: { value: seconds('In the queue'), counted: count('Builds') },
-      remedy: QUEUE_REMEDY,
-    },
-    (query, rows) => sql`select ${mean(query, sql`value`)} as value, count(value) as counted
-      from (select ${queued(query)} as value ${rows} and ${hasResult} and ${isFinished(query)}) each_one`,
-  )
+const queueRows = (population: Population, query: PanelQuery): Sql => {
+  const { from, where } = population(query)
+  return sql`select id, at, value from (select p.id, p.finished_date as at, ${queued(query)} as value ${from}
+    where ${where} and ${hasResult} and ${isFinished(query)}) each_one where value is not null`
+}
+
+export const buildQueueTime = (population: Population): Panel => ({
+  name: 'queue-time',
+  title: 'Time in the queue',
+  definition: `Median time that the builds waited before anything ran that succeeded or failed in the range: ${QUEUED}`,
+  look: 'number',
+  width: 6,
+  height: 5,
+  better: 'lower',
+  columns: { value: seconds('In the queue'), counted: count('Builds') },
+  statement: (query) => summarized(query.dialect, { summary: 'median' }, queueRows(population, query), {}),
+  remedy: QUEUE_REMEDY,
+})
 
 export const queueTimeSeries = (population: Population): Panel => ({
   name: 'queue-time-series',
   title: 'Time in the queue over time',
-  definition:
-    'Mean and longest time that builds waited before anything ran, by date of finishing: as the tool tells it, otherwise from the start of the build to the start of its first job.',
+  definition: `Median time that builds waited before anything ran, by date of finishing: ${QUEUED}`,
   look: 'lines',
   better: 'lower',
-  columns: { time: TIME, value: seconds('Mean'), longest: seconds('Longest') },
-  statement: (query) => {
-    const rows = ofResults(population, query, queued(query))
-    return measuresByInterval(query, rows, { values: { value: mean(query, sql`value`), longest: sql`max(value)` } })
-  },
+  columns: { time: TIME, value: seconds('In the queue'), counted: count('Builds') },
+  statement: (query) => mediansByInterval(query, queueRows(population, query)),
   remedy: QUEUE_REMEDY,
 })
 

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { dashboardsFile, renderDashboards } from '../../scripts/render-dashboards.ts'
+import { panelsOf } from '../../src/dashboards/dashboard.ts'
+import { ENGINES, statementText } from '../../src/dashboards/grafana/text.ts'
+import { dashboards } from '../../src/dashboards/index.ts'
+import { metricNamed } from '../../src/metrics/index.ts'
+
+it('are described in the documents as they are', () => {
+  expect(readFileSync(dashboardsFile, 'utf8'), 'stale: run `npm run docs`').toBe(renderDashboards())
+})
+
+it('have names of their own', () => {
+  expect(new Set(dashboards.map(({ name }) => name)).size).toBe(dashboards.length)
+  expect(new Set(dashboards.map(({ title }) => title)).size).toBe(dashboards.length)
+})
+
+it.each(dashboards)('$name fits on a page, and says what it counts', (dashboard) => {
+  const panels = panelsOf(dashboard)
+  expect(panels.length).toBeLessThanOrEqual(13)
+  expect(new Set(panels.map(({ name }) => name)).size).toBe(panels.length)
+  expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length)
+  expect(dashboard.question.length).toBeGreaterThan(30)
+  for (const { name, definition, remedy, columns, metric, width = 12, look } of panels) {
+    expect(name).toMatch(/^[a-z][a-z-]*$/)
+    expect(definition.length, name).toBeGreaterThan(20)
+    expect(definition, name).toMatch(/\.$/)
+    expect(remedy, name).toMatch(/\.$/)
+    expect(width).toBeLessThanOrEqual(24)
+    if (metric) expect(metricNamed(metric).name).toBe(metric)
+    for (const column of Object.keys(columns)) expect(column).toMatch(/^[a-z][a-z_]*$/)
+    for (const { link } of Object.values(columns)) if (link) expect(columns[link]?.kind).toBe('address')
+    if (look === 'lines' || look === 'bars') expect(Object.keys(columns)[0]).toBe('time')
+    if (look === 'ranking') expect(Object.values(columns)[0]?.kind).toBe('text')
+  }
+  for (const { isList, options, remedy, name } of dashboard.variables)
+    if (isList || !options) expect(remedy, name).toMatch(/\.$/)
+})
+
+/** So many rows as there are keys, reasons or materials. */
+const isShort = (place: string) => /\/(grades|materials)$|^dora-validation\/(deployment|change|failed)-/.test(place)
+
+it.each(ENGINES)('order their rows, and end where a table would go on for ever (%s)', (engine) => {
+  for (const dashboard of dashboards) {
+    for (const panel of panelsOf(dashboard)) {
+      const text = statementText(engine, panel)
+      const place = `${dashboard.name}/${panel.name}`
+      if (panel.look === 'number') continue
+      if (!isShort(place)) expect(text, place).toMatch(/order by [^)]*$/)
+      if (panel.look === 'table' && !isShort(place)) expect(text, place).toMatch(/\slimit 500$/)
+    }
+  }
+})
