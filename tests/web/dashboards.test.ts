@@ -48,7 +48,7 @@ describeClient('dashboards', (client) => {
     const frequency = await metric('deployment-frequency')
     const failures = await metric('change-failure-rate')
     await panel(page, 'Deployment frequency').getByText(`of ${frequency.counted} items`).waitFor()
-    await panel(page, 'Deployment frequency').getByText(`${frequency.value}/ week`).waitFor()
+    await panel(page, 'Deployment frequency').getByText(`${frequency.value}days / week`).waitFor()
     await panel(page, 'Change failure rate')
       .getByText(`${Math.round(failures.value * 1000) / 10}%`, { exact: true })
       .waitFor()
