@@ -45,7 +45,7 @@ describeEachDatabase('selectors', (test) => {
   const audit = async () => (await ask('GET', '/v1/audit?subject=selector')).entries
 
   beforeAll(async () => {
-    const names = ['acme/web', 'acme/api', 'acme/play-1', 'other/tool']
+    const names = ['acme/web', 'acme/api', 'acme/play-1']
     const repositories = [...names.map((name) => ({ name })), { name: 'acme/old', archived: true }]
     github = await startFakeGithub({ world: { repositories } })
     const AUTH_TOKENS = `b:admin@shop:${BOSS},v:viewer@shop:${VIEWER}`
@@ -82,7 +82,9 @@ describeEachDatabase('selectors', (test) => {
     expect(await scopeNames()).toEqual(['acme/api', 'acme/web'])
     const { scopes } = await ask('GET', `/v1/connections/github/${connectionId}/scopes`)
     expect(scopes.map((each: any) => each.scopeConfigName)).toEqual(['rules', 'rules'])
-    expect(await audit()).toMatchObject([{ action: 'create', subject: 'selector', after: added.selector.id && {} }])
+    expect(await audit()).toMatchObject([
+      { action: 'create', subject: 'selector', subjectKey: `${blueprintId}:${added.selector.id}` },
+    ])
   })
 
   it('is written by an export, and an apply of that changes nothing', async () => {
@@ -186,11 +188,11 @@ describeEachDatabase('selectors', (test) => {
   })
 
   it('takes a scope as it is written, too', async () => {
-    const { children } = await ask('GET', `/plugins/github/connections/${connectionId}/remote-scopes?groupId=other`)
-    const { githubId, fullName, name } = children[0].data
+    const { children } = await ask('GET', `/plugins/github/connections/${connectionId}/remote-scopes?groupId=acme`)
+    const { githubId, fullName, name } = children.find((each: any) => each.fullName === 'acme/old').data
     const added = await add(selector({ githubId, fullName, name }))
-    expect(added).toMatchObject({ count: 1, newCount: 1, scopes: [{ name: 'other/tool', isNew: true }] })
-    expect(await scopeNames()).toEqual(['acme/api', 'acme/web', 'other/tool'])
+    expect(added).toMatchObject({ count: 1, newCount: 1, scopes: [{ name: 'acme/old', isNew: true }] })
+    expect(await scopeNames()).toEqual(['acme/api', 'acme/old', 'acme/web'])
     expect((await applyExported()).changes).toEqual([])
   })
 
