@@ -112,7 +112,7 @@ describeClient('blueprints', (client) => {
     await drawer.getByText('2 match now, 1 of them new.').waitFor()
     await drawer.getByRole('region', { name: 'Matches' }).getByText('acme/web').waitFor()
     await drawer.getByRole('button', { name: 'Add selector' }).click()
-    await page.getByText('1 repository joined; the next run has them.').waitFor()
+    await page.getByText('1 repository joined. The next run collects what is new.').waitFor()
     await drawer.waitFor({ state: 'hidden' })
     await card.getByText('acme/*', { exact: true }).last().waitFor()
     await card.getByText('from bank github, without acme/play-*').waitFor()

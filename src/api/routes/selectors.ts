@@ -10,14 +10,13 @@ import {
 } from '../../config-as-code/standing-selectors.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, example, id, idParameter, REMOTE_FAILURES } from '../contract/common.ts'
+import { answers, id, idParameter, REMOTE_FAILURES } from '../contract/common.ts'
 import { addedSelector, newSelector, selectorList } from '../contract/selectors.ts'
 import { patience, stopWith } from '../stream.ts'
 
 const tags = ['blueprints']
 const BASE = '/v1/blueprints/:id/selectors'
 const MOST_CHOSEN = 5000
-const EXAMPLE = { plugin: 'github', connectionId: 1, scopes: ['acme/*'], except: ['acme/playground-*'] }
 
 const shown = ({ scopeConfigId, topic, ...selector }: StandingSelector) => ({
   ...selector,
@@ -55,7 +54,7 @@ export const selectorRoutes: Routes = (api, { control, database, services, servi
         tags,
         summary: 'Add a selector; what it chooses now joins at once',
         params: idParameter,
-        body: newSelector.meta(example(EXAMPLE)),
+        body: newSelector,
         response: answers(201, addedSelector, 404, 409, ...REMOTE_FAILURES),
       },
     },
