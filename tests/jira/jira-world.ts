@@ -30,6 +30,7 @@ export interface Sprint {
   readonly id: number
   name: string
   state: 'future' | 'active' | 'closed'
+  dates?: { readonly startDate: string; readonly endDate: string; readonly completeDate?: string }
   /** That show it; the first is the one that it was made on. */
   readonly boards: number[]
 }
