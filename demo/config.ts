@@ -18,7 +18,7 @@ const GITHUB_RULES = {
   ...{ deploymentPattern: '', productionPattern: '', issueTypeBug: '^bug$' },
 }
 const JIRA_RULES = {
-  entities: ['TICKET'],
+  entities: ['TICKET', 'CROSS'],
   storyPointField: POINTS_FIELD,
   typeMappings: {
     Story: { standardType: 'REQUIREMENT' },

@@ -2,7 +2,7 @@
 import { initialPlan } from '../src/traffic/init.ts'
 import { configOf, VARIABLES } from './config.ts'
 import type { ServiceStory } from './happenings.ts'
-import { CATEGORY_FIELD } from './jira.ts'
+import { boardName, CATEGORY_FIELD } from './jira.ts'
 import { OWNER } from './organisation.ts'
 import { connectAccounts, importPeople } from './people.ts'
 import { report } from './reports.ts'
@@ -49,7 +49,7 @@ export async function fillDemo(filling: Filling): Promise<void> {
     say(`collected: ${addressOf(story)}`)
   }
   await connectAccounts(ask)
-  await failOnce(filling, await boardOf(filling, first), () => run(first))
+  await failOnce(filling, boardOf(filling, first), () => run(first))
 }
 
 const addressOf = ({ service }: ServiceStory) => `/dashboards/dora?var-project=${encodeURIComponent(service.title)}`
@@ -102,16 +102,15 @@ async function useOtherPages({ ask, vendors }: Filling, { service: { title: proj
   await ask('POST', '/v1/traffic-switches', { yaml: initialPlan(name, 'standard') })
 }
 
-async function boardOf({ vendors: { jira } }: Filling, { service }: ServiceStory): Promise<number> {
-  return jira.boards.find(({ name }) => name.startsWith(service.title))?.id ?? 0
-}
+const boardOf = ({ vendors: { jira } }: Filling, { service }: ServiceStory): number =>
+  jira.boards.find(({ name }) => name === boardName(service.title))?.id ?? 0
 
-/** Jira refuses a board, as it does when somebody takes rights away. */
+/** Jira refuses a board, as it does when a token has expired. */
 async function failOnce({ vendors: { jira }, finished, say }: Filling, board: number, run: () => Promise<number>) {
   const path = `agile/1.0/board/${board}/issue`
   jira.instead.set(path, {
     status: 401,
-    body: { errorMessages: ['You do not have the permission to see this board.'] },
+    body: { errorMessages: ['Client must be authenticated to access this resource.'] },
   })
   const status = await finished(await run())
   jira.instead.delete(path)

@@ -66,7 +66,7 @@ function tellSprint(jira: FakeJira, { name, from, to }: Sprint, board: number): 
 
 function tellTicket(jira: FakeJira, { project, board, component, sprints }: Home, ticket: Ticket): void {
   const id = String(100_000 + jira.issues.length)
-  const epic = jira.issues.find(({ key }) => key === ticket.epic)
+  const epic = jira.issues.findLast(({ key }) => key === ticket.epic)
   const made = issue(0, {
     ...{ summary: ticket.title, project, components: [{ id: String(board), name: component }] },
     ...{ issuetype: TYPES.find(({ name }) => name === ticket.type), status: STATUSES[0] },

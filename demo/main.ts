@@ -30,15 +30,16 @@ const ask: Ask = async (method, path, body, type = 'application/json') => {
   return result
 }
 
-/** The server starts while the organisation is made up. */
-async function startServer(): Promise<void> {
-  await ensureWebBuilt()
+function startServer(): void {
   const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'up'], {
     env: { ...process.env, DATA_FOLDER: join(folder, 'data'), PORT: port },
     stdio: ['inherit', 'inherit', 'ignore'],
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.once('exit', (code) => process.exit(code ?? 1))
+}
+
+async function untilReady(): Promise<void> {
   while (!(await fetch(`${server}/ping`).catch(() => undefined))?.ok) await sleep(200)
 }
 
@@ -54,10 +55,12 @@ async function finished(run: number): Promise<string> {
 rmSync(folder, { recursive: true, force: true })
 const repositories = join(folder, 'repositories')
 mkdirSync(repositories, { recursive: true })
+await ensureWebBuilt()
 say('making up an organisation: 8 services, 40 people and bots, 18 months')
-const started = startServer()
+// It starts while the organisation is made up.
+startServer()
 const stories = tellStory(Date.now())
 const vendors = await startVendors(stories, repositories)
-await started
+await untilReady()
 await fillDemo({ stories, vendors, ask, say, finished })
 say(`the demo is ready: open ${server}. Ctrl-C ends it; what it made is in ${folder}.`)

@@ -21,6 +21,7 @@ export function tellStory(until: number, { services, weeks }: Size = WHOLE, seed
       ...{ changes: [], deployments: [], tickets: [], reports: [], releases: [], alarms: [] },
     }
     for (let week = 0; week < weeks; week++) tellWeek(teller, week, weather(week / weeks))
+    tellToday(teller)
     return [storyOf(teller)]
   })
 }
@@ -38,6 +39,16 @@ function tellWeek(teller: Teller, week: number, now: Weather): void {
   times(0.5, (at) => tellTicket(teller, 'Story', at, 90 * now.delay))
   times(0.25, (at) => tellReport(teller, at, now.delay))
   if (service.hasApp) times(0.7 * now.pace, (at) => tellRelease(teller, at, now))
+}
+
+/** Something always waits: whoever looks finds work of different age, and an incident that goes on. */
+function tellToday(teller: Teller): void {
+  const { luck, until } = teller
+  const now = weather(1)
+  for (const days of [1, 9, 40]) tellChange(teller, until - days * DAY, now, 'open')
+  for (const days of [4, 20]) tellTicket(teller, 'Bug', until - days * DAY, days * 24, true)
+  tellReport(teller, until - 6 * DAY, now.delay, true)
+  tellTicket(teller, 'Incident', until - luck.whole(2, 20) * HOUR, 1, true)
 }
 
 /** Two and a half a week: two, and every other week three. */

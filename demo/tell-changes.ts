@@ -26,7 +26,10 @@ function reviewsOf({ luck }: Teller, reviewers: readonly string[], from: number,
   })
 }
 
-export function tellChange(teller: Teller, openedAt: number, now: Weather): void {
+const fateOf = ({ luck }: Teller): Change['outcome'] =>
+  luck.chance(0.02) ? 'open' : luck.chance(0.05) ? 'closed' : 'merged'
+
+export function tellChange(teller: Teller, openedAt: number, now: Weather, outcome = fateOf(teller)): void {
   const { luck, service, people, changes } = teller
   const hours = service.hoursToMerge * now.delay * luck.spread()
   const [author = '', ...others] = luck.some(people, luck.whole(2, 3)).map(({ login }) => login)
@@ -38,7 +41,6 @@ export function tellChange(teller: Teller, openedAt: number, now: Weather): void
   // Under pressure, reviews are the first to go.
   const reviewers = luck.chance(0.07 * now.delay) ? [] : others
   const end = openedAt + hours * 0.65 * HOUR
-  const outcome = luck.chance(0.02) ? 'open' : luck.chance(0.05) ? 'closed' : 'merged'
   changes.push({
     title: ticket ? `${ticket}: ${title}` : title,
     ...{ author, openedAt, outcome, endedAt: outcome === 'open' ? undefined : end },

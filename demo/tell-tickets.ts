@@ -6,7 +6,13 @@ const SPRINT = 2 * WEEK
 /** Teams that deliver so often do not plan in sprints. */
 const MOST_WITH_SPRINTS = 4
 
-export function tellTicket(teller: Teller, type: Ticket['type'], createdAt: number, hours: number): string {
+export function tellTicket(
+  teller: Teller,
+  type: Ticket['type'],
+  createdAt: number,
+  hours: number,
+  isOpen = teller.luck.chance(type === 'Incident' ? 0.02 : 0.06),
+): string {
   const { luck, service, people, tickets } = teller
   const key = `${teller.key}-${tickets.length + 1}`
   const part = luck.pick(service.parts)
@@ -21,7 +27,7 @@ export function tellTicket(teller: Teller, type: Ticket['type'], createdAt: numb
     reporter: luck.pick(people).login,
     assignee: luck.pick(people).login,
     begunAt: createdAt + (doneAt - createdAt) * (type === 'Incident' ? 0.05 : 0.4),
-    doneAt: luck.chance(type === 'Incident' ? 0.02 : 0.06) ? undefined : doneAt,
+    doneAt: isOpen ? undefined : doneAt,
     ...(type === 'Incident' && { category }),
     ...(type === 'Story' && { points: luck.pick([1, 2, 3, 5, 8]) }),
     ...(type === 'Story' && epic && luck.chance(0.6) && { epic }),
@@ -32,13 +38,14 @@ export function tellTicket(teller: Teller, type: Ticket['type'], createdAt: numb
 const epicTitle = (part: string) => `New ${part}`
 
 /** What a customer writes. */
-export function tellReport({ luck, service, people, reports }: Teller, at: number, delay: number): void {
+export function tellReport(teller: Teller, at: number, delay: number, isOpen = teller.luck.chance(0.15)): void {
+  const { luck, service, people, reports } = teller
   const part = luck.pick(service.parts)
   const label = luck.chance(0.6) ? 'bug' : 'question'
   reports.push({
     ...{ label, at, by: luck.pick(people).login },
     title: label === 'bug' ? troubleTitle(luck, part) : `How do I use ${part}?`,
-    closedAt: luck.chance(0.15) ? undefined : at + 60 * HOUR * delay * luck.spread(),
+    closedAt: isOpen ? undefined : at + 60 * HOUR * delay * luck.spread(),
   })
 }
 
