@@ -37,13 +37,13 @@ export async function fillDemo(filling: Filling): Promise<void> {
     return id as number
   }
   const firstRun = await run(first)
-  await useOtherPages(filling, first)
-  for (const story of stories) await report(ask, story)
   await filling.finished(firstRun)
   await connectAccounts(ask)
   say(`the first project is there: ${addressOf(first)}`)
   const runs: (readonly [ServiceStory, number])[] = []
   for (const story of others) runs.push([story, await run(story)])
+  await useOtherPages(filling, first)
+  for (const story of stories) await report(ask, story)
   for (const [story, id] of runs) {
     await filling.finished(id)
     say(`collected: ${addressOf(story)}`)
@@ -75,7 +75,8 @@ async function connectionOf(ask: Ask, plugin: string): Promise<number> {
 /** CircleCI refuses the jobs of one workflow, once: a gap, until the next run asks again. */
 function spoilCollection({ vendors: { circleci } }: Filling): void {
   const [workflow] = circleci.pipelines.flatMap(({ id }) => circleci.workflowsOf(id))
-  if (workflow) circleci.failures.push({ path: `/workflow/${workflow.id}/job`, status: 403 })
+  if (workflow)
+    circleci.failures.push({ path: `/workflow/${workflow.id}/job`, status: 403, message: 'Permission denied.' })
 }
 
 const ALERTS = [

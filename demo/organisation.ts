@@ -23,7 +23,7 @@ export interface Service {
   /** Of deployments that are followed by an incident. */
   readonly failureShare: number
   readonly hoursToRecover: number
-  /** It moved there when things got better; before then GitHub built it. */
+  /** It moved there after the bad quarter; before then GitHub built it. */
   readonly isBuiltOnCircleci: boolean
   /** It has an app whose releases and alarms other tools report by themselves. */
   readonly hasApp: boolean

@@ -5,7 +5,7 @@ import { OWNER, SERVICES, type Size, TEAMS, WHOLE } from './organisation.ts'
 import { changeUntil, tellChange, tellUpdate } from './tell-changes.ts'
 import { reportsUntil, sprintsOf, tellReport, tellTicket, ticketsUntil } from './tell-tickets.ts'
 import { DAY, HOUR, MINUTE, type Teller, WEEK } from './teller.ts'
-import { BETTER_FROM, type Weather, weather } from './weather.ts'
+import { BAD_UNTIL, type Weather, weather } from './weather.ts'
 import { troubleTitle } from './words.ts'
 
 const WEEKS_OF_AN_EPIC = 13
@@ -110,6 +110,6 @@ function storyOf(teller: Teller): ServiceStory {
     alarms: teller.alarms
       .filter(({ at }) => at < until)
       .map((each) => ({ ...each, endedAt: each.endedAt && each.endedAt < until ? each.endedAt : undefined })),
-    circleciFrom: service.isBuiltOnCircleci ? begin + (until - begin) * BETTER_FROM : undefined,
+    circleciFrom: service.isBuiltOnCircleci ? begin + (until - begin) * BAD_UNTIL : undefined,
   }
 }
