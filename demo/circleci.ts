@@ -1,9 +1,8 @@
 /** Tells the fake CircleCI what it built. */
 import { type FakeCircleci, startFakeCircleci } from '../tests/plugin-kit/fake-circleci.ts'
-import { JOBS } from './github.ts'
 import type { Build, Change, ServiceStory } from './happenings.ts'
+import { BUILD_JOBS, jobsOf } from './jobs.ts'
 import { OWNER } from './organisation.ts'
-import { MINUTE } from './teller.ts'
 
 export const slugOf = (name: string): string => `github/${OWNER}/${name}`
 
@@ -37,30 +36,25 @@ interface Place {
   readonly revision: string
 }
 
-/** The jobs run one after the other, up to one that fails. */
 function tellBuild(
   circleci: FakeCircleci,
   { slug, repository, revision }: Place,
   { title }: Change,
   build: Build,
 ): void {
-  const { at, minutesQueued, minutes, failedJob } = build
   const happens = (moment: number) => {
     circleci.now = () => new Date(moment)
   }
-  const status = failedJob === undefined ? 'success' : 'failed'
-  const failed = failedJob === undefined ? JOBS.length : JOBS.indexOf(failedJob)
-  const each = (minutes * MINUTE) / JOBS.length
-  const begins = at + minutesQueued * MINUTE
-  happens(at)
+  happens(build.at)
   const pipeline = circleci.createPipeline({ project: slug })
   Object.assign(pipeline.vcs, { revision, branch: `change-${revision}`, commit: { subject: title, body: '' } })
   pipeline.vcs.origin_repository_url = `https://github.com/${repository}`
+  const status = build.failedJob === undefined ? 'success' : 'failed'
   const workflow = circleci.addWorkflow(pipeline.id, { name: 'build', status })
-  JOBS.slice(0, failed + 1).forEach((name, position) => {
-    happens(begins + each * position)
-    const job = circleci.addJob(workflow.id, { name, status: position === failed ? 'failed' : 'success' })
-    job.stopped_at = new Date(begins + each * (position + 1)).toISOString()
+  for (const { name, from, to, isFailed } of jobsOf(BUILD_JOBS, build)) {
+    happens(from)
+    const job = circleci.addJob(workflow.id, { name, status: isFailed ? 'failed' : 'success' })
+    job.stopped_at = new Date(to).toISOString()
     workflow.stopped_at = job.stopped_at
-  })
+  }
 }

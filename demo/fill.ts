@@ -82,7 +82,7 @@ function spoilCollection({ vendors: { circleci } }: Filling): void {
 const ALERTS = [
   {
     ...{ kind: 'threshold', name: 'Changes that fail', metric: 'change-failure-rate', direction: 'above' },
-    ...{ threshold: 0.15, windowDays: 90, forDays: 14 },
+    ...{ threshold: 0.15, windowDays: 180, forDays: 14 },
   },
   { kind: 'digest', name: 'Every Monday', weekday: 'monday', hour: 8 },
 ]

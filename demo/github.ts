@@ -3,15 +3,8 @@ import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../tests/fake-g
 import { timestamp } from '../tests/fake-github/world/ground.ts'
 import type { Repository } from '../tests/fake-github/world/repository.ts'
 import type { Commits } from './git.ts'
-import {
-  type Build,
-  type Change,
-  type Deployment,
-  type JobName,
-  mergedChanges,
-  type Report,
-  type ServiceStory,
-} from './happenings.ts'
+import { type Change, type Deployment, mergedChanges, type Report, type ServiceStory } from './happenings.ts'
+import { BUILD_JOBS, jobsOf, type Running } from './jobs.ts'
 import { OWNER, PEOPLE } from './organisation.ts'
 import { MINUTE } from './teller.ts'
 
@@ -21,7 +14,6 @@ const EMPTY = {
   ...{ commentsPerReview: 0, statusesPerDeployment: 0 },
 }
 const NO_COMMIT = '0'.repeat(40)
-export const JOBS: readonly JobName[] = ['lint', 'test', 'package']
 
 /** `commits` are those of the merged changes. */
 export async function startGithub(
@@ -111,7 +103,7 @@ function tellChange(repository: Repository, change: Change, { sha, before, circl
   for (const build of change.builds) {
     if (circleciFrom === undefined || build.at < circleciFrom) {
       const workflow = { name: 'build', workflow: 1, event: 'pull_request', headBranch: `change-${number}` }
-      tellRun(repository, { ...workflow, headSha, actor: author }, build, JOBS)
+      tellRun(repository, { ...workflow, headSha, actor: author }, build, BUILD_JOBS)
     }
   }
 }
@@ -132,33 +124,29 @@ interface Workflow {
   readonly actor: string
 }
 
-/** Its jobs run one after the other; what comes after one that fails is skipped. */
-function tellRun(
-  { runs, jobs }: Repository,
-  workflow: Workflow,
-  { at: created, minutesQueued, minutes, failedJob }: Omit<Build, 'failedJob'> & { failedJob: string | undefined },
-  names: readonly string[],
-): void {
-  const begins = created + minutesQueued * MINUTE
-  const failed = failedJob === undefined ? names.length : names.indexOf(failedJob)
-  const each = (minutes * MINUTE) / names.length
-  const ends = begins + each * Math.min(names.length, failed + 1)
-  const conclusion = failedJob === undefined ? 'success' : 'failure'
+function tellRun({ runs, jobs }: Repository, workflow: Workflow, running: Running, names: readonly string[]): void {
+  const ran = jobsOf(names, running)
+  const created = timestamp(running.at)
+  const conclusion = running.failedJob === undefined ? 'success' : 'failure'
   const { index } = runs.add(0, {
     ...{ ...workflow, title: workflow.name, attempt: 1, status: 'completed', conclusion },
-    ...{ startedAt: timestamp(created), createdAt: timestamp(created), updatedAt: timestamp(ends) },
+    ...{ startedAt: created, createdAt: created, updatedAt: timestamp(ran.at(-1)?.to ?? running.at) },
   })
-  names.slice(0, failed + 1).forEach((name, position) => {
-    const [from, to] = [timestamp(begins + each * position), timestamp(begins + each * (position + 1))]
-    const end = { status: 'completed' as const, conclusion: position === failed ? 'failure' : 'success' }
-    const times = { startedAt: from, completedAt: to, createdAt: timestamp(created), updatedAt: to }
+  for (const { name, from, to, isFailed } of ran) {
+    const end = { status: 'completed' as const, conclusion: isFailed ? 'failure' : 'success' }
+    const times = {
+      startedAt: timestamp(from),
+      completedAt: timestamp(to),
+      createdAt: created,
+      updatedAt: timestamp(to),
+    }
     jobs.add(index, { runIndex: index, name, ...end, ...times })
-  })
+  }
 }
 
 /** By a workflow, so that there is a run for each; the deployment tells the environment. */
 function tellDeployment(repository: Repository, deployment: Deployment, sha: string): void {
-  const { environment, by, isSuccess, minutes } = deployment
+  const { environment, by, isSuccess, minutes, minutesQueued } = deployment
   const ended = deployment.at + minutes * MINUTE
   const { index } = repository.deployments.add(0, {
     ...{ sha, environment, ref: 'main', task: 'deploy', description: null, creator: by },
@@ -168,7 +156,7 @@ function tellDeployment(repository: Repository, deployment: Deployment, sha: str
   repository.statuses.add(index, { deploymentIndex: index, state: 'in_progress', creator: by, ...at(deployment.at) })
   repository.statuses.add(index, { deploymentIndex: index, state, creator: by, ...at(ended) })
   const workflow = { name: `deploy to ${environment}`, workflow: environment === 'production' ? 2 : 3 }
-  const ran = { at: deployment.at, minutesQueued: 0.5, minutes, failedJob: isSuccess ? undefined : 'deploy' }
+  const ran = { at: deployment.at, minutesQueued, minutes, failedJob: isSuccess ? undefined : 'deploy' }
   tellRun(repository, { ...workflow, event: 'push', headBranch: 'main', headSha: sha, actor: by }, ran, ['deploy'])
 }
 

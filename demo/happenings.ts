@@ -35,6 +35,7 @@ export interface Change {
 
 export interface Deployment {
   readonly at: number
+  readonly minutesQueued: number
   readonly minutes: number
   readonly isSuccess: boolean
   readonly environment: 'production' | 'staging'

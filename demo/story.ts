@@ -63,9 +63,10 @@ function workingHour({ begin, luck }: Teller, week: number): number {
   return start - (start % DAY) + (untilMonday + luck.whole(0, 4)) * DAY + (8 + luck.next() * 9) * HOUR
 }
 
-function tellDeployment(teller: Teller, at: number, { failure, recovery }: Weather): void {
+function tellDeployment(teller: Teller, at: number, { failure, recovery, delay }: Weather): void {
   const { luck, service, people, deployments } = teller
-  const one = { minutes: 4 + luck.next() * 8, changes: 0, by: luck.pick(people).login }
+  const minutesQueued = (0.1 + luck.spread() * 0.4) * delay
+  const one = { minutesQueued, minutes: 4 + luck.next() * 8, changes: 0, by: luck.pick(people).login }
   deployments.push({ ...one, at: at - 2 * HOUR, isSuccess: true, environment: 'staging' })
   const isSuccess = !luck.chance(0.03 * failure)
   deployments.push({ ...one, at, isSuccess, environment: 'production' })
