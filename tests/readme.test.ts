@@ -79,7 +79,7 @@ it('gives the first four keys within five minutes, by the commands of the README
     server?.once('exit', () => failed(new Error(`npm start ended: ${said}`)))
   })
   expect(said).toContain(`Open     http://127.0.0.1:${port}`)
-  expect(said).toContain('npx weir config apply weir.yaml')
+  expect(said).toContain('describe a project in weir.yaml, as README.md shows')
 
   const [file] = blocks('yaml')
   writeFileSync(join(clone, 'weir.yaml'), own(file ?? ''))

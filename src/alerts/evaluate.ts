@@ -1,12 +1,12 @@
 /** Looks whether a number has been beyond its limit for as long as an alert says, and decides what to tell. */
 import { randomUUID } from 'node:crypto'
-import { policyOfProject } from '../api/metric-filter.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf, UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Metric } from '../metrics/metric.ts'
 import { readMetrics } from '../metrics/read.ts'
 import { valueInWords } from '../metrics/value-words.ts'
+import { policyOfProject } from '../pipelines/project-policy.ts'
 import { selectRows, updateRows } from '../pipelines/store.ts'
 import { alerts } from '../system/alerts.ts'
 import { pipelines } from '../system/pipelines.ts'

@@ -8,10 +8,11 @@ import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
 import { REFERENCE } from '../metrics/policy.ts'
 import type { PlacedPanel, ViewedDashboard } from '../pipelines/own-dashboards.ts'
+import { policyOfProject } from '../pipelines/project-policy.ts'
 import { visibleProjects } from './access/gate.ts'
 import type { choiceQuery } from './contract/dashboards.ts'
 import { toCsv } from './csv.ts'
-import { policyOfProject, requireProject } from './metric-filter.ts'
+import { requireProject } from './metric-filter.ts'
 
 type Values = Readonly<Record<string, string | readonly string[]>>
 

@@ -8,13 +8,11 @@ import { mapped } from '../metrics/calculate/calculation.ts'
 import { metricNamed, metrics } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { definitionOf, underPolicy } from '../metrics/parts.ts'
-import { POLICIES, type Policy, policyOf } from '../metrics/policy.ts'
+import { POLICIES } from '../metrics/policy.ts'
 import { checkRange } from '../metrics/read.ts'
 import { shortName, unknownName } from '../nearest.ts'
-import { metricOption } from '../pipelines/plan/metric-plans.ts'
-import { findRow } from '../pipelines/store.ts'
+import { policyOfProject } from '../pipelines/project-policy.ts'
 import { unknownProject } from '../pipelines/unknown-project.ts'
-import { projectMetricSettings } from '../system/projects.ts'
 import type { plainQuery, valueQuery } from './contract/metrics.ts'
 
 /** Six months up to now, unless another is asked for. */
@@ -67,13 +65,6 @@ export async function requireProject({ kysely }: Database, project: string): Pro
   const { rows } = await sql`select 1 from projects where name = ${project}
     union select 1 from project_mapping where project_name = ${project}`.execute(kysely)
   if (rows.length === 0) throw await unknownProject(kysely, project)
-}
-
-/** `policy` among the options that the project has for its four keys. */
-export async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
-  const stored = await findRow(kysely, projectMetricSettings, { project_name: project, plugin_name: 'dora' })
-  const { policy } = metricOption(stored?.plugin_option)
-  return policyOf((policy ?? {}) as Record<string, unknown>)
 }
 
 /** Those that the domain knows, whether something was deployed there or not. */

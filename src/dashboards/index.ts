@@ -17,6 +17,7 @@ import { github } from './definitions/github.ts'
 import { issuesAndBugs } from './definitions/issues-and-bugs.ts'
 import { jira } from './definitions/jira.ts'
 import { pullRequests } from './definitions/pull-requests.ts'
+import { serviceReport } from './definitions/service-report.ts'
 import { storage } from './definitions/storage.ts'
 import { webhooks } from './definitions/webhooks.ts'
 
@@ -28,6 +29,7 @@ export const dashboards: readonly Dashboard[] = [
   doraRecoveryTime,
   doraByTeam,
   doraValidation,
+  serviceReport,
   engineeringOverview,
   engineeringThroughput,
   pullRequests,

@@ -88,6 +88,8 @@ export interface Narrowing {
   readonly repository?: Sql
   /** Of a list, instead of the chosen one. */
   readonly project?: Sql
+  /** Which incidents a service report is about. */
+  readonly service?: MetricQuery['service']
   /** What else holds for the columns of an item. */
   readonly where?: Sql
 }

@@ -214,6 +214,31 @@ describeEachDatabase('dashboards', (test) => {
     expect(rows.map((row) => row.map(rounded)).slice(0, expected.length)).toEqual(expected)
   })
 
+  it('report on the categories and components that are chosen', async () => {
+    const report = dashboardNamed('service-report')
+    const read = async (panel: string, category: string[], component: string[]) => {
+      const values = new Map([
+        ['project', [PROJECT]],
+        ['issue_category', category],
+        ['component', component],
+      ] as const)
+      const choice = { ...RANGES[0], values: new Map<string, readonly string[]>(values), policy: REFERENCE }
+      const { rows } = await readPanel(test.database, report, panelNamed(report, panel), choice)
+      return rows
+    }
+    expect(await read('service-incidents', ['Outage'], ['shop'])).toEqual([[3, 3]])
+    expect(await read('service-incidents', ['Outage', 'Slow'], [ALL])).toEqual([[9, 9]])
+    expect(await read('service-incidents', [ALL], ["shop' or 1 = 1"])).toEqual([[0, 0]])
+    // Three incidents, thirty deployments.
+    expect(await read('service-change-failure-rate', ['Outage'], ['shop'])).toEqual([[expect.closeTo(0.1, 9), 33]])
+    const rows = await read('incidents', ['Outage'], ['shop'])
+    expect(rows.map(([, key, , category]) => [key, category])).toEqual([
+      // The clocks of the one after step 16 disagree.
+      ['after 10', 'Outage'],
+      ['after 1', 'Outage'],
+    ])
+  })
+
   it('show rows under every policy', async () => {
     for (const { policy } of POLICIES.slice(1)) {
       for (const dashboard of dashboards.filter(({ name }) => name.startsWith('dora'))) {

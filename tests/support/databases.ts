@@ -17,9 +17,13 @@ export interface TestDatabase {
  * Declares the tests of `body` once per engine, each time with a fresh database that is dropped afterwards. The fields
  * of its argument can be read inside hooks and tests, not while the tests are being declared (but for `engine`).
  */
-export function describeEachDatabase(name: string, body: (test: TestDatabase) => void): void {
+export function describeEachDatabase(
+  name: string,
+  body: (test: TestDatabase) => void,
+  engines: readonly Engine[] = ['postgres', 'mysql'],
+): void {
   const servers = inject('databaseServers')
-  for (const engine of ['postgres', 'mysql'] as const) {
+  for (const engine of engines) {
     const server = servers[engine]
     describe.skipIf(!server)(`${name} (${engine})`, () => {
       const { createDatabase, dropDatabase } = databasesOf(engine, server ?? '')

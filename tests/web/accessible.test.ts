@@ -1,14 +1,14 @@
 /** Every page, light and dark: what axe-core finds, and names of odd kinds. */
 import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeClient } from './support/client.ts'
+import { describePages } from './support/client.ts'
 import { type Filled, fill, ODD_NAME } from './support/filled.ts'
 import { addressOf, oddly, placesOfPages, settled } from './support/pages.ts'
 
 /** Two dozen pages, on a machine that does other things as well. */
 const PATIENCE_MS = 600_000
 
-describeClient('every page', (client) => {
+describePages('every page', (client) => {
   let filled: Filled
   beforeAll(async () => {
     filled = await fill(client.server)

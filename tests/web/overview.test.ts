@@ -1,9 +1,9 @@
 /** The first page, and the place of traffic switches. */
 import { expect, it } from 'vitest'
 import { initialPlan } from '../../src/traffic/init.ts'
-import { describeClient } from './support/client.ts'
+import { describePages } from './support/client.ts'
 
-describeClient('the overview', (client) => {
+describePages('the overview', (client) => {
   it('leads to the start as long as there is nothing', async () => {
     const page = await client.open('/')
     await page.getByText('Nothing is measured yet').waitFor()
@@ -24,7 +24,7 @@ describeClient('the overview', (client) => {
   })
 })
 
-describeClient('traffic', (client) => {
+describePages('traffic', (client) => {
   it('shows switches with their steps, and acts with consequences in words', async () => {
     client.expectComplaint('412')
     const empty = await client.open('/traffic')

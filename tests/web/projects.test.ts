@@ -60,6 +60,16 @@ describeClient('projects', (client) => {
     await now.getByText('of 10', { exact: true }).nth(2).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await now.getByText('of 9', { exact: true }).waitFor()
+
+    const service = page.getByRole('region', { name: 'Incidents of the service report' })
+    await service.getByLabel('Categories').first().fill('outage')
+    await page.keyboard.press('Enter')
+    await service.getByRole('textbox', { name: 'Component' }).fill('checkout')
+    await service.getByRole('button', { name: 'Save the choice' }).click()
+    await service.getByRole('button', { name: 'Save the choice', disabled: true }).waitFor()
+    await page.reload()
+    await service.getByText('outage', { exact: true }).waitFor()
+    expect(await service.getByRole('textbox', { name: 'Component' }).inputValue()).toBe('checkout')
   })
 
   it('name what was seen where nothing counts, and lead to the rules', TAKES_LONG, async () => {

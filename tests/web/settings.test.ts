@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { describeClient } from './support/client.ts'
+import { describePages } from './support/client.ts'
 
 /** What the form suggests, and something that it opens. */
 const SUGGESTED = [
@@ -10,7 +10,7 @@ const SUGGESTED = [
   ['Send to any webhook', 'operator', 'POST', '/plugins/webhook/connections/1/deployments'],
 ] as const
 
-describeClient('the settings', (client) => {
+describePages('the settings', (client) => {
   const { open } = client
 
   it('make keys that open what the form suggests', { timeout: 120_000 }, async () => {
@@ -153,7 +153,7 @@ describeClient('the settings', (client) => {
 
 const TOKENS = { AUTH: 'token', AUTH_TOKENS: 'reader:viewer:a-token-to-read-with' }
 
-describeClient(
+describePages(
   'the settings of a viewer',
   ({ open }) => {
     it('say what only admins see', async () => {

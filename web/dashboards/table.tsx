@@ -18,7 +18,7 @@ export function RowTable({
   const visible = columns
     .map((column, index) => ({ column, index }))
     .filter(({ column }) => !links.includes(column.name))
-  const shown = rows.slice(0, MOST_ROWS)
+  const first = rows.slice(0, MOST_ROWS)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no pointer scrolls it by keys
     <section className="panel-table" aria-label={label} tabIndex={0}>
@@ -33,7 +33,7 @@ export function RowTable({
           </tr>
         </thead>
         <tbody>
-          {shown.map((row, place) => (
+          {first.map((row, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name, and are replaced as a whole
             <tr key={place}>
               {visible.map(({ column, index }) => (

@@ -59,50 +59,51 @@ export function Toolbar({ definition, variables, values, search, onSearch, onRef
           onSearch(({ compare: _, ...before }) => ({ ...before, ...(checked && { compare: true as const }) }))
         }
       />
-      <span className="push" />
-      {hasProject && (
-        <Menu closeOnItemClick={false} position="bottom-end" shadow="md">
-          <Menu.Target>
-            <Button variant="default">{marks.length === 0 ? 'No marks' : 'Marks'}</Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <div style={{ display: 'grid', gap: 10, padding: 8 }}>
-              {MARKS.map((mark) => (
-                <Checkbox
-                  key={mark}
-                  label={MARK_TITLES[mark]}
-                  checked={marks.includes(mark)}
-                  onChange={({ currentTarget: { checked } }) =>
-                    onSearch(({ marks: _, ...before }) => ({
-                      ...before,
-                      ...marksText(MARKS.filter((each) => (each === mark ? checked : marks.includes(each)))),
-                    }))
-                  }
-                />
-              ))}
-            </div>
-          </Menu.Dropdown>
-        </Menu>
-      )}
-      <Select
-        aria-label="Refresh by itself"
-        w={132}
-        data={[
-          { value: 'off', label: 'No refresh' },
-          ...REFRESHES.map((value) => ({ value, label: REFRESH_TITLES[value] })),
-        ]}
-        value={search.refresh ?? 'off'}
-        onChange={(value) =>
-          onSearch(({ refresh: _, ...before }) => ({
-            ...before,
-            ...(value && value !== 'off' && { refresh: value as Refresh }),
-          }))
-        }
-        allowDeselect={false}
-      />
-      <Button variant="default" px={10} onClick={onRefresh} aria-label="Refresh now" title="Refresh now">
-        <Icon path={AGAIN} />
-      </Button>
+      <div className="tools">
+        {hasProject && (
+          <Menu closeOnItemClick={false} position="bottom-end" shadow="md">
+            <Menu.Target>
+              <Button variant="default">{marks.length === 0 ? 'No marks' : 'Marks'}</Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <div style={{ display: 'grid', gap: 10, padding: 8 }}>
+                {MARKS.map((mark) => (
+                  <Checkbox
+                    key={mark}
+                    label={MARK_TITLES[mark]}
+                    checked={marks.includes(mark)}
+                    onChange={({ currentTarget: { checked } }) =>
+                      onSearch(({ marks: _, ...before }) => ({
+                        ...before,
+                        ...marksText(MARKS.filter((each) => (each === mark ? checked : marks.includes(each)))),
+                      }))
+                    }
+                  />
+                ))}
+              </div>
+            </Menu.Dropdown>
+          </Menu>
+        )}
+        <Select
+          aria-label="Refresh by itself"
+          w={132}
+          data={[
+            { value: 'off', label: 'No refresh' },
+            ...REFRESHES.map((value) => ({ value, label: REFRESH_TITLES[value] })),
+          ]}
+          value={search.refresh ?? 'off'}
+          onChange={(value) =>
+            onSearch(({ refresh: _, ...before }) => ({
+              ...before,
+              ...(value && value !== 'off' && { refresh: value as Refresh }),
+            }))
+          }
+          allowDeselect={false}
+        />
+        <Button variant="default" px={10} onClick={onRefresh} aria-label="Refresh now" title="Refresh now">
+          <Icon path={AGAIN} />
+        </Button>
+      </div>
     </section>
   )
 }

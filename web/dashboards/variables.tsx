@@ -100,7 +100,7 @@ export const Variables = ({ all, values, onChoose }: VariablesProps) =>
       label: title,
       searchable: options.length > 8,
       size: 'sm',
-      w: 168,
+      w: 156,
       nothingFoundMessage: 'None',
     } as const
     // What the address says is shown, even where it is not among the values.

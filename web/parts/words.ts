@@ -55,5 +55,5 @@ export const exactly = (moment: string | Date): string =>
 export function quantity(value: number, unit: string): readonly Quantity[] {
   if (unit === 'minutes') return durationParts(value)
   if (unit === 'share' || unit === 'ratio') return [{ amount: counts.format(value * 100), unit: '%' }]
-  return [{ amount: counts.format(value), unit: unit === 'days per week' ? '/ week' : unit }]
+  return [{ amount: counts.format(value), unit: unit === 'days per week' ? 'days / week' : unit }]
 }

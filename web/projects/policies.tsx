@@ -10,6 +10,7 @@ import { Band, Failure } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
 import { bandOf, isEmpty, KEYS, periods, valueText } from './keys.ts'
 import { useSaveProject } from './save.ts'
+import { ServiceChoice, type ServiceSettings } from './service-choice.tsx'
 
 type Compared = AnswerTo<'GET /v1/metrics/{metric}/policies'>
 type Policy = Compared['policies'][number]
@@ -146,6 +147,13 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
           </tbody>
         </table>
       </div>
+      <ServiceChoice
+        project={project.name}
+        settings={chosen as unknown as ServiceSettings}
+        isInUse={chosen.pairing === 'service-report'}
+        isDisabled={!isAdmin || isSaving}
+        save={(service) => choose({ ...chosen, ...service } as Settings)}
+      />
       {conflict}
     </>
   )

@@ -33,8 +33,6 @@ import {
 import { toCsv } from '../csv.ts'
 import { aboutMetric, askedFor, groupsOf, rangeOf, requireProject } from '../metric-filter.ts'
 
-export { policyOfProject, rangeOf, requireProject } from '../metric-filter.ts'
-
 const tags = ['metrics']
 const SAMPLES = 20
 

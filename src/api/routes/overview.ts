@@ -6,12 +6,13 @@ import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { readAttention } from '../../pipelines/attention.ts'
 import { measureOne } from '../../pipelines/measure.ts'
+import { policyOfProject } from '../../pipelines/project-policy.ts'
 import type { Project } from '../../pipelines/records.ts'
 import type { ServiceContext } from '../../pipelines/services.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, timeOrNull } from '../contract/common.ts'
-import { policyOfProject, rangeOf } from './metrics.ts'
+import { rangeOf } from '../metric-filter.ts'
 
 const tags = ['overview']
 /** Enough for a first look; the list of projects has the rest. */

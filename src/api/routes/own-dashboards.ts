@@ -65,7 +65,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
         summary: 'Rename it, or put its panels in another order, width or number',
         params: idParameter,
         headers: unlessChanged,
-        body: ownDashboardChanges.meta(example(EXAMPLE)),
+        body: ownDashboardChanges,
         response: answers(200, ownDashboardRecord, 404, 412),
       },
     },

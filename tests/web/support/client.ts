@@ -14,44 +14,63 @@ export interface Client {
   expectComplaint(part: string): void
 }
 
+/** On both databases, unless the tests are of pages alone (see `describePages`). */
 export function describeClient(
   name: string,
   body: (client: Client) => void,
   environment: Record<string, string> = {},
+  engines?: readonly TestDatabase['engine'][],
 ): void {
-  describeEachDatabase(name, (database) => {
-    let server: LiveServer
-    let browser: Browser
-    const complaints: string[] = []
-    const expected: string[] = []
-    beforeAll(async () => {
-      ;[server, browser] = await Promise.all([startLiveServer(database.url, environment), openBrowser()])
-    })
-    afterEach(async () => {
-      await Promise.all(browser.contexts().map((context) => context.close()))
-      const unexpected = complaints.filter((complaint) => !expected.some((part) => complaint.includes(part)))
-      complaints.length = 0
-      expected.length = 0
-      expect(unexpected).toEqual([])
-    })
-    afterAll(async () => {
-      await browser?.close()
-      await server?.stop()
-    })
-    body({
-      database,
-      get server() {
-        return server
-      },
-      async open(path, options = {}) {
-        const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-        const page = await context.newPage()
-        page.on('pageerror', ({ message }) => complaints.push(message))
-        page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-        await page.goto(server.url + path)
-        return page
-      },
-      expectComplaint: (part) => void expected.push(part),
-    })
-  })
+  describeEachDatabase(
+    name,
+    (database) => {
+      let server: LiveServer
+      let browser: Browser
+      const complaints: string[] = []
+      const expected: string[] = []
+      beforeAll(async () => {
+        ;[server, browser] = await Promise.all([startLiveServer(database.url, environment), openBrowser()])
+      })
+      afterEach(async () => {
+        await Promise.all(browser.contexts().map((context) => context.close()))
+        const unexpected = complaints.filter((complaint) => !expected.some((part) => complaint.includes(part)))
+        complaints.length = 0
+        expected.length = 0
+        expect(unexpected).toEqual([])
+      })
+      afterAll(async () => {
+        await browser?.close()
+        await server?.stop()
+      })
+      body({
+        database,
+        get server() {
+          return server
+        },
+        async open(path, options = {}) {
+          const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+          const page = await context.newPage()
+          page.on('pageerror', ({ message }) => complaints.push(message))
+          page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+          await page.goto(server.url + path)
+          return page
+        },
+        expectComplaint: (part) => void expected.push(part),
+      })
+    },
+    engines,
+  )
+}
+
+/**
+ * Pages whose routes are tested on both databases by themselves: one of the two is enough to see them, and which one differs from
+ * file to file. FULL_SIZE=true takes both.
+ */
+export function describePages(
+  name: string,
+  body: (client: Client) => void,
+  environment: Record<string, string> = {},
+): void {
+  const one = name.length % 2 === 0 ? 'postgres' : 'mysql'
+  describeClient(name, body, environment, process.env.FULL_SIZE ? undefined : [one])
 }

@@ -1,35 +1,9 @@
-/** What ECharts draws, in the colours of the page. */
+/** Lines and bars over time, as ECharts draws them. */
 import type { EChartsCoreOption } from 'echarts/core'
-import { dayText, exactText, isNumeric, monthText, numberOf, textOf } from './cells.ts'
+import { dayText, exactText, monthText, textOf } from './cells.ts'
+import { axisText, type Colours, colourOf, escaped, FONT, MOST_COLOURS, tooltip } from './chart-look.ts'
 import { type Course, endOf, type Series } from './series.ts'
-import type { Annotation, Panel, PanelRows, Period } from './view.ts'
-
-export interface Colours {
-  readonly text: string
-  readonly quiet: string
-  readonly line: string
-  readonly surface: string
-  readonly accent: string
-  readonly before: string
-  readonly bad: string
-  readonly series: readonly string[]
-}
-
-const MOST_COLOURS = 6
-
-export function coloursOf(element: Element): Colours {
-  const style = getComputedStyle(element)
-  const read = (name: string) => style.getPropertyValue(name).trim()
-  return {
-    ...{ text: read('--text'), quiet: read('--text-faint'), line: read('--line'), surface: read('--raised') },
-    ...{ accent: read('--accent'), before: read('--before'), bad: read('--bad') },
-    series: Array.from({ length: MOST_COLOURS }, (_, place) => read(`--series-${place + 1}`)),
-  }
-}
-
-/** One has the accent; of many, what is beyond six is grey. */
-const colourOf = (colours: Colours, place: number, size: number): string =>
-  size === 1 ? colours.accent : (colours.series[place] ?? colours.before)
+import type { Annotation, Panel, Period } from './view.ts'
 
 /** Steps of durations that people say, in minutes. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 7200, 14_400, 28_800, 43_200, 86_400, 172_800]
@@ -38,22 +12,11 @@ const MOST_TICKS = 4
 function durationAxis(series: readonly Series[], kind: string) {
   const unit = kind === 'seconds' ? 60 : kind === 'minutes' ? 1 : 0
   const most = Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0)))
-  if (unit === 0 || most === 0) return {}
+  if (unit === 0) return {}
+  if (most === 0) return { interval: unit, max: unit }
   const step = (STEPS.find((each) => most / unit / each <= MOST_TICKS) ?? most / unit / MOST_TICKS) * unit
   return { interval: step, max: Math.ceil(most / step) * step }
 }
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-
-const tooltip = ({ surface, text, line }: Colours) => ({
-  backgroundColor: surface,
-  borderColor: line,
-  textStyle: { color: text, fontSize: 13 },
-  confine: true,
-})
-
-const axisText = ({ quiet }: Colours) => ({ color: quiet, fontSize: 12 })
 
 export interface CourseDrawing {
   readonly panel: Pick<Panel, 'look'>
@@ -71,14 +34,13 @@ const AXIS_PIXELS = 60
 const MARK_WORDS = { deployment: 'Deployment', incident: 'Incident', switch: 'Traffic switch' } as const
 
 /** Where an interval stands: in its middle. */
-export const middleOf = (course: Course, place: number): number =>
-  ((course.times[place] ?? 0) + endOf(course, place)) / 2
+const middleOf = (course: Course, place: number): number => ((course.times[place] ?? 0) + endOf(course, place)) / 2
 
 export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
   const { course, annotations, range, colours, width, panel } = drawing
   const { times, series } = course
   const kinds = [...new Set(series.map(({ kind }) => kind))].slice(0, 2)
-  const isLabelled = panel.look === 'lines' && series.length > 1 && series.length <= MOST_COLOURS && width > 520
+  const isLabelled = panel.look === 'lines' && width > 520 && kinds.length === 1 && canBeLabelled(series)
   const hasLegend = series.length > 1 && !isLabelled
   const hasMarks = annotations.length > 0
   const [first, last] = [
@@ -92,9 +54,11 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
   return {
     useUTC: true,
     animation: false,
-    textStyle: { fontFamily: "'Inter Variable', system-ui, sans-serif" },
+    textStyle: FONT,
     ...(hasLegend && {
       legend: {
+        // Marks stand under the picture, and are no part of it.
+        data: series.map(({ name }) => name),
         top: 0,
         left: 0,
         type: 'scroll',
@@ -141,6 +105,17 @@ export function courseOption(drawing: CourseDrawing): EChartsCoreOption {
       ...(hasMarks ? markSeries(annotations, colours, Math.max(1, kinds.length)) : []),
     ],
   }
+}
+
+/** Labels at the ends of lines, where they do not lie over each other. */
+const LEAST_GAP = 0.1
+function canBeLabelled(series: readonly Series[]): boolean {
+  if (series.length < 2 || series.length > MOST_COLOURS) return false
+  const most = Math.max(...series.flatMap(({ values }) => values.map((value) => value ?? 0)))
+  const ends = series
+    .map(({ values }) => values.findLast((value) => value !== null) ?? 0)
+    .sort((one, other) => one - other)
+  return most > 0 && ends.every((end, place) => place === 0 || (end - (ends[place - 1] ?? 0)) / most > LEAST_GAP)
 }
 
 function oneSeries(
@@ -204,7 +179,7 @@ function markSeries(annotations: readonly Annotation[], colours: Colours, axis: 
 }
 
 /** The words beside an interval. */
-function hint({ course, before, range }: CourseDrawing, points: unknown): string {
+function hint({ course, before }: CourseDrawing, points: unknown): string {
   const [point] = [points].flat() as { axisValue?: number; value?: [number, number] }[]
   const moment = Number(point?.axisValue ?? point?.value?.[0])
   const place = placeAt(course, moment)
@@ -224,10 +199,10 @@ function hint({ course, before, range }: CourseDrawing, points: unknown): string
     counted === null || counted === undefined
       ? []
       : [`<span style="opacity:.75">${textOf(counted, 'count')} items</span>`]
-  return [`<b>${intervalText(course, place, range)}</b>`, ...lines, ...rests].join('<br>')
+  return [`<b>${intervalText(course, place)}</b>`, ...lines, ...rests].join('<br>')
 }
 
-export function intervalText(course: Course, place: number, _range?: Period): string {
+function intervalText(course: Course, place: number): string {
   const [start = 0, end] = [course.times[place], endOf(course, place)]
   const days = Math.round((end - start) / 86_400_000)
   if (days >= 28) return monthText(start)
@@ -238,59 +213,4 @@ export function intervalText(course: Course, place: number, _range?: Period): st
 export function placeAt(course: Course, moment: number): number | undefined {
   const place = course.times.findLastIndex((start) => start <= moment)
   return place >= 0 && moment <= endOf(course, place) ? place : undefined
-}
-
-export const RANK_HEIGHT = 28
-export const MOST_RANKS = 50
-
-export function rankingOption({ columns, rows }: PanelRows, colours: Colours): EChartsCoreOption {
-  const measures = columns.flatMap((column, index) =>
-    index > 0 && isNumeric(column) && column.name !== 'counted' ? [{ column, index }] : [],
-  )
-  const some = rows.slice(0, MOST_RANKS)
-  const [first] = measures
-  return {
-    animation: false,
-    textStyle: { fontFamily: "'Inter Variable', system-ui, sans-serif" },
-    ...(measures.length > 1 && {
-      legend: { top: 0, left: 0, icon: 'roundRect', itemWidth: 10, itemHeight: 10, textStyle: axisText(colours) },
-    }),
-    tooltip: {
-      ...tooltip(colours),
-      trigger: 'axis',
-      axisPointer: { type: 'shadow', shadowStyle: { opacity: 0.15 } },
-      formatter: (points: unknown) => {
-        const [{ dataIndex = 0 } = {}] = [points].flat() as { dataIndex?: number }[]
-        const row = some[dataIndex] ?? []
-        const lines = measures.map(
-          ({ column, index }) => `${escaped(column.title)}: <b>${textOf(row[index], column.kind)}</b>`,
-        )
-        return [`<b>${escaped(String(row[0] ?? ''))}</b>`, ...lines].join('<br>')
-      },
-    },
-    grid: { left: 8, right: 72, top: measures.length > 1 ? 32 : 4, bottom: 4, containLabel: true },
-    xAxis: { type: 'value', show: false, min: 0 },
-    yAxis: {
-      type: 'category',
-      inverse: true,
-      data: some.map((row) => String(row[0] ?? '')),
-      axisLine: { show: false },
-      axisTick: { show: false },
-      axisLabel: { color: colours.text, fontSize: 13, width: 180, overflow: 'truncate' },
-    },
-    series: measures.map(({ column, index }, place) => ({
-      ...{ type: 'bar', name: column.title, color: colourOf(colours, place, measures.length), barMaxWidth: 16 },
-      ...{ barCategoryGap: '35%', itemStyle: { borderRadius: [0, 2, 2, 0] } },
-      data: some.map((row) => numberOf(row[index])),
-      label: {
-        ...{
-          show: column === first?.column || measures.length < 3,
-          position: 'right',
-          color: colours.quiet,
-          fontSize: 12,
-        },
-        formatter: ({ value }: { value: number | null }) => textOf(value, column.kind),
-      },
-    })),
-  }
 }

@@ -1,0 +1,41 @@
+/** The colours of the page, and what all pictures share. */
+export interface Colours {
+  readonly text: string
+  readonly quiet: string
+  readonly line: string
+  readonly surface: string
+  readonly accent: string
+  readonly before: string
+  readonly bad: string
+  readonly series: readonly string[]
+}
+
+export const MOST_COLOURS = 6
+
+export function coloursOf(element: Element): Colours {
+  const style = getComputedStyle(element)
+  const read = (name: string) => style.getPropertyValue(name).trim()
+  return {
+    ...{ text: read('--text'), quiet: read('--text-faint'), line: read('--line'), surface: read('--raised') },
+    ...{ accent: read('--accent'), before: read('--before'), bad: read('--bad') },
+    series: Array.from({ length: MOST_COLOURS }, (_, place) => read(`--series-${place + 1}`)),
+  }
+}
+
+/** One has the accent; of many, what is beyond six is grey. */
+export const colourOf = (colours: Colours, place: number, size: number): string =>
+  size === 1 ? colours.accent : (colours.series[place] ?? colours.before)
+
+export const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+export const tooltip = ({ surface, text, line }: Colours) => ({
+  backgroundColor: surface,
+  borderColor: line,
+  textStyle: { color: text, fontSize: 13 },
+  confine: true,
+})
+
+export const axisText = ({ quiet }: Colours) => ({ color: quiet, fontSize: 12 })
+
+export const FONT = { fontFamily: "'Inter Variable', system-ui, sans-serif" }
