@@ -4,19 +4,17 @@ import { UserError } from '../errors.ts'
 import { hintOf } from '../nearest.ts'
 import type { Services } from '../pipelines/services.ts'
 import { type Connected, connectedNamed } from '../pipelines/sources.ts'
-import { publicName } from '../pipelines/store.ts'
 import { testConnection } from '../pipelines/test-connection.ts'
 import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
 import { requireLogin } from '../plugin-kit/required-fields.ts'
 import { rotates } from '../plugin-kit/rotating-tokens.ts'
-import { scopeKey } from '../plugin-kit/source-task.ts'
 import type { Plugin } from '../plugin-kit/subtask.ts'
+import { type ChosenScope, choose } from './choose.ts'
 import type { Path } from './config-file.ts'
 import type { Config, ConnectionConfig, SelectorConfig } from './document.ts'
 import { requireKnown } from './known-fields.ts'
-import { type Catalogue, fitting, isAbsent, isPattern, openCatalogue } from './selectors.ts'
-import { idOfScope, scopesOf } from './stored-scopes.ts'
+import { type Catalogue, isAbsent, openCatalogue } from './selectors.ts'
+import { scopesOf } from './stored-scopes.ts'
 import { requireHidden } from './variables.ts'
 
 export interface Asking {
@@ -29,12 +27,6 @@ export interface Asking {
 }
 /** What selectors choose now. */
 export type Chosen = ReadonlyMap<SelectorConfig, readonly ChosenScope[]>
-export interface ChosenScope {
-  readonly id: string
-  readonly data: Settings
-  /** By the file itself, rather than by the source. */
-  readonly isWritten: boolean
-}
 
 /** A connection as it will be. */
 interface Wanted {
@@ -74,7 +66,7 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
   }
   const chosen = new Map<SelectorConfig, readonly ChosenScope[]>()
   try {
-    for (const each of selectors) chosen.set(each.selector, await file.at(each.path, () => choose(each)))
+    for (const each of selectors) chosen.set(each.selector, await file.at(each.path, () => chosenBy(each)))
   } finally {
     for (const { catalogue } of wanted.values()) await catalogue?.close()
   }
@@ -111,7 +103,7 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
     try {
       return await ask()
     } catch (error) {
-      throw asking.hidesReasons ? unexplained(source) : error
+      throw asking.hidesReasons && !isAbsent(error) ? unexplained(source) : error
     }
   }
 
@@ -126,57 +118,27 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
     if (!success) throw new UserError(`${source.title} does not accept these settings: ${message}`)
   }
 
-  async function choose({ path, selector }: Placed): Promise<ChosenScope[]> {
+  async function chosenBy({ path, selector }: Placed): Promise<readonly ChosenScope[]> {
     const connection = wanted.get(selector.connection) as Wanted
-    const { scopes } = selector
     const { source } = connection.owner
     if (!source) return []
-    const found = new Map<string, ChosenScope>()
-    const offered = new Map<string, RemoteEntry>()
-    for (const [index, scope] of scopes.entries()) {
-      const place = [...path, 'scopes', index]
-      if (isPattern(scope)) {
-        const { entries, known } = await file.at(place, () => entriesOf(place, scope, connection, source))
-        for (const entry of entries) offered.set(entry.id, entry)
-        if (known) found.set(known.id, known)
-      } else {
-        const written = await file.at(place, () => writtenScope(source, scope))
-        found.set(written.id, written)
-      }
+    const choosing = {
+      source,
+      allowsEmpty: asking.allowsEmpty,
+      insist: 'insist with --allow-empty',
+      catalogue: () => catalogueOf(connection, source),
+      stored: async () => (connection.id ? await scopesOf(asking.services, source.name, connection.id) : []),
+      at: <Result>(place: Path, act: () => Result | Promise<Result>) => file.at([...path, ...place], act),
+      refusal: (place: Path, message: string) => file.refusal([...path, ...place], message),
     }
-    for (const { data } of fitting(offered.values(), selector)) {
-      const id = idOfScope(source, data as Settings)
-      if (!found.has(id)) found.set(id, { id, data: data as Settings, isWritten: false })
-    }
-    if (found.size === 0 && scopes.length > 0 && !asking.allowsEmpty) {
-      const why = offered.size > 0 ? `except, archived and topic leave none of ${offered.size}` : 'nothing matches'
-      throw file.refusal(path, `this selector chooses nothing: ${why}. Correct it, or insist with --allow-empty.`)
-    }
-    return [...found.values()]
+    return choose(choosing, selector)
   }
 
-  /** What the source offers under a name or pattern; a stored scope that it has lost sight of is still one. */
-  async function entriesOf(
-    path: Path,
-    pattern: string,
-    connection: Wanted,
-    source: PluginSpec,
-  ): Promise<{ entries: readonly RemoteEntry[]; known?: ChosenScope }> {
+  function catalogueOf(connection: Wanted, source: PluginSpec): Catalogue {
     // Somebody waits: the pace of collections is not for these few requests.
     connection.catalogue ??= openCatalogue(source, { ...connection.settings, id: undefined, rateLimitPerHour: 0 })
-    const { catalogue, id } = connection
-    const found = () => catalogue.matching(pattern).catch((error) => (isAbsent(error) ? [] : Promise.reject(error)))
-    const entries = await reached(source, found)
-    if (entries.length > 0) return { entries }
-    const stored = id ? await scopesOf(asking.services, source.name, id) : []
-    const known = stored.find(({ fullName }) => fullName === pattern)
-    if (known) return { entries, known: { id: idOfScope(source, known), data: known, isWritten: false } }
-    if (asking.allowsEmpty) return { entries }
-    const hint = hintOf(pattern, await catalogue.names())
-    throw file.refusal(
-      path,
-      `${source.title} shows this connection nothing called ${pattern}${hint} Correct it, or insist with --allow-empty.`,
-    )
+    const { catalogue } = connection
+    return { ...catalogue, matching: (pattern) => reached(source, () => catalogue.matching(pattern)) }
   }
 }
 
@@ -198,14 +160,4 @@ export function sentFields(
     requireHidden(file, templates, [...path, name], value, fields[name]?.kind === 'secret' ? 'secret' : name)
   }
   return sent
-}
-
-function writtenScope(source: PluginSpec, data: Settings): ChosenScope {
-  const names = source.scope.table.names.map(publicName)
-  requireKnown(names, data)
-  const key = publicName(scopeKey(source))
-  if (data[key] === undefined || data[key] === null || data[key] === '' || data[key] === 0) {
-    throw new UserError(`${key} is missing: it names the scope.`)
-  }
-  return { id: idOfScope(source, data), data, isWritten: true }
 }

@@ -1,8 +1,9 @@
 import { hintOf } from '../nearest.ts'
 import type { Scope } from '../pipelines/records.ts'
 import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import type { ChosenScope } from './ask-sources.ts'
+
 import { change } from './change.ts'
+import type { ChosenScope } from './choose.ts'
 import type { Path } from './config-file.ts'
 import type { ProjectConfig, SelectorConfig } from './document.ts'
 import type { Reconciling } from './reconcile.ts'

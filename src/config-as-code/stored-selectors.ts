@@ -1,5 +1,6 @@
 import { withBareAddresses } from '../address-secrets.ts'
 import type { Database } from '../database/database.ts'
+import type { RowOf } from '../database/table.ts'
 import { deleteRows, insertRow, selectRows } from '../pipelines/store.ts'
 import { scopeSelectors } from '../system/projects.ts'
 import type { Selector } from './selectors.ts'
@@ -33,7 +34,25 @@ export async function saveSelectors(
   })
 }
 
+const asStored = ({ plugin, connection_id, selectors }: RowOf<typeof scopeSelectors>): ConnectionSelectors => ({
+  plugin,
+  connectionId: connection_id,
+  selectors,
+})
+
 export async function readSelectors({ kysely }: Database, blueprintId: number): Promise<ConnectionSelectors[]> {
   const rows = await selectRows(kysely, scopeSelectors, (query) => query.where('blueprint_id', '=', blueprintId))
-  return rows.map(({ plugin, connection_id, selectors }) => ({ plugin, connectionId: connection_id, selectors }))
+  return rows.map(asStored)
+}
+
+/** Those of all blueprints that choose from one connection. */
+export async function readSelectorsOf(
+  { kysely }: Database,
+  plugin: string,
+  connectionId: number,
+): Promise<{ readonly blueprintId: number; readonly selectors: readonly StoredSelector[] }[]> {
+  const rows = await selectRows(kysely, scopeSelectors, (query) =>
+    query.where('plugin', '=', plugin).where('connection_id', '=', connectionId).orderBy('blueprint_id'),
+  )
+  return rows.map(({ blueprint_id, selectors }) => ({ blueprintId: blueprint_id, selectors }))
 }

@@ -5,7 +5,7 @@ import type { PluginSpec } from '../plugin-kit/plugin.ts'
 import { requireLogin } from '../plugin-kit/required-fields.ts'
 import { holdingTokens, withTokenStore } from '../plugin-kit/rotating-tokens.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
-import { blueprintConnections } from '../system/projects.ts'
+import { blueprintConnections, scopeSelectors } from '../system/projects.ts'
 import { forgetUse } from './connection-states.ts'
 import { requireNothingRuns, requireUnused } from './guards.ts'
 import type { Connection, Settings } from './records.ts'
@@ -108,6 +108,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
         if (source) await deleteRows(transaction, settingsTables(source).scopeConfigs, { connection_id: id })
         // Of a feed nothing is asked that a blueprint would miss.
         else await deleteRows(transaction, blueprintConnections, { plugin_name: plugin, connection_id: id })
+        await deleteRows(transaction, scopeSelectors, { plugin, connection_id: id })
         await deleteRows(transaction, table, { id })
         await forgetUse(transaction, plugin, id)
       })

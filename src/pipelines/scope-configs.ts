@@ -1,16 +1,37 @@
 import { UserError } from '../errors.ts'
 import { settingsTables } from '../plugin-kit/settings-tables.ts'
-import { blueprintScopes, blueprints } from '../system/projects.ts'
+import { blueprintScopes, blueprints, scopeSelectors } from '../system/projects.ts'
 import { checkName } from './connections.ts'
 import { ConflictError, requireNothingRuns } from './guards.ts'
 import type { ScopeConfig, Settings } from './records.ts'
 import type { ScopeConfigService, ServiceContext } from './services.ts'
 import { checkSettings, pickNames, requireReadable, sealSettings } from './settings.ts'
 import { publicScope, publicScopeConfig, scopeKey, scopeTitle, sourceNamed } from './sources.ts'
-import { deleteRows, findRow, insertRow, selectRows, updateRows } from './store.ts'
+import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from './store.ts'
 import { ChangedError, holdRow, isStale, laterThan } from './versions.ts'
 
 const LONGEST_NAME = 255
+
+/** A selector that gives it would find scopes that cannot be stored. */
+async function requireNotGiven(queries: Queries, plugin: string, { id, connectionId, name }: ScopeConfig) {
+  const rows = await selectRows(queries, scopeSelectors, (query) =>
+    query.where('plugin', '=', plugin).where('connection_id', '=', connectionId),
+  )
+  const giving = rows.filter(({ selectors }) => selectors.some((each: Settings) => each.scopeConfigId === id))
+  if (giving.length === 0) return
+  const users = await selectRows(queries, blueprints, (query) =>
+    query.where(
+      'id',
+      'in',
+      giving.map(({ blueprint_id }) => blueprint_id),
+    ),
+  )
+  const names = users.map((each) => each.name)
+  throw new ConflictError(`Scope config ${name} is given by selectors of ${names.join(', ')}: delete them first.`, {
+    blueprints: names,
+    projects: users.map(({ project_name }) => project_name).filter((each) => each !== ''),
+  })
+}
 
 export function scopeConfigService({ database, plugins, secrets }: ServiceContext): ScopeConfigService {
   const { kysely } = database
@@ -75,6 +96,7 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
           users.map((row) => publicScope(source, row)),
         )
       }
+      await requireNotGiven(kysely, plugin, config)
       await requireNothingRuns(kysely)
       await deleteRows(kysely, table, { id })
       return config

@@ -1,5 +1,6 @@
 /** Blueprints in a browser: when and what, and plans that somebody writes. */
 import { expect, it } from 'vitest'
+import { startFakeGithub } from '../fake-github/fake-github.ts'
 import { startOrganisation } from '../support/organisation.ts'
 import { describeClient } from './support/client.ts'
 import { ask, makeShop } from './support/shop.ts'
@@ -78,6 +79,62 @@ describeClient('blueprints', (client) => {
     await conflict.getByRole('button', { name: 'Take theirs' }).click()
     await page.getByText('On the 1st of every month at 00:00 UTC.').waitFor()
     await page.getByText('Your changes are not saved yet.').waitFor({ state: 'hidden' })
+  })
+
+  it('take in what matches a selector, which can be added, deleted and brought back', TAKES_LONG, async () => {
+    const names = ['acme/api', 'acme/play-1', 'acme/web']
+    const repositories = [...names.map((name) => ({ name })), { name: 'acme/attic', archived: true }]
+    const github = await startFakeGithub({ world: { repositories } })
+    const { blueprintId } = await makeShop(client.server, github, 'bank')
+    const collected = async () => (await ask(client.server, 'GET', `/blueprints/${blueprintId}`)).connections[0].scopes
+    const selectors = async () => (await ask(client.server, 'GET', `/v1/blueprints/${blueprintId}/selectors`)).selectors
+    expect(await collected()).toHaveLength(1)
+
+    const page = await open('/projects/bank?tab=blueprint')
+    const card = page.getByRole('region', { name: 'What joins by itself' })
+    await card.getByText('None yet: only what is ticked above is collected.').waitFor()
+    await card.getByRole('button', { name: 'Add a selector' }).click()
+    await page.waitForURL(/drawer=selector/)
+    const drawer = page.getByRole('dialog', { name: 'Add a selector' })
+    await drawer.getByRole('textbox', { name: 'Connection' }).click()
+    await page.getByRole('option', { name: 'bank github (GitHub)' }).click()
+    await drawer.getByLabel('Names and patterns').fill('acme/wep')
+    await drawer.getByText('Nothing fits acme/wep: check the spelling').waitFor()
+    expectComplaint('400')
+    await drawer.getByRole('button', { name: 'Add selector' }).click()
+    await drawer.getByRole('alert').getByText('did you mean acme/web?').waitFor()
+    expect(await selectors()).toEqual([])
+
+    await drawer.getByLabel('Names and patterns').fill('acme/*')
+    await drawer.getByText('3 match now, 2 of them new.').waitFor()
+    await drawer.getByLabel('Without').fill('acme/play-*')
+    await drawer.getByText('2 match now, 1 of them new.').waitFor()
+    await drawer.getByRole('list', { name: 'Matches' }).getByText('acme/web').waitFor()
+    await drawer.getByRole('button', { name: 'Add selector' }).click()
+    await page.getByText('1 repository joined; the next run has them.').waitFor()
+    await drawer.waitFor({ state: 'hidden' })
+    await card.getByText('acme/*', { exact: true }).last().waitFor()
+    await card.getByText('from bank github, without acme/play-*').waitFor()
+    await expect.poll(() => page.getByRole('checkbox', { name: 'acme/web' }).isChecked()).toBe(true)
+    expect(await collected()).toHaveLength(2)
+    await card.getByRole('button', { name: 'What acme/* matches now' }).click()
+    await card.getByText('2 match now, all of them here already.').waitFor()
+
+    const stored = await selectors()
+    await card.getByRole('button', { name: 'Delete acme/*' }).click()
+    await page.getByText('What it let in stays in the project. Nothing new joins by it.').waitFor()
+    await card.getByText('None yet').waitFor()
+    expect(await selectors()).toEqual([])
+    expect(await collected()).toHaveLength(2)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await card.getByRole('button', { name: 'Delete acme/*' }).waitFor()
+    expect(await selectors()).toEqual(stored)
+
+    // What joins at once would be lost with ticks that are not saved.
+    await page.getByRole('checkbox', { name: 'acme/play-1' }).check()
+    await card.getByText('Save what you changed above first').waitFor()
+    expect(await card.getByRole('button', { name: 'Add a selector' }).isDisabled()).toBe(true)
+    await github.stop()
   })
 
   it(

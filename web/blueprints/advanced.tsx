@@ -11,7 +11,7 @@ import { SaveBar } from './save-bar.tsx'
 import { When } from './when.tsx'
 
 /** A plan that somebody writes: it runs as it stands. */
-export function AdvancedBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) {
+export function AdvancedBlueprint({ blueprint, drawer, onDrawer }: EditorProps) {
   const isAdmin = useMay('admin')
   const stored = textOf(blueprint.plan)
   const [text, setText] = useDraft(`plan ${blueprint.id}`, stored)
@@ -45,7 +45,7 @@ export function AdvancedBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps
               onChange={({ currentTarget }) => change({ skipOnFail: currentTarget.checked })}
             />
           </When>
-          <Button variant="default" onClick={() => onPlan(true)} disabled={plan === undefined}>
+          <Button variant="default" onClick={() => onDrawer('plan')} disabled={plan === undefined}>
             Show the plan
           </Button>
         </div>
@@ -63,8 +63,8 @@ export function AdvancedBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps
       />
       {conflict}
       <PlanPreview
-        isOpen={isPlanOpen}
-        onClose={() => onPlan(false)}
+        isOpen={drawer === 'plan'}
+        onClose={() => onDrawer(undefined)}
         blueprintId={blueprint.id}
         draft={
           isRewritten && plan

@@ -17,28 +17,28 @@ const place = getRouteApi('/projects/$name')
 
 /** The tab of a project. */
 export function ProjectBlueprint({ project }: { readonly project: Project }) {
-  const { plan } = place.useSearch()
+  const { drawer } = place.useSearch()
   const navigate = place.useNavigate()
   const { blueprint } = project
   if (!blueprint) return <Missing project={project.name} />
   return (
     <Stored
       id={blueprint.id}
-      isPlanOpen={plan === true}
-      onPlan={(isOpen) =>
-        void navigate({ search: ({ plan: _, ...rest }) => ({ ...rest, ...(isOpen && { plan: true as const }) }) })
+      drawer={drawer}
+      onDrawer={(next) =>
+        void navigate({ search: ({ drawer: _, ...rest }) => ({ ...rest, ...(next && { drawer: next }) }) })
       }
     />
   )
 }
 
-export function Stored({ id, isPlanOpen, onPlan }: Omit<EditorProps, 'blueprint'> & { readonly id: number }) {
+export function Stored({ id, drawer, onDrawer }: Omit<EditorProps, 'blueprint'> & { readonly id: number }) {
   const stored = useQuery(question('GET /blueprints/{id}', { path: { id } }))
   return (
     <Asked of={stored}>
       {(data) => {
         const blueprint = data as Blueprint
-        const props = { blueprint, isPlanOpen, onPlan }
+        const props = { blueprint, drawer, onDrawer }
         return (
           <div className="stack">
             {blueprint.problem && (

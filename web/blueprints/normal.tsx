@@ -3,16 +3,20 @@ import { notifications } from '@mantine/notifications'
 import type { Blueprint } from '../api/description.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { useDraft } from '../parts/draft.ts'
+import { AddSelector } from './add-selector.tsx'
+import type { OpenDrawer } from './places.ts'
 import { PlanPreview } from './plan-preview.tsx'
 import { useSaveBlueprint } from './save.ts'
 import { SaveBar } from './save-bar.tsx'
 import { ScopePicker } from './scopes.tsx'
+import { Selectors } from './selectors.tsx'
 import { When } from './when.tsx'
 
 export interface EditorProps {
   readonly blueprint: Blueprint
-  readonly isPlanOpen: boolean
-  readonly onPlan: (isOpen: boolean) => void
+  /** Which drawer is open. */
+  readonly drawer: OpenDrawer | undefined
+  readonly onDrawer: (drawer: OpenDrawer | undefined) => void
 }
 
 type Changes = Partial<
@@ -29,7 +33,7 @@ export function useChanges(blueprint: Blueprint) {
   return { changes: real, isChanged, change, forget: () => setChanges(undefined), replace: setChanges }
 }
 
-export function NormalBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) {
+export function NormalBlueprint({ blueprint, drawer, onDrawer }: EditorProps) {
   const isAdmin = useMay('admin')
   const { changes, isChanged, change, forget, replace } = useChanges(blueprint)
   const draft = { ...blueprint, ...changes }
@@ -47,17 +51,24 @@ export function NormalBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) 
   return (
     <>
       <div className="beside">
-        <section className="card">
-          <h2 style={{ marginBottom: 4 }}>What is collected</h2>
-          <p className="small quiet" style={{ marginBottom: 16 }}>
-            The repositories, boards and builds that this project is made of.
-          </p>
-          <ScopePicker
-            value={draft.connections}
-            onChange={(connections) => change({ connections })}
-            isDisabled={!isAdmin}
+        <div className="stack">
+          <section className="card">
+            <h2 style={{ marginBottom: 4 }}>What is collected</h2>
+            <p className="small quiet" style={{ marginBottom: 16 }}>
+              The repositories, boards and builds that this project is made of.
+            </p>
+            <ScopePicker
+              value={draft.connections}
+              onChange={(connections) => change({ connections })}
+              isDisabled={!isAdmin}
+            />
+          </section>
+          <Selectors
+            blueprint={blueprint}
+            isUnsaved={changes.connections !== undefined}
+            onAdd={() => onDrawer('selector')}
           />
-        </section>
+        </div>
         <div className="stack">
           <When draft={draft} change={change} isDisabled={!isAdmin} />
           <section className="card">
@@ -84,7 +95,7 @@ export function NormalBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) 
               onChange={({ currentTarget }) => change({ skipOnFail: currentTarget.checked })}
             />
           </section>
-          <Button variant="default" onClick={() => onPlan(true)} disabled={empty.length > 0}>
+          <Button variant="default" onClick={() => onDrawer('plan')} disabled={empty.length > 0}>
             Show the plan
           </Button>
         </div>
@@ -98,9 +109,14 @@ export function NormalBlueprint({ blueprint, isPlanOpen, onPlan }: EditorProps) 
         onDiscard={forget}
       />
       {conflict}
+      <AddSelector
+        blueprint={blueprint}
+        isOpen={drawer === 'selector' && isAdmin}
+        onClose={() => onDrawer(undefined)}
+      />
       <PlanPreview
-        isOpen={isPlanOpen}
-        onClose={() => onPlan(false)}
+        isOpen={drawer === 'plan'}
+        onClose={() => onDrawer(undefined)}
         blueprintId={blueprint.id}
         draft={
           isChanged

@@ -16,7 +16,7 @@ const place = getRouteApi('/blueprints/$id')
 
 export function BlueprintPage() {
   const id = Number(place.useParams().id)
-  const { plan } = place.useSearch()
+  const { drawer } = place.useSearch()
   const navigate = place.useNavigate()
   const isAdmin = useMay('admin')
   const stored = useQuery(question('GET /blueprints/{id}', { path: { id } }))
@@ -50,8 +50,8 @@ export function BlueprintPage() {
         {() => (
           <Stored
             id={id}
-            isPlanOpen={plan === true}
-            onPlan={(isOpen) => void navigate({ search: isOpen ? { plan: true as const } : {} })}
+            drawer={drawer}
+            onDrawer={(next) => void navigate({ search: next ? { drawer: next } : {} })}
           />
         )}
       </Asked>

@@ -1,11 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { root, text } from '../root.tsx'
 
+const DRAWERS = ['plan', 'selector'] as const
+export type OpenDrawer = (typeof DRAWERS)[number]
 export interface Opened {
-  /** The drawer with the plan is open. */
-  readonly plan?: true
+  /** The drawer with the plan, or the one for a new selector, is open. */
+  readonly drawer?: OpenDrawer
 }
-const opened = (search: Record<string, unknown>): Opened => ({ ...(Boolean(search.plan) && { plan: true as const }) })
+export const opened = (search: Record<string, unknown>): Opened =>
+  DRAWERS.includes(search.drawer as OpenDrawer) ? { drawer: search.drawer as OpenDrawer } : {}
 
 export interface Beginning {
   /** Whose blueprint it will be. */

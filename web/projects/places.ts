@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { type Opened, opened } from '../blueprints/places.ts'
 import { root, text } from '../root.tsx'
 
 export const SORTS = ['newest', 'oldest', 'name'] as const
@@ -20,15 +21,13 @@ const listing = (search: Record<string, unknown>): Listing => ({
 export const TABS = ['keys', 'blueprint', 'webhooks', 'policies', 'settings'] as const
 export type Tab = (typeof TABS)[number]
 
-export interface View {
+export interface View extends Opened {
   readonly tab?: Tab
   /** Months back from now. */
   readonly months?: number
   /** The metric whose explanation is open. */
   readonly explain?: string
   readonly reason?: string
-  /** The drawer with the plan is open. */
-  readonly plan?: true
 }
 
 const view = (search: Record<string, unknown>): View => ({
@@ -36,7 +35,7 @@ const view = (search: Record<string, unknown>): View => ({
   ...([1, 3, 6, 12].includes(Number(search.months)) && { months: Number(search.months) }),
   ...(text(search.explain) && { explain: text(search.explain) as string }),
   ...(text(search.reason) && { reason: text(search.reason) as string }),
-  ...(Boolean(search.plan) && { plan: true as const }),
+  ...opened(search),
 })
 
 export const projectPlaces = [

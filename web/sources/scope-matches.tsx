@@ -8,7 +8,7 @@ import { count } from '../parts/words.ts'
 import { ScopeLine } from './scope-line.tsx'
 import type { Choice } from './scope-picker.tsx'
 
-const patternsIn = (text: string): string[] => [
+export const patternsIn = (text: string): string[] => [
   ...new Set(
     text
       .split(/[\n,;\t]+/)

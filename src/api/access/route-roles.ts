@@ -70,7 +70,14 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     ],
   ],
   ['viewer', 'body', ['POST /v1/metrics/rule-preview']],
-  ['viewer', 'blueprint', all('GET', '/blueprints/:id', '/blueprints/:id/pipelines', '/v1/blueprints/:id/plan')],
+  [
+    'viewer',
+    'blueprint',
+    [
+      ...all('GET', '/blueprints/:id', '/blueprints/:id/pipelines'),
+      ...all('GET', '/v1/blueprints/:id/plan', '/v1/blueprints/:id/selectors'),
+    ],
+  ],
   [
     'viewer',
     'pipeline',
@@ -134,6 +141,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     [
       ...['PATCH /blueprints/:id', 'DELETE /blueprints/:id'],
       ...['POST', 'DELETE'].map((method) => `${method} /v1/blueprints/:id/mappings`),
+      'DELETE /v1/blueprints/:id/selectors/:selectorId',
     ],
   ],
   [
@@ -149,7 +157,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('DELETE', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),
       ...[`PUT ${CONNECTION}/scopes`, `POST ${CONNECTION}/scope-configs`],
       // These ask the source with the stored secrets.
-      'POST /v1/connections/:plugin/:connectionId/matches',
+      ...all('POST', '/v1/connections/:plugin/:connectionId/matches', '/v1/blueprints/:id/selectors'),
       ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['POST /v1/alerts', 'PATCH /v1/alerts/:id', 'DELETE /v1/alerts/:id', 'POST /v1/alerts/:id/test'],

@@ -7,6 +7,7 @@ import { understanding } from '../../plugin-kit/remote-scopes.ts'
 import type { Routes } from '../api.ts'
 import { answers, id, paging, REMOTE_FAILURES, time, timeOrNull } from '../contract/common.ts'
 import { body, bounded, flag, given, present } from '../contract/lenient.ts'
+import { patterns, topic as topicName } from '../contract/selectors.ts'
 import { patience, stopWith } from '../stream.ts'
 import { remoteEntry } from './remote-scopes.ts'
 
@@ -39,10 +40,8 @@ const scope = z.object({
   usedBy: z.array(z.string()),
 })
 
-const MOST_PATTERNS = 500
 const MOST_MATCHES = 5000
-const LONGEST_PATTERN = 500
-const patterns = z.array(bounded(LONGEST_PATTERN)).max(MOST_PATTERNS)
+const LONGEST_WORDS = 500
 
 /** Connections of all sources, and what the pages about them list. */
 export const connectionListRoutes: Routes = (api, { control, plugins, services }) => {
@@ -64,7 +63,7 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
         tags,
         summary: 'Scopes of a connection by name, with their scope config, last collection and projects',
         params,
-        querystring: z.object({ ...paging, searchTerm: bounded(LONGEST_PATTERN).optional() }),
+        querystring: z.object({ ...paging, searchTerm: bounded(LONGEST_WORDS).optional() }),
         response: answers(200, z.object({ count: z.int(), scopes: z.array(scope) }), 404),
       },
     },
@@ -85,7 +84,7 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
           scopes: patterns.min(1),
           except: given(patterns),
           archived: given(flag),
-          topic: given(bounded(100)),
+          topic: given(topicName),
         }),
         response: answers(
           200,

@@ -29,6 +29,7 @@ import { pushRoutes } from './push.ts'
 import { remoteScopeRoutes } from './remote-scopes.ts'
 import { scopeConfigRoutes } from './scope-configs.ts'
 import { scopeRoutes } from './scopes.ts'
+import { selectorRoutes } from './selectors.ts'
 import { serviceReportRoutes } from './service-report.ts'
 import { sharedDashboardRoutes } from './shared-dashboards.ts'
 import { storeRoutes } from './store.ts'
@@ -45,6 +46,7 @@ const CORE: readonly Routes[] = [
   projectRoutes,
   connectionListRoutes,
   blueprintRoutes,
+  selectorRoutes,
   planRoutes,
   pipelineRoutes,
   collectedRoutes,

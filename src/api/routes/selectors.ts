@@ -1,0 +1,93 @@
+/** Rules by which scopes join a blueprint by themselves. */
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  addSelector,
+  listSelectors,
+  removeSelector,
+  type SelectorContext,
+  type StandingSelector,
+} from '../../config-as-code/standing-selectors.ts'
+import { actorOf } from '../access/gate.ts'
+import type { Routes } from '../api.ts'
+import { answers, example, id, idParameter, REMOTE_FAILURES } from '../contract/common.ts'
+import { addedSelector, newSelector, selectorList } from '../contract/selectors.ts'
+import { patience, stopWith } from '../stream.ts'
+
+const tags = ['blueprints']
+const BASE = '/v1/blueprints/:id/selectors'
+const MOST_CHOSEN = 5000
+const EXAMPLE = { plugin: 'github', connectionId: 1, scopes: ['acme/*'], except: ['acme/playground-*'] }
+
+const shown = ({ scopeConfigId, topic, ...selector }: StandingSelector) => ({
+  ...selector,
+  topic: topic ?? null,
+  scopeConfigId: scopeConfigId || null,
+})
+const list = (selectors: readonly StandingSelector[]) => ({ selectors: selectors.map(shown) })
+
+export const selectorRoutes: Routes = (api, { control, database, services, servicesFor }) => {
+  const contextOf = (request: FastifyRequest): SelectorContext => ({
+    control: control.context,
+    services,
+    servicesOn: (inside) => servicesFor(request, inside),
+    actor: actorOf(request),
+  })
+  api.get(
+    BASE,
+    {
+      schema: {
+        tags,
+        summary: 'Selectors such as `acme/*`: what comes to match them joins at the next run',
+        params: idParameter,
+        response: answers(200, selectorList, 404),
+      },
+    },
+    async ({ params }) => {
+      await services.blueprints.get(params.id)
+      return list(await listSelectors(database, params.id)) as any
+    },
+  )
+  api.post(
+    BASE,
+    {
+      schema: {
+        tags,
+        summary: 'Add a selector; what it chooses now joins at once',
+        params: idParameter,
+        body: newSelector.meta(example(EXAMPLE)),
+        response: answers(201, addedSelector, 404, 409, ...REMOTE_FAILURES),
+      },
+    },
+    async (request, reply) => {
+      const { except = [], archived = false, topic, scopeConfigId = 0, allowEmpty = false, ...rest } = request.body
+      const selector = { ...rest, except, archived, scopeConfigId, ...(topic && { topic }) }
+      const asking = { allowsEmpty: allowEmpty, signal: patience(stopWith(reply)) }
+      const added = await addSelector(contextOf(request), request.params.id, selector, asking)
+      const scopes = added.chosen.map(({ id: scopeId, data, isNew }) => ({
+        id: scopeId,
+        name: String(data.fullName ?? data.name ?? scopeId),
+        isNew,
+      }))
+      return reply.code(201).send({
+        selector: shown(added.selector),
+        count: scopes.length,
+        newCount: scopes.filter(({ isNew }) => isNew).length,
+        scopes: scopes.slice(0, MOST_CHOSEN),
+      } as any)
+    },
+  )
+  api.delete(
+    `${BASE}/:selectorId`,
+    {
+      schema: {
+        tags,
+        summary: 'Delete a selector; the scopes that it let in stay',
+        params: z.object({ id, selectorId: z.string().max(100) }),
+        response: answers(200, selectorList, 404),
+      },
+    },
+    async (request) =>
+      list(await removeSelector(contextOf(request), request.params.id, request.params.selectorId)) as any,
+  )
+}

@@ -1,0 +1,94 @@
+/** What a selector chooses now; one that chooses nothing is refused, since it is misspelt more often than meant. */
+import { UserError } from '../errors.ts'
+import { hintOf } from '../nearest.ts'
+import type { Scope } from '../pipelines/records.ts'
+import { publicName } from '../pipelines/store.ts'
+import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
+import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
+import { scopeKey } from '../plugin-kit/source-task.ts'
+import type { Path } from './config-file.ts'
+import { requireKnown } from './known-fields.ts'
+import { type Catalogue, fitting, isAbsent, isPattern, type Selector } from './selectors.ts'
+import { idOfScope } from './stored-scopes.ts'
+
+export interface ChosenScope {
+  readonly id: string
+  readonly data: Settings
+  /** By the selector itself, rather than by the source. */
+  readonly isWritten: boolean
+  /** As the source offers it. */
+  readonly entry?: RemoteEntry
+}
+
+export interface Choosing {
+  readonly source: PluginSpec
+  /** Opened when something is to be asked. */
+  catalogue(): Catalogue
+  /** Scopes that the connection has. */
+  stored(): Promise<readonly Scope[]>
+  /** Selectors may choose nothing. */
+  readonly allowsEmpty: boolean
+  /** How to have it all the same, such as `insist with --allow-empty`. */
+  readonly insist: string
+  /** Errors of `act` tell where in the selector they arose. */
+  at<Result>(path: Path, act: () => Result | Promise<Result>): Promise<Result>
+  refusal(path: Path, message: string): Error
+}
+
+export async function choose(choosing: Choosing, selector: Selector): Promise<ChosenScope[]> {
+  const { source, allowsEmpty, insist } = choosing
+  const { scopes } = selector
+  const found = new Map<string, ChosenScope>()
+  const offered = new Map<string, RemoteEntry>()
+  for (const [index, scope] of scopes.entries()) {
+    const place = ['scopes', index]
+    if (isPattern(scope)) {
+      const { entries, known } = await choosing.at(place, () => entriesOf(choosing, place, scope))
+      for (const entry of entries) offered.set(entry.id, entry)
+      if (known) found.set(known.id, known)
+    } else {
+      const written = await choosing.at(place, () => writtenScope(source, scope))
+      found.set(written.id, written)
+    }
+  }
+  for (const entry of fitting(offered.values(), selector)) {
+    const data = entry.data as Settings
+    const id = idOfScope(source, data)
+    if (!found.has(id)) found.set(id, { id, data, isWritten: false, entry })
+  }
+  if (found.size === 0 && scopes.length > 0 && !allowsEmpty) {
+    const why = offered.size > 0 ? `except, archived and topic leave none of ${offered.size}` : 'nothing matches'
+    throw choosing.refusal([], `this selector chooses nothing: ${why}. Correct it, or ${insist}.`)
+  }
+  return [...found.values()]
+}
+
+/** What the source offers under a name or pattern; a stored scope that it has lost sight of is still one. */
+async function entriesOf(
+  choosing: Choosing,
+  path: Path,
+  pattern: string,
+): Promise<{ entries: readonly RemoteEntry[]; known?: ChosenScope }> {
+  const { source, allowsEmpty, insist } = choosing
+  const catalogue = choosing.catalogue()
+  const entries = await catalogue.matching(pattern).catch((error) => (isAbsent(error) ? [] : Promise.reject(error)))
+  if (entries.length > 0) return { entries }
+  const known = (await choosing.stored()).find(({ fullName }) => fullName === pattern)
+  if (known) return { entries, known: { id: idOfScope(source, known), data: known, isWritten: false } }
+  if (allowsEmpty) return { entries }
+  const hint = hintOf(pattern, await catalogue.names())
+  throw choosing.refusal(
+    path,
+    `${source.title} shows this connection nothing called ${pattern}${hint} Correct it, or ${insist}.`,
+  )
+}
+
+function writtenScope(source: PluginSpec, data: Settings): ChosenScope {
+  const names = source.scope.table.names.map(publicName)
+  requireKnown(names, data)
+  const key = publicName(scopeKey(source))
+  if (data[key] === undefined || data[key] === null || data[key] === '' || data[key] === 0) {
+    throw new UserError(`${key} is missing: it names the scope.`)
+  }
+  return { id: idOfScope(source, data), data, isWritten: true }
+}
