@@ -94,7 +94,8 @@ export function openCatalogue(
     },
     async names() {
       const lists = await Promise.allSettled([listOf(undefined), ...groups.values()])
-      return lists.flatMap((each) => (each.status === 'fulfilled' ? each.value.map(({ fullName }) => fullName) : []))
+      const all = lists.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+      return [...new Set(all.map(({ fullName }) => fullName))]
     },
     close: () => client.close(),
   }

@@ -145,7 +145,7 @@ async function askSource(
   const choosing = {
     source,
     allowsEmpty,
-    insist: 'send allowEmpty to have it all the same',
+    insist: 'insist with allowEmpty',
     catalogue() {
       opened ??= openCatalogue(source, settings, signal, openAwaitedClient)
       return opened

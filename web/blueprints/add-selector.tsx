@@ -89,17 +89,16 @@ function Form({ blueprint, connections, onDone }: FormProps) {
   const matches = useSelectorMatches({ plugin, connectionId, archived, ...JSON.parse(settled) })
   const found = scopes.length > 0 ? matches.data : undefined
   const isDoubtful = found !== undefined && (found.count === 0 || found.unmatched.length > 0)
+  const body = {
+    ...{ plugin, connectionId, scopes, except, archived },
+    ...(topic.trim() && { topic: topic.trim() }),
+    ...(scopeConfigId !== null && { scopeConfigId }),
+    ...(isDoubtful && allowEmpty && { allowEmpty }),
+  }
+  // A refusal is about what was sent, not about what is typed since.
+  const sent = JSON.stringify(body)
   const add = useMutation({
-    mutationFn: () =>
-      ask('POST /v1/blueprints/{id}/selectors', {
-        path: { id: blueprint.id },
-        body: {
-          ...{ plugin, connectionId, scopes, except, archived },
-          ...(topic.trim() && { topic: topic.trim() }),
-          ...(scopeConfigId !== null && { scopeConfigId }),
-          ...(isDoubtful && allowEmpty && { allowEmpty }),
-        },
-      }),
+    mutationFn: (_sent: string) => ask('POST /v1/blueprints/{id}/selectors', { path: { id: blueprint.id }, body }),
     onSuccess: async ({ newCount }) => {
       await refreshSelectors(plugin)
       const what = source?.scope.title.toLowerCase() ?? 'scope'
@@ -193,13 +192,13 @@ function Form({ blueprint, connections, onDone }: FormProps) {
           onChange={({ currentTarget }) => setAllowEmpty(currentTarget.checked)}
         />
       )}
-      {add.error && (
+      {add.error && add.variables === sent && (
         <p className="bad" role="alert" style={{ overflowWrap: 'anywhere' }}>
           {add.error.message}
         </p>
       )}
       <div className="actions">
-        <Button disabled={scopes.length === 0} loading={add.isPending} onClick={() => add.mutate()}>
+        <Button disabled={scopes.length === 0} loading={add.isPending} onClick={() => add.mutate(sent)}>
           Add selector
         </Button>
         <Button variant="default" onClick={onDone}>
