@@ -1,53 +1,79 @@
 import { stringify } from 'yaml'
-import type { ServiceStory } from './story.ts'
-import { WEEKS } from './story.ts'
+import { DEFAULT_TOKEN } from '../tests/fake-github/fake-github.ts'
+import { USER } from '../tests/jira/fake-jira.ts'
+import { TOKEN } from '../tests/plugin-kit/fake-circleci.ts'
+import { slugOf } from './circleci.ts'
+import type { ServiceStory } from './happenings.ts'
+import { boardName, POINTS_FIELD } from './jira.ts'
+import { OWNER } from './organisation.ts'
+import { DAY } from './teller.ts'
+import type { Vendors } from './vendors.ts'
 
-const WEEK = 7 * 86_400_000
+/** Values of what the document leaves to the environment. */
+export const VARIABLES = { GITHUB_TOKEN: DEFAULT_TOKEN, JIRA_PASSWORD: USER.password, CIRCLECI_TOKEN: TOKEN }
+
+/** GitHub says which deployments there are, so no rule looks for them among the workflows: they would count twice. */
+const GITHUB_RULES = {
+  ...{ entities: ['CODE', 'TICKET', 'CODEREVIEW', 'CICD', 'CROSS'], envNamePattern: '^production$' },
+  ...{ deploymentPattern: '', productionPattern: '', issueTypeBug: '^bug$' },
+}
+const JIRA_RULES = {
+  entities: ['TICKET', 'CROSS'],
+  storyPointField: POINTS_FIELD,
+  typeMappings: {
+    Story: { standardType: 'REQUIREMENT' },
+    Bug: { standardType: 'BUG' },
+    Incident: { standardType: 'INCIDENT' },
+  },
+}
+/** It only builds. */
+const CIRCLECI_RULES = { entities: ['CICD'], deploymentPattern: '', productionPattern: '' }
+
+const timeAfter = (stories: readonly ServiceStory[]): string => {
+  const first = Math.min(...stories.flatMap(({ tickets }) => tickets.map(({ createdAt }) => createdAt)))
+  return new Date(first - 30 * DAY).toISOString().slice(0, 10)
+}
+
+function projectOf({ service, repository, circleciFrom }: ServiceStory, since: string) {
+  const { title, team, name } = service
+  return {
+    ...{ description: `Of the team ${team}`, timeAfter: since, schedule: 'manual' },
+    metrics: ['dora', { linker: { prToIssueRegexp: '([A-Z]+-\\d+)' } }],
+    collect: [
+      { connection: `github/${OWNER}`, scopes: [repository], scopeConfig: 'code' },
+      { connection: `jira/${OWNER}`, scopes: [boardName(title)], scopeConfig: 'tickets' },
+      ...(circleciFrom === undefined
+        ? []
+        : [{ connection: `circleci/${OWNER}`, scopes: [slugOf(name)], scopeConfig: 'builds' }]),
+      ...(service.hasApp ? [{ connection: `webhook/${webhookName(service)}` }] : []),
+    ],
+  }
+}
+
+export const webhookName = ({ name }: Pick<ServiceStory['service'], 'name'>): string => `${name} app`
 
 /** What the users of the demo would write to collect it: a project for each service. */
-export function configOf(stories: readonly ServiceStory[], github: string, jira: string, username: string): string {
-  const timeAfter = new Date(Date.now() - (WEEKS + 4) * WEEK).toISOString().slice(0, 10)
+export function configOf(stories: readonly ServiceStory[], { github, jira, circleci }: Vendors): string {
+  const login = { authMethod: 'BasicAuth', username: USER.username, password: { env: 'JIRA_PASSWORD' } }
+  const apps = stories.filter(({ service }) => service.hasApp)
+  const since = timeAfter(stories)
   return stringify({
     connections: {
       github: {
-        tidewater: {
-          ...{ endpoint: `${github}/`, token: { env: 'GITHUB_TOKEN' }, enableGraphql: true },
-          scopeConfigs: {
-            code: {
-              ...{ entities: ['CODE', 'CODEREVIEW', 'CICD', 'CROSS'], envNamePattern: '^production$' },
-              ...{ deploymentPattern: '^deploy to ', productionPattern: 'production' },
-            },
-          },
+        [OWNER]: {
+          ...{ endpoint: `${github.url}/`, token: { env: 'GITHUB_TOKEN' }, enableGraphql: true },
+          scopeConfigs: { code: GITHUB_RULES },
         },
       },
-      jira: {
-        tidewater: {
-          ...{ endpoint: jira, authMethod: 'BasicAuth', username, password: { env: 'JIRA_PASSWORD' } },
-          scopeConfigs: {
-            tickets: {
-              entities: ['TICKET'],
-              typeMappings: {
-                Story: { standardType: 'REQUIREMENT' },
-                Bug: { standardType: 'BUG' },
-                Incident: { standardType: 'INCIDENT' },
-              },
-            },
-          },
+      jira: { [OWNER]: { endpoint: jira.url, ...login, scopeConfigs: { tickets: JIRA_RULES } } },
+      circleci: {
+        [OWNER]: {
+          ...{ endpoint: circleci.url, token: { env: 'CIRCLECI_TOKEN' } },
+          scopeConfigs: { builds: CIRCLECI_RULES },
         },
       },
+      webhook: Object.fromEntries(apps.map(({ service }) => [webhookName(service), {}])),
     },
-    projects: Object.fromEntries(
-      stories.map(({ service: { title, team }, repository }) => [
-        title,
-        {
-          ...{ description: `Of the team ${team}`, timeAfter, schedule: 'manual' },
-          metrics: ['dora', { linker: { prToIssueRegexp: '([A-Z]+-\\d+)' } }],
-          collect: [
-            { connection: 'github/tidewater', scopes: [repository], scopeConfig: 'code' },
-            { connection: 'jira/tidewater', scopes: [`${title} board`], scopeConfig: 'tickets' },
-          ],
-        },
-      ]),
-    ),
+    projects: Object.fromEntries(stories.map((story) => [story.service.title, projectOf(story, since)])),
   })
 }

@@ -1,8 +1,10 @@
 /** The repositories themselves, so that commits between two deployments can be found. */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type Change, mergedChanges, type ServiceStory } from './happenings.ts'
 import { BOTS, PEOPLE } from './organisation.ts'
-import type { Change, ServiceStory } from './story.ts'
 
 const IDENTITIES = new Map<string, string>([
   ...PEOPLE.map(({ login, name, email }) => [login, `${name} <${email}>`] as const),
@@ -10,32 +12,43 @@ const IDENTITIES = new Map<string, string>([
 ])
 
 /** A file's content or a message, as `git fast-import` reads it. */
-const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
+const data = (content: string) => `data ${Buffer.byteLength(content)}\n${content}\n`
 
 /** Every change is squashed into one commit of the branch. */
-function commitOf({ title, author, mergedAt, files }: Change, index: number): string {
-  const who = `${IDENTITIES.get(author)} ${Math.floor(mergedAt / 1000)} +0000`
+function commitOf({ title, author, endedAt = 0, files }: Change, index: number): string {
+  const who = `${IDENTITIES.get(author)} ${Math.floor(endedAt / 1000)} +0000`
   const written = Array.from(
     { length: Math.min(files, 4) },
     (_, file) => `M 100644 inline src/part-${(index + file * 7) % 40}.ts\n${data(`// ${title}\n// ${index}\n`)}`,
   )
-  return `commit refs/heads/main\nauthor ${who}\ncommitter ${who}\n${data(title)}${written.join('')}\n`
+  const names = `mark :${index + 1}\nauthor ${who}\ncommitter ${who}\n`
+  return `commit refs/heads/main\n${names}${data(title)}${written.join('')}\n`
 }
 
-/** Returns the name of each change's commit. */
-export function makeRepository(folder: string, { service, changes }: ServiceStory): string[] {
-  const repository = join(folder, service.name)
-  const git = (parameters: readonly string[], input?: string) => {
-    const { status, stdout, stderr } = spawnSync('git', ['-C', repository, ...parameters], {
-      encoding: 'utf8',
-      maxBuffer: 1e9,
-      ...(input !== undefined && { input }),
-    })
-    if (status !== 0) throw new Error(`git ${parameters[0]}: ${stderr}`)
-    return stdout
-  }
-  spawnSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', repository])
-  git(['config', 'uploadpack.allowFilter', 'true'])
-  git(['fast-import', '--quiet'], changes.map(commitOf).join(''))
-  return git(['rev-list', '--reverse', 'main']).trim().split('\n')
+async function git(parameters: readonly string[], input = ''): Promise<void> {
+  const child = spawn('git', parameters, { stdio: ['pipe', 'ignore', 'pipe'] })
+  child.stdin.on('error', () => {}).end(input)
+  const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
+  const [code, said] = await Promise.all([ended, text(child.stderr)])
+  if (code !== 0) throw new Error(`git ${parameters.join(' ')}: ${said}`)
+}
+
+export type Commits = ReadonlyMap<Change, string>
+
+/** Returns the name of the commit of each change that was merged. */
+export async function makeRepository(folder: string, story: ServiceStory): Promise<Commits> {
+  const repository = join(folder, story.service.name)
+  const marks = join(folder, `${story.service.name}.marks`)
+  const changes = mergedChanges(story)
+  await git(['init', '--quiet', '--bare', '--initial-branch=main', repository])
+  appendFileSync(join(repository, 'config'), '[uploadpack]\n\tallowFilter = true\n')
+  const commits = changes.map(commitOf).join('')
+  await git(['-C', repository, 'fast-import', '--quiet', `--export-marks=${marks}`], commits)
+  const lines = readFileSync(marks, 'utf8').trim().split('\n')
+  return new Map(
+    lines.map((line) => {
+      const [mark = '', name = ''] = line.slice(1).split(' ')
+      return [changes[Number(mark) - 1] as Change, name]
+    }),
+  )
 }

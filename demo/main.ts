@@ -4,69 +4,63 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureWebBuilt } from '../scripts/build-web.mjs'
-import { DEFAULT_TOKEN } from '../tests/fake-github/fake-github.ts'
-import { serveGit } from '../tests/gitextractor/support/server.ts'
-import { USER } from '../tests/jira/fake-jira.ts'
-import { configOf } from './config.ts'
-import { makeRepository } from './git.ts'
-import { startGithub } from './github.ts'
-import { startJira } from './jira.ts'
+import { type Ask, fillDemo } from './fill.ts'
 import { tellStory } from './story.ts'
-
-const say = (line: string) => console.log(`weir: ${line}`)
+import { startVendors } from './vendors.ts'
 
 const root = join(import.meta.dirname, '..')
 const folder = process.env.DATA_FOLDER ?? join(root, '.weir/demo')
 const port = process.env.PORT ?? '8080'
 const server = `http://127.0.0.1:${port}`
+const OVER = ['TASK_COMPLETED', 'TASK_PARTIAL', 'TASK_FAILED', 'TASK_CANCELLED']
 
-/** It begins anew each time: the fakes forget everything when they end. */
-rmSync(folder, { recursive: true, force: true })
-const repositories = join(folder, 'repositories')
-mkdirSync(repositories, { recursive: true })
+const say = (line: string) => console.log(`weir: ${line.replaceAll(/(?<= )\/dashboards/g, `${server}/dashboards`)}`)
 
-say('making up an organisation: 8 services, 40 people, 18 months')
-await ensureWebBuilt()
-const stories = tellStory(Date.now())
-const commits = new Map(stories.map((story) => [story.repository, makeRepository(repositories, story)]))
-const git = await serveGit(repositories)
-const github = await startGithub(stories, commits, (name) => `${git.url}/${name}`)
-const jira = await startJira(stories)
-
-const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'up'], {
-  env: { ...process.env, DATA_FOLDER: join(folder, 'data'), PORT: port },
-  stdio: ['inherit', 'inherit', 'ignore'],
-})
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
-child.once('exit', (code) => process.exit(code ?? 1))
-
-async function ask(method: string, path: string, body?: object): Promise<any> {
+const ask: Ask = async (method, path, body, type = 'application/json') => {
   const answer = await fetch(server + path, {
     method,
-    headers: { 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
+    ...(body && {
+      headers: { 'content-type': type },
+      body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body),
+    }),
   })
-  const result: any = await answer.json()
+  const isJson = answer.headers.get('content-type')?.includes('json')
+  const result: any = isJson ? await answer.json() : await answer.text()
   if (!answer.ok) throw new Error(`${method} ${path}: ${result.message}`)
   return result
+}
+
+function startServer(): void {
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'up'], {
+    env: { ...process.env, DATA_FOLDER: join(folder, 'data'), PORT: port },
+    stdio: ['inherit', 'inherit', 'ignore'],
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+  child.once('exit', (code) => process.exit(code ?? 1))
 }
 
 async function untilReady(): Promise<void> {
   while (!(await fetch(`${server}/ping`).catch(() => undefined))?.ok) await sleep(200)
 }
 
-async function untilCollected(): Promise<void> {
-  for (let left = Number.POSITIVE_INFINITY; left > 0; await sleep(1000)) {
-    const { count } = await ask('GET', '/pipelines?pending=1&pageSize=1')
-    if (count !== left && count > 0) say(`collecting: ${count} of ${stories.length} projects to go`)
-    left = count
+async function finished(run: number): Promise<string> {
+  for (;;) {
+    const { status } = await ask('GET', `/pipelines/${run}`)
+    if (OVER.includes(status)) return status
+    await sleep(500)
   }
 }
 
+/** It begins anew each time: the fakes forget everything when they end. */
+rmSync(folder, { recursive: true, force: true })
+const repositories = join(folder, 'repositories')
+mkdirSync(repositories, { recursive: true })
+await ensureWebBuilt()
+say('making up an organisation: 8 services, 40 people and bots, 18 months')
+// It starts while the organisation is made up.
+startServer()
+const stories = tellStory(Date.now())
+const vendors = await startVendors(stories, repositories)
 await untilReady()
-const variables = { GITHUB_TOKEN: DEFAULT_TOKEN, JIRA_PASSWORD: USER.password }
-await ask('POST', '/v1/config/apply', { config: configOf(stories, github.url, jira.url, USER.username), variables })
-const { projects } = await ask('GET', `/projects?pageSize=${stories.length}`)
-for (const { blueprint } of projects) await ask('POST', `/blueprints/${blueprint.id}/trigger`, {})
-await untilCollected()
+await fillDemo({ stories, vendors, ask, say, finished })
 say(`the demo is ready: open ${server}. Ctrl-C ends it; what it made is in ${folder}.`)

@@ -23,6 +23,10 @@ export interface Service {
   /** Of deployments that are followed by an incident. */
   readonly failureShare: number
   readonly hoursToRecover: number
+  /** It moved there after the bad quarter; before then GitHub built it. */
+  readonly isBuiltOnCircleci: boolean
+  /** It has an app whose releases and alarms other tools report by themselves. */
+  readonly hasApp: boolean
 }
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -57,19 +61,23 @@ export const TEAMS: readonly Team[] = Object.entries(NAMES).map(([name, people])
 }))
 export const PEOPLE: readonly Person[] = TEAMS.flatMap(({ people }) => people)
 
+type Numbers = readonly [
+  changesAWeek: number,
+  hoursToMerge: number,
+  deploymentsAWeek: number,
+  failureShare: number,
+  hoursToRecover: number,
+]
+
 const service = (
   [name, title, team]: readonly [string, string, string],
   parts: readonly string[],
-  [changesAWeek, hoursToMerge, deploymentsAWeek, failureShare, hoursToRecover]: readonly [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ],
+  [changesAWeek, hoursToMerge, deploymentsAWeek, failureShare, hoursToRecover]: Numbers,
+  more: Partial<Service> = {},
 ): Service => ({
   ...{ name, title, team, parts },
   ...{ changesAWeek, hoursToMerge, deploymentsAWeek, failureShare, hoursToRecover },
+  ...{ isBuiltOnCircleci: false, hasApp: false, ...more },
 })
 
 export const SERVICES: readonly Service[] = [
@@ -83,10 +91,29 @@ export const SERVICES: readonly Service[] = [
     ['product page', 'filters', 'images', 'ratings'],
     [4, 26, 4, 0.06, 3],
   ),
-  service(['search', 'Search', 'Storefront'], ['ranking', 'synonyms', 'index', 'suggestions'], [3, 34, 2.5, 0.1, 5]),
-  service(['payments', 'Payments', 'Payments'], ['card form', 'refunds', 'ledger', 'fraud check'], [4, 40, 2, 0.12, 4]),
+  service(['search', 'Search', 'Storefront'], ['ranking', 'synonyms', 'index', 'suggestions'], [3, 34, 2.5, 0.1, 5], {
+    isBuiltOnCircleci: true,
+  }),
+  service(
+    ['payments', 'Payments', 'Payments'],
+    ['card form', 'refunds', 'ledger', 'fraud check'],
+    [4, 40, 2, 0.12, 4],
+    { isBuiltOnCircleci: true },
+  ),
   service(['invoices', 'Invoices', 'Payments'], ['export', 'tax', 'templates', 'reminders'], [2, 60, 0.8, 0.15, 14]),
   service(['warehouse', 'Warehouse', 'Logistics'], ['stock', 'pick list', 'returns', 'labels'], [3, 72, 1, 0.2, 20]),
-  service(['delivery', 'Delivery', 'Logistics'], ['routes', 'slots', 'tracking', 'carriers'], [3, 48, 1.6, 0.11, 8]),
+  service(['delivery', 'Delivery', 'Logistics'], ['routes', 'slots', 'tracking', 'carriers'], [3, 48, 1.6, 0.11, 8], {
+    hasApp: true,
+  }),
   service(['accounts', 'Accounts', 'Platform'], ['sign-in', 'profile', 'sessions', 'consent'], [3, 18, 5, 0.05, 1]),
 ]
+
+/** How much of the organisation there is, and for how long. */
+export interface Size {
+  /** Names. */
+  readonly services: readonly string[]
+  readonly weeks: number
+}
+export const WHOLE: Size = { services: SERVICES.map(({ name }) => name), weeks: 78 }
+/** One of each kind, for tests. */
+export const SMALL: Size = { services: ['payments', 'delivery'], weeks: 26 }

@@ -1,137 +1,54 @@
-/**
- * What happened in eighteen months: a usual year, a bad quarter (a migration of the platform that went wrong), and the
- * recovery, after which teams are better off than before. Plain data; the vendors' fakes are told it afterwards.
- */
+/** What happened, told week by week. The vendors' fakes are told it afterwards. */
+import { mergedChanges, type ServiceStory } from './happenings.ts'
 import { type Luck, luckOf } from './luck.ts'
-import { BOTS, OWNER, type Person, SERVICES, type Service, TEAMS } from './organisation.ts'
+import { OWNER, SERVICES, type Size, TEAMS, WHOLE } from './organisation.ts'
+import { changeUntil, tellChange, tellUpdate } from './tell-changes.ts'
+import { reportsUntil, sprintsOf, tellReport, tellTicket, ticketsUntil } from './tell-tickets.ts'
+import { DAY, HOUR, MINUTE, type Teller, WEEK } from './teller.ts'
+import { BAD_UNTIL, type Weather, weather } from './weather.ts'
+import { troubleTitle } from './words.ts'
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
-const WEEK = 7 * DAY
-export const WEEKS = 78
-const BAD_FROM = 44
-const BAD_UNTIL = 57
-const BETTER_FROM = 63
-
-export interface Change {
-  readonly title: string
-  readonly ticket: string | undefined
-  readonly author: string
-  readonly reviewers: readonly string[]
-  /** Of its commits, the first one first. */
-  readonly commits: readonly number[]
-  readonly openedAt: number
-  readonly reviewedAt: number
-  readonly mergedAt: number
-  readonly additions: number
-  readonly deletions: number
-  readonly files: number
-  /** How often its build failed before it passed. */
-  readonly failedBuilds: number
-  readonly buildMinutes: number
-}
-export interface Deployment {
-  readonly at: number
-  readonly minutes: number
-  readonly isSuccess: boolean
-  readonly environment: 'production' | 'staging'
-  /** How many changes were merged by then. */
-  readonly changes: number
-  readonly by: string
-}
-export type Category = 'Outage' | 'Degradation' | 'Data'
-export interface Ticket {
-  readonly key: string
-  readonly type: 'Story' | 'Bug' | 'Incident'
-  readonly title: string
-  readonly reporter: string
-  readonly assignee: string
-  readonly createdAt: number
-  readonly begunAt: number
-  readonly doneAt: number | undefined
-  readonly category?: Category
-  readonly points?: number
-}
-export interface ServiceStory {
-  readonly service: Service
-  readonly repository: string
-  readonly key: string
-  readonly changes: readonly Change[]
-  readonly deployments: readonly Deployment[]
-  readonly tickets: readonly Ticket[]
-}
-
-interface Weather {
-  readonly pace: number
-  readonly delay: number
-  readonly failure: number
-  readonly recovery: number
-}
-const USUAL: Weather = { pace: 1, delay: 1, failure: 1, recovery: 1 }
-const BAD: Weather = { pace: 0.5, delay: 2.6, failure: 2.8, recovery: 2.4 }
-const BETTER: Weather = { pace: 1.35, delay: 0.55, failure: 0.6, recovery: 0.5 }
-
-/** Things get worse at once, and better step by step. */
-function weather(week: number): Weather {
-  if (week < BAD_FROM) return USUAL
-  if (week < BAD_UNTIL) return BAD
-  if (week >= BETTER_FROM) return BETTER
-  const part = (week - BAD_UNTIL) / (BETTER_FROM - BAD_UNTIL)
-  const between = (name: keyof Weather) => BAD[name] + (BETTER[name] - BAD[name]) * part
-  return { pace: between('pace'), delay: between('delay'), failure: between('failure'), recovery: between('recovery') }
-}
-
-const VERBS = ['Add', 'Fix', 'Speed up', 'Simplify', 'Test', 'Show', 'Cache', 'Validate', 'Translate', 'Log']
-const WHY = [
-  'for guests',
-  'on phones',
-  'under load',
-  'after a timeout',
-  'for business customers',
-  'in the new region',
-  '',
-]
-const SYMPTOMS = ['answers slowly', 'shows an error', 'loses entries', 'is unavailable', 'counts twice']
-const CATEGORIES: readonly Category[] = ['Outage', 'Degradation', 'Data']
+const WEEKS_OF_AN_EPIC = 13
 
 /** The same for the same end, so that two demos show the same organisation. */
-export function tellStory(until: number, seed = 7): readonly ServiceStory[] {
-  return SERVICES.map((service, index) => {
-    const people = TEAMS.find(({ name }) => name === service.team)?.people ?? []
-    const told: Told = {
-      ...{ service, people, until, begin: until - WEEKS * WEEK, luck: luckOf(seed * 1000 + index) },
+export function tellStory(until: number, { services, weeks }: Size = WHOLE, seed = 7): readonly ServiceStory[] {
+  return SERVICES.flatMap((service, index) => {
+    if (!services.includes(service.name)) return []
+    const teller: Teller = {
+      ...{ service, until, begin: until - weeks * WEEK, luck: luckOf(seed * 1000 + index) },
+      people: TEAMS.find(({ name }) => name === service.team)?.people ?? [],
       key: service.name.slice(0, 4).toUpperCase(),
-      ...{ changes: [], deployments: [], tickets: [] },
+      ...{ changes: [], deployments: [], tickets: [], reports: [], releases: [], alarms: [] },
     }
-    for (let week = 0; week < WEEKS; week++) tellWeek(told, week)
-    return storyOf(told)
+    for (let week = 0; week < weeks; week++) tellWeek(teller, week, weather(week / weeks))
+    tellToday(teller)
+    return [storyOf(teller)]
   })
 }
 
-/** What is told of a service so far. */
-interface Told {
-  readonly service: Service
-  readonly people: readonly Person[]
-  readonly begin: number
-  readonly until: number
-  readonly luck: Luck
-  readonly key: string
-  readonly changes: Change[]
-  readonly deployments: Deployment[]
-  readonly tickets: Ticket[]
+function tellWeek(teller: Teller, week: number, now: Weather): void {
+  const { service, luck, begin } = teller
+  const times = (usual: number, tell: (at: number) => void) => {
+    for (let left = amount(luck, usual); left > 0; left--) tell(workingHour(teller, week))
+  }
+  if (week % WEEKS_OF_AN_EPIC === 0) tellTicket(teller, 'Epic', begin + week * WEEK, (WEEKS_OF_AN_EPIC * WEEK) / HOUR)
+  times(service.changesAWeek * now.pace, (at) => tellChange(teller, at, now))
+  times(0.3, (at) => tellUpdate(teller, at, now))
+  times(service.deploymentsAWeek * now.pace, (at) => tellDeployment(teller, at, now))
+  times(0.35, (at) => tellTicket(teller, 'Bug', at, 40 * now.delay))
+  times(0.5, (at) => tellTicket(teller, 'Story', at, 90 * now.delay))
+  times(0.25, (at) => tellReport(teller, at, now.delay))
+  if (service.hasApp) times(0.7 * now.pace, (at) => tellRelease(teller, at, now))
 }
 
-function tellWeek(told: Told, week: number): void {
-  const { service, luck } = told
-  const now = weather(week)
-  const times = (usual: number, tell: (at: number) => void) => {
-    for (let left = amount(luck, usual); left > 0; left--) tell(workingHour(told, week))
-  }
-  times(service.changesAWeek * now.pace, (at) => tellChange(told, at, now))
-  times(0.3, (at) => tellUpdate(told, at))
-  times(service.deploymentsAWeek * now.pace, (at) => tellDeployment(told, at, now))
-  times(0.35, (at) => tellTicket(told, 'Bug', at, 40 * now.delay))
-  times(0.5, (at) => tellTicket(told, 'Story', at, 90 * now.delay))
+/** Something always waits: whoever looks finds work of different age, and an incident that goes on. */
+function tellToday(teller: Teller): void {
+  const { luck, until } = teller
+  const now = weather(1)
+  for (const days of [1, 9, 40]) tellChange(teller, until - days * DAY, now, 'open')
+  for (const days of [4, 20]) tellTicket(teller, 'Bug', until - days * DAY, days * 24, true)
+  tellReport(teller, until - 6 * DAY, now.delay, true)
+  tellTicket(teller, 'Incident', until - luck.whole(2, 20) * HOUR, 1, true)
 }
 
 /** Two and a half a week: two, and every other week three. */
@@ -140,93 +57,60 @@ function amount(luck: Luck, usual: number): number {
   return Math.floor(wanted) + (luck.chance(wanted % 1) ? 1 : 0)
 }
 
-function workingHour({ begin, luck }: Told, week: number): number {
+function workingHour({ begin, luck }: Teller, week: number): number {
   const start = begin + week * WEEK
   const untilMonday = (8 - new Date(start).getUTCDay()) % 7
   return start - (start % DAY) + (untilMonday + luck.whole(0, 4)) * DAY + (8 + luck.next() * 9) * HOUR
 }
 
-function tellChange(told: Told, openedAt: number, { delay }: Weather): void {
-  const { luck, service, people, changes } = told
-  const hours = service.hoursToMerge * delay * luck.spread()
-  const [author = '', ...reviewers] = luck.some(people, luck.whole(2, 3)).map(({ login }) => login)
-  const begun = openedAt - hours * 0.35 * HOUR
-  const count = luck.whole(1, 4)
-  const title = [luck.pick(VERBS), luck.pick(service.parts), luck.pick(WHY)].join(' ').trim()
-  const ticket = luck.chance(0.6) ? tellTicket(told, 'Story', begun - 3 * DAY, hours + 80) : undefined
-  const size = Math.round(20 + 160 * luck.spread() ** 2)
-  changes.push({
-    title: ticket ? `${ticket}: ${title}` : title,
-    ...{ ticket, author, reviewers, openedAt },
-    commits: Array.from({ length: count }, (_, index) => begun + ((openedAt - begun) * index) / count),
-    reviewedAt: openedAt + hours * 0.3 * HOUR,
-    mergedAt: openedAt + hours * 0.65 * HOUR,
-    additions: size,
-    deletions: Math.round(size * luck.next() * 0.7),
-    files: Math.max(1, Math.round(size / 45)),
-    failedBuilds: luck.chance(0.22) ? luck.whole(1, 2) : 0,
-    buildMinutes: 6 + luck.next() * 9,
-  })
-}
-
-/** Of a library, by a bot. */
-function tellUpdate({ luck, people, changes }: Told, openedAt: number): void {
-  const mergedAt = openedAt + luck.whole(2, 60) * HOUR
-  changes.push({
-    title: `Bump ${luck.pick(['fastify', 'react', 'pg', 'zod', 'vite'])} to ${luck.whole(2, 9)}.${luck.whole(0, 20)}`,
-    ...{ ticket: undefined, author: luck.pick(BOTS), reviewers: [luck.pick(people).login], openedAt, mergedAt },
-    commits: [openedAt - 60_000],
-    reviewedAt: mergedAt - HOUR,
-    ...{ additions: 12, deletions: 12, files: 2, failedBuilds: luck.chance(0.3) ? 1 : 0, buildMinutes: 7 },
-  })
-}
-
-function tellDeployment(told: Told, at: number, { failure, recovery }: Weather): void {
-  const { luck, service, people, deployments } = told
-  const one = { minutes: 4 + luck.next() * 8, changes: 0, by: luck.pick(people).login }
+function tellDeployment(teller: Teller, at: number, { failure, recovery, delay }: Weather): void {
+  const { luck, service, people, deployments } = teller
+  const minutesQueued = (0.1 + luck.spread() * 0.4) * delay
+  const one = { minutesQueued, minutes: 4 + luck.next() * 8, changes: 0, by: luck.pick(people).login }
   deployments.push({ ...one, at: at - 2 * HOUR, isSuccess: true, environment: 'staging' })
   const isSuccess = !luck.chance(0.03 * failure)
   deployments.push({ ...one, at, isSuccess, environment: 'production' })
   if (!isSuccess || !luck.chance(service.failureShare * failure)) return
   const hours = service.hoursToRecover * recovery * luck.spread()
-  tellTicket(told, 'Incident', at + luck.whole(10, 90) * 60_000, hours)
+  tellTicket(teller, 'Incident', at + luck.whole(10, 90) * MINUTE, hours)
   // What went wrong is mended by another deployment.
   deployments.push({ ...one, at: at + hours * HOUR, isSuccess: true, environment: 'production' })
 }
 
-function tellTicket(told: Told, type: Ticket['type'], createdAt: number, hours: number): string {
-  const { luck, service, people, tickets } = told
-  const key = `${told.key}-${tickets.length + 1}`
-  const part = luck.pick(service.parts)
-  const doneAt = createdAt + hours * luck.spread() * HOUR
-  tickets.push({
-    ...{ key, type, createdAt },
-    title:
-      type === 'Story'
-        ? [luck.pick(VERBS), part, luck.pick(WHY)].join(' ').trim()
-        : `${part[0]?.toUpperCase()}${part.slice(1)} ${luck.pick(SYMPTOMS)}`,
-    reporter: luck.pick(people).login,
-    assignee: luck.pick(people).login,
-    begunAt: createdAt + (doneAt - createdAt) * (type === 'Incident' ? 0.05 : 0.4),
-    doneAt: luck.chance(type === 'Incident' ? 0.02 : 0.06) ? undefined : doneAt,
-    ...(type === 'Incident' && { category: luck.pick(CATEGORIES) }),
-    ...(type === 'Story' && { points: luck.pick([1, 2, 3, 5, 8]) }),
-  })
-  return key
+/** Of the app, now and then with an alarm after it. */
+function tellRelease({ luck, service, releases, alarms }: Teller, at: number, { failure, recovery }: Weather): void {
+  const version = `${1 + Math.floor(releases.length / 10)}.${releases.length % 10}`
+  const isSuccess = !luck.chance(0.06 * failure)
+  releases.push({ version, at, isSuccess })
+  if (!isSuccess || !luck.chance(0.15 * failure)) return
+  const began = at + luck.whole(20, 300) * MINUTE
+  const title = `App: ${troubleTitle(luck, luck.pick(service.parts)).toLowerCase()}`
+  const endedAt = luck.chance(0.1) ? undefined : began + 3 * HOUR * recovery * luck.spread()
+  alarms.push({ key: `APP-${alarms.length + 1}`, title, at: began, endedAt })
 }
 
 /** Up to the end, in the order of time. */
-function storyOf({ service, key, until, ...told }: Told): ServiceStory {
-  const changes = told.changes
-    .filter(({ mergedAt }) => mergedAt < until)
-    .sort((one, other) => one.mergedAt - other.mergedAt)
-  const deployments = told.deployments
-    .filter(({ at }) => at < until)
+function storyOf(teller: Teller): ServiceStory {
+  const { service, key, until, begin } = teller
+  const changes = teller.changes
+    .filter(({ openedAt }) => openedAt < until)
+    .sort((one, other) => one.openedAt - other.openedAt)
+    .map((change) => changeUntil(until, change))
+  const merged = mergedChanges({ changes })
+  const deployments = teller.deployments
+    .filter(({ at }) => at < until - HOUR)
     .sort((one, other) => one.at - other.at)
-    .map((each) => ({ ...each, changes: changes.filter(({ mergedAt }) => mergedAt <= each.at).length }))
+    .map((each) => ({ ...each, changes: merged.filter(({ endedAt = until }) => endedAt <= each.at).length }))
     .filter((each) => each.changes > 0)
-  const tickets = told.tickets
-    .filter(({ createdAt }) => createdAt < until)
-    .map((each) => (each.doneAt !== undefined && each.doneAt >= until ? { ...each, doneAt: undefined } : each))
-  return { service, repository: `${OWNER}/${service.name}`, key, changes, deployments, tickets }
+  return {
+    ...{ service, repository: `${OWNER}/${service.name}`, key, changes, deployments },
+    tickets: ticketsUntil(until, teller.tickets),
+    sprints: sprintsOf(teller),
+    reports: reportsUntil(until, teller.reports),
+    releases: teller.releases.filter(({ at }) => at < until - HOUR),
+    alarms: teller.alarms
+      .filter(({ at }) => at < until)
+      .map((each) => ({ ...each, endedAt: each.endedAt && each.endedAt < until ? each.endedAt : undefined })),
+    circleciFrom: service.isBuiltOnCircleci ? begin + (until - begin) * BAD_UNTIL : undefined,
+  }
 }

@@ -1,6 +1,7 @@
 /** What happened to a project at which moment: marks on pictures of time. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { among, onePiece } from '../database/pieces.ts'
 import { REFERENCE } from '../metrics/policy.ts'
 import { deploymentsOf, incidentsOf } from '../metrics/sources.ts'
 import type { Range } from './range.ts'
@@ -55,6 +56,6 @@ function statementOf({ dialect }: Database, kind: AnnotationKind, project: strin
   }
   return sql`select j.at, concat(s.name, ': ', j.effect) as title, concat('/traffic/', s.id) as url
     from _weir_traffic_switches s inner join _weir_traffic_journal j on j.switch_id = s.id
-    where s.project = ${project} and j.kind = 'state' and j.effect in (${sql.join(MOVES)})
+    where s.project = ${project} and j.kind = 'state' and ${among(sql`j.effect`, onePiece(MOVES))}
     and j.at between ${from} and ${to} ${latest}`
 }

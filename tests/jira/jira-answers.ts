@@ -61,8 +61,8 @@ const named = ({ people }: JiraWorld, fields: any) =>
       ]),
   )
 
-export const shownSprint = ({ id, name, state, boards: [originBoardId] }: Sprint) => ({
-  ...{ id, name, state, originBoardId },
+export const shownSprint = ({ id, name, state, dates, boards: [originBoardId] }: Sprint) => ({
+  ...{ id, name, state, originBoardId, ...dates },
   self: `https://example.atlassian.net/rest/agile/1.0/sprint/${id}`,
 })
 

@@ -30,6 +30,7 @@ export interface Sprint {
   readonly id: number
   name: string
   state: 'future' | 'active' | 'closed'
+  dates?: { readonly startDate: string; readonly endDate: string; readonly completeDate?: string }
   /** That show it; the first is the one that it was made on. */
   readonly boards: number[]
 }
@@ -81,7 +82,8 @@ export function createJiraWorld() {
   const nextId = () => String(++last)
 
   const find = (name: string): any => {
-    const found = world.issues.find(({ id, key }) => id === name || key === name)
+    // Mostly a new one, and those are at the end.
+    const found = world.issues.findLast(({ id, key }) => id === name || key === name)
     if (!found) throw new Error(`The fake Jira has no issue ${name}`)
     return found
   }

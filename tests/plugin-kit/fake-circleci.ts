@@ -129,7 +129,7 @@ export async function startFakeCircleci(pipelineCount: number) {
     /** Paths asked for, with query. */
     requests: [] as string[],
     /** Statuses that the next requests whose path contains the text are answered with. */
-    failures: [] as { path: string; status: number }[],
+    failures: [] as { path: string; status: number; message?: string }[],
     followed: ['web', 'api'].map((name) => ({
       id: `id-${name}`,
       name,
@@ -160,8 +160,9 @@ export async function startFakeCircleci(pipelineCount: number) {
       name,
     }))
   function answerTo(url: URL): Answer {
-    const failure = fake.failures.findIndex(({ path }) => url.pathname.includes(path))
-    if (failure >= 0) return [fake.failures.splice(failure, 1)[0]?.status ?? 500, { message: 'as asked' }]
+    const place = fake.failures.findIndex(({ path }) => url.pathname.includes(path))
+    const [failure] = place >= 0 ? fake.failures.splice(place, 1) : []
+    if (failure) return [failure.status, { message: failure.message ?? 'as asked' }]
     for (const [form, answer] of routes) {
       const match = form.exec(url.pathname)
       const found = match && answer(url, decodeURIComponent(match[1] ?? ''))

@@ -21,6 +21,7 @@ describeClient('the guided start', (client) => {
     const github = await startOrganisation()
     const page = await open('/start')
     await heading(page, 'Where does your team work?')
+    await page.getByText('npm run demo').waitFor()
     await page.getByRole('button', { name: 'Connect GitHub' }).click()
     await heading(page, 'Connect GitHub')
 

@@ -73,6 +73,12 @@ export function ConnectStep({ way: { sources, connections }, plugin, onPlugin, o
           </section>
         ))}
       </div>
+      {connections.length === 0 && (
+        <p className="quiet" style={{ marginTop: 16 }}>
+          Nothing to connect yet? Stop Weir and start it with <code>npm run demo</code>: it then shows an organisation
+          that is made up, and leaves your own data alone.
+        </p>
+      )}
     </Page>
   )
 }
