@@ -105,7 +105,9 @@ function Form({ blueprint, connections, onDone }: FormProps) {
       notifications.show({
         title: 'The selector is added',
         message:
-          newCount === 0 ? 'Nothing new joins yet.' : `${counted(newCount, what)} joined. The next run collects what is new.`,
+          newCount === 0
+            ? 'Nothing new joins yet.'
+            : `${counted(newCount, what)} joined. The next run collects what is new.`,
       })
       onDone()
     },
