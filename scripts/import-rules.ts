@@ -41,7 +41,20 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
     mayImport: ['plugin-kit', 'domain', 'database/table', 'metrics/calculate', 'errors', 'address-secrets', 'by-name'],
   },
   'src/metrics': { mayImport: ['domain', 'database', ...BASICS] },
-  'src/dashboards': { mayImport: ['metrics', 'domain', 'database', ...BASICS] },
+  'src/dashboards': {
+    mayImport: [
+      ...[
+        'metrics',
+        'domain',
+        'database/database',
+        'database/dialects',
+        'database/explain',
+        'database/pieces',
+        'database/time',
+      ],
+      ...BASICS,
+    ],
+  },
   'src/alerts': {
     mayImport: [
       'metrics',

@@ -11,9 +11,8 @@ export interface RangeText {
   readonly to?: string | undefined
 }
 
-const UNIT = 's|m|h|d|w|M|f?Q|y'
-const RELATIVE = new RegExp(`^now((?:[+-]\\d{1,5}(?:${UNIT}))*)(?:/(${UNIT}))?$`)
-const OFFSET = new RegExp(`([+-]\\d{1,5})(${UNIT})`, 'g')
+const RELATIVE = /^now((?:[+-]\d{1,5}(?:s|m|h|d|w|M|f?Q|y))*)(?:\/(s|m|h|d|w|M|f?Q|y))?$/
+const OFFSET = /([+-]\d{1,5})(s|m|h|d|w|M|f?Q|y)/g
 const MILLISECONDS = /^-?\d{1,15}$/
 
 const SECOND = 1000
