@@ -49,6 +49,8 @@ export interface FakeGithub {
   readonly peakConcurrency: number
   update(change: Change): Item | undefined
   failNext(kind: FaultKind, details?: FaultDetails): void
+  /** How many of those have befallen no request yet. */
+  readonly waitingFaults: number
   revoke(token: string): void
   stop(): Promise<void>
 }
@@ -144,6 +146,9 @@ export async function startFakeGithub(options: FakeGithubOptions = {}): Promise<
     },
     update: (change) => applyChange(world, change, clock.now()),
     failNext: troubles.failNext,
+    get waitingFaults() {
+      return troubles.waiting
+    },
     revoke: service.tokens.revoke,
     stop: () =>
       new Promise((resolve) => {

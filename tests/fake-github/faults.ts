@@ -49,6 +49,8 @@ export interface FaultPlan extends FaultDetails {
 
 export interface Faults {
   failNext(kind: FaultKind, details?: FaultDetails): void
+  /** How many of those that were asked for have befallen no request yet. */
+  readonly waiting: number
   /** The fault that befalls this request, if any. */
   strike(path: string, isGraphql: boolean, body?: string): Fault | undefined
 }
@@ -66,6 +68,9 @@ export function faults(plan: FaultPlan | undefined, seed: number): Faults {
   return {
     failNext(kind, details = {}) {
       queue.push({ fault: { kind, ...details }, left: details.times ?? 1 })
+    },
+    get waiting() {
+      return queue.length
     },
     strike(path, isGraphql, body) {
       const scripted = queue.find(({ fault }) => applies(fault, path, isGraphql, body))

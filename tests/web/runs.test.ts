@@ -74,6 +74,8 @@ describeClient('runs', (client) => {
     const id = await shop.run()
     const page = await client.open(`/runs/${id}`)
     await details(page).getByRole('progressbar', { name: 'Progress of this task' }).waitFor()
+    // Else the slow answer would wait for the run that comes after.
+    await expect.poll(() => github.waitingFaults, { timeout: 30_000 }).toBe(0)
     await page.getByRole('button', { name: 'Cancel run' }).click()
     await state(page, 'cancelled').waitFor()
     await page.getByText('What it had collected by then stays').waitFor()
@@ -186,6 +188,7 @@ describeEachDatabase('a page of a run whose server is started again', (test) => 
     await details(page)
       .getByRole('row', { name: /Collect events running/ })
       .waitFor()
+    await expect.poll(() => github.waitingFaults, { timeout: 30_000 }).toBe(0)
     await first.stop()
     await page.getByText('The server does not answer.').waitFor()
     await details(page).waitFor()
