@@ -118,7 +118,7 @@ describeClient('blueprints', (client) => {
     await card.getByText('from bank github, without acme/play-*').waitFor()
     await expect.poll(() => page.getByRole('checkbox', { name: 'acme/web' }).isChecked()).toBe(true)
     expect(await collected()).toHaveLength(2)
-    await card.getByRole('button', { name: 'What acme/* matches now' }).click()
+    await card.getByRole('button', { name: 'What matches now: acme/*' }).click()
     await card.getByText('2 match now, all of them here already.').waitFor()
 
     const stored = await selectors()

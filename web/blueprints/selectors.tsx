@@ -113,7 +113,7 @@ function Row({ blueprint, selector, isAdmin }: RowProps) {
                 variant="default"
                 size="compact-sm"
                 aria-expanded={isOpen}
-                aria-label={`What ${names} matches now`}
+                aria-label={`${isOpen ? 'Hide' : 'What matches now'}: ${names}`}
                 onClick={() => setOpen(!isOpen)}
               >
                 {isOpen ? 'Hide' : 'What matches now'}
