@@ -9,5 +9,7 @@ export function wholeOf(value: unknown): number | undefined {
 
 /** The same for ids, which have no sign. */
 export function decimalOf(value: unknown): number | undefined {
-  return String(value).startsWith('-') ? undefined : wholeOf(value)
+  const isSigned = typeof value === 'string' && value.startsWith('-')
+  const number = isSigned ? undefined : wholeOf(value)
+  return number === undefined || number < 0 || Object.is(number, -0) ? undefined : number
 }
