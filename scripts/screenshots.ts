@@ -1,7 +1,11 @@
-/** npm run screenshots [-- FOLDER]: every page of the web client as a picture, at three sizes, light and dark. */
+/**
+ * npm run screenshots [-- FOLDER]: every page of the web client as a picture, at three sizes, light and dark.
+ * npm run screenshots -- --demo ADDRESS [FOLDER]: every dashboard of a demo that is running, whole, light and dark.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Browser } from 'playwright-core'
 import { startLiveServer } from '../tests/api/support/live-server.ts'
 import { openBrowser } from '../tests/web/support/browser.ts'
@@ -15,7 +19,8 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 const SCHEMES = ['light', 'dark'] as const
-const folder = resolve(process.argv[2] ?? '.weir/screenshots')
+const { values, positionals } = parseArgs({ options: { demo: { type: 'string' } }, allowPositionals: true })
+const folder = resolve(positionals[0] ?? '.weir/screenshots')
 
 /** `/projects/$name` → `projects-name` */
 const fileOf = (path: string) => path.replace(/^\//, '').replaceAll(/[/$]+/g, '-') || 'overview'
@@ -35,20 +40,57 @@ async function shoot(browser: Browser, address: (path: string) => string): Promi
   }
 }
 
-await ensureWebBuilt()
+/** As tall as it is, so that no panel is left out. */
+const TALLEST = 4000
+
+async function shootDashboards(browser: Browser, demo: string): Promise<number> {
+  const asked = async (path: string): Promise<any> => (await fetch(demo + path)).json()
+  const dashboards: { name: string }[] = await asked('/v1/dashboards')
+  const { projects } = await asked('/projects?pageSize=100')
+  const project = encodeURIComponent(
+    projects.find(({ name }: { name: string }) => name === 'Checkout')?.name ?? projects[0].name,
+  )
+  for (const colorScheme of SCHEMES) {
+    for (const { width, height } of SIZES) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme })
+      const page = await context.newPage()
+      for (const { name } of dashboards) {
+        await page.setViewportSize({ width, height })
+        await page.goto(`${demo}/dashboards/${name}?from=now-1y&to=now&var-project=${project}`)
+        await settled(page)
+        const whole = Number(await page.evaluate('document.documentElement.scrollHeight'))
+        await page.setViewportSize({ width, height: Math.min(Math.max(height, whole), TALLEST) })
+        await settled(page)
+        await page.screenshot({ path: join(folder, `dashboard-${name}.${width}.${colorScheme}.png`) })
+      }
+      await context.close()
+    }
+  }
+  return dashboards.length * SIZES.length * SCHEMES.length
+}
+
+async function shootPages(browser: Browser): Promise<number> {
+  await ensureWebBuilt()
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-screenshots-'))
+  // Without DB_URL: the embedded database, in the same folder.
+  const server = await startLiveServer('', {}, dataFolder)
+  try {
+    const filled = await fill(server)
+    await shoot(browser, (path) => server.url + addressOf(path, filled))
+    await filled.stop()
+    return placesOfPages.length * SIZES.length * SCHEMES.length
+  } finally {
+    await server.stop()
+    rmSync(dataFolder, { recursive: true, force: true })
+  }
+}
+
 mkdirSync(folder, { recursive: true })
-const dataFolder = mkdtempSync(join(tmpdir(), 'weir-screenshots-'))
-// Without DB_URL: the embedded database, in the same folder.
-const server = await startLiveServer('', {}, dataFolder)
 const browser = await openBrowser()
 try {
-  const filled = await fill(server)
-  await shoot(browser, (path) => server.url + addressOf(path, filled))
-  await filled.stop()
-  console.log(`weir: ${placesOfPages.length * SIZES.length * SCHEMES.length} pictures in ${folder}`)
+  const count = await (values.demo ? shootDashboards(browser, values.demo) : shootPages(browser))
+  console.log(`weir: ${count} pictures in ${folder}`)
 } finally {
   await browser.close()
-  await server.stop()
-  rmSync(dataFolder, { recursive: true, force: true })
 }
 process.exit()
