@@ -9,7 +9,7 @@ export default defineConfig({
     // Tests wait for servers and processes more than they compute.
     maxWorkers: 3,
     // Real servers on a loaded machine: a limit is there to end what hangs, never to judge speed.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 })

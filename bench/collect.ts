@@ -1,19 +1,24 @@
 /**
- * 10,000 pull requests with their details, commits and reviews from a GitHub that takes 50 ms for every answer, held
- * against the least possible time: requests × latency ÷ the requests that are allowed at a time.
+ * Pull or merge requests with all that hangs on each, from a code host that takes 50 ms for every answer, attributed to the
+ * least possible time: requests × latency ÷ the requests that are allowed at a time.
+ *
+ *   npm run bench -- collect                    10,000 pull requests of GitHub, over REST and over GraphQL
+ *   npm run bench -- collect --source gitlab    50,000 merge requests of GitLab; `--pulls` says another number
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../src/database/open.ts'
+import { UserError } from '../src/errors.ts'
 import { DEFAULT_CONCURRENCY } from '../src/plugin-kit/http/index.ts'
-import { connect, NAME, prepare } from '../tests/collect/support/github.ts'
-import { spawnFakeGithub } from '../tests/fake-github/spawn.ts'
+import { CODE_HOST_NAMES, CODE_HOSTS, type CodeHostName } from '../tests/collect/support/code-hosts.ts'
+import { prepare } from '../tests/collect/support/github.ts'
 import { startTestMariadb, startTestPostgres } from '../tests/support/servers.ts'
 import { runLikeATask } from '../tests/support/task-process.ts'
+import { collectJenkins } from './support/collect-jenkins.ts'
 import type { Collected } from './support/collect-worker.ts'
 
 const ENGINES = { postgres: startTestPostgres, mariadb: startTestMariadb }
-const TOKEN = 'bench'
+const CHANGES: Record<CodeHostName, string> = { github: '10000', gitlab: '50000' }
 
 const WORKER = join(import.meta.dirname, 'support/collect-worker.ts')
 
@@ -22,38 +27,42 @@ interface Measured extends Collected {
   readonly floor: number
 }
 
+function hostOf(source: string): CodeHostName {
+  const host = CODE_HOST_NAMES.find((name) => name === source)
+  if (host) return host
+  throw new UserError(`there is no benchmark for the source ${source}: choose ${CODE_HOST_NAMES.join(' or ')}`)
+}
+
 export async function run(rest: string[]): Promise<void> {
   const { values } = parseArgs({
     args: rest,
     options: {
-      pulls: { type: 'string', default: '10000' },
+      source: { type: 'string', default: 'github' },
+      pulls: { type: 'string' },
       latency: { type: 'string', default: '50' },
       engine: { type: 'string', default: 'postgres' },
+      builds: { type: 'string', default: '100000' },
     },
   })
   const latency = Number(values.latency)
   const server = await ENGINES[values.engine as keyof typeof ENGINES]()
-  const fake = await spawnFakeGithub({
-    latencyMilliseconds: latency,
-    tokens: [{ token: TOKEN, limits: { core: 1e6, graphql: 1e6 } }],
-    world: {
-      repositories: [
-        {
-          ...{ name: NAME, pullRequests: Number(values.pulls), commitsPerPullRequest: [1, 4] },
-          ...{ reviewsPerPullRequest: [0, 3], issues: 0, workflowRuns: 0, deployments: 0, releases: 0 },
-        },
-      ],
-    },
-  })
+  if (values.source === 'jenkins') {
+    const url = await server.createDatabase()
+    await collectJenkins({ builds: Number(values.builds), latency, url }).finally(() => server.stop())
+    return
+  }
+  const host = hostOf(values.source)
+  const size = { changes: Number(values.pulls ?? CHANGES[host]) }
+  const fake = await CODE_HOSTS[host].spawn(size, { latencyMilliseconds: latency })
   /** `atOnce`: how many requests the API allows to be under way; of a chain of cursors each one waits for the last. */
   async function measure(plugin: string, atOnce: number): Promise<Measured> {
     const url = await server.createDatabase()
     const database = await openDatabase(url)
     await prepare(database)
-    await connect(database, { url: fake.url, token: TOKEN, githubId: fake.world.repository(NAME).id })
+    await fake.connect(database)
     await database.close()
     await fake.clearRequests()
-    const collected = await runLikeATask<Collected>(WORKER, [plugin, url])
+    const collected = await runLikeATask<Collected>(WORKER, [host, plugin, url])
     const requests = (await fake.state()).requests.entries.length
     const floor = (requests * latency) / 1000 / atOnce
     const ratio = (collected.seconds / floor).toFixed(2)
@@ -63,17 +72,21 @@ export async function run(rest: string[]): Promise<void> {
     return { ...collected, requests, floor }
   }
   try {
-    const byRest = await measure('github', DEFAULT_CONCURRENCY)
-    const byGraphql = await measure('github_graphql', 1)
+    const byRest = await measure(host, DEFAULT_CONCURRENCY)
+    const chain = host === 'github' ? await measure('github_graphql', 1) : undefined
     const ratio = (byRest.seconds / byRest.floor).toFixed(2)
-    const chain = (byGraphql.seconds / byGraphql.floor).toFixed(2)
-    const share = ((100 * byGraphql.requests) / byRest.requests).toFixed(1)
-    const peak = Math.max(byRest.megabytes, byGraphql.megabytes)
+    const peak = Math.max(byRest.megabytes, chain?.megabytes ?? 0)
     console.log(
-      `collect: ${Math.round(byRest.requests / byRest.seconds)} requests/s (ratio ${ratio} to the floor, GraphQL with ${share} % of the requests in ${byGraphql.seconds.toFixed(1)} s at ${chain} times its floor, peak ${peak} MB)`,
+      `collect: ${Math.round(byRest.requests / byRest.seconds)} requests/s (ratio ${ratio} to the floor, ${chain ? graphqlText(chain, byRest) : ''}peak ${peak} MB)`,
     )
   } finally {
     await fake.stop()
     await server.stop()
   }
+}
+
+function graphqlText(chain: Measured, { requests }: Measured): string {
+  const share = ((100 * chain.requests) / requests).toFixed(1)
+  const ratio = (chain.seconds / chain.floor).toFixed(2)
+  return `GraphQL with ${share} % of the requests in ${chain.seconds.toFixed(1)} s at ${ratio} times its floor, `
 }

@@ -1,5 +1,5 @@
 /**
- * 200,000 generated pull requests, raw → tool → domain, held against the floor of the same run: reading and parsing the
+ * 200,000 generated pull requests, raw → tool → domain, compared with the floor of the same run: reading and parsing the
  * same raw rows by a plain cursor, and loading the same resulting rows by the engine's own bulk command.
  */
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { write } from '../src/database/write.ts'
-import { rawTable } from '../src/plugin-kit/raw.ts'
+import { rawTable } from '../src/plugin-kit/raw/raw-table.ts'
 import { allTables } from '../src/tables.ts'
 import { startTestMariadb, startTestPostgres } from '../tests/support/servers.ts'
 import { runLikeATask } from '../tests/support/task-process.ts'

@@ -1,5 +1,5 @@
 /**
- * All calculations of the four keys for a generated organisation, held against the floor of the same run: a plain scan
+ * All calculations of the four keys for a generated organisation, compared with the floor of the same run: a plain scan
  * of the input tables plus the plain bulk load of the output rows. Doubling the number of projects shows how the
  * calculations grow, and that reading one project's keys does not.
  */

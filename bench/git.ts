@@ -1,5 +1,5 @@
 /**
- * The history of a generated repository, through the plugin into PostgreSQL, held against `git log` on the same clone in
+ * The history of a generated repository, through the plugin into PostgreSQL, compared with `git log` on the same clone in
  * the same run: without file statistics, with line counts a commit, and with a row for each changed file.
  */
 import { spawnSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
  * The demo, and its pages in a browser: how long until it is ready, until each page can be used, what the first load transfers, and
- * whether a page that stays open while runs go on grows. `--minutes 60` is the hour that the last of these is about.
+ * whether a page that stays open while runs continue grows. `--minutes 60` is the hour that the last of these is about.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { freePort } from '../tests/support/servers.ts'
 import { openBrowser } from '../tests/web/support/browser.ts'
 import type { Filled } from '../tests/web/support/filled.ts'
@@ -85,36 +85,62 @@ async function firstLoad(browser: Browser, url: string): Promise<number> {
   session.on('Network.loadingFinished', ({ encodedDataLength }) => {
     bytes += encodedDataLength
   })
+  const usable = watched(page)
   await page.goto(url)
-  await usable(page)
+  await usable(performance.now())
   await context.close()
   return bytes / 1024
 }
 
-/** What the page is about is there, and it answers. */
-async function usable(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
-  // A frame that is drawn after that.
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))')
+const AT_REST = 50
+
+/**
+ * What the page is about is there, and it answers. The grey shapes of what is still loading come only after a moment: so a page is at
+ * rest when it has asked for nothing for a while either. That while is not counted.
+ */
+function watched(page: Page): (since: number) => Promise<number> {
+  const open = new Set<Request>()
+  let last = 0
+  const ended = (request: Request) => {
+    if (open.delete(request)) last = performance.now()
+  }
+  page.on('request', (request) => request.resourceType() !== 'eventsource' && open.add(request))
+  page.on('requestfinished', ended)
+  page.on('requestfailed', ended)
+  return async (since) => {
+    await page.getByRole('heading', { level: 1 }).first().waitFor()
+    for (;;) {
+      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+      // A frame that is drawn after that.
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))')
+      const seen = performance.now()
+      await sleep(AT_REST)
+      const isBusy = (await page.locator('[aria-busy="true"]').count()) > 0
+      if (open.size === 0 && last <= seen && !isBusy) return seen - since
+    }
+  }
 }
 
 async function pages(browser: Browser, url: string, filled: Filled) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   const page = await context.newPage()
-  const timed = async (address: string, done: () => Promise<unknown>) => {
+  const usable = watched(page)
+  const timed = async (address: string, done: (since: number) => Promise<number>) => {
     const start = performance.now()
     await page.goto(address, { waitUntil: 'commit' })
-    await done()
-    return performance.now() - start
+    return done(start)
+  }
+  const loaded = async (since: number) => {
+    await page.waitForLoadState()
+    return performance.now() - since
   }
   let slowest = { path: '', milliseconds: 0, empty: 1 }
   for (const path of placesOfPages.filter((each) => !WITHOUT.test(each))) {
     const address = url + addressOf(path, filled)
     // Twice: the second time finds scripts in the cache of the browser, as a user does.
-    await timed(address, () => usable(page))
-    const milliseconds = await timed(address, () => usable(page))
-    const empty = await timed(`${url}/ping`, () => page.waitForLoadState())
+    await timed(address, usable)
+    const milliseconds = await timed(address, usable)
+    const empty = await timed(`${url}/ping`, loaded)
     console.log(`${path}: ${milliseconds.toFixed(0)} ms`)
     if (milliseconds > slowest.milliseconds) slowest = { path, milliseconds, empty }
   }

@@ -1,4 +1,4 @@
-/** `npm run demo`: Weir with an organisation that never was, collected from fakes of its tools through the real path. */
+/** `npm run demo`: Weir with an invented organisation, collected from fake tools in the same way as from real ones. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +7,18 @@ import { ensureWebBuilt } from '../scripts/build-web.mjs'
 import { type Ask, fillDemo } from './fill.ts'
 import { tellStory } from './story.ts'
 import { startVendors } from './vendors.ts'
+
+const HELP = `npm run demo
+
+Starts Weir with an invented organisation: 8 services, 40 people, 18 months. Ctrl-C stops it. Each start begins with new data.
+
+  PORT          the port of the server (default: 8080)
+  DATA_FOLDER   where the data is (default: .weir/demo)`
+
+if (process.argv.length > 2) {
+  console.log(HELP)
+  process.exit(process.argv[2] === '--help' ? 0 : 2)
+}
 
 const root = join(import.meta.dirname, '..')
 const folder = process.env.DATA_FOLDER ?? join(root, '.weir/demo')
@@ -51,7 +63,7 @@ async function finished(run: number): Promise<string> {
   }
 }
 
-/** It begins anew each time: the fakes forget everything when they end. */
+/** It starts again each time: the fakes forget everything when they end. */
 rmSync(folder, { recursive: true, force: true })
 const repositories = join(folder, 'repositories')
 mkdirSync(repositories, { recursive: true })

@@ -41,7 +41,7 @@ function tellWeek(teller: Teller, week: number, now: Weather): void {
   if (service.hasApp) times(0.7 * now.pace, (at) => tellRelease(teller, at, now))
 }
 
-/** Something always waits: whoever looks finds work of different age, and an incident that goes on. */
+/** Something always waits: whoever looks finds work of different age, and an incident that continues. */
 function tellToday(teller: Teller): void {
   const { luck, until } = teller
   const now = weather(1)

@@ -1,9 +1,9 @@
 /** The description of the API as types, so that web/ knows the server by nothing else: written by `npm run docs`. */
 import { createServer } from '../src/api/server.ts'
 import { readConfig } from '../src/config.ts'
+import { createControlPlane } from '../src/create-control-plane.ts'
 import type { Database } from '../src/database/database.ts'
 import { createLog } from '../src/log.ts'
-import { createControlPlane } from '../src/pipelines/control-plane.ts'
 import { plugins } from '../src/plugins/index.ts'
 import { createSecrets } from '../src/secrets.ts'
 

@@ -9,8 +9,8 @@ describe('import rules', () => {
     ['src/domain/ticket.ts', "import { write } from '../database/write.ts'", 'may not import src/database/write'],
     ['src/domain/ticket.ts', "import type { Write } from '../database/write.ts'", 'may not import src/database/write'],
     [
-      'src/plugin-kit/entity.ts',
-      "import jira from '../plugins/jira/plugin.ts'",
+      'src/plugin-kit/spec/entity.ts',
+      "import jira from '../../plugins/jira/plugin.ts'",
       'may not import src/plugins/jira/plugin',
     ],
     [
@@ -26,16 +26,40 @@ describe('import rules', () => {
     ],
     [
       'src/metrics/lead-time.ts',
-      "import {\n  entity,\n} from '../plugin-kit/entity.ts'",
-      'may not import src/plugin-kit/entity',
+      "import {\n  entity,\n} from '../plugin-kit/spec/entity.ts'",
+      'may not import src/plugin-kit/spec/entity',
     ],
     ['src/dashboards/dora.ts', "import { open } from '../database/open.ts'", 'may not import src/database/open'],
     [
       'src/traffic/apply.ts',
-      "import { projects } from '../pipelines/projects.ts'",
-      'may not import src/pipelines/projects',
+      "import { projects } from '../control-plane/projects.ts'",
+      'may not import src/control-plane/projects',
     ],
     ['src/traffic/apply.ts', "const a = await import('../api/server.ts')", 'may not import src/api/server'],
+    [
+      'src/control-plane/blueprints.ts',
+      "import type { Lease } from '../runner/leases.ts'",
+      'may not import src/runner/leases',
+    ],
+    [
+      'src/control-plane/blueprints.ts',
+      "import { adopt } from '../config-as-code/adopt.ts'",
+      'may not import src/config-as-code/adopt',
+    ],
+    ['src/runner/runner.ts', "import { server } from '../api/server.ts'", 'may not import src/api/server'],
+    [
+      'src/config-as-code/document.ts',
+      "import { repeat } from '../runner/repeat.ts'",
+      'may not import src/runner/repeat',
+    ],
+    ['src/mcp/tools.ts', "import { server } from '../api/server.ts'", 'may not import src/api/server'],
+    ['src/alerts/send.ts', "import { server } from '../api/server.ts'", 'may not import src/api/server'],
+    [
+      'src/api/routes/issues.ts',
+      "import { jira } from '../../plugins/jira/plugin.ts'",
+      'may not import src/plugins/jira/plugin',
+    ],
+    ['src/api/server.ts', "import { up } from '../cli/up.ts'", 'may not import src/cli/up'],
     ['src/config.ts', "import { log } from './log.ts'", 'may not import src/log'],
     ['src/api/server.ts', "import { App } from '../../web/app.tsx'", 'may not import web/app'],
     [
@@ -64,10 +88,41 @@ describe('import rules', () => {
     ],
     ['src/plugins/index.ts', "import jira from './jira/plugin.ts'"],
     ['src/plugin-kit/http/client.ts', "import { request } from 'undici'"],
-    ['src/api/server.ts', "import { runPipeline } from '../pipelines/run.ts'\nawait api.fetch(url)"],
+    ['src/runner/runner.ts', "import { states } from '../control-plane/states.ts'"],
+    ['src/api/server.ts', "import { runPipeline } from '../runner/run.ts'\nawait api.fetch(url)"],
     ['src/metrics/keys.test.ts', "import { start } from '../../tests/support/servers.ts' // postgres"],
     ['web/app.tsx', "import type { Contract } from '../src/api/contract.ts'\nawait fetch('/ping')"],
   ])('allow %s: %s', (path, text) => {
     expect(check(path, text)).toEqual([])
+  })
+
+  it('refuse a circle of files, types included, and say all of it', () => {
+    const files = [
+      { path: 'src/traffic/switch.ts', text: "import { gate } from './gate.ts'" },
+      { path: 'src/traffic/gate.ts', text: "import type { Step } from './step.ts'\nimport { plan } from './plan.ts'" },
+      { path: 'src/traffic/step.ts', text: "export { change } from './switch.ts'" },
+      { path: 'src/traffic/plan.ts', text: "import { parse } from '../yaml/index.ts'" },
+    ]
+    expect(findViolations(files)).toEqual([
+      'src/traffic/switch.ts: imports itself in a circle: src/traffic/switch.ts → src/traffic/gate.ts → src/traffic/step.ts → src/traffic/switch.ts',
+    ])
+    expect(findViolations(files.slice(0, 2))).toEqual([])
+  })
+
+  it.each([
+    ['src/plugin-kit/spec/entity.ts', '../task/source-task.ts', 'may not import src/plugin-kit/task/source-task'],
+    ['src/plugin-kit/http/pages.ts', '../spec/collect.ts', 'may not import src/plugin-kit/spec/collect'],
+    ['src/plugin-kit/transform/extract.ts', '../define/order.ts', 'may not import src/plugin-kit/define/order'],
+    ['src/plugin-kit/raw/gaps.ts', '../collect/collect.ts', 'may not import src/plugin-kit/collect/collect'],
+  ])('refuse an arrow up between rooms of the kit: %s imports %s', (path, target, reason) => {
+    expect(check(path, `import type { Thing } from '${target}'`).join('\n')).toContain(reason)
+  })
+
+  it.each([
+    ['src/plugin-kit/collect/collect.ts', '../transform/extract.ts'],
+    ['src/plugin-kit/define/define-plugin.ts', '../push/receive.ts'],
+    ['src/plugin-kit/index.ts', './define/define-plugin.ts'],
+  ])('allow an arrow down between rooms of the kit: %s imports %s', (path, target) => {
+    expect(check(path, `import { thing } from '${target}'`)).toEqual([])
   })
 })

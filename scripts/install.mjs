@@ -1,20 +1,38 @@
 /** Runs on the machine's own Node (20 or later) and on nothing else: it is what installs everything else. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** The Node that the project brings along. */
-export const node = join(root, 'node_modules/node/bin/node')
+/** An installed package holds JavaScript only; a clone holds the sources. */
+export const isPackage = !existsSync(join(root, 'src/main.ts'))
+
+const nodeIn = (folder) => join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+
+/** The Node that the project brings along. npm may place it beside an installed package. */
+export const node = nodeIn(isPackage ? nodeFolder() : join(root, 'node_modules/node'))
+
+function nodeFolder() {
+  try {
+    return dirname(createRequire(import.meta.url).resolve('node/package.json'))
+  } catch {
+    return join(root, 'node_modules/node')
+  }
+}
 
 export const say = (line) => console.log(`weir: ${line}`)
 
-/** Installs what package-lock.json asks for, unless it is there; `development` adds the tools of the tests. */
-export async function ensureInstalled({ development }) {
-  if (isInstalled(development)) return
+/**
+ * Installs what package-lock.json asks for, unless it is there; `development` adds the tools of the tests. Where these are
+ * there already they stay: whoever works on Weir starts it as well.
+ */
+export async function ensureInstalled({ development: isWanted }) {
+  const development = isWanted || existsSync(join(root, 'node_modules/vitest'))
+  if (isPackage || isInstalled(development)) return
   await oneAtATime(async () => {
     if (isInstalled(development)) return
     // Not `npm ci`: it empties node_modules, from which a server may be running, and it refuses a lock file that lacks
@@ -64,7 +82,7 @@ async function npm(parameters) {
   if (code !== 0) throw new Error(`npm ${parameters[0]} ended with code ${code}; its messages are above.`)
 }
 
-/** Says what is going on when it takes long. */
+/** Says what is continuing when it takes long. */
 export async function step(name, body) {
   const start = Date.now()
   const seconds = () => `${Math.round((Date.now() - start) / 1000)} s`
@@ -78,9 +96,9 @@ export async function step(name, body) {
   }
 }
 
-export function run(command, parameters, environment = process.env) {
+export function run(command, parameters, environment = process.env, cwd = root) {
   return new Promise((done, fail) => {
-    const child = spawn(command, parameters, { cwd: root, env: environment, stdio: ['ignore', 'inherit', 'inherit'] })
+    const child = spawn(command, parameters, { cwd, env: environment, stdio: ['ignore', 'inherit', 'inherit'] })
     const pass = () => child.kill('SIGTERM')
     process.on('SIGTERM', pass)
     child.once('error', fail)

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureInstalled, node, root } from './install.mjs'
+import { ensureInstalled, isPackage, node, root } from './install.mjs'
+import { completeInstalledPackage } from './installed-package.mjs'
 
 /**
  * How the server keeps to little memory. Half the usual room for young objects: the server answers as fast with it, and has
@@ -9,16 +10,22 @@ import { ensureInstalled, node, root } from './install.mjs'
  */
 const { flags, environment } = JSON.parse(readFileSync(new URL('./launch.json', import.meta.url), 'utf8'))
 
+const MAIN = 'src/main.ts'
+const COMPILED_MAIN = 'dist/src/main.js'
+
 /** Runs a TypeScript file on the project's Node, as if it were this process: same terminal, signals and exit code. */
 export async function launch(file, parameters, { development = false, prepare = async () => {} } = {}) {
+  let program = node
   try {
     await ensureInstalled({ development })
-    await prepare()
+    if (isPackage) program = await completeInstalledPackage()
+    else await prepare()
   } catch (error) {
     console.error(`weir: ${error.message}`)
     process.exit(1)
   }
-  const child = spawn(node, [...(file === 'src/main.ts' ? flags : []), join(root, file), ...parameters], {
+  const path = join(root, isPackage && file === MAIN ? COMPILED_MAIN : file)
+  const child = spawn(program, [...(file === MAIN ? flags : []), path, ...parameters], {
     env: {
       // Halves the time that loading takes from the second start on.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),

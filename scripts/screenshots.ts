@@ -1,6 +1,7 @@
 /**
  * npm run screenshots [-- FOLDER]: every page of the web client as a picture, at three sizes, light and dark.
  * npm run screenshots -- --demo ADDRESS [FOLDER]: every dashboard of a demo that is running, whole, light and dark.
+ * npm run screenshots -- --guide ADDRESS docs/pictures: the pictures of the guide, of a demo that is running.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +13,7 @@ import { openBrowser } from '../tests/web/support/browser.ts'
 import { fill } from '../tests/web/support/filled.ts'
 import { addressOf, placesOfPages, settled } from '../tests/web/support/pages.ts'
 import { ensureWebBuilt } from './build-web.mjs'
+import { shootGuide } from './guide-pictures.ts'
 
 const SIZES = [
   { width: 1440, height: 900 },
@@ -19,7 +21,10 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 const SCHEMES = ['light', 'dark'] as const
-const { values, positionals } = parseArgs({ options: { demo: { type: 'string' } }, allowPositionals: true })
+const { values, positionals } = parseArgs({
+  options: { demo: { type: 'string' }, guide: { type: 'string' } },
+  allowPositionals: true,
+})
 const folder = resolve(positionals[0] ?? '.weir/screenshots')
 
 /** `/projects/$name` → `projects-name` */
@@ -85,10 +90,15 @@ async function shootPages(browser: Browser): Promise<number> {
   }
 }
 
+function take(browser: Browser): Promise<number> {
+  if (values.guide) return shootGuide(browser, values.guide, folder)
+  return values.demo ? shootDashboards(browser, values.demo) : shootPages(browser)
+}
+
 mkdirSync(folder, { recursive: true })
 const browser = await openBrowser()
 try {
-  const count = await (values.demo ? shootDashboards(browser, values.demo) : shootPages(browser))
+  const count = await take(browser)
   console.log(`weir: ${count} pictures in ${folder}`)
 } finally {
   await browser.close()

@@ -9,7 +9,8 @@ const PROGRAMS = {
   'mariadb-server': 'mariadbd',
   'redis-server': 'redis-server',
   haproxy: 'haproxy',
-  chromium: 'chromium',
+  prometheus: 'prometheus',
+  'chromium-headless-shell': 'chromium-headless-shell',
   git: 'git',
 }
 

@@ -1,5 +1,8 @@
-/** Text that no database stores, whichever way it comes in: NUL, and halves of surrogate pairs. */
+/** What nobody can store or needs, whichever way it comes in: NUL, halves of surrogate pairs, objects of endless fields. */
 import { UserError } from './errors.ts'
+
+/** Far more than anything has; to look at each costs time that others wait. */
+const MOST_FIELDS = 10_000
 
 /** Refuses it in a value of any depth, names of fields included; `place` names the value in the refusal. */
 export function requireCleanText(value: unknown, place: string): void {
@@ -8,7 +11,15 @@ export function requireCleanText(value: unknown, place: string): void {
     const each = waiting.pop()
     if (typeof each === 'string') requireClean(each, place)
     else if (Array.isArray(each)) for (const item of each) waiting.push(item)
-    else if (isObject(each)) for (const name of Object.keys(each)) waiting.push(name, each[name])
+    else if (isObject(each)) {
+      const names = Object.keys(each)
+      if (names.length > MOST_FIELDS) {
+        throw new UserError(
+          `${place} has an object with ${names.length} fields; at most ${MOST_FIELDS} are allowed: remove some.`,
+        )
+      }
+      for (const name of names) waiting.push(name, each[name])
+    }
   }
 }
 

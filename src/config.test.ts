@@ -4,7 +4,7 @@ import { readConfig } from './config.ts'
 describe('readConfig', () => {
   it('has a default for everything', () => {
     const config = readConfig({})
-    expect(config).toMatchObject({ port: 8080, host: '127.0.0.1', pipelineMaxParallel: 1, apiTimeoutMs: 120_000 })
+    expect(config).toMatchObject({ port: 8080, host: '127.0.0.1', apiTimeoutMs: 120_000 })
     expect(config.databaseUrl).toBeUndefined()
     expect(config.dataFolder).toMatch(/\/\.weir$/)
   })

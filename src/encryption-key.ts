@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { findRow, insertRow, updateRows } from './control-plane/store.ts'
 import type { Database } from './database/database.ts'
 import type { RowOf } from './database/table.ts'
 import { UserError } from './errors.ts'
-import { findLiving } from './pipelines/servers.ts'
-import { findRow, insertRow, updateRows } from './pipelines/store.ts'
 import { makePrivate, readPrivate } from './private-file.ts'
+import { findLiving } from './runner/servers.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 import { ciphertextsOf, sealedColumns } from './stored-ciphertexts.ts'
 import { encryptionKeys } from './system/access.ts'
@@ -56,7 +56,7 @@ export const storedKey = ({ kysely }: Pick<Database, 'kysely'>): Promise<StoredK
 export async function openSecrets(database: Database, place: KeyPlace): Promise<Secrets> {
   const stored = await storedKey(database)
   if (stored) return secretsFor(stored, place)
-  // Of two servers that start at once on a new database one makes the key, and the other is held against it.
+  // Of two servers that start at once on a new database one makes the key, and the other is checked against it.
   return database.locked(KEY_LOCK, async () => {
     const meanwhile = await storedKey(database)
     if (meanwhile) return secretsFor(meanwhile, place)
@@ -96,7 +96,7 @@ export function opens({ decrypt }: Secrets, ciphertext: string): boolean {
 function secretsFor(stored: StoredKey, place: KeyPlace): Secrets {
   if (stored.next_fingerprint !== '') {
     throw new UserError(
-      'The encryption key of this database is being replaced, and that has not ended: run `npx weir secrets rotate` again, then start.',
+      'The encryption key of this database is being replaced, and this was not finished: run `npx weir secrets rotate` again, then start.',
     )
   }
   return openWith(stored, place)
@@ -140,7 +140,7 @@ export async function acceptKey(database: Database, place: KeyPlace): Promise<Se
 }
 
 const LOST =
-  'If it is lost, `npx weir secrets accept-key` goes on with a new one; tokens and passwords then have to be entered again.'
+  'If it is lost, `npx weir secrets accept-key` continues with a new one; then enter tokens and passwords again.'
 
 const missing = (place: KeyPlace) =>
   new UserError(

@@ -41,7 +41,7 @@ export class FatalError extends Error {
   override readonly name: string = 'FatalError'
 }
 
-/** One record that cannot be stored; it goes to quarantine and the run goes on. */
+/** One record that cannot be stored; it goes to quarantine and the run continues. */
 export class RecordError extends Error {
   override readonly name: string = 'RecordError'
 }

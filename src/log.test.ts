@@ -89,3 +89,10 @@ it('takes time in proportion to the text', () => {
     expect(performance.now() - start, piece).toBeLessThan(1000)
   }
 })
+
+it('is written for people where they ask for it, without secrets', () => {
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => void lines.push(line) }, 'text')
+  log.warn({ pipeline: 7, token: 'a-token-in-a-field' }, 'slow')
+  expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT\S+Z WARN {2}slow pipeline=7 token="\[redacted\]"\n$/)
+})

@@ -41,9 +41,31 @@ export function redact(text: string): string {
 export const logDestination = (file?: string): DestinationStream =>
   pino.destination(file === undefined ? { dest: 2, sync: true } : { dest: file, sync: true, mkdir: true, mode: 0o600 })
 
-export function createLog(level: string, destination: DestinationStream = logDestination()): Logger {
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite: redact } },
-    destination,
-  )
+export type LogFormat = 'json' | 'text'
+
+export function createLog(
+  level: string,
+  destination: DestinationStream = logDestination(),
+  format: LogFormat = 'json',
+): Logger {
+  const streamWrite = format === 'json' ? redact : (line: string) => asText(redact(line))
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } }, destination)
+}
+
+/** None where hiding a secret has broken it: then it is written as it is. */
+function fieldsOf(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return {}
+  }
+}
+
+/** A line for people: when, how bad, what, and the rest behind it. */
+function asText(line: string): string {
+  const { time, level, msg = '', ...rest } = fieldsOf(line)
+  if (time === undefined) return line
+  const label = pino.levels.labels[Number(level)] ?? String(level)
+  const fields = Object.entries(rest).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`)
+  return `${time} ${label.toUpperCase().padEnd(5)} ${msg}${fields.join('')}\n`
 }

@@ -1,12 +1,12 @@
 /** What a reader of dashboards may see: no secrets, no connections, and nobody's keys or sessions. */
-import type { ReadableTable } from './database/dialects/dialect.ts'
-import type { Column, Table } from './database/table.ts'
+import type { ReadableTable } from './database/dialect.ts'
+import type { AnyTable, Column } from './database/table.ts'
 import * as access from './system/access.ts'
 import { sharedDashboards } from './system/dashboards.ts'
 import { allTables } from './tables.ts'
 
 const closed = new Set<unknown>([...Object.values(access), sharedDashboards])
-const isClosed = (table: Table<any>) => closed.has(table) || /^_raw_|_connections$/.test(table.name)
+const isClosed = (table: AnyTable) => closed.has(table) || /^_raw_|_connections$/.test(table.name)
 
 export const readableTables: readonly ReadableTable[] = allTables
   .filter((table) => !isClosed(table))

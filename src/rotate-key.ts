@@ -1,7 +1,9 @@
 /**
- * Replaces the encryption key. The database first notes that this is under way, then every ciphertext is made anew, then
- * the new key is the one of this database. Killed in between, it goes on where it was: what opens with the new key is done.
+ * Replaces the encryption key. The database first notes that this is under way, then every ciphertext is made again, then
+ * the new key is the one of this database. Killed in between, it continues where it was: what opens with the new key is done.
  */
+
+import { updateRows } from './control-plane/store.ts'
 import type { Database } from './database/database.ts'
 import {
   CURRENT,
@@ -16,8 +18,7 @@ import {
   storedKey,
 } from './encryption-key.ts'
 import { UserError } from './errors.ts'
-import { findLiving } from './pipelines/servers.ts'
-import { updateRows } from './pipelines/store.ts'
+import { findLiving } from './runner/servers.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 import { ciphertextsOf, type SealedColumn, type StoredCiphertext, sealedColumns } from './stored-ciphertexts.ts'
 import { encryptionKeys } from './system/access.ts'
@@ -36,15 +37,15 @@ export const rotateKey = (database: Database, place: KeyPlace, newSecret?: strin
     const stored = await storedKey(database)
     if (!stored) throw new UserError('This database has no encryption key yet: start the server once.')
     if (place.encryptionSecret && !newSecret) {
-      throw new UserError('The key is in ENCRYPTION_SECRET: set NEW_ENCRYPTION_SECRET to the one that shall follow it.')
+      throw new UserError('The key is in ENCRYPTION_SECRET: set NEW_ENCRYPTION_SECRET to the new key.')
     }
     const old = openWith(stored, place)
     const key = newSecret ?? (readKeyFile(nextKeyFile(place)) ?? makeKeyFile(nextKeyFile(place))).key
     const next = createSecrets(key, old.digestKey)
-    if (next.fingerprint === stored.fingerprint) throw new UserError('This is the key already: choose another.')
+    if (next.fingerprint === stored.fingerprint) throw new UserError('This is already the key: choose another.')
     if (stored.next_fingerprint !== '' && stored.next_fingerprint !== next.fingerprint) {
       throw new UserError(
-        'A rotation to another key has begun and not ended: give the same NEW_ENCRYPTION_SECRET, or the same data folder, as then.',
+        'A rotation to another key was started and not finished: use the same NEW_ENCRYPTION_SECRET, or the same data folder, again.',
       )
     }
     const note = (values: Record<string, string>) => updateRows(database.kysely, encryptionKeys, CURRENT, values)
@@ -54,7 +55,7 @@ export const rotateKey = (database: Database, place: KeyPlace, newSecret?: strin
     if (living > 0) {
       if (stored.next_fingerprint === '') await note({ next_fingerprint: '' })
       throw new UserError(
-        `${living} servers of this database are running: stop them all, then rotate, then start them.`,
+        `Running servers of this database: ${living}. Stop all of them, rotate the key, then start them again.`,
       )
     }
     const rotation = await encryptAnew(database, old, next)

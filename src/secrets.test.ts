@@ -45,7 +45,7 @@ describe('encryption', () => {
 describe('masks', () => {
   const token = `ghp_${'abcdefgh'}${'S'.repeat(20)}${'12345678'}`
   const fine = `github_pat_${'abcdefgh'}${'S'.repeat(66)}${'tail1234'}`
-  test('show as much as the reference does', () => {
+  test('show as much as DevLake does', () => {
     expect(maskSecret('ab')).toBe('**')
     expect(maskSecret('abcde')).toBe('a***e')
     expect(maskSecret('abcdefgh')).toBe('ab****gh')

@@ -2,13 +2,13 @@
 import { sql } from 'kysely'
 import type { Database } from './database/database.ts'
 import { readRows } from './database/read.ts'
-import type { Column, Table } from './database/table.ts'
+import type { AnyTable, Column } from './database/table.ts'
 import { CIPHERTEXTS } from './secrets.ts'
 import { encryptionKeys } from './system/access.ts'
 import { allTables } from './tables.ts'
 
 export interface SealedColumn {
-  readonly table: Table<any>
+  readonly table: AnyTable
   readonly column: string
 }
 export interface StoredCiphertext {

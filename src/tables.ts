@@ -1,17 +1,17 @@
 /** Every table that `migrate` makes. */
-import type { Table } from './database/table.ts'
+import type { AnyTable } from './database/table.ts'
 import { domainTables } from './domain/index.ts'
-import { kitTables } from './plugin-kit/tables.ts'
+import { kitTables } from './plugin-kit/define/tables.ts'
 import { plugins } from './plugins/index.ts'
 import { systemTables } from './system/index.ts'
-import * as trafficTables from './traffic/tables.ts'
+import * as trafficTables from './traffic/engine/tables.ts'
 
-export const allTables: readonly Table<any>[] = [
+export const allTables: readonly AnyTable[] = [
   ...new Set([
     ...domainTables,
     ...systemTables,
     ...kitTables,
     ...plugins.flatMap(({ tables }) => tables),
-    ...Object.values<Table<any>>(trafficTables),
+    ...Object.values<AnyTable>(trafficTables),
   ]),
 ]

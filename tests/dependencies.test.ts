@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import packageFile from '../package.json' with { type: 'json' }
+import webFile from '../web/package.json' with { type: 'json' }
 
 it('every dependency has its line of reason, and no line is left over', () => {
   const document = readFileSync(new URL('../docs/dependencies.md', import.meta.url), 'utf8')
   const explained = [...document.matchAll(/^\| `([^`]+)` \| (\S.{10,}) \|$/gm)].map(([, name]) => name)
-  const used = [...Object.keys(packageFile.dependencies), ...Object.keys(packageFile.devDependencies)]
+  const used = [packageFile.dependencies, webFile.dependencies, packageFile.devDependencies].flatMap(Object.keys)
   expect(explained.sort()).toEqual(used.sort())
 })

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { createControlPlane } from '../src/create-control-plane.ts'
 import type { Database } from '../src/database/database.ts'
-import { newHolder } from '../src/database/holder.ts'
+import { newLeaseHolder } from '../src/database/lease-holder.ts'
 import { acceptKey, openSecrets } from '../src/encryption-key.ts'
 import { createLog } from '../src/log.ts'
-import { createControlPlane } from '../src/pipelines/control-plane.ts'
-import { joinServers } from '../src/pipelines/servers.ts'
 import { plugins } from '../src/plugins/index.ts'
 import { prepareDatabase } from '../src/prepare-database.ts'
 import { requireSameKey, rotateKey } from '../src/rotate-key.ts'
+import { joinServers } from '../src/runner/servers.ts'
 import { CIPHERTEXTS, createSecrets, type Secrets } from '../src/secrets.ts'
 import { sealedColumns } from '../src/stored-ciphertexts.ts'
 import { runCli, startCli } from './support/cli.ts'
@@ -213,7 +213,7 @@ describeEachDatabase('the encryption key', (test) => {
     await expect(requireSameKey(test.database, old)).rejects.toThrow('start again')
     await expect(rotateKey(test.database, place)).rejects.toThrow('NEW_ENCRYPTION_SECRET')
     await expect(rotateKey(test.database, place, 'a third passphrase for this')).rejects.toThrow(
-      'has begun and not ended',
+      'was started and not finished',
     )
     await rotateKey(test.database, place, NEW)
     expect(await storedWith(old)).toEqual([])
@@ -236,9 +236,9 @@ describeEachDatabase('the encryption key', (test) => {
   it('stays as it is while a server runs', async () => {
     const place = { dataFolder: newFolder() }
     const { key } = await open(place.dataFolder)
-    const membership = await joinServers(test.database, newHolder(), 15_000)
+    const membership = await joinServers(test.database, newLeaseHolder(), 15_000)
     const beating = setInterval(() => void membership.beat(), 100)
-    await expect(rotateKey(test.database, place)).rejects.toThrow('1 servers of this database are running')
+    await expect(rotateKey(test.database, place)).rejects.toThrow('Running servers of this database: 1.')
     clearInterval(beating)
     await membership.leave()
     expect((await open(place.dataFolder)).key).toBe(key)

@@ -1,13 +1,14 @@
 /** The README alone, from a clone to the four keys: its commands are run as they are printed, against a fake GitHub. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { DEFAULT_TOKEN } from './fake-github/fake-github.ts'
+import { type RunningCommand, startCommand } from './support/command.ts'
 import { startOrganisation } from './support/organisation.ts'
+import { freePort } from './support/servers.ts'
 
 const root = join(import.meta.dirname, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -18,13 +19,9 @@ const blocks = (language: string) =>
 const FIVE_MINUTES = 5 * 60 * 1000
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-readme-'))
-let server: ChildProcess | undefined
+let server: RunningCommand | undefined
 afterAll(async () => {
-  if (server?.pid && server.exitCode === null) {
-    const ended = once(server, 'exit')
-    process.kill(-server.pid, 'SIGTERM')
-    await ended
-  }
+  await server?.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -37,15 +34,6 @@ function freshClone(): string {
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
   return clone
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((found) => {
-    const probe = createServer()
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => found(port))
-    })
-  })
 
 it('gives the first four keys within five minutes, by the commands of the README', {
   timeout: FIVE_MINUTES,
@@ -64,22 +52,10 @@ it('gives the first four keys within five minutes, by the commands of the README
   const begun = Date.now()
   const [start, ...commands] = blocks('sh')
   expect(start).toBe('npm start\n')
-  server = spawn('npm', ['start'], {
-    cwd: clone,
-    env: environment,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let said = ''
-  await new Promise<void>((ready, failed) => {
-    server?.stdout?.setEncoding('utf8').on('data', (text) => {
-      said += text
-      if (/Stop +Ctrl-C/.test(said)) ready()
-    })
-    server?.once('exit', () => failed(new Error(`npm start ended: ${said}`)))
-  })
-  expect(said).toContain(`Open     http://127.0.0.1:${port}`)
-  expect(said).toContain('describe a project in weir.yaml, as README.md shows')
+  server = startCommand(['npm', 'start'], { cwd: clone, env: environment }, /Stop +Ctrl-C/)
+  await server.ready
+  expect(server.printed()).toContain(`Open     http://127.0.0.1:${port}`)
+  expect(server.printed()).toContain('describe a project in weir.yaml, as README.md shows')
 
   const [file] = blocks('yaml')
   writeFileSync(join(clone, 'weir.yaml'), own(file ?? ''))

@@ -1,10 +1,8 @@
-/** The live schema of both engines against the reference's list of tables. */
+/** The live schema of both engines against DevLake's list of tables. */
 import { existsSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
-import { apiTypesFile, describeApi, renderApiTypes } from '../scripts/api-types.ts'
-import { dataModelFile, renderDataModel } from '../scripts/generate-docs.ts'
-import { renderSources, sourcesFile } from '../scripts/render-sources.ts'
+import { generatedFiles } from '../scripts/generate-docs.ts'
 import type { Database } from '../src/database/database.ts'
 import { ZERO_TIME } from '../src/database/fit.ts'
 import { migrate } from '../src/database/migrate.ts'
@@ -23,7 +21,8 @@ import { describeEachDatabase } from './support/databases.ts'
 const referenceFolder = new URL('../../shared/reference/schema/', import.meta.url)
 const hasReference = existsSync(referenceFolder)
 const testWithReference = test.skipIf(!hasReference)
-if (!hasReference) test.skip('skipped: the folder ../shared with the reference is not beside the repository', () => {})
+if (!hasReference)
+  test.skip('skipped: the folder ../shared with the schema of DevLake is not beside the repository', () => {})
 
 interface ReferenceColumn {
   name: string
@@ -51,7 +50,7 @@ const reference = [
   ...readReference<ReferenceTable[]>('system-tables.json'),
 ]
 
-/** What the engines call a type → what the reference calls it. */
+/** What the engines call a type → what DevLake calls it. */
 const REFERENCE_TYPES: Record<string, string> = {
   'character varying': 'string',
   varchar: 'string',
@@ -77,7 +76,7 @@ interface LiveColumn {
   is_nullable: string
 }
 
-/** The live schema, said as the reference says it. */
+/** The live schema, said as DevLake says it. */
 async function readSchema({ kysely, dialect }: Database) {
   const schema = dialect.name === 'postgres' ? sql`current_schema()` : sql`database()`
   const columns = await sql<LiveColumn>`
@@ -141,9 +140,9 @@ const byName = (one: { name: string }, other: { name: string }) => (one.name < o
 
 describeEachDatabase('schema', (at) => {
   const today = new Date('2024-03-31T23:59:59.999Z')
-  beforeAll(() => prepareDatabase(at.database, today))
+  beforeAll(() => prepareDatabase(at.database, { today }))
 
-  testWithReference('has the tables, columns, types, keys and indexes of the reference', async () => {
+  testWithReference('has the tables, columns, types, keys and indexes of DevLake', async () => {
     const live = await readSchema(at.database)
     const described = await at.database.describe()
     for (const table of reference) {
@@ -179,7 +178,7 @@ describeEachDatabase('schema', (at) => {
   test('holds the seeds once, however often it is prepared', async () => {
     const read = () => at.database.kysely.selectFrom('dora_benchmarks').selectAll().orderBy('id').execute()
     const before = await read()
-    await prepareDatabase(at.database, today)
+    await prepareDatabase(at.database, { today })
     const after = await read()
     expect(after).toHaveLength(8)
     expect(after.map(({ created_at }) => created_at)).toEqual(before.map(({ created_at }) => created_at))
@@ -187,7 +186,7 @@ describeEachDatabase('schema', (at) => {
     expect(months).toHaveLength(144)
   })
 
-  testWithReference('holds the benchmarks of the reference to the letter', async () => {
+  testWithReference('holds the benchmarks of DevLake to the letter', async () => {
     const { dora_benchmarks } = readReference<{ dora_benchmarks: { rows: object[] } }>('seeds.json')
     const rows = await at.database.kysely.selectFrom('dora_benchmarks').selectAll().orderBy('id').execute()
     expect(rows).toMatchObject(dora_benchmarks.rows)
@@ -197,7 +196,7 @@ describeEachDatabase('schema', (at) => {
 describeEachDatabase('missing values', (at) => {
   beforeAll(() => migrate(at.database, allTables))
 
-  testWithReference('are stored as the reference stores them', async () => {
+  testWithReference('are stored as DevLake stores them', async () => {
     const stamp = new Date('2024-05-02T03:04:05.678Z')
     const rows = reference.map(({ table }) => barestRow(tableNamed(table)))
     await write(at.database, rows, stamp)
@@ -216,7 +215,7 @@ describeEachDatabase('missing values', (at) => {
 describeEachDatabase('numbered rows', (at) => {
   beforeAll(() => migrate(at.database, allTables))
 
-  testWithReference('are numbered where the reference numbers them', async () => {
+  testWithReference('are numbered where DevLake numbers them', async () => {
     const numbered = reference.filter(({ columns }) => columns.some(({ autoIncrement }) => autoIncrement))
     expect(numbered).not.toHaveLength(0)
     for (const { table } of numbered) {
@@ -235,14 +234,14 @@ test('the calendar runs from 24 months back, exclusive, to ten years ahead', () 
   expect(months.at(-1)?.cells).toEqual(['34/03', new Date('2034-03-01T00:00:00.000Z')])
 })
 
-testWithReference('there is a definition for every table of the reference, and others bear our own name', () => {
+testWithReference('there is a definition for every table of DevLake, and others bear our own name', () => {
   const defined = [...domainTables, ...systemTables]
     .map(({ name }) => name)
     .filter((name) => !name.startsWith('_weir_'))
   expect(defined.sort()).toEqual(reference.map(({ table }) => table).sort())
 })
 
-testWithReference('every domain id of the reference can be built, and taken apart from the left', () => {
+testWithReference('every domain id of DevLake can be built, and taken apart from the left', () => {
   const formats = readReference<IdFormat[]>('id-formats.json')
   const examples = formats.filter(({ format, example }) => example && /^\w+:\w+(:<[^>]+>)+$/.test(format))
   expect(examples.length).toBeGreaterThan(50)
@@ -254,7 +253,7 @@ testWithReference('every domain id of the reference can be built, and taken apar
   }
 })
 
-testWithReference('every plugin that is here has a table for each id prefix of the reference', () => {
+testWithReference('every plugin that is here has a table for each id prefix of DevLake', () => {
   const prefixes = new Set(allTables.map(({ idPrefix }) => idPrefix).filter((prefix) => prefix.includes(':')))
   const plugins = new Set([...prefixes].map((prefix) => prefix.split(':')[0]))
   expect(plugins.size).toBeGreaterThan(0)
@@ -272,17 +271,14 @@ test('words are listed for columns that exist', () => {
   }
 })
 
-test('docs/sources.md is what `npm run docs` writes, and names the rights that every source needs', () => {
-  expect(readFileSync(sourcesFile, 'utf8'), 'stale: run `npm run docs`').toBe(renderSources())
+test('every source names the rights that its credentials need', () => {
   for (const { source } of plugins) {
     if (source && !source.settingsOf) expect(source.connection.rights, source.name).not.toHaveLength(0)
   }
 })
 
-test('docs/data-model.md is what `npm run docs` writes', () => {
-  expect(readFileSync(dataModelFile, 'utf8'), 'stale: run `npm run docs`').toBe(renderDataModel())
-})
-
-test('the types that the web client has of the API are those of the server', async () => {
-  expect(readFileSync(apiTypesFile, 'utf8'), 'stale: run `npm run docs`').toBe(renderApiTypes(await describeApi()))
+test('every generated file is what `npm run docs` writes', async () => {
+  for (const [file, text] of await generatedFiles()) {
+    expect(readFileSync(file, 'utf8'), `${file.pathname} is not current: run npm run docs`).toBe(text)
+  }
 })

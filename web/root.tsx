@@ -6,7 +6,3 @@ const Root = () => (useLocation().pathname.startsWith('/shared/') ? <Outlet /> :
 
 /** What all pages lie in. */
 export const root = createRootRoute({ component: Root, notFoundComponent: Lost })
-
-/** Of an address: what it says after the question mark is text that anybody may have written. */
-export const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined

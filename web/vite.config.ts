@@ -25,10 +25,14 @@ export default defineConfig({
     outDir,
     emptyOutDir: true,
     chunkSizeWarningLimit: 2_000,
+    // Browsers preload by themselves; for two pages it would be a file of its own.
+    modulePreload: { polyfill: false },
     // The pages may load files of their own server, and nothing written into an address.
     assetsInlineLimit: 0,
     // What every page needs, apart from what few do: charts are larger than all the rest.
     rolldownOptions: {
+      // The reference of the API is a page of its own: nothing of it is loaded on other pages.
+      input: [join(root, 'index.html'), join(root, 'reference.html')],
       // Libraries mark what runs in browsers; here everything does.
       onLog: (level, log, print) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : print(level, log)),
       output: {

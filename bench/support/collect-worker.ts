@@ -1,6 +1,6 @@
-/** Collects pull requests and what hangs on them; prints seconds, CPU and peak memory of the collectors as JSON. */
+/** Collects pull or merge requests and what hangs on them; prints seconds, CPU and peak memory of the collectors as JSON. */
 import { openDatabase } from '../../src/database/open.ts'
-import { plugins, runGithub } from '../../tests/collect/support/github.ts'
+import { CODE_HOSTS, type CodeHostName } from '../../tests/collect/support/code-hosts.ts'
 
 export interface Collected {
   readonly seconds: number
@@ -8,24 +8,17 @@ export interface Collected {
   readonly megabytes: number
 }
 
-const SUBTASKS = [
-  'Collect Pull Requests',
-  'Extract Pull Requests',
-  'Collect PR Details',
-  'Collect PR Commits',
-  'Collect PR Reviews',
-]
-
-const [name, url = ''] = process.argv.slice(2)
+const [host = 'github', name, url = ''] = process.argv.slice(2)
+const { plugins, changes, run } = CODE_HOSTS[host as CodeHostName]
 const plugin = plugins.find((each) => each.name === name)
 if (!plugin) throw new Error(`there is no plugin ${name}`)
 const database = await openDatabase(url, 5)
 let seconds = 0
 let cpuSeconds = 0
-for (const subtask of plugin.subtasks.filter((each) => SUBTASKS.includes(each.name))) {
+for (const subtask of plugin.subtasks.filter((each) => changes.includes(each.name))) {
   const started = performance.now()
   const cpu = process.cpuUsage()
-  await runGithub(database, plugin, { only: (each) => each === subtask })
+  await run(database, plugin, { only: (each) => each === subtask })
   if (subtask.step !== 'collect') continue
   const { user, system } = process.cpuUsage(cpu)
   seconds += (performance.now() - started) / 1000

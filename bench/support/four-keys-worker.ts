@@ -1,7 +1,7 @@
 /** One measured part of the four-keys benchmark, in a process of its own: node four-keys-worker.ts PART PROJECTS URL… */
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { createIndex, indexesOf } from '../../src/database/dialects/dialect.ts'
+import { createIndex, indexesOf } from '../../src/database/dialect.ts'
 import type { Cell } from '../../src/database/fit.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { wholeRows } from '../../src/database/rows.ts'

@@ -1,7 +1,7 @@
 /** The plugin on a generated repository; prints seconds by subtask and peak memory as JSON. */
 
 import { openDatabase } from '../../src/database/open.ts'
-import type { TaskRun } from '../../src/plugin-kit/subtask.ts'
+import type { TaskRun } from '../../src/plugin-kit/spec/subtask.ts'
 import { gitextractor } from '../../src/plugins/gitextractor/plugin.ts'
 
 const [databaseUrl = '', options = '{}', ...names] = process.argv.slice(2)

@@ -1,13 +1,13 @@
 /** Alerts are made, changed and deleted, each with its entry in the audit log. */
 import { sql } from 'kysely'
-import { type Actor, recordChange } from '../audit/record.ts'
+import { type Actor, recordChange } from '../control-plane/audit/record.ts'
+import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
+import { unknownProject } from '../control-plane/unknown-project.ts'
 import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import { UserError } from '../errors.ts'
 import { metricNamed } from '../metrics/index.ts'
-import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../pipelines/store.ts'
-import { unknownProject } from '../pipelines/unknown-project.ts'
 import { requireOpenEndpoint } from '../plugin-kit/http/index.ts'
 import type { Secrets } from '../secrets.ts'
 import { alertMessages, alerts } from '../system/alerts.ts'
@@ -60,7 +60,7 @@ export function alertService({ database, secrets }: AlertContext) {
   async function columnsOf(kind: Kind, settings: Partial<AlertSettings>, before?: AlertRow) {
     const columns = kind === 'digest' ? digestColumns(settings) : thresholdColumns(settings, before)
     const name = settings.name?.trim()
-    if (name === '') throw new UserError('name is empty: say what the alert is for.')
+    if (name === '') throw new UserError('name is empty: enter a name for the alert.')
     if (settings.project !== undefined && settings.project !== '')
       await requireProject(database.kysely, settings.project)
     return {
@@ -84,9 +84,9 @@ export function alertService({ database, secrets }: AlertContext) {
       return own.map((row) => publicAlert(row, last.get(row.id), secrets))
     },
     get: async (id: number) => complete(await stored(id)),
-    async create(kind: Kind, sent: Partial<AlertSettings>, actor: Actor) {
-      requireAll(kind, sent)
-      const columns = await columnsOf(kind, { ...DEFAULTS, ...sent })
+    async create(kind: Kind, input: Partial<AlertSettings>, actor: Actor) {
+      requireAll(kind, input)
+      const columns = await columnsOf(kind, { ...DEFAULTS, ...input })
       return retrying(database, () =>
         database.transaction(async ({ kysely: inside }) => {
           // A digest comes first at its next time.
@@ -104,9 +104,9 @@ export function alertService({ database, secrets }: AlertContext) {
         }),
       )
     },
-    async update(id: number, sent: Partial<AlertSettings>, actor: Actor) {
+    async update(id: number, input: Partial<AlertSettings>, actor: Actor) {
       const seen = await stored(id)
-      const columns: Partial<AlertRow> = await columnsOf(seen.kind as Kind, sent, seen)
+      const columns: Partial<AlertRow> = await columnsOf(seen.kind as Kind, input, seen)
       return retrying(database, () =>
         database.transaction(async ({ kysely: inside }) => {
           const row = await stored(id, inside)
@@ -140,25 +140,25 @@ export function alertService({ database, secrets }: AlertContext) {
   }
 }
 
-function requireAll(kind: Kind, sent: Partial<AlertSettings>): void {
+function requireAll(kind: Kind, input: Partial<AlertSettings>): void {
   const needed =
     kind === 'digest'
       ? (['name', 'target'] as const)
       : (['name', 'target', 'project', 'metric', 'direction', 'threshold'] as const)
-  const missing = needed.filter((name) => sent[name] === undefined || sent[name] === '')
-  if (missing.length > 0) throw new UserError(`${missing.join(', ')}: missing, and needed for a ${kind}.`)
+  const missing = needed.filter((name) => input[name] === undefined || input[name] === '')
+  if (missing.length > 0) throw new UserError(`Add ${missing.join(', ')}: every alert of the kind ${kind} needs it.`)
 }
 
 function refuseForeign(
   kind: Kind,
-  sent: Partial<AlertSettings>,
+  input: Partial<AlertSettings>,
   names: readonly (keyof AlertSettings)[],
   defaults: object = DEFAULTS,
 ) {
   const foreign = names.find(
-    (name) => sent[name] !== undefined && sent[name] !== new Map(Object.entries(defaults)).get(name),
+    (name) => input[name] !== undefined && input[name] !== new Map(Object.entries(defaults)).get(name),
   )
-  if (foreign) throw new UserError(`${foreign} means nothing for a ${kind}: leave it out.`)
+  if (foreign) throw new UserError(`${foreign} is not used for a ${kind}: leave it out.`)
 }
 
 function digestColumns(settings: Partial<AlertSettings>) {
@@ -177,7 +177,9 @@ function thresholdColumns(settings: Partial<AlertSettings>, before?: AlertRow) {
   const metric = metricNamed(name)
   const limit = threshold ?? before?.threshold ?? 0
   if (metric.unit === 'share' && (limit < 0 || limit > 1)) {
-    throw new UserError(`threshold ${limit} is no share: ${metric.title} lies between 0 and 1, so 15 % is 0.15.`)
+    throw new UserError(
+      `threshold ${limit} is not a share: ${metric.title} is between 0 and 1, for example 0.15 for 15 %.`,
+    )
   }
   return {
     metric: metric.name,
@@ -188,24 +190,24 @@ function thresholdColumns(settings: Partial<AlertSettings>, before?: AlertRow) {
   }
 }
 
-async function targetColumns(sent: AlertSettings['target'], before: AlertRow | undefined, secrets: Secrets) {
+async function targetColumns(input: AlertSettings['target'], before: AlertRow | undefined, secrets: Secrets) {
   const known = before ? targetOf(before, secrets) : undefined
-  const isKept = sent.url === undefined || (known && sent.url === publicAddress(known.url))
-  const url = isKept ? known?.url : sent.url
-  if (!url) throw new UserError('target.url is missing: where shall messages go?')
+  const isKept = input.url === undefined || (known && input.url === publicAddress(known.url))
+  const url = isKept ? known?.url : input.url
+  if (!url) throw new UserError('target.url is missing: add the address that gets the messages.')
   const parsed = URL.parse(url)
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) {
-    throw new UserError('target.url is no address: it must begin with https:// or http://.')
+    throw new UserError('target.url is not an address: it must begin with https:// or http://.')
   }
   if (!isKept) await requireOpenEndpoint(url)
-  const secret = sent.secret || (known?.kind === sent.kind ? known.secret : '')
-  if (sent.kind === 'webhook' && secret.length < LEAST_SECRET) {
+  const secret = input.secret || (known?.kind === input.kind ? known.secret : '')
+  if (input.kind === 'webhook' && secret.length < LEAST_SECRET) {
     throw new UserError(`target.secret must be at least ${LEAST_SECRET} characters: messages are signed with it.`)
   }
-  if (sent.kind === 'slack' && sent.secret) {
-    throw new UserError('target.secret means nothing for Slack: leave it out, its address is the secret.')
+  if (input.kind === 'slack' && input.secret) {
+    throw new UserError('target.secret is not used for Slack: leave it out.')
   }
-  return { target: sent.kind, url: secrets.encrypt(url), secret: secret === '' ? '' : secrets.encrypt(secret) }
+  return { target: input.kind, url: secrets.encrypt(url), secret: secret === '' ? '' : secrets.encrypt(secret) }
 }
 
 async function requireProject(queries: Queries, name: string): Promise<void> {

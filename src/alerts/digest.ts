@@ -1,5 +1,9 @@
 /** Once a week: the four keys, what changed, and why. */
 import { randomUUID } from 'node:crypto'
+import { nextTick } from '../control-plane/cron.ts'
+import { policyOfProject } from '../control-plane/project-policy.ts'
+import { selectRows, updateRows } from '../control-plane/store.ts'
+import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
@@ -9,9 +13,6 @@ import { fourKeys } from '../metrics/index.ts'
 import type { MetricFilter } from '../metrics/metric.ts'
 import { readMetric } from '../metrics/read.ts'
 import { valueInWords } from '../metrics/value-words.ts'
-import { nextTick } from '../pipelines/cron.ts'
-import { policyOfProject } from '../pipelines/project-policy.ts'
-import { selectRows, updateRows } from '../pipelines/store.ts'
 import { alerts } from '../system/alerts.ts'
 import { projects } from '../system/projects.ts'
 import type { AlertContext } from './alert-service.ts'
@@ -72,7 +73,7 @@ export async function digestOf(database: Database, project: string, to: Date): P
   const text = [
     `*${head}*`,
     ...own.flatMap(({ project: name, keys }) => [...(project ? [] : [`*${name}*`]), ...linesOf(keys)]),
-    ...(more > 0 ? [`… and ${more} more projects: make a digest for each that matters.`] : []),
+    ...(more > 0 ? [`… and ${counted(more, 'more project')}: create a digest for each that matters.`] : []),
     ...(all.length === 0 ? ['There are no projects yet.'] : []),
   ].join('\n')
   return {
@@ -95,7 +96,7 @@ export async function makeDueDigests(
     if (!tick || tick > now) continue
     await makeDigest(context, row, now).catch((error) => {
       const known = context.database.explain(error) ?? error
-      context.log.warn({ alert: row.id }, `a digest could not be made, and is tried again: ${messageOf(known)}`)
+      context.log.warn({ alert: row.id }, `a digest could not be created and will be tried again: ${messageOf(known)}`)
     })
   }
 }

@@ -1,13 +1,14 @@
 /** Looks whether a number has been beyond its limit for as long as an alert says, and decides what to tell. */
 import { randomUUID } from 'node:crypto'
+import { policyOfProject } from '../control-plane/project-policy.ts'
+import { selectRows, updateRows } from '../control-plane/store.ts'
+import { counted } from '../counted.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf, UserError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Metric } from '../metrics/metric.ts'
 import { readMetrics } from '../metrics/read.ts'
 import { valueInWords } from '../metrics/value-words.ts'
-import { policyOfProject } from '../pipelines/project-policy.ts'
-import { selectRows, updateRows } from '../pipelines/store.ts'
 import { alerts } from '../system/alerts.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
@@ -23,8 +24,8 @@ const MOST_LOOKS = 14
 /** The ends of the windows to look at, the present first. */
 export function momentsOf(now: Date, forDays: number): Date[] {
   const looks = Math.min(forDays, MOST_LOOKS)
-  const apart = looks === 0 ? 0 : (forDays * DAY_MS) / looks
-  return Array.from({ length: looks + 1 }, (_, index) => new Date(now.getTime() - index * apart))
+  const interval = looks === 0 ? 0 : (forDays * DAY_MS) / looks
+  return Array.from({ length: looks + 1 }, (_, index) => new Date(now.getTime() - index * interval))
 }
 
 export interface Finding {
@@ -70,10 +71,10 @@ export async function evaluate(context: AlertContext, row: AlertRow, now: Date):
   const isDecided = await retrying(database, () =>
     database.transaction(async ({ kysely: inside }) => {
       const seen = { id: row.id, version: row.version }
-      const told = finding.news === null ? {} : { is_told: finding.news === 'broken' }
+      const newState = finding.news === null ? {} : { is_told: finding.news === 'broken' }
       const changed = await updateRows(inside, alerts, seen, {
         ...{ state: finding.state, value: finding.value, broken_since: finding.brokenSince, problem: '' },
-        ...{ looked_at: now, version: row.version + 1, ...told },
+        ...{ looked_at: now, version: row.version + 1, ...newState },
       })
       // Another server, or somebody who changed it, was first.
       if (changed !== 1) return false
@@ -86,9 +87,9 @@ export async function evaluate(context: AlertContext, row: AlertRow, now: Date):
 
 function messageFor(row: AlertRow, metric: Metric, { news, value, brokenSince }: Finding, now: Date): Message {
   const words = (number: number | null) => valueInWords(metric.unit, number)
-  const is = `${row.project_name}: ${metric.title} is ${words(value)} over the last ${row.window_days} days`
+  const is = `${row.project_name}: ${metric.title} is ${words(value)} over the last ${counted(row.window_days, 'day')}`
   const limit = `${row.direction} ${words(row.threshold)}`
-  const long = row.for_days === 0 ? '' : ` for ${row.for_days} days`
+  const long = row.for_days === 0 ? '' : ` for ${counted(row.for_days, 'day')}`
   const text = news === 'broken' ? `${is}, ${limit}${long}.` : `${is}, no longer ${limit}.`
   return {
     ...{ id: randomUUID(), type: `alert.${news}` as 'alert.broken', text, at: now },
@@ -130,8 +131,8 @@ async function tryEvaluate(context: AlertContext & { readonly log: Logger }, row
     await evaluate(context, row, now)
   } catch (error) {
     const known = context.database.explain(error) ?? error
-    context.log.warn({ alert: row.id }, `an alert could not be looked at: ${messageOf(known)}`)
-    const problem = known instanceof UserError ? messageOf(known) : 'It could not be looked at; the log tells more.'
+    context.log.warn({ alert: row.id }, `an alert could not be evaluated: ${messageOf(known)}`)
+    const problem = known instanceof UserError ? messageOf(known) : 'It could not be evaluated; the log says why.'
     const seen = { id: row.id, version: row.version }
     await updateRows(context.database.kysely, alerts, seen, { problem, looked_at: now, version: row.version + 1 })
   }

@@ -1,11 +1,12 @@
 /** Looks after alerts beside any number of servers that do the same on this database. */
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Repeated, repeat } from '../pipelines/repeat.ts'
+import { type Repeated, repeat } from '../runner/repeat.ts'
 import type { AlertContext } from './alert-service.ts'
 import { makeDueDigests } from './digest.ts'
 import { evaluateDue } from './evaluate.ts'
 import { sendWaiting } from './send.ts'
+import { tellOfSwitches } from './traffic.ts'
 
 /** Runs that end are seen this soon, whichever server they ran on. */
 const LOOK_MS = 5000
@@ -14,9 +15,10 @@ export function followAlerts(context: AlertContext & { readonly log: Logger }, l
   const look = async () => {
     await evaluateDue(context)
     await makeDueDigests(context)
+    await tellOfSwitches(context)
     await sendWaiting(context)
   }
   return repeat(lookMs, look, (error) =>
-    context.log.error(`alerts are looked after further after: ${messageOf(context.database.explain(error) ?? error)}`),
+    context.log.error(`alerts continue after an error: ${messageOf(context.database.explain(error) ?? error)}`),
   )
 }

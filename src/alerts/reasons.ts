@@ -1,5 +1,6 @@
 /** Why a key is what it is: the few things behind it that weigh most. */
 import { sql } from 'kysely'
+import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
 import { blameOf } from '../metrics/blame.ts'
@@ -65,7 +66,9 @@ const EXPLAIN = new Map<string, Explain>([
       if (failed.length === 0) return []
       const incidents = await incidentsOf(database, now, failed.slice(0, MOST_NAMED))
       const more =
-        failed.length > MOST_NAMED ? [`and ${failed.length - MOST_NAMED} more deployments with incidents`] : []
+        failed.length > MOST_NAMED
+          ? [`and ${counted(failed.length - MOST_NAMED, 'more deployment')} with incidents`]
+          : []
       return [...incidents, ...more]
     },
   ],
@@ -94,7 +97,7 @@ async function longestStage(database: Database, { now, before }: Periods): Promi
   return [`longest stage: ${name}, ${valueInWords(unit, value)}${earlier}`]
 }
 
-/** Of each deployment the incidents that are held against it. */
+/** Of each deployment the incidents that are attributed to it. */
 async function incidentsOf(database: Database, filter: MetricFilter, failed: readonly Item[]): Promise<string[]> {
   const blame = blameOf({ ...filter, dialect: database.dialect })
   const { rows } = await sql<{ title: string | null; incident_id: string; deployment_id: string }>`

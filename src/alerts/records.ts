@@ -1,10 +1,11 @@
 /** Alerts as they are stored, and as they are told of. */
+
+import { nextTick } from '../control-plane/cron.ts'
+import { createReader } from '../control-plane/sealed.ts'
 import type { RowOf } from '../database/table.ts'
 import { metrics } from '../metrics/index.ts'
 import type { Metric } from '../metrics/metric.ts'
 import { valueInWords } from '../metrics/value-words.ts'
-import { nextTick } from '../pipelines/cron.ts'
-import { createReader } from '../pipelines/sealed.ts'
 import type { Secrets } from '../secrets.ts'
 import type { alertMessages, alerts } from '../system/alerts.ts'
 

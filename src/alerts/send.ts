@@ -4,9 +4,9 @@
  * it, another sends it again. So each arrives at least once, and twice only then; `id` in it is the same both times.
  */
 import { createHmac } from 'node:crypto'
+import { findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
 import { messageOf } from '../errors.ts'
 import { type Logger, redact } from '../log.ts'
-import { findRow, insertRow, type Queries, selectRows, updateRows } from '../pipelines/store.ts'
 import { createApiClient } from '../plugin-kit/http/index.ts'
 import { alertMessages, alerts } from '../system/alerts.ts'
 import type { AlertContext } from './alert-service.ts'
@@ -15,7 +15,7 @@ import { type AlertRow, type MessageRow, type Target, targetOf } from './records
 export interface Message {
   /** Of this message, however often it is sent. */
   readonly id: string
-  readonly type: 'alert.broken' | 'alert.recovered' | 'alert.test' | 'digest'
+  readonly type: 'alert.broken' | 'alert.recovered' | 'alert.test' | 'digest' | 'traffic'
   readonly text: string
   readonly [detail: string]: unknown
 }
@@ -83,11 +83,11 @@ async function attempt({ database, secrets }: AlertContext, row: MessageRow, now
   const outcome = alert ? await sendTo(alert) : { code: 0, failure: 'The alert was deleted.' }
   const isOver = attempts >= MOST_ATTEMPTS || row.kind === 'test' || !alert
   const later = new Date(now.getTime() + MINUTE_MS * 2 ** row.attempts)
-  const noted = { response_code: outcome.code, failure: outcome.failure }
+  const outcomeColumns = { response_code: outcome.code, failure: outcome.failure }
   const became =
     outcome.failure === ''
-      ? { ...noted, state: 'sent', sent_at: new Date() }
-      : { ...noted, state: isOver ? 'failed' : 'waiting', due_at: later }
+      ? { ...outcomeColumns, state: 'sent', sent_at: new Date() }
+      : { ...outcomeColumns, state: isOver ? 'failed' : 'waiting', due_at: later }
   await updateRows(kysely, alertMessages, { id: row.id, attempts }, became)
   return outcome
 
@@ -108,7 +108,7 @@ export async function sendWaiting(context: AlertContext & { readonly log: Logger
   const outcomes = await Promise.all(waiting.map((row) => attempt(context, row, now)))
   for (const [place, outcome] of outcomes.entries()) {
     const message = waiting[place]?.id
-    if (outcome?.failure) context.log.warn({ message }, `a message was not taken: ${outcome.failure}`)
+    if (outcome?.failure) context.log.warn({ message }, `a message was not delivered: ${outcome.failure}`)
   }
   return outcomes.filter((outcome) => outcome?.failure === '').length
 }

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Config } from '../config.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
+import type { Services } from '../control-plane/services.ts'
 import type { Database } from '../database/database.ts'
-import type { ControlPlane } from '../pipelines/control-plane.ts'
-import type { Services } from '../pipelines/services.ts'
-import type { Plugin } from '../plugin-kit/subtask.ts'
+import type { Measures } from '../measure/measures.ts'
+import type { Plugin } from '../plugin-kit/spec/plugin.ts'
 import type { Secrets } from '../secrets.ts'
 import type { AttemptLimit } from './access/attempt-limit.ts'
 import type { HeavyWork } from './heavy/heavy-work.ts'
@@ -32,7 +33,29 @@ export interface ApiContext {
   /** Beside the thread that answers. */
   readonly heavy: HeavyWork
   readonly admitStream: AdmitStream
+  /** What Prometheus reads. */
+  readonly measures: Measures
 }
 
 /** One file a resource. */
 export type Routes = (api: Api, context: ApiContext) => void
+
+/** Several of them as one. */
+export const inTurn =
+  (...parts: readonly Routes[]): Routes =>
+  (api, context) => {
+    for (const part of parts) part(api, context)
+  }
+
+type Plain<Value> = Value extends Date
+  ? Value
+  : Value extends readonly (infer Each)[]
+    ? Plain<Each>[]
+    : Value extends object
+      ? { -readonly [Name in keyof Value]: Plain<Value[Name]> }
+      : Value
+/** What services give is read-only; the types of answers are not. */
+export const plain = <Value>(value: Value): Plain<Value> => value as Plain<Value>
+
+/** A handler whose reply was sent already gives no other answer. */
+export const sentAlready = (reply: FastifyReply): never => reply as never

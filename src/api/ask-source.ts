@@ -1,8 +1,9 @@
-import type { Services } from '../pipelines/services.ts'
-import { openAwaitedClient } from '../plugin-kit/connection.ts'
+import type { Services } from '../control-plane/services.ts'
 import type { ApiClient } from '../plugin-kit/http/index.ts'
-import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import { understanding } from '../plugin-kit/remote-scopes.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { readAnswer } from '../plugin-kit/spec/remote-scopes.ts'
+import { openAwaitedClient } from '../plugin-kit/task/connection.ts'
 
 /** Asks a source by a stored connection, while somebody waits for the answer. */
 export async function askSource<Result>(
@@ -14,7 +15,7 @@ export async function askSource<Result>(
   const settings = await connections.reveal(source.name, connectionId)
   const client = openAwaitedClient(source, settings)
   try {
-    return await understanding(source.title, () => ask(client, settings))
+    return await readAnswer(source.title, () => ask(client, settings))
   } finally {
     await client.close()
   }

@@ -1,4 +1,4 @@
-/** Bodies are JSON whatever their Content-Type says, as in the reference; `curl -d` sends the type of forms. */
+/** Bodies are JSON whatever their Content-Type says, as in DevLake; `curl -d` sends the type of forms. */
 import type { FastifyRequest } from 'fastify'
 import { parseExact } from '../database/exact-json.ts'
 import { messageOf, UserError } from '../errors.ts'

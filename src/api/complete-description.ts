@@ -1,4 +1,4 @@
-/** What no single route can say of itself: names, access rules, and the answers that any request may get. */
+/** What no single route can say of itself: names, access rules, and the answers that OpenApi request may get. */
 import { STATUS_CODES } from 'node:http'
 import { SESSION_COOKIE } from './access/sessions.ts'
 
@@ -17,12 +17,13 @@ const text = { schema: { type: 'string' } }
 const seconds = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'string' } } }
 
 const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'The access token; below /rest an API key.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The access token; for paths under /rest an API key.' },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: SESSION_COOKIE,
-    description: 'Of a browser that signed in. Changes also need its cookie for forms as the header X-CSRF-Token.',
+    description:
+      'The session cookie of a signed-in browser. Changes also need the value of the CSRF cookie in the header X-CSRF-Token.',
   },
 }
 /** By status: the answers that may come whatever is asked. */
@@ -33,13 +34,13 @@ const SHARED = new Map<string, readonly [name: string, answer: object]>(
       { description: 'Something is wrong with the request; the message says what.', content: json('Failure') },
     ],
     401: ['Unauthorized', { description: 'Sign in first, or send a token.', content: json('Refusal', 'Failure') }],
-    403: ['Forbidden', { description: 'Not allowed to whoever asks.', content: json('Refusal', 'Failure') }],
-    404: ['NotFound', { description: 'There is no such thing.', content: { ...json('Failure'), 'text/plain': text } }],
+    403: ['Forbidden', { description: 'You are not allowed to do this.', content: json('Refusal', 'Failure') }],
+    404: ['NotFound', { description: 'Not found.', content: { ...json('Failure'), 'text/plain': text } }],
     405: [
       'MethodNotAllowed',
       {
-        description: 'The address has other methods.',
-        headers: { Allow: { description: 'Methods that it has.', required: true, schema: { type: 'string' } } },
+        description: 'The address does not allow this method.',
+        headers: { Allow: { description: 'The allowed methods.', required: true, schema: { type: 'string' } } },
         content: json('Failure'),
       },
     ],
@@ -52,14 +53,21 @@ const SHARED = new Map<string, readonly [name: string, answer: object]>(
   }),
 )
 
+/** A part of the document that the framework makes. */
+// biome-ignore lint/suspicious/noExplicitAny: its form is that of OpenAPI, which has no types here
+export type OpenApi = any
+
 const ALWAYS = ['400', '401', '403', '405', '429', '503']
 
-export function completeDescription(document: any, { isPublic, needsSignIn }: Rules & { needsSignIn: boolean }): any {
+export function completeDescription(
+  document: OpenApi,
+  { isPublic, needsSignIn }: Rules & { needsSignIn: boolean },
+): OpenApi {
   const paths = Object.fromEntries(
-    Object.entries<any>(document.paths).map(([path, methods]) => [
+    Object.entries<OpenApi>(document.paths).map(([path, methods]) => [
       path.replace('{*}', '{path}'),
       Object.fromEntries(
-        Object.entries<any>(methods).map(([method, operation]) => [
+        Object.entries<OpenApi>(methods).map(([method, operation]) => [
           method,
           {
             operationId: operationId(method, path),
@@ -95,7 +103,7 @@ function operationId(method: string, path: string): string {
 }
 
 /** The rest of a path has a name; what goes with it is one parameter whose fields are spread. */
-function parametersOf(path: string, { parameters = [] }: any): object[] {
+function parametersOf(path: string, { parameters = [] }: OpenApi): object[] {
   if (!path.includes('{*}')) return parameters
   const query = {
     in: 'query',
@@ -105,25 +113,25 @@ function parametersOf(path: string, { parameters = [] }: any): object[] {
     explode: true,
     schema: { type: 'object', additionalProperties: true },
   }
-  return [...parameters.map((each: any) => (each.name === '*' ? { ...each, name: 'path' } : each)), query]
+  return [...parameters.map((each: OpenApi) => (each.name === '*' ? { ...each, name: 'path' } : each)), query]
 }
 
 /** It may be left out, or be null, where all of its fields may. */
-function bodyOf(body: any): object {
-  const isNeeded = ({ type, anyOf, required }: any) => required?.length > 0 || anyOf || type === 'array'
-  const content = Object.entries<any>(body.content).map(([type, { schema, ...media }]) => {
+function bodyOf(body: OpenApi): object {
+  const isNeeded = ({ type, anyOf, required }: OpenApi) => required?.length > 0 || anyOf || type === 'array'
+  const content = Object.entries<OpenApi>(body.content).map(([type, { schema, ...media }]) => {
     const isObject = schema.type === 'object' && !isNeeded(schema)
     return [type, { ...media, schema: isObject ? { ...schema, type: ['object', 'null'] } : schema }]
   })
-  const required = Object.values<any>(body.content).some(({ schema }) => isNeeded(schema))
+  const required = Object.values<OpenApi>(body.content).some(({ schema }) => isNeeded(schema))
   return { ...body, required, content: Object.fromEntries(content) }
 }
 
 const securityOf = (isPublic: boolean, needsSignIn: boolean) =>
   isPublic ? [{}] : [...(needsSignIn ? [] : [{}]), { bearer: [] }, { session: [] }]
 
-function responsesOf(path: string, { responses, requestBody }: any): object {
-  const own = Object.entries<any>(responses)
+function responsesOf(path: string, { responses, requestBody }: OpenApi): object {
+  const own = Object.entries<OpenApi>(responses)
     .filter(([status]) => !SHARED.has(status))
     .map(([status, answer]) => [status, ownAnswer(status, answer)])
   const hasParts = path.includes('{')
@@ -136,16 +144,18 @@ function responsesOf(path: string, { responses, requestBody }: any): object {
 }
 
 /** The shared answer; where it may also be a page, a copy that says so. */
-function withPages(own: any, name: string, answer: any): object {
+function withPages(own: OpenApi, name: string, answer: OpenApi): object {
   const { 'application/json': _, ...pages } = own?.content ?? {}
   if (Object.keys(pages).length === 0) return { $ref: `#/components/responses/${name}` }
   return { ...answer, content: { ...answer.content, ...pages } }
 }
 
 /** Answers that no schema describes have the name of their status; those that lead elsewhere have nothing else. */
-function ownAnswer(status: string, { content, ...answer }: any): object {
+function ownAnswer(status: string, { content, ...answer }: OpenApi): object {
   const description =
-    answer.description === 'Default Response' ? (STATUS_CODES[status] ?? 'As it came.') : answer.description
+    answer.description === 'Default Response'
+      ? (STATUS_CODES[status] ?? 'Exactly as the other server sent it.')
+      : answer.description
   if (!status.startsWith('3')) return { ...answer, description, ...(content && { content }) }
   return { description, headers: { Location: { required: true, schema: { type: 'string' } } } }
 }

@@ -1,17 +1,19 @@
 /** From what a request asks of a dashboard to what is read, and from definitions to answers. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { PlacedPanel, ViewedDashboard } from '../control-plane/own-dashboards.ts'
+import { policyOfProject } from '../control-plane/project-policy.ts'
 import type { Dashboard, Panel } from '../dashboards/dashboard.ts'
 import { type Range, rangeBefore, rangeOfText } from '../dashboards/range.ts'
 import { type Choice, readPanel } from '../dashboards/read.ts'
 import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
 import { REFERENCE } from '../metrics/policy.ts'
-import type { PlacedPanel, ViewedDashboard } from '../pipelines/own-dashboards.ts'
-import { policyOfProject } from '../pipelines/project-policy.ts'
+import { toCsv } from '../plugin-kit/push/csv-text.ts'
 import { visibleProjects } from './access/gate.ts'
+import { sentAlready } from './api.ts'
 import type { choiceQuery } from './contract/dashboards.ts'
-import { toCsv } from './csv.ts'
 import { requireProject } from './metric-filter.ts'
 
 type Values = Readonly<Record<string, string | readonly string[]>>
@@ -94,5 +96,5 @@ export async function answerPanel(
   }
   const names = Object.keys(panel.columns)
   const records = rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index]])))
-  return reply.type('text/csv; charset=utf-8').send(toCsv(names, records)) as any
+  return sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(names, records)))
 }

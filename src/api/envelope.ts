@@ -1,4 +1,4 @@
-/** The reference's answer envelope, and how errors become answers. */
+/** DevLake's answer envelope, and how errors become answers. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { byName } from '../by-name.ts'
 import type { Database } from '../database/database.ts'

@@ -1,6 +1,8 @@
 /** What a request asks metrics of: names become ids, and what is not there is answered with what is. */
 import { sql } from 'kysely'
 import type { z } from 'zod'
+import { policyOfProject } from '../control-plane/project-policy.ts'
+import { unknownProject } from '../control-plane/unknown-project.ts'
 import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS } from '../domain/enums.ts'
 import { UserError } from '../errors.ts'
@@ -11,8 +13,6 @@ import { definitionOf, underPolicy } from '../metrics/parts.ts'
 import { POLICIES } from '../metrics/policy.ts'
 import { checkRange } from '../metrics/read.ts'
 import { shortName, unknownName } from '../nearest.ts'
-import { policyOfProject } from '../pipelines/project-policy.ts'
-import { unknownProject } from '../pipelines/unknown-project.ts'
 import type { plainQuery, valueQuery } from './contract/metrics.ts'
 
 /** Six months up to now, unless another is asked for. */

@@ -1,13 +1,17 @@
-/** The HTTP interface: one route table for `/`, `/api` and `/rest`, answers and failures in the reference's shapes. */
+/** The HTTP interface: one route table for `/`, `/api` and `/rest`, answers and failures in DevLake's shapes. */
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { z } from 'zod'
+import packageFile from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
+import { createControlPlane } from '../create-control-plane.ts'
 import { UserError } from '../errors.ts'
+import { explainIssues, type Issue } from '../explain-issues.ts'
 import type { Logger } from '../log.ts'
-import { type ControlPlane, createControlPlane } from '../pipelines/control-plane.ts'
+import { createMeasures, type Measures } from '../measure/measures.ts'
 import { accessMode } from './access/access-token.ts'
 import { attemptLimit, networkOf } from './access/attempt-limit.ts'
 import { actorOf, installGate, isProbe } from './access/gate.ts'
@@ -15,9 +19,9 @@ import { rewriteUrl, withoutSlash } from './addresses.ts'
 import type { Api, ApiContext } from './api.ts'
 import { LARGEST_BODY, parseBody } from './body.ts'
 import { cleanRequests } from './clean-requests.ts'
-import { explainIssues } from './contract/explain-issues.ts'
 import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
+import { observeRequests, requestId } from './observe-requests.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
@@ -29,25 +33,29 @@ export interface ServerDependencies {
   readonly config: Config
   readonly control: ControlPlane
   readonly log: Logger
+  /** Of this process; made where none is handed in. */
+  readonly measures?: Measures
 }
 
 const LONGEST_NAME_IN_ADDRESS = 3000
 
-export async function createServer({ config, control, log }: ServerDependencies): Promise<FastifyInstance> {
+export async function createServer({ config, control, log, ...others }: ServerDependencies): Promise<FastifyInstance> {
   const { database, plugins, secrets } = control.context
   const server = Fastify({
     loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     forceCloseConnections: true,
     bodyLimit: LARGEST_BODY,
     ...socketOptions(config),
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     rewriteUrl,
+    genReqId: requestId,
     frameworkErrors: (error, request, reply: FastifyReply) => sendFailure(error, database, request, reply),
   })
   server.server.maxConnections = config.mostConnections
   const api = server as unknown as Api
+  const measures = others.measures ?? createMeasures({ ...control.context, version: packageFile.version })
   const shared = sharedAnswers()
   const context: ApiContext = {
     config,
@@ -64,14 +72,19 @@ export async function createServer({ config, control, log }: ServerDependencies)
     failures: attemptLimit(),
     heavy: createHeavyWork(),
     admitStream: streamLimit(config.mostEventStreams),
+    measures,
   }
 
-  api.addHook('onClose', () => context.heavy.close())
-  // A schema validates what comes in; what goes out is held against it by tests, not at every request.
+  api.addHook('onClose', async () => {
+    if (!others.measures) measures.close()
+    await context.heavy.close()
+  })
+  observeRequests(api, measures)
+  // A schema validates what comes in; what goes out is compared with it by tests, not at every request.
   api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
     const result = schema.safeParse(value)
     if (result.success) return { value: result.data }
-    return { error: new UserError(explainIssues(result.error.issues as any, { httpPart, value, schema })) }
+    return { error: new UserError(explainIssues(result.error.issues as readonly Issue[], { httpPart, value, schema })) }
   })
   api.setSerializerCompiler(() => (value) => JSON.stringify(value))
   api.setErrorHandler(errorHandler(database))
@@ -82,7 +95,9 @@ export async function createServer({ config, control, log }: ServerDependencies)
     if (target) return reply.redirect(target, request.method === 'GET' ? 301 : 307)
   })
   api.removeAllContentTypeParsers()
-  api.addContentTypeParser('*', { parseAs: 'string' }, async (request: any, text: any) => parseBody(request, text))
+  api.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, text: string) =>
+    parseBody(request, text),
+  )
   // What was begun before a change may not show it.
   api.addHook('onSend', async ({ method }) => {
     if (method !== 'GET') shared.changed()
@@ -114,7 +129,7 @@ async function installProtection(api: Api, { config }: ApiContext): Promise<void
         styleSrc: ["'self'", "'unsafe-inline'"],
         imgSrc: ["'self'", 'data:'],
         frameAncestors: ["'self'"],
-        // Installations without TLS must go on working.
+        // Installations without TLS must continue working.
         upgradeInsecureRequests: null,
       },
     },

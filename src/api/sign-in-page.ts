@@ -12,7 +12,7 @@ const tokenForm = (root: string) => `<form method="post" action="${root}auth/tok
 function waysIn(config: Config, root: string): string {
   const mode = accessMode(config)
   if (mode === 'open' || mode === 'none')
-    return `<p>Nobody has to sign in here. <a href="${root || './'}">Go on</a>.</p>`
+    return `<p>Nobody has to sign in here. <a href="${root || './'}">Continue</a>.</p>`
   if (mode === 'token') return tokenForm(root)
   const providers = config.oidc.map(({ name, displayName = name }) => {
     const address = `${root}auth/login?provider=${encodeURIComponent(name)}`

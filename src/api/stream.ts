@@ -1,4 +1,4 @@
-/** Answers that go on for as long as something happens. */
+/** Answers that continue for as long as something happens. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { UserError } from '../errors.ts'
@@ -20,7 +20,7 @@ const HEARTBEAT_MS = 20_000
 /** A client that is so far behind does not read. */
 const MOST_UNREAD = 1_000_000
 
-/** Counts answers that go on and on, and refuses one too many; the signal is given when the client is gone. */
+/** Counts answers that continue and on, and refuses one too many; the signal is given when the client is gone. */
 export type AdmitStream = (reply: FastifyReply) => AbortSignal
 
 export function streamLimit(most: number): AdmitStream {
@@ -28,7 +28,7 @@ export function streamLimit(most: number): AdmitStream {
   return (reply) => {
     if (open >= most) {
       void reply.header('retry-after', '10')
-      const message = `${most} streams of events or logs are open, as many as may be: close one, or try again later.`
+      const message = `${most} streams of events or logs are open, which is the limit: close one, or try again later.`
       throw new UserError(message, { status: 503 })
     }
     open++

@@ -1,6 +1,5 @@
 /** Files that are sent as multipart/form-data; a route finds them in its body, beside the fields of the form. */
 import type { FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import { UserError } from '../errors.ts'
 import type { Api } from './api.ts'
 
@@ -11,10 +10,6 @@ const LARGEST_FORM = LARGEST_FILE + 64 * 1024
 const MOST_PARTS = 12
 const LONGEST_FIELD = 4096
 
-/** In a body's schema. */
-export const file = z
-  .custom<Buffer>((value) => Buffer.isBuffer(value), 'must be a file')
-  .meta({ type: 'string', format: 'binary' })
 export const consumes = ['multipart/form-data']
 
 /** Routes whose bodies are uploads. */

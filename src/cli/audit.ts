@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
-import { auditLines } from '../audit/export.ts'
+import { auditLines } from '../control-plane/audit/export.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -13,9 +13,9 @@ function entryId(text: string | undefined): number {
 }
 
 const exportCommand = new Command('export')
-  .description('write who changed, ran and sent what, and who signed in: one JSON object a line, oldest first')
+  .description('write the audit log: one JSON object per line, oldest first')
   .argument('[file]', 'where to; standard output when left out')
-  .option('--after <id>', 'only what follows the entry with this id')
+  .option('--after <id>', 'only entries after this id')
   .action(async (file: string | undefined, options: { after?: string }) => {
     const after = entryId(options.after)
     const runtime = createRuntime()
@@ -32,4 +32,4 @@ const exportCommand = new Command('export')
     )
   })
 
-export const audit = new Command('audit').description('who did what').addCommand(exportCommand)
+export const audit = new Command('audit').description('the audit log: who did what').addCommand(exportCommand)

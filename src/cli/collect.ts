@@ -1,8 +1,9 @@
 import { Command } from 'commander'
+import { assumptionLines, assumptionsOfProject } from '../control-plane/plan/assumptions.ts'
+import type { Pipeline, Task } from '../control-plane/records.ts'
+import type { PipelineEvent } from '../control-plane/services.ts'
+import { counted } from '../counted.ts'
 import { messageOf, UserError } from '../errors.ts'
-import { assumptionLines, assumptionsOfProject } from '../pipelines/plan/assumptions.ts'
-import type { Pipeline, Task } from '../pipelines/records.ts'
-import type { PipelineEvent } from '../pipelines/services.ts'
 import { commandLineActor, openControl } from './control.ts'
 import { fourKeyLines } from './metrics.ts'
 import { startOwnRunner } from './runner.ts'
@@ -24,12 +25,12 @@ interface Options {
 export const collect = new Command('collect')
   .description('run a project now and show its progress')
   .argument('<project>', 'its name')
-  .option('--full', 'collect everything anew')
-  .option('--skip-collectors', 'work with what was collected before')
+  .option('--full', 'collect everything again')
+  .option('--skip-collectors', 'collect nothing; use what is stored')
   .option('--json', 'print one JSON object for each change')
   .addHelpText(
     'after',
-    '\nEnds with 0 when it completed, 3 when parts failed, 1 when it failed, 130 when cancelled. What is missing all the same\nor was put aside is told on standard error; `/v1/receipts` and `/v1/quarantine` have the details.',
+    '\nExit codes: 0 completed, 3 parts failed, 1 failed, 130 cancelled. Missing data and records that were put aside are reported\non standard error; `/v1/receipts` and `/v1/quarantine` have the details.',
   )
   .action(async (name: string, options: Options) => {
     const runtime = createRuntime()
@@ -53,7 +54,7 @@ export const collect = new Command('collect')
             say(`Run ${id} could not be cancelled: ${messageOf(database.explain(error) ?? error)}`)
             stop.abort()
           })
-        const tellAway = (error: Error) => say(`${error.message} The run goes on when it is back.`)
+        const tellAway = (error: Error) => say(`${error.message} The run continues when the database is back.`)
         runtime.signal.addEventListener('abort', cancel, { once: true })
         try {
           const ended = await show(pipelines.watch(id, stop.signal, tellAway), options.json ?? false)
@@ -79,7 +80,7 @@ async function show(events: AsyncIterable<PipelineEvent>, asJson: boolean): Prom
     if (asJson) console.log(JSON.stringify(event))
     else bar.draw(event)
   }
-  if (!last) throw new UserError('The run vanished while it was watched.')
+  if (!last) throw new UserError('The run was deleted while it was running.')
   if (!asJson) bar.finish(last)
   return last.pipeline
 }
@@ -122,7 +123,7 @@ function createBar() {
 
 const isDone = ({ status }: Task) => !['TASK_CREATED', 'TASK_RERUN', 'TASK_RESUME', 'TASK_RUNNING'].includes(status)
 
-/** What nothing goes on without, say another run that works on the same scope. */
+/** What nothing continues without, say another run that works on the same scope. */
 const waitOf = ({ status, message }: Pipeline) => (status === 'TASK_RUNNING' ? (message.split('\n')[0] ?? '') : '')
 
 function currentOf(tasks: readonly Task[]): string {
@@ -130,7 +131,7 @@ function currentOf(tasks: readonly Task[]): string {
   return running
     .map(({ plugin, progressDetail: detail }) => {
       if (!detail) return plugin
-      const left = detail.requestsLeft === null ? '' : `, ${detail.requestsLeft} requests left`
+      const left = detail.requestsLeft === null ? '' : `, ${counted(detail.requestsLeft, 'request')} left`
       const wait = detail.waitingUntil ? `, waiting until ${detail.waitingUntil.toISOString().slice(11, 19)} UTC` : ''
       return `${plugin} ${detail.subTaskName} ${detail.finishedRecords}${left}${wait}`
     })

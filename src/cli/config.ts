@@ -2,12 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { assumptionsIn } from '../config-as-code/assumed.ts'
 import type { ConfigChange } from '../config-as-code/change.ts'
+import type { ConfigContext } from '../config-as-code/context.ts'
 import { parseConfig } from '../config-as-code/document.ts'
 import { exportConfig } from '../config-as-code/export.ts'
-import { applyConfig, type ConfigContext, planConfig } from '../config-as-code/reconcile.ts'
+import { applyConfig, planConfig } from '../config-as-code/reconcile.ts'
+import { assumptionLines } from '../control-plane/plan/assumptions.ts'
+import type { Assumption } from '../control-plane/records.ts'
+import { counted } from '../counted.ts'
+import { createControlPlane } from '../create-control-plane.ts'
 import { messageOf, UserError } from '../errors.ts'
-import { createControlPlane } from '../pipelines/control-plane.ts'
-import { type Assumption, assumptionLines } from '../pipelines/plan/assumptions.ts'
 import { plugins } from '../plugins/index.ts'
 import { commandLineActor, openControl } from './control.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
@@ -38,7 +41,7 @@ function readFile(file: string): string {
 }
 
 const SIGN = { create: '+', update: '~' }
-const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 function print(
   changes: readonly ConfigChange[],
   assumptions: readonly Assumption[],
@@ -52,15 +55,15 @@ function print(
   for (const { action, subject, fields } of changes) {
     console.log(`${SIGN[action]} ${subject}`)
     for (const { name, before, after } of fields) {
-      console.log(`    ${name}: ${action === 'create' ? shown(after) : `${shown(before)} → ${shown(after)}`}`)
+      console.log(`    ${name}: ${action === 'create' ? textOf(after) : `${textOf(before)} → ${textOf(after)}`}`)
     }
   }
   for (const line of assumptions.flatMap(assumptionLines)) console.log(line)
-  console.log(changes.length === 0 ? 'Nothing to change.' : `${changes.length} changes ${done}.`)
+  console.log(changes.length === 0 ? 'Nothing to change.' : `${counted(changes.length, 'change')} ${done}.`)
 }
 
 const json = ['--json', 'print JSON'] as const
-const empty = ['--allow-empty', 'let selectors choose nothing'] as const
+const empty = ['--allow-empty', 'allow selectors that match nothing'] as const
 
 interface Options {
   readonly json?: boolean
@@ -73,7 +76,7 @@ const plan = new Command('plan')
   .argument('<file>', 'YAML')
   .option(...json)
   .option(...empty)
-  .option('--check', 'end with code 2 when there is something to change')
+  .option('--check', 'exit with code 2 if there is something to change')
   .action(async (file: string, { json: asJson = false, allowEmpty = false, check }: Options) => {
     const config = parseConfig(readFile(file), file, process.env)
     const changes = await withContext((context) => planConfig(config, { ...context, allowsEmpty: allowEmpty }))
@@ -82,7 +85,7 @@ const plan = new Command('plan')
   })
 
 const apply = new Command('apply')
-  .description('make connections, scope configs, projects and schedules say what the file says: all of it, or nothing')
+  .description('change connections, scope configs, projects and schedules to match the file: all or nothing')
   .argument('<file>', 'YAML')
   .option(...json)
   .option(...empty)
@@ -93,7 +96,7 @@ const apply = new Command('apply')
   })
 
 const exportCommand = new Command('export')
-  .description('write the stored configuration as YAML; secrets become variables of the environment')
+  .description('write the stored configuration as YAML; secrets become environment variables')
   .argument('[file]', 'where to; standard output when left out')
   .option(...json)
   .action(async (file: string | undefined, options: Options) => {

@@ -1,11 +1,12 @@
 import { userInfo } from 'node:os'
-import type { Actor } from '../audit/record.ts'
+import type { Actor } from '../control-plane/audit/record.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
+import { withSubtaskDefaults } from '../control-plane/plan/select-subtasks.ts'
+import { createControlPlane } from '../create-control-plane.ts'
 import type { Database } from '../database/database.ts'
 import { openSecrets } from '../encryption-key.ts'
-import { type ControlPlane, createControlPlane } from '../pipelines/control-plane.ts'
-import { createNotify } from '../pipelines/notify.ts'
-import { withSubtaskDefaults } from '../pipelines/plan/select-subtasks.ts'
 import { plugins } from '../plugins/index.ts'
+import { createNotify } from '../runner/notify.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Whoever runs a command. */

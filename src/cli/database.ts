@@ -8,11 +8,11 @@ import { createRuntime, withDatabase } from './runtime.ts'
 const NAME = /^[a-z_][a-z0-9_]{0,30}$/
 
 const grantReader = new Command('grant-reader')
-  .description('make a user that can read what dashboards show, for Grafana and other readers')
+  .description('create a user that can read the data of dashboards, for Grafana and other tools')
   .option('--user <name>', 'its name', 'weir_reader')
   .addHelpText(
     'after',
-    '\nREADER_PASSWORD is its password; without it one is made up and printed. Run it again after an update for tables that are new.\nIt can read neither connections nor keys nor who signed in, and change nothing.',
+    '\nREADER_PASSWORD sets its password; without it, a password is generated and printed. Run the command again after an update:\nthere may be new tables. The user cannot read connections, keys or sessions, and cannot change anything.',
   )
   .action(async ({ user }: { readonly user: string }) => {
     if (!NAME.test(user)) {

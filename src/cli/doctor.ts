@@ -1,16 +1,24 @@
 import { Command } from 'commander'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
+import { testConnection } from '../control-plane/test-connection.ts'
 import { messageOf } from '../errors.ts'
-import type { ControlPlane } from '../pipelines/control-plane.ts'
-import { checkDisk, checkSchedule, type Finding, keyFinding } from '../pipelines/health.ts'
-import { testConnection } from '../pipelines/test-connection.ts'
-import type { PluginSpec } from '../plugin-kit/plugin.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import {
+  checkApiKeys,
+  checkClock,
+  checkDisk,
+  checkRunner,
+  checkSchedule,
+  type Finding,
+  keyFinding,
+} from '../runner/health.ts'
 import { openControl } from './control.ts'
 import { createRuntime, type Runtime, withDatabase } from './runtime.ts'
 
 export const doctor = new Command('doctor')
-  .description('check database, disk, encryption key, connections and schedule')
+  .description('check database, disk, clock, encryption key, server, connections and schedules')
   .option('--json', 'print JSON')
-  .addHelpText('after', '\nEnds with 0 when nothing is bad, else with 1. A warning is not bad yet.')
+  .addHelpText('after', '\nExit code 0 if nothing is wrong, otherwise 1. A warning is not an error.')
   .action(async (options: { json?: boolean }) => {
     const runtime = createRuntime()
     const findings = await examine(runtime)
@@ -45,7 +53,17 @@ async function checkControl({ config, signal }: Runtime, open: () => Promise<Con
   }
   const sources = control.context.plugins.flatMap(({ source }) => (source && !source.settingsOf ? [source] : []))
   const connections = await Promise.all(sources.map((source) => checkConnections(control, source, signal)))
-  return [keyFinding(config), ...connections.flat(), ...(await checkSchedule(control.services))]
+  const { database } = control.context
+  const { items } = await control.services.blueprints.list({ pageSize: 1000 })
+  const hasSchedule = items.some(({ enable, isManual }) => enable && !isManual)
+  return [
+    keyFinding(config),
+    await checkClock(database),
+    await checkRunner(config, database, hasSchedule),
+    ...(await checkApiKeys(database)),
+    ...connections.flat(),
+    ...(await checkSchedule(control.services, database)),
+  ]
 }
 
 const PATIENCE_MS = 30_000

@@ -1,5 +1,9 @@
 import { Command } from 'commander'
 import { rangeOf } from '../api/metric-filter.ts'
+import { type Measured, measure } from '../control-plane/measure.ts'
+import { policyOfProject } from '../control-plane/project-policy.ts'
+import { selectRows } from '../control-plane/store.ts'
+import { unknownProject } from '../control-plane/unknown-project.ts'
 import type { Database } from '../database/database.ts'
 import { changeOf } from '../metrics/change-words.ts'
 import { findingsOf } from '../metrics/findings.ts'
@@ -7,10 +11,6 @@ import { fourKeys, metricNamed } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { type Explanation, type Point, readManySeries } from '../metrics/read.ts'
 import { valueInWords } from '../metrics/value-words.ts'
-import { type Measured, measure } from '../pipelines/measure.ts'
-import { policyOfProject } from '../pipelines/project-policy.ts'
-import { selectRows } from '../pipelines/store.ts'
-import { unknownProject } from '../pipelines/unknown-project.ts'
 import { plugins } from '../plugins/index.ts'
 import { projects } from '../system/projects.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
@@ -34,13 +34,13 @@ interface Reading {
 const AT_ONCE = 50
 
 export const metrics = new Command('metrics')
-  .description('print the four keys, or another metric: value, band, course, and what changed')
+  .description('print the four keys, or another metric: value, band, values over time, and what changed')
   .option('--project <name>', 'of this project only')
   .option('--metric <name>', 'this metric instead of the four keys')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
-    '\nOf the last six months, compared with the six months before; the course has a letter for each month.',
+    '\nThe values are for the last six months, compared with the six months before. The small chart has one character per month.',
   )
   .action(async (options: Options) => {
     const chosen = options.metric === undefined ? fourKeys : [metricNamed(options.metric)]
@@ -145,14 +145,14 @@ export async function linesOf(
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const what = own.length > 1 ? 'The four keys' : own[0]?.metric.title
   const lines = [`${what} of ${project} since ${range.from.toISOString().slice(0, 10)}:`]
-  const told = new Set<string>()
+  const printedReasons = new Set<string>()
   for (const [place, row] of rows.entries()) {
     lines.push(`    ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
     const { metric, now } = own[place] as Reading
     if (now.counted > 0) continue
     for (const { seen, remedy } of await findingsOf(database, metric, await filterOf(database, project, range))) {
-      if (!told.has(seen)) lines.push(`        ${seen} ${remedy}`)
-      told.add(seen)
+      if (!printedReasons.has(seen)) lines.push(`        ${seen} ${remedy}`)
+      printedReasons.add(seen)
     }
   }
   return lines

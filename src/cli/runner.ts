@@ -1,23 +1,28 @@
+import packageFile from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
-import type { ControlPlane } from '../pipelines/control-plane.ts'
-import { type Runner, startRunner } from '../pipelines/runner.ts'
-import { createTaskThreads } from '../pipelines/task-threads.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
 import { requireSameKey } from '../rotate-key.ts'
+import { type Runner, startRunner } from '../runner/runner.ts'
+import type { TaskDispatch } from '../runner/task-dispatch.ts'
+import { createTaskThreads } from '../runner/task-threads.ts'
+import { createQueueDispatch } from '../runner/workers/queue-dispatch.ts'
+import { openTaskQueue, type QueuePlace, queueName } from '../runner/workers/task-queue.ts'
+import type { Secrets } from '../secrets.ts'
 
-/** Runs pipelines in threads of this process, beside other servers of the same database. */
+export const { version } = packageFile
+
+/** Runs pipelines beside other servers of the same database: their tasks in threads of this process, or with QUEUE_URL by workers. */
 export async function startOwnRunner(config: Config, control: ControlPlane, databaseUrl: string): Promise<Runner> {
-  const { database, secrets } = control.context
+  const { database, secrets, log } = control.context
+  const place = placeOf(config, secrets)
   const runner = await startRunner(control, {
-    dispatch: createTaskThreads({
-      databaseUrl,
-      secretKey: control.context.secrets.key,
-      dataFolder: config.dataFolder,
-      pluginModule: new URL('../plugins/index.ts', import.meta.url).href,
-      subtaskDefaults: config.subtaskDefaults,
-    }),
+    dispatch: place
+      ? createQueueDispatch({ database, log, version, queue: openTaskQueue(place, log) })
+      : ownThreads(config, secrets, databaseUrl),
     consume: config.consumePipelines,
-    maxParallel: config.pipelineMaxParallel,
+    maxParallel: config.pipelineMaxParallel ?? (place ? 0 : 1),
     resume: config.resumePipelines,
+    version,
   })
   try {
     await requireSameKey(database, secrets)
@@ -27,3 +32,15 @@ export async function startOwnRunner(config: Config, control: ControlPlane, data
     throw error
   }
 }
+
+export const placeOf = ({ queueUrl }: Pick<Config, 'queueUrl'>, { fingerprint }: Secrets): QueuePlace | undefined =>
+  queueUrl ? { url: queueUrl, name: queueName(fingerprint) } : undefined
+
+export const ownThreads = (config: Config, { key }: Secrets, databaseUrl: string): TaskDispatch =>
+  createTaskThreads({
+    databaseUrl,
+    secretKey: key,
+    dataFolder: config.dataFolder,
+    pluginModule: new URL('../plugins/index.ts', import.meta.url).href,
+    subtaskDefaults: config.subtaskDefaults,
+  })

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { addressSecrets } from '../address-secrets.ts'
 import { type Config, readConfig, secretsOf } from '../config.ts'
 import type { Database } from '../database/database.ts'
-import { startEmbedded } from '../database/embedded.ts'
+import { startEmbedded } from '../database/embedded/embedded.ts'
 import { openDatabase } from '../database/open.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { createLog, keepSecret, type Logger, logDestination } from '../log.ts'
@@ -29,14 +29,19 @@ export function createRuntime(): Runtime {
   const abort = (reason?: Error) => {
     if (stop.signal.aborted) return
     stop.abort(reason)
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref()
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS + 1000 * config.drainSeconds).unref()
   }
   // A launcher passes on what it receives, so one Ctrl-C may arrive twice: further signals change nothing.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort())
   process.on('disconnect', () => abort())
   process.channel?.unref()
 
-  return { config, log: createLog(config.logLevel, openLog(config)), signal: stop.signal, fail: abort }
+  return {
+    config,
+    log: createLog(config.logLevel, openLog(config), config.logFormat),
+    signal: stop.signal,
+    fail: abort,
+  }
 }
 
 /** Where the log goes; undefined: standard error. A terminal is for people, so there it goes to a file. */
@@ -59,6 +64,7 @@ export async function withDatabase<Result>(
   runtime: Runtime,
   body: (database: Database, url: string) => Promise<Result>,
   onProgress: (line: string) => void = (line) => runtime.log.info(line),
+  prepare: (database: Database) => Promise<void> = prepareDatabase,
 ): Promise<Result> {
   const { config, fail } = runtime
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config.dataFolder, { onProgress, onLost: fail })
@@ -68,7 +74,7 @@ export async function withDatabase<Result>(
     const database = await openDatabase(url)
     try {
       onProgress('preparing the tables')
-      await prepareDatabase(database)
+      await prepare(database)
       return await body(database, url)
     } catch (error) {
       throw database.explain(error) ?? error

@@ -1,13 +1,14 @@
 import { Command } from 'commander'
+import { counted } from '../counted.ts'
 import { acceptKey, keyFile } from '../encryption-key.ts'
 import { rotateKey } from '../rotate-key.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
 const rotate = new Command('rotate')
-  .description('encrypt everything that is stored with a new key')
+  .description('encrypt all stored secrets with a new key')
   .addHelpText(
     'after',
-    '\nStop all servers of the database first. A key in the data folder is replaced by a new one, and kept as encryption-key.old for older\nbackups. Where ENCRYPTION_SECRET holds it, set NEW_ENCRYPTION_SECRET too, and ENCRYPTION_SECRET to that value afterwards.\nWhen it is interrupted, run it again.',
+    '\nStop all servers of the database first. If the key is in the data folder, a new one replaces it; the old one stays as\nencryption-key.old, for older backups. If the key is in ENCRYPTION_SECRET, set NEW_ENCRYPTION_SECRET too, and set ENCRYPTION_SECRET\nto that value afterwards. If the command is interrupted, run it again.',
   )
   .action(async () => {
     const runtime = createRuntime()
@@ -18,19 +19,17 @@ const rotate = new Command('rotate')
       (database) => rotateKey(database, config, newEncryptionSecret),
       () => {},
     )
-    console.log(`${encrypted} values are encrypted with the new key.`)
-    if (unreadable > 0) console.log(`${unreadable} could not be read with the old one and are as they were.`)
+    console.log(`Encrypted with the new key: ${counted(encrypted, 'value')}.`)
+    if (unreadable > 0) console.log(`${unreadable} could not be decrypted with the old key and were not changed.`)
     console.log(
       newEncryptionSecret
-        ? 'Set ENCRYPTION_SECRET to the new value, and take NEW_ENCRYPTION_SECRET away.'
+        ? 'Set ENCRYPTION_SECRET to the new value, and remove NEW_ENCRYPTION_SECRET.'
         : `The new key is in ${keyFile(config)}: keep a copy elsewhere.`,
     )
   })
 
 const accept = new Command('accept-key')
-  .description(
-    'go on with the key that is here, or a new one, although the database was set up with another that is lost',
-  )
+  .description('continue with the present key, or a new one, if the old key is lost')
   .action(async () => {
     const runtime = createRuntime()
     await withDatabase(
@@ -38,10 +37,12 @@ const accept = new Command('accept-key')
       (database) => acceptKey(database, runtime.config),
       () => {},
     )
-    console.log('What was encrypted with the lost key cannot be read any more: enter tokens and passwords again.')
+    console.log(
+      'Values that were encrypted with the lost key cannot be read any more: enter tokens and passwords again.',
+    )
   })
 
 export const secrets = new Command('secrets')
-  .description('the key that stored secrets are encrypted with')
+  .description('the key that encrypts stored secrets')
   .addCommand(rotate)
   .addCommand(accept)

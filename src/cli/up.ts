@@ -5,12 +5,16 @@ import { accessMode } from '../api/access/access-token.ts'
 import { createServer } from '../api/server.ts'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
-import { startLogRetention } from '../pipelines/log-retention.ts'
-import { engineOn } from '../traffic/connect.ts'
-import { startWatch } from '../traffic/watch.ts'
+import { startTracing } from '../observe/tracing.ts'
+import { checkClock } from '../runner/health.ts'
+import { startLogRetention } from '../runner/log-retention.ts'
+import { startRetention } from '../runner/retention/retention.ts'
+import { engineOn } from '../traffic/engine/connect.ts'
+import { startWatch } from '../traffic/engine/watch.ts'
 import { openControl } from './control.ts'
 import { startOwnRunner } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
+import { startWatching } from './watching.ts'
 import { welcome } from './welcome.ts'
 
 export const up = new Command('up')
@@ -25,13 +29,19 @@ export const up = new Command('up')
       async (database, url) => {
         if (signal.aborted) return untilStopped(runtime)
         const control = await openControl(runtime, database)
-        const server = await createServer({ config, control, log })
+        const clock = await checkClock(database)
+        if (clock.state === 'bad') say(`the clock of this machine is ${clock.message}`)
+        await startTracing(config)
+        const watching = await startWatching(runtime, control)
+        const { measures } = watching
+        const server = await createServer({ config, control, log, measures })
         const runner = await startOwnRunner(config, control, url)
         const watch = startWatch(engineOn(database), (id, err) =>
           log.warn({ err, switch: id }, 'cannot watch a switch'),
         )
         const alerts = followAlerts(control.context)
         const logs = startLogRetention(control.context, config.logRetentionDays)
+        const retention = startRetention(control.context, config)
         try {
           const address = await server
             .listen({ host: config.host, port: config.port })
@@ -42,10 +52,12 @@ export const up = new Command('up')
         } finally {
           say('stopping')
           logs.stop()
+          retention.stop()
           await server.close()
           await alerts.stop()
           await watch.stop()
           await runner.stop()
+          await watching.stop()
         }
       },
       say,

@@ -1,12 +1,12 @@
 /** What a person who started the server wants to know first. */
 import { accessMode, tokenFile } from '../api/access/access-token.ts'
 import type { Config } from '../config.ts'
-import type { ControlPlane } from '../pipelines/control-plane.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
 import { logFileOf } from './runtime.ts'
 
 const SIGN_IN: Readonly<Record<ReturnType<typeof accessMode>, (config: Config) => string>> = {
   open: () => 'not needed: only this machine can connect',
-  none: () => 'not needed: AUTH=none lets everyone in who can connect',
+  none: () => 'not needed: AUTH=none, so everybody who can connect may use it',
   token: (config) => (config.authToken ? 'with the token of AUTH_TOKEN' : `with the token in ${tokenFile(config)}`),
   oidc: ({ oidc }) => `with ${oidc.map(({ name, displayName = name }) => displayName).join(' or ')}`,
 }
@@ -15,7 +15,10 @@ async function nextOf({ services }: ControlPlane): Promise<string[]> {
   const { count, items } = await services.projects.list({ pageSize: 1 })
   const [newest] = items
   if (!newest) {
-    return ['open it: it leads to the first numbers', 'or describe a project in weir.yaml, as README.md shows']
+    return [
+      'open it in a browser: it guides you to the first numbers',
+      'or describe a project in weir.yaml, as README.md shows',
+    ]
   }
   const { count: runs } = await services.pipelines.list({ pageSize: 1 })
   const collect = `npx weir collect ${/^[\w.-]+$/.test(newest.name) ? newest.name : `"${newest.name}"`}`

@@ -1,10 +1,12 @@
 /** Before a blueprint runs: scopes that have come to match its selectors join it. */
+
+import { joined } from '../control-plane/blueprint-rows.ts'
+import type { Blueprint, BlueprintConnection } from '../control-plane/records.ts'
+import type { ServiceContext, Services } from '../control-plane/services.ts'
+import { sourceNamed } from '../control-plane/sources.ts'
+import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
 import { messageOf } from '../errors.ts'
-import { joined } from '../pipelines/blueprint-rows.ts'
-import type { Blueprint, BlueprintConnection } from '../pipelines/records.ts'
-import type { ServiceContext, Services } from '../pipelines/services.ts'
-import { sourceNamed } from '../pipelines/sources.ts'
 import { chooseScopes } from './selectors.ts'
 import { idOfScope, scopesOf } from './stored-scopes.ts'
 import { type ConnectionSelectors, readSelectors } from './stored-selectors.ts'
@@ -46,7 +48,7 @@ export async function adoptScopes(
   )
   const count = countScopes(grown) - countScopes(blueprint)
   if (count > 0) {
-    context.log.info(`${blueprint.name}: ${count} new scopes match its selectors and are collected from now on`)
+    context.log.info(`${blueprint.name}: its selectors added ${counted(count, 'new scope')}`)
   }
   return grown
 }

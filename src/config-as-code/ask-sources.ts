@@ -1,14 +1,14 @@
 /** Everything that sources are asked before anything is changed: whether they let us in, and what selectors choose. */
 import { isDeepStrictEqual } from 'node:util'
+import type { Services } from '../control-plane/services.ts'
+import { type Connected, connectedNamed } from '../control-plane/sources.ts'
+import { testConnection } from '../control-plane/test-connection.ts'
 import { UserError } from '../errors.ts'
 import { hintOf } from '../nearest.ts'
-import type { Services } from '../pipelines/services.ts'
-import { type Connected, connectedNamed } from '../pipelines/sources.ts'
-import { testConnection } from '../pipelines/test-connection.ts'
-import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import { requireLogin } from '../plugin-kit/required-fields.ts'
-import { rotates } from '../plugin-kit/rotating-tokens.ts'
-import type { Plugin } from '../plugin-kit/subtask.ts'
+import { requireLogin } from '../plugin-kit/define/required-fields.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import type { Plugin, PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { rotates } from '../plugin-kit/task/rotating-tokens.ts'
 import { type ChosenScope, choose } from './choose.ts'
 import type { Path } from './config-file.ts'
 import type { Config, ConnectionConfig, SelectorConfig } from './document.ts'
@@ -20,7 +20,7 @@ import { requireHidden } from './variables.ts'
 export interface Asking {
   readonly services: Services
   readonly plugins: readonly Plugin[]
-  /** Selectors may choose nothing. */
+  /** Selectors may match nothing. */
   readonly allowsEmpty: boolean
   /** Whoever asks is not to learn what servers say of themselves. */
   readonly hidesReasons: boolean
@@ -75,11 +75,11 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
   async function wantedConnection(path: Path, settings: ConnectionConfig): Promise<Wanted> {
     const [, plugin = '', name = ''] = path.map(String)
     const owner = connectedNamed(asking.plugins, plugin)
-    const sent = sentFields(config, owner, path, settings)
+    const values = fieldsOfConnection(config, owner, path, settings)
     const { connections } = asking.services
     const stored = (await connections.list(plugin)).find((each) => each.name === name)
     const before = stored && (await connections.reveal(plugin, stored.id))
-    const after = stored ? await connections.reveal(plugin, stored.id, sent) : connections.check(plugin, sent)
+    const after = stored ? await connections.reveal(plugin, stored.id, values) : connections.check(plugin, values)
     requireLogin(owner.fields, after)
     const isChanged = !before || !isDeepStrictEqual({ ...before }, { ...after })
     return { owner, id: stored?.id, settings: isChanged ? { ...after, name } : before, isChanged }
@@ -92,10 +92,10 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
       throw file.refusal([...path, 'connection'], `${reference} is not among the connections of this file${hint}`)
     }
     if (!connection.owner.source && scopes.length > 0) {
-      throw file.refusal([...path, 'scopes'], `${reference} has no scopes: it is taken whole. Leave them out.`)
+      throw file.refusal([...path, 'scopes'], `${reference} has no scopes: all its data is used. Leave scopes out.`)
     }
     if (connection.owner.source && scopes.length === 0 && !asking.allowsEmpty) {
-      throw file.refusal([...path, 'scopes'], `${reference} needs scopes: name some, or insist with --allow-empty.`)
+      throw file.refusal([...path, 'scopes'], `${reference} needs scopes: name some, or use --allow-empty.`)
     }
   }
 
@@ -125,7 +125,7 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
     const choosing = {
       source,
       allowsEmpty: asking.allowsEmpty,
-      insist: 'insist with --allow-empty',
+      insist: 'use --allow-empty',
       catalogue: () => catalogueOf(connection, source),
       stored: async () => (connection.id ? await scopesOf(asking.services, source.name, connection.id) : []),
       at: <Result>(place: Path, act: () => Result | Promise<Result>) => file.at([...path, ...place], act),
@@ -144,20 +144,20 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
 
 const unexplained = ({ title }: PluginSpec) =>
   new UserError(
-    `${title} could not be asked; why is hidden (WRAP_RESPONSE_ERROR). Run npx weir config plan weir.yaml, which tells it.`,
+    `${title} could not be asked. The reason is hidden (WRAP_RESPONSE_ERROR). To see it, run npx weir config plan weir.yaml.`,
   )
 
 /** The fields of a connection that stand in the file, secrets by name only. */
-export function sentFields(
+export function fieldsOfConnection(
   { file, templates }: Config,
   { fields }: Connected,
   path: Path,
-  { scopeConfigs: _configs, ...sent }: ConnectionConfig,
+  { scopeConfigs: _configs, ...values }: ConnectionConfig,
 ): Settings {
   const asked = Object.keys(fields).filter((name) => !fields[name]?.isManaged)
-  requireKnown(asked, sent)
-  for (const [name, value] of Object.entries(sent)) {
+  requireKnown(asked, values)
+  for (const [name, value] of Object.entries(values)) {
     requireHidden(file, templates, [...path, name], value, fields[name]?.kind === 'secret' ? 'secret' : name)
   }
-  return sent
+  return values
 }

@@ -1,5 +1,6 @@
-import { type Assumption, rulesOf } from '../pipelines/plan/assumptions.ts'
-import type { Plugin } from '../plugin-kit/subtask.ts'
+import { rulesOf } from '../control-plane/plan/assumptions.ts'
+import type { Assumption } from '../control-plane/records.ts'
+import type { Plugin } from '../plugin-kit/spec/plugin.ts'
 import type { ConfigDocument } from './document.ts'
 
 /** What holds for scopes that the file gives no scope config: a plan tells it before anything is collected. */

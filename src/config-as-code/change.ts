@@ -61,7 +61,7 @@ export async function change({ database, changes }: Changing, subject: Subject):
 
 const emptied = (state: State): State => Object.fromEntries(Object.keys(state).map((name) => [name, null]))
 const isEmpty = (value: unknown) =>
-  [undefined, null, '', 0, false].includes(value as any) || isDeepStrictEqual(value, [])
+  ([undefined, null, '', 0, false] as unknown[]).includes(value) || isDeepStrictEqual(value, [])
 export const isSame = (left: unknown, right: unknown): boolean => isDeepStrictEqual(left ?? null, right ?? null)
 
 function differences(before: State, after: State): ChangedField[] {

@@ -1,11 +1,13 @@
 /** What a selector chooses now; one that chooses nothing is refused, since it is misspelt more often than meant. */
+
+import type { Scope } from '../control-plane/records.ts'
+import { publicName } from '../control-plane/store.ts'
 import { UserError } from '../errors.ts'
 import { hintOf } from '../nearest.ts'
-import type { Scope } from '../pipelines/records.ts'
-import { publicName } from '../pipelines/store.ts'
-import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
-import { scopeKey } from '../plugin-kit/source-task.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import type { RemoteEntry } from '../plugin-kit/spec/remote-scopes.ts'
+import { scopeKey } from '../plugin-kit/task/source-task.ts'
 import type { Path } from './config-file.ts'
 import { requireKnown } from './known-fields.ts'
 import { type Catalogue, fitting, isAbsent, isPattern, type Selector } from './selectors.ts'
@@ -26,9 +28,9 @@ export interface Choosing {
   catalogue(): Catalogue
   /** Scopes that the connection has. */
   stored(): Promise<readonly Scope[]>
-  /** Selectors may choose nothing. */
+  /** Selectors may match nothing. */
   readonly allowsEmpty: boolean
-  /** How to have it all the same, such as `insist with --allow-empty`. */
+  /** How to do it anyway, such as `use --allow-empty`. */
   readonly insist: string
   /** Errors of `act` tell where in the selector they arose. */
   at<Result>(path: Path, act: () => Result | Promise<Result>): Promise<Result>
@@ -58,7 +60,7 @@ export async function choose(choosing: Choosing, selector: Selector): Promise<Ch
   }
   if (found.size === 0 && scopes.length > 0 && !allowsEmpty) {
     const why = offered.size > 0 ? `except, archived and topic leave none of ${offered.size}` : 'nothing matches'
-    throw choosing.refusal([], `this selector chooses nothing: ${why}. Correct it, or ${insist}.`)
+    throw choosing.refusal([], `this selector matches nothing: ${why}. Correct it, or ${insist}.`)
   }
   return [...found.values()]
 }
@@ -79,7 +81,7 @@ async function entriesOf(
   const hint = hintOf(pattern, await catalogue.names())
   throw choosing.refusal(
     path,
-    `${source.title} shows this connection nothing called ${pattern}${hint} Correct it, or ${insist}.`,
+    `${source.title} has nothing called ${pattern} that this connection can see${hint} Correct it, or ${insist}.`,
   )
 }
 

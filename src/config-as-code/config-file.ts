@@ -1,5 +1,5 @@
 /** A file with the lines of its values: whatever is wrong with one of them is told with its place. */
-import { type Document, isMap, isScalar, isSeq } from 'yaml'
+import { type Document, isMap, isNode, isScalar, isSeq } from 'yaml'
 import { FatalError, messageOf, RetryableError, UserError } from '../errors.ts'
 import { parseYaml } from '../yaml.ts'
 
@@ -77,12 +77,13 @@ export function readConfigText(text: string, name: string): ConfigText {
   if (error) {
     const { line = 1 } = error.linePos?.[0] ?? {}
     const isUnquoted = text.split('\n', line)[line - 1]?.includes('${')
-    const hint = isUnquoted ? '. Within { } and [ ] a variable stands in quotes' : ''
+    const hint = isUnquoted ? '. Inside { } and [ ], put a variable in quotes' : ''
     throw new UserError(`${name}:${line}: this is not YAML: ${error.message.replace(/ at line.*$/s, '')}${hint}`)
   }
-  if (another) throw new UserError(`${name} holds several documents: leave one.`)
+  if (another) throw new UserError(`${name} contains several YAML documents: keep one.`)
   if (!document) return { content: {}, place: { line: 1 } }
-  const lineAt = (node: any, other: number) => (node?.range ? lines.linePos(node.range[0]).line : other)
+  const lineAt = (node: unknown, other: number) =>
+    isNode(node) && node.range ? lines.linePos(node.range[0]).line : other
 
   /** A word or number stands where it is, a list or an object where its name is. */
   function placeOf(node: unknown, line: number): Place {

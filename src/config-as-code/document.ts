@@ -1,8 +1,10 @@
 /** The YAML file: what it may say, checked strictly, since nobody is there to ask. */
+
 import { z } from 'zod'
-import { explainIssues } from '../api/contract/explain-issues.ts'
 import { parseTime } from '../database/time.ts'
 import { UserError } from '../errors.ts'
+import { explainIssues, type Issue } from '../explain-issues.ts'
+import { FOUR_KEYS } from '../plugins/index.ts'
 import { type ConfigFile, type ConfigText, configFile, type Path, readConfigText } from './config-file.ts'
 import { type Environment, fillVariables, type Templates } from './variables.ts'
 
@@ -12,7 +14,7 @@ const scopeConfig = z.looseObject({ entities: z.array(z.string()).optional() })
 const connection = z.looseObject({ scopeConfigs: z.record(z.string(), scopeConfig).default({}) }).catchall(value)
 
 const selector = z.strictObject({
-  connection: z.string().regex(/^[\w-]+\/.+$/, 'must read plugin/name, such as github/main'),
+  connection: z.string().regex(/^[\w-]+\/.+$/, 'must look like plugin/name, for example github/main'),
   /** `org/*`, or a whole name; an object is a scope as it is. Connections that are pushed to have none. */
   scopes: z.array(z.union([z.string().min(1), z.record(z.string(), z.any())])).default([]),
   except: z.array(z.string()).default([]),
@@ -22,8 +24,8 @@ const selector = z.strictObject({
   scopeConfig: z.string().optional(),
 })
 
-const time = z.union([z.string(), z.date()]).transform((sent, context) => {
-  const found = sent instanceof Date ? sent : parseTime(sent)
+const time = z.union([z.string(), z.date()]).transform((input, context) => {
+  const found = input instanceof Date ? input : parseTime(input)
   if (found) return found
   context.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-31' })
   return z.NEVER
@@ -35,7 +37,7 @@ const plan = z.array(z.array(z.record(z.string(), z.any())))
 const project = z.strictObject({
   description: z.string().default(''),
   /** Names, or names with options. */
-  metrics: z.array(z.union([z.string(), z.record(z.string(), z.any())])).default(['dora']),
+  metrics: z.array(z.union([z.string(), z.record(z.string(), z.any())])).default([FOUR_KEYS]),
   /** Cron in UTC, or `manual`. */
   schedule: z.string().default('0 0 * * *'),
   enable: z.boolean().default(true),
@@ -87,12 +89,12 @@ export function checkConfig(text: ConfigText, name: string, environment: Environ
     const sentences = result.error.issues.slice(0, MOST_ISSUES).map((issue) => {
       const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
       const path = [...(issue.path as (string | number)[]), ...unknown]
-      return file.refusal(path, explainIssues([issue as any], { value: content ?? {}, schema: document })).message
+      return file.refusal(path, explainIssues([issue as Issue], { value: content ?? {}, schema: document })).message
     })
     throw new UserError(sentences.join(' '))
   }
   for (const [path, each] of namesOf(result.data)) {
-    if (each.trim() !== each) throw file.refusal(path, `"${each}" begins or ends with a space: leave it out.`)
+    if (each.trim() !== each) throw file.refusal(path, `"${each}" begins or ends with a space: remove it.`)
   }
   return { file, document: result.data, templates }
 }

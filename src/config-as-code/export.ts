@@ -1,15 +1,16 @@
-/** The stored configuration as a file that `apply` takes; secrets become variables of the environment. */
+/** The stored configuration as a file that `apply` takes; secrets become environment variables. */
 import { stringify } from 'yaml'
-import { readBlueprints } from '../pipelines/blueprint-rows.ts'
-import type { Blueprint, Project, Settings } from '../pipelines/records.ts'
-import { allConnected, type Connected } from '../pipelines/sources.ts'
-import { selectRows } from '../pipelines/store.ts'
-import type { Fields, PluginSpec } from '../plugin-kit/plugin.ts'
+import { readBlueprints } from '../control-plane/blueprint-rows.ts'
+import type { Blueprint, Project } from '../control-plane/records.ts'
+import { allConnected, type Connected } from '../control-plane/sources.ts'
+import { selectRows } from '../control-plane/store.ts'
+import type { Fields, Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { blueprints } from '../system/projects.ts'
 import { isSame } from './change.ts'
 import type { Path } from './config-file.ts'
+import type { ConfigContext } from './context.ts'
 import { projectDefaults } from './document.ts'
-import type { ConfigContext } from './reconcile.ts'
 import { standardOf, stateOf } from './reconcile-connection.ts'
 import { type Glob, globOf, isPattern } from './selectors.ts'
 import { idOfScope, scopesOf } from './stored-scopes.ts'
@@ -17,8 +18,10 @@ import { readSelectors, type StoredSelector } from './stored-selectors.ts'
 import { readTemplates } from './stored-templates.ts'
 import { type VariableNames, variableNames } from './variable-names.ts'
 
-type Context = Pick<ConfigContext, 'control' | 'services'>
-interface Exporting extends Context {
+/** A question that takes longer means a database in trouble, which should not be held up further. */
+const LONGEST_QUESTION_SECONDS = 60
+
+interface Exporting extends Pick<ConfigContext, 'control' | 'services'> {
   readonly names: VariableNames
   readonly owners: readonly Connected[]
 }
@@ -26,7 +29,13 @@ interface Exporting extends Context {
 const byName = <Item>(items: Iterable<readonly [string, Item]>): Record<string, Item> =>
   Object.fromEntries([...items].sort(([left], [right]) => (left < right ? -1 : 1)))
 
-export async function exportConfig({ control, services }: Context): Promise<string> {
+/** As of one moment: what is deleted while it is read is still read to its end. */
+export const exportConfig = ({ control, servicesOn }: Pick<ConfigContext, 'control' | 'servicesOn'>): Promise<string> =>
+  control.database.reading(LONGEST_QUESTION_SECONDS, (inside) =>
+    exportOn({ ...control, database: inside }, servicesOn(inside)),
+  )
+
+async function exportOn(control: ConfigContext['control'], services: ConfigContext['services']): Promise<string> {
   const { database, plugins, secrets } = control
   const names = variableNames(await readTemplates(database), secrets)
   const exporting: Exporting = { control, services, names, owners: allConnected(plugins) }
@@ -51,9 +60,9 @@ export async function exportConfig({ control, services }: Context): Promise<stri
 /** What differs from what it would be anyway. */
 function exportFields({ names }: Exporting, path: Path, fields: Fields, values: Settings): Record<string, unknown> {
   const standard = standardOf(fields)
-  const told = Object.entries(stateOf(fields, values)).filter(([name, value]) => !isSame(value, standard[name]))
+  const different = Object.entries(stateOf(fields, values)).filter(([name, value]) => !isSame(value, standard[name]))
   return Object.fromEntries(
-    told.map(([name, value]) => [name, names.hidden([...path, name], value, fields[name]?.kind === 'secret')]),
+    different.map(([name, value]) => [name, names.hidden([...path, name], value, fields[name]?.kind === 'secret')]),
   )
 }
 
@@ -87,11 +96,11 @@ async function exportProject(exporting: Exporting, { name, description, metrics,
       .map(({ pluginName, pluginOption }) => (hasFields(pluginOption) ? { [pluginName]: pluginOption } : pluginName)),
     ...(blueprint ? await exportBlueprint(exporting, blueprint.id) : WITHOUT_BLUEPRINT),
   }
-  const told = Object.entries(all).filter(
+  const different = Object.entries(all).filter(
     ([field, value]) => ['metrics', 'schedule', 'timeAfter'].includes(field) || !isSame(value, standard[field]),
   )
   return Object.fromEntries(
-    told.map(([field, value]) => [field, exporting.names.hidden(['projects', name, field], value, false)]),
+    different.map(([field, value]) => [field, exporting.names.hidden(['projects', name, field], value, false)]),
   )
 }
 
@@ -102,7 +111,6 @@ async function exportBlueprint(exporting: Exporting, id: number) {
   const { database, secrets } = exporting.control
   const rows = await selectRows(database.kysely, blueprints, (query) => query.where('id', '=', id))
   const [blueprint]: readonly Blueprint[] = await readBlueprints(database.kysely, rows, secrets)
-  // Deleted since its project was listed.
   if (!blueprint) return WITHOUT_BLUEPRINT
   const { isManual, cronConfig, enable, timeAfter, skipOnFail, priority, labels, mode } = blueprint
   return {
@@ -152,7 +160,7 @@ async function exportCollected({ control, services, owners }: Exporting, { id, c
 
 /** Scopes that were put by hand, and that no selector names: by their names, or whole where a name is not enough. */
 async function unchosen(
-  services: Context['services'],
+  services: ConfigContext['services'],
   source: PluginSpec,
   connectionId: number,
   links: readonly { readonly scopeId: string }[],

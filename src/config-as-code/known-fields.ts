@@ -2,7 +2,7 @@ import { UserError } from '../errors.ts'
 import { hintOf, shortName } from '../nearest.ts'
 
 /** Refuses a field that is not described; own names only, whatever objects inherit. */
-export function requireKnown(known: readonly string[], sent: object): void {
-  const unknown = Object.keys(sent).find((name) => !known.includes(name))
+export function requireKnown(known: readonly string[], input: object): void {
+  const unknown = Object.keys(input).find((name) => !known.includes(name))
   if (unknown !== undefined) throw new UserError(`${shortName(unknown)} is not known${hintOf(unknown, known)}`)
 }

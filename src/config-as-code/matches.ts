@@ -1,7 +1,9 @@
 /** What a selector chooses now, before anybody relies on it. */
-import { openAwaitedClient } from '../plugin-kit/connection.ts'
-import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import type { RemoteEntry } from '../plugin-kit/remote-scopes.ts'
+
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import type { RemoteEntry } from '../plugin-kit/spec/remote-scopes.ts'
+import { openAwaitedClient } from '../plugin-kit/task/connection.ts'
 import { fitting, isAbsent, openCatalogue, type Selector } from './selectors.ts'
 
 export interface Matches {

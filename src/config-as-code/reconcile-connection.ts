@@ -1,14 +1,15 @@
+import type { ScopeConfig } from '../control-plane/records.ts'
+import { emptyOf } from '../control-plane/settings.ts'
+import { type Connected, connectedNamed } from '../control-plane/sources.ts'
 import { UserError } from '../errors.ts'
-import type { ScopeConfig, Settings } from '../pipelines/records.ts'
-import { emptyOf } from '../pipelines/settings.ts'
-import { type Connected, connectedNamed } from '../pipelines/sources.ts'
-import type { Fields, PluginSpec } from '../plugin-kit/plugin.ts'
-import { sentFields } from './ask-sources.ts'
+import type { Fields, Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { fieldsOfConnection } from './ask-sources.ts'
 import { change, type State } from './change.ts'
 import type { Path } from './config-file.ts'
+import type { Reconciling } from './context.ts'
 import type { ConnectionConfig } from './document.ts'
 import { requireKnown } from './known-fields.ts'
-import type { Reconciling } from './reconcile.ts'
 import { requireHidden } from './variables.ts'
 
 /** A connection of the file, once it is stored. */
@@ -28,7 +29,7 @@ export async function reconcileConnection(
   const { connections } = reconciling.services
   const owner = connectedNamed(reconciling.control.plugins, plugin)
   const { fields } = owner
-  const sent = { ...sentFields(reconciling.config, owner, path, config), name }
+  const values = { ...fieldsOfConnection(reconciling.config, owner, path, config), name }
   const stored = async () => (await connections.list(plugin)).find((each) => each.name === name)
   const found = await stored()
   await change(reconciling, {
@@ -37,7 +38,7 @@ export async function reconcileConnection(
       const connection = await stored()
       return connection && stateOf(fields, await connections.reveal(plugin, connection.id))
     },
-    write: () => (found ? connections.update(plugin, found.id, sent) : connections.create(plugin, sent)),
+    write: () => (found ? connections.update(plugin, found.id, values) : connections.create(plugin, values)),
     standard: standardOf(fields),
     isSecret: (field) => fields[field]?.kind === 'secret',
   })

@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
+import { readBlueprints } from '../control-plane/blueprint-rows.ts'
+import { checkSchedule } from '../control-plane/cron.ts'
+import { metricsOf as knownMetrics } from '../control-plane/plan/metric-plans.ts'
+import { parsePlan } from '../control-plane/plan/parse-plan.ts'
+import type { Blueprint, BlueprintConnection, Metric } from '../control-plane/records.ts'
+import { selectRows } from '../control-plane/store.ts'
 import { hintOf } from '../nearest.ts'
-import { readBlueprints } from '../pipelines/blueprint-rows.ts'
-import { checkSchedule } from '../pipelines/cron.ts'
-import { METRIC_PLANS } from '../pipelines/plan/metric-plans.ts'
-import { parsePlan } from '../pipelines/plan/parse-plan.ts'
-import type { Blueprint, BlueprintConnection, Metric } from '../pipelines/records.ts'
-import { selectRows } from '../pipelines/store.ts'
+import type { Plan } from '../plugin-kit/spec/plan.ts'
 import { blueprints } from '../system/projects.ts'
 import { type ChangedField, change, type State } from './change.ts'
 import type { Path } from './config-file.ts'
+import type { Reconciling } from './context.ts'
 import type { ProjectConfig } from './document.ts'
-import type { Reconciling } from './reconcile.ts'
 import type { KnownConnection } from './reconcile-connection.ts'
 import { type Collected, reconcileScopes } from './reconcile-scopes.ts'
 import { type ConnectionSelectors, readSelectors, saveSelectors } from './stored-selectors.ts'
@@ -87,7 +88,7 @@ async function reconcileBlueprint(
     const { file } = reconciling.config
     throw file.refusal(
       [...path, 'plan'],
-      `project ${name} collects by its connections, which cannot be changed: delete its blueprint first.`,
+      `project ${name} collects through connections and cannot change to a plan: delete its blueprint first.`,
     )
   }
   const selectors = selectorsOf(collected)
@@ -106,11 +107,12 @@ async function reconcileBlueprint(
         : await services.blueprints.create({ ...wanted, name: `${name}-Blueprint`, projectName: name })
       if (!isAdvanced) await saveSelectors(database, id, selectors)
     },
-    show: (field) => (field.name === 'connections' ? counted(field) : field.name === 'selectors' ? told(field) : field),
+    show: (field) =>
+      field.name === 'connections' ? counted(field) : field.name === 'selectors' ? byNames(field) : field,
   })
 
   /** By names: ids say nothing, and a plan cannot know them. */
-  function told({ name: field, before: known, after }: ChangedField): ChangedField {
+  function byNames({ name: field, before: known, after }: ChangedField): ChangedField {
     const tell = (all: unknown) =>
       ((all ?? []) as ReturnType<typeof bySource>).flatMap(({ plugin, connectionId, rules }) => {
         const own = collected.find(
@@ -129,7 +131,7 @@ function wantedOf(config: ProjectConfig, collected: readonly Collected[], isAdva
   const { enable, schedule, timeAfter, skipOnFail, priority, labels, beforePlan, afterPlan, skipCollectors, fullSync } =
     config
   const connections: BlueprintConnection[] = collected
-    .filter(({ connection, scopeIds }) => connection.owner.feed || scopeIds.length > 0)
+    .filter(({ connection, scopeIds }) => connection.owner.pushSource || scopeIds.length > 0)
     .map(({ connection, scopeIds }) => ({
       pluginName: connection.owner.name,
       connectionId: connection.id,
@@ -143,9 +145,11 @@ function wantedOf(config: ProjectConfig, collected: readonly Collected[], isAdva
     skipOnFail,
     priority,
     labels: [...labels].sort(),
-    ...(isAdvanced ? config.plan && { mode: 'ADVANCED' as const, plan: config.plan as any } : { connections }),
-    ...(beforePlan !== undefined && { beforePlan: beforePlan as any }),
-    ...(afterPlan !== undefined && { afterPlan: afterPlan as any }),
+    ...(isAdvanced
+      ? config.plan && { mode: 'ADVANCED' as const, plan: config.plan as unknown as Plan }
+      : { connections }),
+    ...(beforePlan !== undefined && { beforePlan: beforePlan as unknown as Plan | null }),
+    ...(afterPlan !== undefined && { afterPlan: afterPlan as unknown as Plan | null }),
     ...(skipCollectors !== undefined && { skipCollectors }),
     ...(fullSync !== undefined && { fullSync }),
   }
@@ -167,8 +171,13 @@ function stateOf(blueprint: Blueprint, selectors: readonly ConnectionSelectors[]
   }
 }
 
+interface Wanted extends State {
+  readonly connections?: readonly BlueprintConnection[]
+  readonly selectors: readonly ConnectionSelectors[]
+}
+
 /** Spares the writing of thousands of scopes that are there already. */
-function isSettled(known: State, wanted: Readonly<Record<string, any>>): boolean {
+function isSettled(known: State, wanted: Wanted): boolean {
   const { mode: _mode, connections, selectors, ...rest } = wanted
   const state = {
     ...rest,
@@ -198,14 +207,15 @@ function counted({ before, after }: ChangedField): ChangedField {
   return { name: 'scopes', before: count(before), after: count(after) }
 }
 
-function metricsOf({ config: { file } }: Reconciling, path: Path, { metrics }: ProjectConfig): Metric[] {
+function metricsOf({ config: { file }, control }: Reconciling, path: Path, { metrics }: ProjectConfig): Metric[] {
+  const known = knownMetrics(control.plugins)
   const all = new Map<string, Metric>()
   for (const [index, each] of metrics.entries()) {
     for (const [pluginName, pluginOption] of Object.entries(typeof each === 'string' ? { [each]: {} } : each)) {
       const place = [...path, 'metrics', index]
-      if (all.has(pluginName)) throw file.refusal(place, `${pluginName} is named twice: once is enough.`)
-      if (!Object.hasOwn(METRIC_PLANS, pluginName)) {
-        throw file.refusal(place, `there is no metric ${pluginName}${hintOf(pluginName, Object.keys(METRIC_PLANS))}`)
+      if (all.has(pluginName)) throw file.refusal(place, `${pluginName} is named twice: remove one.`)
+      if (!known.has(pluginName)) {
+        throw file.refusal(place, `there is no metric ${pluginName}${hintOf(pluginName, known.keys())}`)
       }
       all.set(pluginName, { pluginName, pluginOption, enable: true })
     }

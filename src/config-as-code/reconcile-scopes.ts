@@ -1,12 +1,13 @@
+import type { Scope } from '../control-plane/records.ts'
 import { hintOf } from '../nearest.ts'
-import type { Scope } from '../pipelines/records.ts'
-import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 
 import { change } from './change.ts'
 import type { ChosenScope } from './choose.ts'
 import type { Path } from './config-file.ts'
+import type { Reconciling } from './context.ts'
 import type { ProjectConfig, SelectorConfig } from './document.ts'
-import type { Reconciling } from './reconcile.ts'
 import { amongOthers, type KnownConnection } from './reconcile-connection.ts'
 import { idOfScope, scopesOf } from './stored-scopes.ts'
 import type { StoredSelector } from './stored-selectors.ts'
@@ -109,14 +110,14 @@ async function putScopes(reconciling: Reconciling, place: Place, chosen: readonl
 
 /** Refuses two scope configs for one scope: each apply would give it one, then the other. */
 export function requireOneConfigEach({ config: { file, document }, chosen }: Reconciling): void {
-  const given = new Map<string, string>()
+  const configByScope = new Map<string, string>()
   for (const [project, { collect }] of Object.entries(document.projects)) {
     for (const [index, selector] of collect.entries()) {
       const { connection, scopeConfig } = selector
       if (scopeConfig === undefined) continue
       for (const { id, data } of chosen.get(selector) ?? []) {
-        const other: string = given.get(`${connection} ${id}`) ?? scopeConfig
-        given.set(`${connection} ${id}`, other)
+        const other: string = configByScope.get(`${connection} ${id}`) ?? scopeConfig
+        configByScope.set(`${connection} ${id}`, other)
         if (other === scopeConfig) continue
         throw file.refusal(
           ['projects', project, 'collect', index, 'scopeConfig'],

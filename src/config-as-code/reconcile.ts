@@ -2,35 +2,16 @@
  * Makes stored configuration say what a file says, all of it or nothing. A plan is the same work in a transaction that
  * is thrown away, so it refuses all that an apply would.
  */
-import type { Database } from '../database/database.ts'
+
 import { retrying } from '../database/write.ts'
-import type { ServiceContext, Services } from '../pipelines/services.ts'
-import { askSources, type Chosen } from './ask-sources.ts'
-import type { Changing, ConfigChange } from './change.ts'
+import { askSources } from './ask-sources.ts'
+import type { ConfigChange } from './change.ts'
+import type { ConfigContext, Reconciling } from './context.ts'
 import type { Config } from './document.ts'
 import { type KnownConnection, reconcileConnection } from './reconcile-connection.ts'
 import { reconcileProject } from './reconcile-project.ts'
 import { requireOneConfigEach } from './reconcile-scopes.ts'
 import { saveTemplates } from './stored-templates.ts'
-
-export interface ConfigContext {
-  readonly control: Pick<ServiceContext, 'database' | 'plugins' | 'secrets' | 'changed'>
-  readonly services: Services
-  /** The same on a transaction; they record who changes what. */
-  servicesOn(database: Database): Services
-  /** Selectors may choose nothing. */
-  readonly allowsEmpty?: boolean
-  /** What servers say of themselves is not told. */
-  readonly hidesReasons?: boolean
-}
-
-/** What the steps inside the transaction work with. */
-export interface Reconciling extends Changing {
-  readonly config: Config
-  readonly control: ConfigContext['control']
-  readonly services: Services
-  readonly chosen: Chosen
-}
 
 /** Ends a plan's transaction, with what it found. */
 class Discarded extends Error {

@@ -1,10 +1,11 @@
 /** Scopes chosen by rule, such as every repository of an organisation that is not archived. */
 import { UserError } from '../errors.ts'
-import { openClient } from '../plugin-kit/connection.ts'
 import { HttpFatalError } from '../plugin-kit/http/index.ts'
-import { compilePattern, matches } from '../plugin-kit/patterns.ts'
-import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import { type RemoteEntry, understanding } from '../plugin-kit/remote-scopes.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import { compilePattern, matches } from '../plugin-kit/spec/patterns.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { type RemoteEntry, readAnswer } from '../plugin-kit/spec/remote-scopes.ts'
+import { openClient } from '../plugin-kit/task/connection.ts'
 
 export interface Selector {
   readonly scopes: readonly (string | Settings)[]
@@ -68,7 +69,7 @@ export function openCatalogue(
     return found
   }
   function listOf(group: string | undefined): Promise<readonly RemoteEntry[]> {
-    const known = groups.get(group) ?? understanding(source.title, () => read(group))
+    const known = groups.get(group) ?? readAnswer(source.title, () => read(group))
     groups.set(group, known)
     return known
   }

@@ -1,14 +1,15 @@
 /** Selectors of a blueprint, one by one: added, they do at once what they do from then on before every run. */
-import { type Actor, recordChange } from '../audit/record.ts'
+import { type Actor, recordChange } from '../control-plane/audit/record.ts'
+import { joined } from '../control-plane/blueprint-rows.ts'
+import type { Blueprint } from '../control-plane/records.ts'
+import type { ServiceContext, Services } from '../control-plane/services.ts'
+import { sourceNamed } from '../control-plane/sources.ts'
 import type { Database } from '../database/database.ts'
 import { retrying } from '../database/write.ts'
 import { UserError } from '../errors.ts'
-import { joined } from '../pipelines/blueprint-rows.ts'
-import type { Blueprint } from '../pipelines/records.ts'
-import type { ServiceContext, Services } from '../pipelines/services.ts'
-import { sourceNamed } from '../pipelines/sources.ts'
-import { openAwaitedClient } from '../plugin-kit/connection.ts'
-import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { openAwaitedClient } from '../plugin-kit/task/connection.ts'
 import { fingerprint } from '../secrets.ts'
 import { type ChosenScope, choose } from './choose.ts'
 import { type Catalogue, fitting, globOf, isPattern, openCatalogue } from './selectors.ts'
@@ -145,7 +146,7 @@ async function askSource(
   const choosing = {
     source,
     allowsEmpty,
-    insist: 'insist with allowEmpty',
+    insist: 'set allowEmpty',
     catalogue() {
       opened ??= openCatalogue(source, settings, signal, openAwaitedClient)
       return opened
@@ -240,7 +241,7 @@ async function saveNew(
   const own = all.find(isOwn)?.selectors ?? []
   if (own.length >= MOST_OF_A_CONNECTION) {
     throw new UserError(
-      `Blueprint ${name} has ${own.length} selectors of this connection, as many as may be: put patterns together into one.`,
+      `Blueprint ${name} has ${own.length} selectors of this connection, the most that is allowed: join several patterns in one selector.`,
     )
   }
   const next = { plugin, connectionId, selectors: [...own, selector] }

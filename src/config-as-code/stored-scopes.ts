@@ -1,8 +1,9 @@
-import type { Scope } from '../pipelines/records.ts'
-import type { Services } from '../pipelines/services.ts'
-import { fitted, publicName } from '../pipelines/store.ts'
-import type { PluginSpec, Settings } from '../plugin-kit/plugin.ts'
-import { scopeKey } from '../plugin-kit/source-task.ts'
+import type { Scope } from '../control-plane/records.ts'
+import type { Services } from '../control-plane/services.ts'
+import { fitted, publicName } from '../control-plane/store.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { scopeKey } from '../plugin-kit/task/source-task.ts'
 
 const PAGE = 1000
 

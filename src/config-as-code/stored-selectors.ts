@@ -1,7 +1,7 @@
 import { withBareAddresses } from '../address-secrets.ts'
+import { deleteRows, insertRow, selectRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
 import type { RowOf } from '../database/table.ts'
-import { deleteRows, insertRow, selectRows } from '../pipelines/store.ts'
 import { scopeSelectors } from '../system/projects.ts'
 import type { Selector } from './selectors.ts'
 

@@ -1,11 +1,12 @@
 /** Which variables of the environment a file named where, so that an export can name them again. */
+
+import { deleteRows, insertRow, selectRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
-import { deleteRows, insertRow, selectRows } from '../pipelines/store.ts'
 import type { Secrets } from '../secrets.ts'
 import { configTemplates } from '../system/projects.ts'
 import { isSame } from './change.ts'
 import type { Path } from './config-file.ts'
-import type { Reconciling } from './reconcile.ts'
+import type { Reconciling } from './context.ts'
 import { namesIn, type Template } from './variables.ts'
 
 interface StoredTemplate extends Template {
@@ -46,7 +47,10 @@ export async function saveTemplates(
 ): Promise<void> {
   const subject = subjectOf(path)
   const templates = config.templates.below(path).map(([place, template]): StoredTemplate => {
-    const value = place.reduce<any>((each, key) => each?.[key], values)
+    const value = place.reduce<unknown>(
+      (each, key) => (each as Record<string | number, unknown> | undefined)?.[key],
+      values,
+    )
     return { path: place, ...template, mark: markOf(value, control.secrets) }
   })
   const [stored] = await selectRows(kysely, configTemplates, (query) => query.where('subject', '=', subject))

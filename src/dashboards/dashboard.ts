@@ -3,7 +3,7 @@
  * variable    what its reader chooses; panels have its value in their statements
  * panel       one statement and how its rows are drawn
  */
-import type { Dialect } from '../database/dialects/dialect.ts'
+import type { Dialect } from '../database/dialect.ts'
 import type { Sql } from '../metrics/calculate/calculation.ts'
 import type { Unit } from '../metrics/metric.ts'
 import type { Policy } from '../metrics/policy.ts'

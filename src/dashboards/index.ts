@@ -1,6 +1,9 @@
 /** Every dashboard, in the order in which they are listed. */
 import { unknownName } from '../nearest.ts'
 import { type Dashboard, type Panel, panelsOf, type Variable } from './dashboard.ts'
+import { azureDevops } from './definitions/azure-devops.ts'
+import { bamboo } from './definitions/bamboo.ts'
+import { bitbucket, bitbucketServer } from './definitions/bitbucket.ts'
 import { ciHealth } from './definitions/ci-health.ts'
 import { circleci } from './definitions/circleci.ts'
 import { collectionHealth } from './definitions/collection-health.ts'
@@ -18,6 +21,7 @@ import { issuesAndBugs } from './definitions/issues-and-bugs.ts'
 import { jira } from './definitions/jira.ts'
 import { pullRequests } from './definitions/pull-requests.ts'
 import { serviceReport } from './definitions/service-report.ts'
+import { sonarqube } from './definitions/sonarqube.ts'
 import { storage } from './definitions/storage.ts'
 import { webhooks } from './definitions/webhooks.ts'
 
@@ -36,8 +40,13 @@ export const dashboards: readonly Dashboard[] = [
   issuesAndBugs,
   ciHealth,
   github,
+  bitbucket,
+  bitbucketServer,
+  azureDevops,
   jira,
   circleci,
+  bamboo,
+  sonarqube,
   webhooks,
   collectionHealth,
   storage,

@@ -58,10 +58,20 @@ export const sourceDeployments =
     where: isOwn(query, plugin, variable, sql`c.cicd_scope_id`),
   })
 
+/** `f`. */
+export const sourceFindings =
+  (plugin: string, variable: string): Population =>
+  (query) => ({ from: sql`from cq_issues f`, where: isOwn(query, plugin, variable, sql`f.project_key`) })
+
+/** `m`. */
+export const sourceFiles =
+  (plugin: string, variable: string): Population =>
+  (query) => ({ from: sql`from cq_file_metrics m`, where: isOwn(query, plugin, variable, sql`m.project_key`) })
+
 /** The scopes of a plugin, chosen from a table of scopes. */
 export const scopesVariable = (
   plugin: string,
-  table: 'repos' | 'boards' | 'cicd_scopes',
+  table: 'repos' | 'boards' | 'cicd_scopes' | 'cq_projects',
   own: Pick<Variable, 'name' | 'title' | 'remedy'>,
 ): Variable => ({
   ...own,

@@ -37,7 +37,7 @@ const HOW = 'Write a moment such as 2026-01-31T12:00:00Z, or one that moves alon
 export function rangeOfText({ from = 'now-6M', to = 'now' }: RangeText, now = new Date()): Range {
   const range = { from: momentOf(from, now, 'from'), to: momentOf(to, now, 'to') }
   if (range.from <= range.to) return range
-  throw new UserError(`The time range runs backwards: it begins at ${from} and ends at ${to}. Exchange the two.`)
+  throw new UserError(`The time range runs backwards: it begins at ${from} and ends at ${to}. Swap the two.`)
 }
 
 function momentOf(text: string, now: Date, end: 'from' | 'to'): Date {
@@ -45,7 +45,7 @@ function momentOf(text: string, now: Date, end: 'from' | 'to'): Date {
   const moment = relative ? relativeMoment(relative, now, end) : absoluteMoment(text)
   // Years of more than four digits are no dates to a database.
   if (moment && moment >= new Date(0) && moment < new Date('9999-01-01')) return moment
-  throw new UserError(`${end} is no time that is known: ${text}. ${HOW}`)
+  throw new UserError(`${end} is not a valid time: ${text}. ${HOW}`)
 }
 
 const absoluteMoment = (text: string): Date | undefined =>

@@ -1,7 +1,8 @@
-import type { Kysely } from 'kysely'
-import type { Dialect, LiveTable } from './dialects/dialect.ts'
+import type { Dialect, LiveTable } from './dialect.ts'
 import type { Explained } from './explain.ts'
+import type { AnyKysely } from './kysely.ts'
 import type { Gathering, RowShape, Rows } from './rows.ts'
+import type { AnyColumns } from './table.ts'
 
 /** `update` sets the columns of rows that exist, and makes no others. */
 export type SendMode = 'insert' | 'upsert' | 'update'
@@ -11,22 +12,31 @@ export const LONGEST_SILENCE_SECONDS = 10
 /** For such a lock nobody waits any longer; it is tried again. */
 export const LONGEST_WAIT_SECONDS = 20
 
+export interface PoolState {
+  readonly open: number
+  readonly idle: number
+  readonly waiting: number
+}
+
 /** An open database of either engine. Everything outside this folder sees only this. */
 export interface Database {
   readonly dialect: Dialect
   /** For system tables and API queries, and through its `sql` tag for any statement with parameters. */
-  readonly kysely: Kysely<any>
+  readonly kysely: AnyKysely
   /** Sends one batch of rows; use `write` or `update` of write.ts, which prepare such batches. */
   sendRows(rows: Rows, mode: SendMode): Promise<void>
   /** For more rows than should be held as such: they are put into the form in which they are sent as they come. */
-  gather<Item>(shape: RowShape<any, Item>): Gathering<Item>
+  gather<Item>(shape: RowShape<AnyColumns, Item>): Gathering<Item>
   /**
    * Runs `body` on one connection: all that it writes becomes visible at once, or nothing when it throws. Inside, a
    * stream must be read to its end before the next statement; a transaction within it is part of it. `body` keeps to the
    * database that it is given: one that waits for a further connection may wait for ever; see `aside`.
    */
   transaction<Result>(body: (database: Database) => Promise<Result>): Promise<Result>
-  /** The same for questions only: nothing can be written, and the server ends a statement that takes longer than so many seconds. */
+  /**
+   * The same for questions only: all are answered as of one moment, nothing can be written, and the server ends a statement
+   * that takes longer than so many seconds.
+   */
   reading<Result>(seconds: number, body: (database: Database) => Promise<Result>): Promise<Result>
   /**
    * Gives `body` a connection of its own beside all others, as a database: for a lock or a transaction that is held while
@@ -38,6 +48,8 @@ export interface Database {
    * to read one stops waiting then. Within a stream no other one may be begun.
    */
   until(signal: AbortSignal): Database
+  /** How many connections are open, how many of them are idle, and how many wait for one. */
+  connections(): PoolState
   /** The tables and columns that exist now. */
   describe(): Promise<ReadonlyMap<string, LiveTable>>
   /**

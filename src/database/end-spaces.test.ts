@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
-import { deleteRows, findRow, insertRow, updateRows } from '../pipelines/store.ts'
-import { finderOf, manyByKey, wholeTable } from '../plugin-kit/lookups.ts'
+import { deleteRows, findRow, insertRow, updateRows } from '../control-plane/store.ts'
+import { finderOf, manyByKey, wholeTable } from '../plugin-kit/spec/lookups.ts'
 import { migrate } from './migrate.ts'
-import { inner, readAll } from './read.ts'
+import { innerJoin, readAll } from './read.ts'
 import { defineTable, indexed, integer, key, string, text, unique } from './table.ts'
 import { write } from './write.ts'
 
@@ -57,7 +57,7 @@ describeEachDatabase('text that ends in spaces', (test) => {
     expect(await names({ name: ['bug ', 'odd  '], color: 'red  ' })).toEqual(['bug', 'odd'])
     const joined = await readAll(test.database, {
       table: labels,
-      joins: { by: inner(owners, { id: 'owner_id' }) },
+      joins: { by: innerJoin(owners, { id: 'owner_id' }) },
       where: { 'by.alias': ['A ', 'B '] },
     })
     expect(joined.map(({ name, by }) => [name, by.rank])).toEqual([

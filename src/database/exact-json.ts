@@ -1,3 +1,5 @@
+import type { RawRecord } from './column.ts'
+
 /** JSON whose whole numbers past 2^53 come as the text of their digits: as numbers they would be others. */
 
 const LONGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
@@ -9,12 +11,12 @@ const [ZERO, MINUS] = [48, 45]
 const AROUND = new Set(Buffer.from(':,[]} \t\n\r'))
 
 /** Throws as `JSON.parse` does. */
-export const parseExact = (text: string): any =>
+export const parseExact = (text: string): RawRecord =>
   // Asking for every value makes parsing several times as slow.
   LONG_INTEGER.test(text) ? parseSlowly(text) : JSON.parse(text)
 
 /** The same of its bytes, for long texts: of most it is found out in no time that they hold no such number. */
-export function parseExactBytes(bytes: Uint8Array): any {
+export function parseExactBytes(bytes: Uint8Array): RawRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const text = buffer.toString()
   return hasUnsafeInteger(buffer) ? parseSlowly(text) : JSON.parse(text)

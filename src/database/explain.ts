@@ -7,7 +7,7 @@ export type Explained = UserError | UnavailableError
 /** What can be wrong between us and a database server, whichever engine it is. */
 export type Trouble = keyof typeof TROUBLES | 'packet'
 
-interface Place {
+interface Address {
   readonly host: string
   readonly server: string
   readonly user: string
@@ -15,14 +15,14 @@ interface Place {
 }
 interface Sentences {
   /** For whoever runs this server: in its log and on its terminal. */
-  readonly own: (place: Place) => string
+  readonly own: (database: Address) => string
   /** For whoever asks it. */
   readonly others: string
 }
 
-const TOO_LARGE = 'A record is larger than the database takes. Raise its max_allowed_packet, to 64M for example.'
+const TOO_LARGE = 'A record is larger than the database accepts. Raise its max_allowed_packet, to 64M for example.'
 const AWAY = 'The database does not answer. Try again in a few seconds.'
-const BARRED = 'The database does not let this server in. Whoever runs it must look at its log.'
+const BARRED = 'Weir cannot sign in to its database. The log of the server says why.'
 
 const TROUBLES = {
   refused: {
@@ -55,8 +55,8 @@ const TROUBLES = {
   },
   readOnly: {
     own: ({ server }) =>
-      `The database at ${server} takes no changes (read-only). Use its primary server, or a user that may write.`,
-    others: 'The database takes no changes now (read-only).',
+      `The database at ${server} does not accept changes (read-only). Use its primary server, or a user that may write.`,
+    others: 'The database does not accept changes now (read-only).',
   },
   diskFull: {
     own: ({ server }) => `The disk of the database at ${server} is full. Free some space, then start again.`,
@@ -105,21 +105,21 @@ export const codeOf = (error: unknown): string => {
   return code ?? (errors?.length ? codeOf(errors[0]) : '')
 }
 
-function placeOf(url: string, defaultPort: number): Place {
+function addressOf(url: string, defaultPort: number): Address {
   const { hostname, port, username, pathname } = new URL(url)
   const host = hostname || 'localhost'
   return { host, server: `${host}:${port || defaultPort}`, user: username, database: pathname.slice(1) }
 }
 
 export function explainWith(codes: Record<string, Trouble>, url: string, defaultPort: number) {
-  const place = placeOf(url, defaultPort)
+  const address = addressOf(url, defaultPort)
   return (error: unknown): Explained | undefined => {
     const code = codeOf(error)
     const trouble = codes[code] ?? NETWORK[code] ?? (error instanceof Error && LOST.test(error.message) && 'lost')
     if (!trouble) return undefined
     if (trouble === 'packet') return new UserError(TOO_LARGE, { cause: error })
     const { own, others } = TROUBLES[trouble]
-    return new UnavailableError(own(place), { publicMessage: others, cause: error })
+    return new UnavailableError(own(address), { publicMessage: others, cause: error })
   }
 }
 

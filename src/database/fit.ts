@@ -1,6 +1,6 @@
 /** Checks and fits single values, so that both engines store the same or refuse the same. */
 import { RecordError } from '../errors.ts'
-import type { Column } from './table.ts'
+import type { Column } from './column.ts'
 import { parseTime } from './time.ts'
 
 export type Cell = string | number | bigint | boolean | Date | Buffer | null

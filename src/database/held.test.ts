@@ -31,7 +31,7 @@ describeEachDatabase('a held connection', (test) => {
     await expect(database.transaction(({ aside }) => aside(async () => {}))).rejects.toThrow(REFUSED)
   })
 
-  it('does not matter to those who use it, hold one aside, or go on by themselves', async () => {
+  it('does not matter to those who use it, hold one aside, or continue by themselves', async () => {
     const { database } = test
     await database.transaction(async (inside) => {
       await write(inside, [things.row({ id: 2 })])

@@ -1,10 +1,11 @@
 /**
- * Nobody waits for a connection while holding one of the same pool: when all are held by such, none ever goes on. Code
+ * Nobody waits for a connection while holding one of the same pool: when all are held by such, none ever continues. Code
  * that would is refused at once, however many connections are free just then.
  */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Kysely } from 'kysely'
 import { FatalError } from '../errors.ts'
+import type { AnyKysely } from './kysely.ts'
 
 interface Hold {
   readonly pool: object
@@ -19,7 +20,7 @@ export async function holding<Result>(pool: object, body: () => Promise<Result>)
   try {
     return await current.run(hold, body)
   } finally {
-    // What it has begun and left behind goes on without the connection.
+    // What it has begun and left behind continues without the connection.
     hold.isOver = true
   }
 }
@@ -33,7 +34,7 @@ export function requireNoneHeld(pool: object): void {
 }
 
 /** Lets the transactions of a Kysely hold a connection of the pool. */
-export function holdingOn(kysely: Kysely<any>, pool: object): Kysely<any> {
+export function holdingOn(kysely: AnyKysely, pool: object): AnyKysely {
   const executor = kysely.getExecutor()
   const provide: typeof executor.provideConnection = executor.provideConnection.bind(executor)
   executor.provideConnection = (consumer) => provide((connection) => holding(pool, () => consumer(connection)))

@@ -1,9 +1,11 @@
 /** Makes the database match the code. No data is ever dropped or narrowed; columns that users added stay. */
+
 import { sql } from 'kysely'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
-import { createIndex, indexesOf, type LiveTable, nameOfIndex, WIDENING } from './dialects/dialect.ts'
-import { type Column, defineTable, integer, key, now, type Table } from './table.ts'
+import { createIndex, createWhole, indexesOf, type LiveTable, nameOfIndex, WIDENING } from './dialect.ts'
+import type { AnyTable } from './table.ts'
+import { type Column, defineTable, integer, key, now } from './table.ts'
 
 /** One step that a definition cannot express, such as moving data between columns of system tables. */
 export type Migration = (database: Database, live: ReadonlyMap<string, LiveTable>) => Promise<void>
@@ -16,10 +18,16 @@ export const schemaVersions = defineTable(
   { meaning: 'Versions of the schema that this database has had; the highest is in force.' },
 )
 
-export async function migrate(database: Database, tables: readonly Table<any>[]): Promise<void> {
+/** `inspect` may refuse the database by throwing: nothing is written before. */
+export async function migrate(
+  database: Database,
+  tables: readonly AnyTable[],
+  inspect: (live: ReadonlyMap<string, LiveTable>) => Promise<void> = async () => {},
+): Promise<void> {
   try {
     await database.locked('migrate', async () => {
       const live = await database.describe()
+      await inspect(live)
       const codeVersion = MIGRATIONS.length + 1
       const version = await versionOf(database, live)
       if (version > codeVersion) {
@@ -54,14 +62,14 @@ async function versionOf({ kysely }: Database, live: ReadonlyMap<string, LiveTab
 /** The statements that take the live schema to the defined one; none when they match. */
 export function statementsFor(
   { dialect }: Pick<Database, 'dialect'>,
-  tables: readonly Table<any>[],
+  tables: readonly AnyTable[],
   live: ReadonlyMap<string, LiveTable>,
 ): string[] {
   return tables.flatMap((table) => {
     const existing = live.get(table.name)
-    const indexes = indexesOf(table).filter(({ columns }) => !existing?.indexes.has(columns.join(',')))
+    if (!existing) return createWhole(dialect, table)
+    const indexes = indexesOf(table).filter(({ columns }) => !existing.indexes.has(columns.join(',')))
     const newIndexes = indexes.map((index) => createIndex(dialect, table, index))
-    if (!existing) return [dialect.createTable(table), ...newIndexes]
     const columns = table.names.flatMap((name) => {
       const column = table.columns[name] as Column
       const current = existing.columns.get(name)
@@ -84,8 +92,14 @@ function isWider(
   return ladder !== undefined && ladder.indexOf(kind) > ladder.indexOf(current.type)
 }
 
-async function applyStatements({ kysely }: Pick<Database, 'kysely'>, statements: readonly string[]): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(kysely)
+type Executor = Pick<Database, 'kysely' | 'dialect'>
+
+async function applyStatements({ kysely, dialect }: Executor, statements: readonly string[]): Promise<void> {
+  const { statementsAtOnce } = dialect
+  for (let first = 0; first < statements.length; first += statementsAtOnce) {
+    const some = statements.slice(first, first + statementsAtOnce)
+    await sql.raw(some.join(';\n')).execute(kysely)
+  }
 }
 
 /** They stood in the rows that every look at a queue or a list reads. */
@@ -116,12 +130,12 @@ async function plansIntoTheirOwnTable({ kysely }: Database): Promise<void> {
 }
 
 /** Not every user of a server with a binary log may make triggers: without them only Weir itself keeps to it. */
-async function refuseChanges({ kysely, dialect }: Database, table: Table<any>): Promise<void> {
+async function refuseChanges({ kysely, dialect }: Database, table: AnyTable): Promise<void> {
   const { rows } = await sql`select trigger_name from information_schema.triggers
     where event_object_table = ${table.name} and trigger_schema = ${sql.raw(dialect.appendOnly.schema)}`.execute(kysely)
   if (rows.length > 0) return
   try {
-    await applyStatements({ kysely }, dialect.appendOnly.statements(table))
+    await applyStatements({ kysely, dialect }, dialect.appendOnly.statements(table))
   } catch (error) {
     if (!dialect.appendOnly.isRefused(error)) throw error
   }

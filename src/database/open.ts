@@ -1,8 +1,8 @@
 import { byName } from '../by-name.ts'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
-import { connectMysql } from './dialects/mysql.ts'
-import { connectPostgres } from './dialects/postgres.ts'
+import { connectMysql } from './mysql/connect.ts'
+import { connectPostgres } from './postgres/connect.ts'
 
 const CONNECT: Record<string, (url: string, connections: number) => Promise<Database>> = byName({
   'postgres:': connectPostgres,
@@ -22,7 +22,8 @@ export async function openDatabase(url: string, connections = MOST_CONNECTIONS):
   const { protocol, pathname } = new URL(url)
   const connect = CONNECT[protocol]
   if (!connect)
-    throw new UserError(`DB_URL begins with ${protocol}//, which is not known here. Use postgres:// or mysql://.`)
-  if (pathname.length < 2) throw new UserError('DB_URL names no database. Add its name at the end, for example /lake.')
+    throw new UserError(`DB_URL begins with ${protocol}//, which is not supported. Use postgres:// or mysql://.`)
+  if (pathname.length < 2)
+    throw new UserError('DB_URL has no database name. Add its name at the end, for example /lake.')
   return connect(url, connections)
 }

@@ -4,7 +4,7 @@ import { describeEachDatabase } from '../../tests/support/databases.ts'
 import { runStatement, startTestMariadb, type TestServer } from '../../tests/support/servers.ts'
 import { issues } from '../domain/ticket.ts'
 import { UserError } from '../errors.ts'
-import { rawTable } from '../plugin-kit/raw.ts'
+import { rawTable } from '../plugin-kit/raw/raw-table.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openDatabase } from './open.ts'
@@ -20,7 +20,7 @@ describeEachDatabase('a record of 17 MB', (test) => {
   it('is stored, or refused with the setting to change', { timeout: 60_000 }, async () => {
     await migrate(test.database, [raw])
     const failure = await failureOf(write(test.database, [record(100), record(17 << 20), record(200)]))
-    // What follows goes on, on the connection that was there.
+    // What follows continues, on the connection that was there.
     await write(test.database, [record(300)])
     if (test.engine === 'postgres') return expect(failure).toBeUndefined()
     expect(failure).toBeInstanceOf(UserError)

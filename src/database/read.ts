@@ -1,9 +1,10 @@
 /** Streaming reads: typed rows of a table, with the tables joined to it, never a whole table in memory. */
+
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
 import { comparable, missingCell } from './fit.ts'
 import { among, inPieces, MOST_VALUES, type Piece } from './pieces.ts'
-import type { Column, Row, RowOf, Table } from './table.ts'
+import type { AnyRow, AnyTable, Column, RowOf } from './table.ts'
 
 /**
  * Equality conditions by column name, or `alias.column` of a joined table; a list means any of its values. A list that is
@@ -11,7 +12,7 @@ import type { Column, Row, RowOf, Table } from './table.ts'
  */
 export type Where = Readonly<Record<string, unknown>>
 
-export interface Join<T extends Table<any> = Table<any>, Optional extends boolean = boolean> {
+export interface Join<T extends AnyTable = AnyTable, Optional extends boolean = boolean> {
   readonly table: T
   readonly isOptional: Optional
   /** Column of the joined table → column of the main table, or `alias.column` of a table joined before. */
@@ -19,19 +20,19 @@ export interface Join<T extends Table<any> = Table<any>, Optional extends boolea
   readonly where?: Where
 }
 export type Joins = Readonly<Record<string, Join>>
-export const inner = <T extends Table<any>>(table: T, on: Record<string, string>, where?: Where): Join<T, false> => ({
+export const innerJoin = <T extends AnyTable>(table: T, on: Record<string, string>, where?: Where): Join<T, false> => ({
   table,
   isOptional: false,
   on,
   ...(where && { where }),
 })
-export const left = <T extends Table<any>>(table: T, on: Record<string, string>, where?: Where): Join<T, true> => ({
+export const leftJoin = <T extends AnyTable>(table: T, on: Record<string, string>, where?: Where): Join<T, true> => ({
   table,
   isOptional: true,
   on,
   ...(where && { where }),
 })
-export type JoinedRow<T extends Table<any>, J extends Joins> = RowOf<T> & {
+export type JoinedRow<T extends AnyTable, J extends Joins> = RowOf<T> & {
   [Alias in keyof J]: J[Alias] extends Join<infer Other, infer Optional>
     ? Optional extends true
       ? RowOf<Other> | null
@@ -39,7 +40,7 @@ export type JoinedRow<T extends Table<any>, J extends Joins> = RowOf<T> & {
     : never
 }
 
-export interface Selection<T extends Table<any>, J extends Joins> {
+export interface Selection<T extends AnyTable, J extends Joins> {
   readonly table: T
   readonly joins?: J
   readonly where?: Where
@@ -49,10 +50,12 @@ export interface Selection<T extends Table<any>, J extends Joins> {
   readonly isLiteral?: boolean
 }
 
+type AnySelection = Selection<AnyTable, Joins>
+
 /** Rows fetched at a time; a compromise between round trips and memory for wide rows. */
 const FETCH = 200
 
-export async function* readRows<T extends Table<any>, J extends Joins = Record<never, never>>(
+export async function* readRows<T extends AnyTable, J extends Joins = Record<never, never>>(
   { kysely }: Database,
   selection: Selection<T, J>,
 ): AsyncGenerator<JoinedRow<T, J>> {
@@ -63,7 +66,7 @@ export async function* readRows<T extends Table<any>, J extends Joins = Record<n
   }
 }
 
-export async function readAll<T extends Table<any>, J extends Joins = Record<never, never>>(
+export async function readAll<T extends AnyTable, J extends Joins = Record<never, never>>(
   { kysely }: Database,
   selection: Selection<T, J>,
 ): Promise<JoinedRow<T, J>[]> {
@@ -77,7 +80,7 @@ export async function readAll<T extends Table<any>, J extends Joins = Record<nev
 }
 
 /** Cut at the list that is too long for one statement; where several are, into pieces of the one and of the other. */
-function* partsOf<S extends Selection<any, any>>(selection: S): Generator<S> {
+function* partsOf<S extends AnySelection>(selection: S): Generator<S> {
   const { where = {} } = selection
   const long = Object.entries(where).find(([, value]) => Array.isArray(value) && value.length > MOST_VALUES)
   if (!long) {
@@ -88,8 +91,8 @@ function* partsOf<S extends Selection<any, any>>(selection: S): Generator<S> {
   for (const piece of inPieces(new Set(values))) yield* partsOf({ ...selection, where: { ...where, [name]: piece } })
 }
 
-function selectionSql({ table, joins = {} as any, where = {}, condition }: Selection<any, any>) {
-  const all: [alias: string, table: Table<any>][] = [['t', table]]
+function selectionSql({ table, joins = {}, where = {}, condition }: AnySelection) {
+  const all: [alias: string, table: AnyTable][] = [['t', table]]
   for (const [alias, join] of Object.entries(joins as Joins)) all.push([alias, join.table])
   const tables: Tables = new Map(all)
   const columns = all.flatMap(([alias, { names }]) =>
@@ -107,24 +110,25 @@ function selectionSql({ table, joins = {} as any, where = {}, condition }: Selec
     ${filters.length > 0 ? sql`where ${sql.join(filters, sql` and `)}` : sql``} ${order.length > 0 ? sql`order by ${sql.join(order)}` : sql``}`
 }
 
-type Tables = ReadonlyMap<string, Table<any>>
+type Tables = ReadonlyMap<string, AnyTable>
 
 /** A `Where` in SQL, for the table of that alias; `tables` are those of the aliases. */
 export const conditions = (alias: string, where: Where, tables: Tables = new Map()): RawBuilder<unknown>[] =>
-  Object.entries(where).map(([given, value]) => {
-    const place = given.includes('.') ? given : `${alias}.${given}`
-    const reference = sql.ref(place)
-    const [owner = '', name = ''] = place.split('.')
+  Object.entries(where).map(([column, value]) => {
+    const qualified = column.includes('.') ? column : `${alias}.${column}`
+    const reference = sql.ref(qualified)
+    const [owner = '', name = ''] = qualified.split('.')
     const fitted = (each: unknown) => comparable(tables.get(owner)?.columns[name], name, each)
     if (!Array.isArray(value)) return value === null ? sql`${reference} is null` : sql`${reference} = ${fitted(value)}`
-    if (value.length > MOST_VALUES) throw new Error(`${given}: a list of ${value.length} values is too long for a join`)
+    if (value.length > MOST_VALUES)
+      throw new Error(`${column}: a list of ${value.length} values is too long for a join`)
     return among(sql`${reference}`, value as unknown as Piece<unknown>, fitted)
   })
 
 type Decode = (row: Record<string, unknown>) => Record<string, unknown>
 
 /** Null in a column that has another value for "missing" reads as that value. Both drivers give JSON parsed. */
-function decoderOf({ table, joins = {}, isLiteral = false }: Selection<any, any>): Decode {
+function decoderOf({ table, joins = {}, isLiteral = false }: AnySelection): Decode {
   const parts = [
     ['', table, false] as const,
     ...Object.entries(joins as Joins).map(([alias, join]) => [`${alias}.`, join.table, join.isOptional] as const),
@@ -152,7 +156,7 @@ function decoderOf({ table, joins = {}, isLiteral = false }: Selection<any, any>
   })
   const [main, ...others] = decoders as [(typeof decoders)[number], ...typeof decoders]
   return (row) => {
-    const decoded = main.decode(row) as Row<any>
+    const decoded = main.decode(row) as AnyRow
     for (const other of others) decoded[other.alias] = other.decode(row)
     return decoded
   }

@@ -1,10 +1,12 @@
 /** Rows on their way into one table: there already, or gathered one by one. */
+
+import type { AnyValue } from './column.ts'
 import { type Cell, type Fitter, missingCell } from './fit.ts'
-import type { Column, Columns, NewRow, Table } from './table.ts'
+import type { AnyColumns, AnyRow, AnyTable, Column, Columns, NewRow, Table } from './table.ts'
 
 /** Of rows on their way into a table. */
 export interface RowColumns {
-  readonly table: Table<any>
+  readonly table: AnyTable
   /** Columns in which rows may differ. */
   readonly names: readonly string[]
   /** Cells of the other columns, in which all rows are alike. */
@@ -26,34 +28,34 @@ export interface EncodedRows extends RowColumns {
 /** Rows in the order of their keys, no two with the same. They may be sent more than once. */
 export type Rows = CellRows | EncodedRows
 
-export const sentNames = ({ names, shared }: RowColumns): string[] => [...names, ...shared.map(({ name }) => name)]
+export const columnNames = ({ names, shared }: RowColumns): string[] => [...names, ...shared.map(({ name }) => name)]
 
-/** Every row, with its cells in the order of `sentNames`. */
-export function* sentCells({ shared, length, at }: CellRows): Generator<readonly Cell[]> {
+/** Every row, with its cells in the order of `columnNames`. */
+export function* cellsOfRows({ shared, length, at }: CellRows): Generator<readonly Cell[]> {
   const alike = shared.map(({ cell }) => cell)
   for (let index = 0; index < length; index++) yield [...at(index), ...alike]
 }
 
 /** Rows as `Table.row` makes them. A key that the database gives is left to it. */
-export function wholeRows(table: Table<any>, list: readonly (readonly Cell[])[]): CellRows {
+export function wholeRows(table: AnyTable, list: readonly (readonly Cell[])[]): CellRows {
   const isLeft = table.names.map(
-    (name, place) => (table.columns[name] as Column).isGenerated === true && list[0]?.[place] === null,
+    (name, position) => (table.columns[name] as Column).isGenerated === true && list[0]?.[position] === null,
   )
-  const isGiven = (_: unknown, place: number) => !isLeft[place]
+  const isStored = (_: unknown, position: number) => !isLeft[position]
   const cellsAt = (index: number) => list[index] as readonly Cell[]
   return {
     table,
-    names: table.names.filter(isGiven),
+    names: table.names.filter(isStored),
     shared: [],
     length: list.length,
-    at: isLeft.includes(true) ? (index) => cellsAt(index).filter(isGiven) : cellsAt,
+    at: isLeft.includes(true) ? (index) => cellsAt(index).filter(isStored) : cellsAt,
   }
 }
 
 type Names<C extends Columns> = readonly (keyof C & string)[]
 
 /** What an item brings to a table, in the columns of `names`, and what all of them bring to others. */
-export interface RowShape<C extends Columns = any, Item = any, Given extends Names<C> = any> {
+export interface RowShape<C extends Columns = AnyColumns, Item = AnyValue, Given extends Names<C> = AnyValue> {
   readonly table: Table<C>
   readonly names: Given
   readonly shared: Partial<NewRow<C>>
@@ -75,24 +77,25 @@ export interface Gathering<Item> {
 }
 
 /** The columns of a shape, and how an item becomes cells. */
-export function layoutOf<Item>({ table, names, shared, valuesOf }: RowShape<any, Item>) {
+export function layoutOf<Item>({ table, names, shared, valuesOf }: RowShape<AnyColumns, Item>) {
   const fitterOf = (name: string) => table.fitters[table.names.indexOf(name)] as Fitter
   const fitters: Fitter[] = names.map(fitterOf)
   const cellOf = (name: string) =>
-    name in shared ? fitterOf(name)((shared as any)[name]) : missingCell(table.columns[name])
+    name in shared ? fitterOf(name)((shared as AnyRow)[name]) : missingCell(table.columns[name])
   const alike = table.names.filter((name) => !names.includes(name)).map((name) => ({ name, cell: cellOf(name) }))
   return {
     columns: { table, names, shared: alike } satisfies RowColumns,
     cellsOf(item: Item): readonly Cell[] {
       const values = valuesOf(item) as unknown[]
-      for (let place = 0; place < fitters.length; place++) values[place] = (fitters[place] as Fitter)(values[place])
+      for (let position = 0; position < fitters.length; position++)
+        values[position] = (fitters[position] as Fitter)(values[position])
       return values as Cell[]
     },
   }
 }
 
 /** Gathers cells, for an engine whose rows are best written when they are sent. */
-export function gatherCells<Item>(shape: RowShape<any, Item>): Gathering<Item> {
+export function gatherCells<Item>(shape: RowShape<AnyColumns, Item>): Gathering<Item> {
   const { columns, cellsOf } = layoutOf(shape)
   let list: (readonly Cell[])[] = []
   return {

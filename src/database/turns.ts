@@ -1,9 +1,10 @@
 /**
- * Who holds a connection and needs another one must get it: else all of them may be held by such, and none ever goes on.
+ * Who holds a connection and needs another one must get it: else all of them may be held by such, and none ever continues.
  * A stream is held while its rows are worked on, so only so many are open at a time that some connections stay for work.
  */
-import type { Kysely } from 'kysely'
+
 import { FatalError } from '../errors.ts'
+import type { AnyKysely, AnySchema } from './kysely.ts'
 
 /** For writing, looking up and telling the progress of what is streamed. */
 const KEPT_FREE = 2
@@ -71,13 +72,13 @@ export function createTurns(connections: number): Turns {
 }
 
 /** Lets the streams of a Kysely take turns; those of its transactions have their connection already. */
-export function inTurns(kysely: Kysely<any>, turns: Turns, signal?: AbortSignal): Kysely<any> {
+export function inTurns(kysely: AnyKysely, turns: Turns, signal?: AbortSignal): AnyKysely {
   const executor = kysely.getExecutor()
   const stream: typeof executor.stream = executor.stream.bind(executor)
   executor.stream = async function* (...query) {
     const end = await turns.take(signal)
     try {
-      yield* stream(...query) as AsyncGenerator<any>
+      yield* stream(...query) as AsyncGenerator<AnySchema>
     } finally {
       end()
     }

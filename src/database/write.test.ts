@@ -4,7 +4,7 @@ import { describeEachDatabase } from '../../tests/support/databases.ts'
 import { RecordError } from '../errors.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
-import { inner, left, readAll, readRows } from './read.ts'
+import { innerJoin, leftJoin, readAll, readRows } from './read.ts'
 import {
   bigint,
   boolean,
@@ -221,7 +221,7 @@ describeEachDatabase('write and read', (test) => {
     const names: unknown[] = []
     for await (const row of readRows(test.database, {
       table: kinds,
-      joins: { child: left(children, { parent_id: 'id' }) },
+      joins: { child: leftJoin(children, { parent_id: 'id' }) },
     })) {
       names.push([row.name, row.flag, row.child?.name ?? null])
     }
@@ -234,7 +234,7 @@ describeEachDatabase('write and read', (test) => {
     )
     const joined = await readAll(test.database, {
       table: kinds,
-      joins: { child: inner(children, { parent_id: 'id' }) },
+      joins: { child: innerJoin(children, { parent_id: 'id' }) },
       where: { id: [1, 2] },
     })
     expect(joined.map(({ child }) => child.name).sort()).toEqual(['x', 'y'])

@@ -1,9 +1,11 @@
 /** Bulk writing: rows of any tables in, batches with distinct keys out, sent again after a deadlock. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from './database.ts'
 import type { Cell } from './fit.ts'
 import { wholeRows } from './rows.ts'
-import { inKeyOrder, keyOf, type Table, type TableRow } from './table.ts'
+import type { AnyTable } from './table.ts'
+import { inKeyOrder, keyOf, type TableRow } from './table.ts'
 
 const MOST_ATTEMPTS = 10
 
@@ -39,8 +41,8 @@ export interface Writer {
  * author, is sent once and not with every batch.
  */
 export function createWriter(database: Database, stamp = new Date()): Writer {
-  const gathered = new Map<Table<any>, Map<string, Cell[]> | Cell[][]>()
-  async function send(table: Table<any>, rows: Map<string, Cell[]> | Cell[][]): Promise<void> {
+  const gathered = new Map<AnyTable, Map<string, Cell[]> | Cell[][]>()
+  async function send(table: AnyTable, rows: Map<string, Cell[]> | Cell[][]): Promise<void> {
     gathered.delete(table)
     const mode = Array.isArray(rows) ? 'insert' : 'upsert'
     const all = Array.isArray(rows) ? rows : inKeyOrder(table, rows.values())

@@ -143,7 +143,7 @@ export const components = defineTable(
     repo_id: string(),
     path_regex: string(),
   },
-  { meaning: 'A part of a repository, told apart by a pattern on paths.' },
+  { meaning: 'A part of a repository, defined by a pattern for paths.' },
 )
 
 export const commitFileComponents = defineTable(

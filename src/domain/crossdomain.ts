@@ -56,7 +56,7 @@ export const projectIncidentDeploymentRelationships = defineTable(
     deployment_id: text(),
     ...common,
   },
-  { meaning: 'The deployment held to have caused an incident.' },
+  { meaning: 'The deployment that an incident is attributed to.' },
 )
 
 export const boardRepos = defineTable(
@@ -125,7 +125,7 @@ export const calendarMonths = defineTable(
     month: key(string(20)),
     month_timestamp: zeroTime(timestamp()),
   },
-  { meaning: 'One row a month, so that charts have no gaps.' },
+  { meaning: 'One row per month, so that charts have no gaps.' },
 )
 
 export const doraBenchmarks = defineTable(

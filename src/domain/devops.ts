@@ -54,7 +54,7 @@ export const cicdScopes = defineTable(
     updated_date: timestamp(),
     ...common,
   },
-  { meaning: 'Whatever runs pipelines: a repository, a job, a plan, an application.' },
+  { meaning: 'Anything that runs pipelines: a repository, a job, a plan, an application.' },
 )
 
 export const cicdPipelines = defineTable(
@@ -120,7 +120,7 @@ export const cicdDeployments = defineTable(
     ...deployment,
     ...common,
   },
-  { meaning: 'A deployment, of however many repositories.' },
+  { meaning: 'A deployment of one or more repositories.' },
 )
 
 export const cicdDeploymentCommits = defineTable(
@@ -139,7 +139,7 @@ export const cicdDeploymentCommits = defineTable(
     prev_success_deployment_commit_id: calculated(string()),
     ...common,
   },
-  { meaning: 'A deployment as one repository sees it: the commit that went out, and the last success before it.' },
+  { meaning: 'A deployment of one repository: the deployed commit, and the successful deployment before it.' },
 )
 
 export const cicdReleases = defineTable(
@@ -158,7 +158,7 @@ export const cicdReleases = defineTable(
     author_id: string(),
     repo_id: string(),
     tag_name: text(),
-    // The reference declares this unique, yet two releases of one commit are usual.
+    // DevLake declares this unique, yet two releases of one commit are usual.
     commit_sha: indexed(text()),
     ...common,
   },

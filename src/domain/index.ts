@@ -1,5 +1,5 @@
 /** Every domain table, by area. A module named here exports tables and nothing else. */
-import type { Table } from '../database/table.ts'
+import type { AnyTable } from '../database/table.ts'
 import * as code from './code.ts'
 import * as crossdomain from './crossdomain.ts'
 import * as devops from './devops.ts'
@@ -12,12 +12,12 @@ import * as ticket from './ticket.ts'
 export const domainAreas = {
   code: Object.values(code),
   'pull requests': Object.values(pullRequests),
-  ticket: Object.values(ticket),
-  devops: Object.values(devops),
-  quality: Object.values(quality),
-  qa: Object.values(qa),
+  'issues and boards': Object.values(ticket),
+  'builds and deployments': Object.values(devops),
+  'code quality': Object.values(quality),
+  tests: Object.values(qa),
   people: Object.values(people),
-  crossdomain: Object.values(crossdomain),
-} satisfies Record<string, readonly Table<any>[]>
+  'projects, and links between areas': Object.values(crossdomain),
+} satisfies Record<string, readonly AnyTable[]>
 
-export const domainTables: readonly Table<any>[] = Object.values(domainAreas).flat()
+export const domainTables: readonly AnyTable[] = Object.values(domainAreas).flat()

@@ -71,7 +71,7 @@ export const cqIssueImpacts = defineTable(
     severity: string(100),
     ...common,
   },
-  { meaning: 'How badly a finding hurts one quality of the software.' },
+  { meaning: 'How much a finding affects one quality of the software.' },
 )
 
 export const cqFileMetrics = defineTable(

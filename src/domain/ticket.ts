@@ -26,7 +26,7 @@ export const boards = defineTable(
     type: string(),
     ...common,
   },
-  { meaning: 'Whatever holds issues: a board, a project, a repository used as tracker, an on-call service.' },
+  { meaning: 'Anything that holds issues: a board, a project, a repository used as tracker, an on-call service.' },
 )
 
 export const boardIssues = defineTable(
@@ -62,7 +62,7 @@ export const sprints = defineTable(
     original_board_id: string(),
     ...common,
   },
-  { meaning: 'An iteration, with its dates as planned and as they came.' },
+  { meaning: 'An iteration, with its planned and its actual dates.' },
 )
 
 export const sprintIssues = defineTable(
@@ -117,7 +117,7 @@ export const issues = defineTable(
     fix_versions: text(),
     ...common,
   },
-  { meaning: 'A ticket; its type and status are in our words, beside the words of the tool.' },
+  { meaning: 'An issue or ticket, with the standard type and status, and those of the tool.' },
 )
 
 export const issueAssignees = defineTable(
@@ -197,7 +197,7 @@ export const issueChangelogs = defineTable(
     created_date: zeroTime(timestamp()),
     ...common,
   },
-  { meaning: 'A change of one field of an issue, in the words of the tool and in ours.' },
+  { meaning: 'A change of one field of an issue, with the values of the tool and the standard values.' },
 )
 
 export const issueCustomArrayFields = defineTable(

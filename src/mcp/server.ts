@@ -1,13 +1,13 @@
 /** The Model Context Protocol: assistants ask, and read only. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import packageFile from '../../package.json' with { type: 'json' }
-import type { Ask } from '../api/access/delegate.ts'
+import type { Ask } from './ask.ts'
 import { bound } from './bounds.ts'
 import { type Result, type Tool, tools } from './tools.ts'
 
 const INSTRUCTIONS =
   'Weir measures how software is delivered. Begin with list_projects and list_metrics; values carry their unit and a ' +
-  'wording. When a number surprises, ask explain_metric, then read_items. Nothing here changes anything.'
+  'wording. If a number is surprising, call explain_metric, then read_items. Nothing here changes anything.'
 
 /** A server for one client; what it may see is what `ask` may. */
 export function createMcpServer(ask: Ask): McpServer {
@@ -33,7 +33,7 @@ function contentOf(result: Result) {
   if ('failure' in result) return { isError: true, content: [{ type: 'text' as const, text: result.failure }] }
   const { value, cuts } = bound(result.answer)
   const cut = cuts.length > 0 ? [`Cut to ${cuts.join('; ')}: ask for a shorter time, longer buckets or a page.`] : []
-  const notes = [...(result.note ? [result.note] : []), ...cut]
-  const content = [JSON.stringify(value), ...notes].map((text) => ({ type: 'text' as const, text }))
+  const hints = [...(result.hint ? [result.hint] : []), ...cut]
+  const content = [JSON.stringify(value), ...hints].map((text) => ({ type: 'text' as const, text }))
   return { content }
 }

@@ -1,18 +1,18 @@
 /** What assistants may ask. Each tool asks a route as whoever runs the assistant: nothing is computed a second time. */
 import { z } from 'zod'
-import type { Ask, Question, Reply } from '../api/access/delegate.ts'
 import { metricNamed } from '../metrics/index.ts'
 import { valueInWords } from '../metrics/value-words.ts'
+import type { Answer, Ask, Question, Reply } from './ask.ts'
 
 /** An answer, or a sentence that says what to change. */
-export type Result = { readonly answer: unknown; readonly note?: string } | { readonly failure: string }
+export type Result = { readonly answer: unknown; readonly hint?: string } | { readonly failure: string }
 
 export interface Tool {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly input: z.ZodObject
-  readonly run: (ask: Ask, input: any) => Promise<Result>
+  readonly run: (ask: Ask, input: Answer) => Promise<Result>
 }
 
 const MOST_NAMES = 20
@@ -20,8 +20,10 @@ const LARGEST_PAGE = 100
 const text = (most: number) => z.string().min(1).max(most)
 const project = text(255).describe('Name of a project, as list_projects gives it.')
 const range = {
-  from: text(40).optional().describe('First moment, such as 2026-01-01T00:00:00Z; six months before `to` if left out.'),
-  to: text(40).optional().describe('Last moment; now if left out.'),
+  from: text(40)
+    .optional()
+    .describe('Start of the time range, such as 2026-01-01T00:00:00Z. Default: six months before `to`.'),
+  to: text(40).optional().describe('End of the time range. Default: now.'),
 }
 const filter = {
   metric: text(100).describe('Name of a metric, as list_metrics gives it.'),
@@ -30,7 +32,7 @@ const filter = {
   environment: text(255).optional().describe('PRODUCTION if left out.'),
   repository: text(255).optional(),
   team: text(255).optional(),
-  policy: text(100).optional().describe('Rules to count by; those of the project if left out.'),
+  policy: text(100).optional().describe('Counting rules. Default: those of the project.'),
 }
 const page = {
   page: z.int().min(1).max(1_000_000).default(1),
@@ -45,7 +47,7 @@ async function answerOf(ask: Ask, question: Question): Promise<Reply & { readonl
   return { ...reply, failure: String(message) }
 }
 
-async function asked(ask: Ask, question: Question, shape: (body: any) => Result): Promise<Result> {
+async function asked(ask: Ask, question: Question, shape: (body: Answer) => Result): Promise<Result> {
   const { body, failure } = await answerOf(ask, question)
   return failure === undefined ? shape(body) : { failure }
 }
@@ -71,7 +73,7 @@ const listProjects: Tool = {
     asked(ask, { method: 'GET', path: '/projects', query: { ...input, sort: 'name' } }, ({ count, projects }) => ({
       answer: {
         count,
-        projects: projects.map(({ name, description, lastPipeline }: any) => ({
+        projects: projects.map(({ name, description, lastPipeline }: Answer) => ({
           name,
           description,
           lastRun: lastPipeline ? { status: lastPipeline.status, finishedAt: lastPipeline.finishedAt } : null,
@@ -82,7 +84,7 @@ const listProjects: Tool = {
 }
 
 const moreOf = (count: number, { page: at, pageSize }: { page: number; pageSize: number }) =>
-  count > at * pageSize ? { note: `There are ${count}: ask for page ${at + 1} to go on.` } : {}
+  count > at * pageSize ? { hint: `There are ${count}: ask for page ${at + 1} to continue.` } : {}
 
 const listMetrics: Tool = {
   name: 'list_metrics',
@@ -96,7 +98,7 @@ const readFourKeys: Tool = {
   name: 'read_four_keys',
   title: 'Read the four keys',
   description:
-    'Deployment frequency, lead time for changes, change failure rate and recovery time of projects: value, band of the DORA reports, and the course by day, week or month.',
+    'Deployment frequency, lead time for changes, change failure rate and recovery time of projects: value, band of the DORA reports, and values by day, week or month.',
   input: z.strictObject({
     projects: z.array(project).min(1).max(MOST_NAMES),
     ...range,
@@ -107,7 +109,7 @@ const readFourKeys: Tool = {
     const { body, failure } = await answerOf(ask, question)
     if (failure !== undefined) return { failure }
     // Those that are not there are left out of the answer: a misspelt one shall not pass as empty.
-    const found = new Set(body.projects.map((each: any) => each.project))
+    const found = new Set(body.projects.map((each: Answer) => each.project))
     for (const missing of projects.filter((name: string) => !found.has(name))) {
       const alone = await answerOf(ask, metricQuestion({ metric: 'deployment-frequency', project: missing }))
       return { failure: alone.failure ?? `There is no project ${missing}: list_projects names those there are.` }
@@ -115,9 +117,9 @@ const readFourKeys: Tool = {
     return {
       answer: {
         ...{ from: body.from, to: body.to },
-        projects: body.projects.map((each: any) => ({
+        projects: body.projects.map((each: Answer) => ({
           project: each.project,
-          keys: each.keys.map(({ metric, value, ...key }: any) => ({
+          keys: each.keys.map(({ metric, value, ...key }: Answer) => ({
             ...meaning(metric),
             ...key,
             ...worded(metric, value),
@@ -139,15 +141,15 @@ const readMetric: Tool = {
       answer: {
         ...body,
         ...meaning(input.metric),
-        values: values.map(({ value, ...each }: any) => ({ ...each, ...worded(input.metric, value) })),
+        values: values.map(({ value, ...each }: Answer) => ({ ...each, ...worded(input.metric, value) })),
       },
     })),
 }
 
 const readSeries: Tool = {
   name: 'read_series',
-  title: 'Read the course of a metric',
-  description: 'A metric over time: one point a day, week or month of the range.',
+  title: 'Read a metric over time',
+  description: 'A metric over time: one point per day, week or month of the range.',
   input: z.strictObject({ ...filter, bucket: z.enum(['day', 'week', 'month']).default('month') }),
   run: (ask, input) =>
     asked(ask, metricQuestion(input, '/series'), (body) => ({ answer: { ...body, ...meaning(input.metric) } })),
@@ -169,13 +171,13 @@ const readItems: Tool = {
     asked(ask, metricQuestion(input, '/items'), ({ items, ...body }) => ({
       answer: { ...body, ...meaning(input.metric), items: items.map(plainItem) },
       ...(items.length === input.pageSize
-        ? { note: `The page is full: ask for page ${input.page + 1} to see whether there are more.` }
+        ? { hint: `The page is full: ask for page ${input.page + 1} to see whether there are more.` }
         : {}),
     })),
 }
 
 /** Where the raw record is stored is of no use to an assistant. */
-const plainItem = ({ rawTable: _, rawParams: __, rawId: ___, ...item }: any) => item
+const plainItem = ({ rawTable: _, rawParams: __, rawId: ___, ...item }: Answer) => item
 
 const explainMetric: Tool = {
   name: 'explain_metric',
@@ -218,7 +220,7 @@ const previewRules: Tool = {
     asked(ask, { method: 'POST', path: '/v1/metrics/rule-preview', body }, ({ effects, keys }) => ({
       answer: {
         effects,
-        keys: keys.map(({ metric, before, after }: any) => ({
+        keys: keys.map(({ metric, before, after }: Answer) => ({
           ...meaning(metric),
           before: { ...before, ...worded(metric, before.value) },
           after: { ...after, ...worded(metric, after.value) },

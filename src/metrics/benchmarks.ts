@@ -46,7 +46,7 @@ function bandBelow(name: string, report: Report, value: number): Band | null {
   return BANDS[index < 0 ? 3 : index] as Band
 }
 
-/** As the reference grades, but for ranges that are too short to tell: what cannot be told has no band. */
+/** As DevLake grades, but for ranges that are too short to tell: what cannot be told has no band. */
 function frequencyBand({ weekly, monthly, sixMonths }: Frequency, report: Report): Band | null {
   if (weekly === null) return null
   if (weekly >= 5) return 'elite'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Dialect } from '../database/dialects/dialect.ts'
+import type { Dialect } from '../database/dialect.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
 import { changesBlame, type Policy } from './policy.ts'
 

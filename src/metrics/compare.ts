@@ -8,11 +8,11 @@ import { itemsOf, type MetricValue } from './read.ts'
 export interface PolicyValue extends Omit<MetricValue, 'frequency'> {
   readonly policy: string
   readonly meaning: string
-  /** Items that count under one of the two only, or with another value than in the reference. */
+  /** Items that count under one of the two only, or with another value than in DevLake. */
   readonly differing: number
 }
 
-/** The value under each policy, and how much of it is different from the reference. */
+/** The value under each policy, and how much of it is different from DevLake. */
 export async function comparePolicies(
   database: Database,
   metric: Metric,

@@ -1,5 +1,6 @@
 /** What is there and does not count, by the names that the tools gave it, and what to change if it should. */
 import { sql } from 'kysely'
+import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
 import { mapped, type Sql } from './calculate/calculation.ts'
 import type { Material, Metric, MetricFilter } from './metric.ts'
@@ -22,7 +23,6 @@ interface Seen {
   readonly count: number
 }
 
-const counted = (count: number, word: string) => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
 const were = (count: number, word: string) => `${counted(count, word)} ${count === 1 ? 'was' : 'were'}`
 const quoted = (name: string | null) => `\`${(name ?? '').slice(0, 100)}\``
 const listed = (names: readonly Seen[]) => names.map(({ name, count }) => `${quoted(name)} (${count})`).join(', ')

@@ -1,4 +1,4 @@
-/** Deployment days: lower medians over weeks and months as the reference has them, and a six-month figure. */
+/** Deployment days: lower medians over weeks and months as DevLake has them, and a six-month figure. */
 
 const DAY = 86_400_000
 const SHORTEST_MONTH = 28

@@ -3,11 +3,18 @@
  * item      one row that might count; `reason` says why it does not, and is null when it does
  * So a value, its series, its rows and its explanation come from one statement, and always agree.
  */
-import { sql } from 'kysely'
-import type { Dialect } from '../database/dialects/dialect.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Dialect } from '../database/dialect.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { Policy } from './policy.ts'
-import type { ServiceChoice } from './service-incidents.ts'
+
+/** The incidents that a service report is about. */
+export interface ServiceChoice {
+  /** Words of `x_issue_category`, as a list or as what stands between the brackets of `in (…)`; null: any. */
+  readonly categories: readonly string[] | RawBuilder<unknown> | null
+  /** Null: any. */
+  readonly component: string | RawBuilder<unknown> | null
+}
 
 export interface MetricFilter {
   readonly project: string

@@ -58,9 +58,9 @@ export interface LeftOut {
 
 /** Of what was looked at and does not count. What only the range leaves out would count otherwise, and is told first. */
 export function nothingCounts(metric: Metric, total: number, leftOut: readonly LeftOut[]): NoData {
-  const told = leftOut.find(({ reason }) => reason === 'outside_time_range') ?? leftOut[0]
-  if (total === 0 || !told) return nothingCollected(metric)
-  const { reason, count } = told
+  const first = leftOut.find(({ reason }) => reason === 'outside_time_range') ?? leftOut[0]
+  if (total === 0 || !first) return nothingCollected(metric)
+  const { reason, count } = first
   const what = metric.counts ?? (metric.madeOf[0] as Material)
   const meaning = REASONS[reason].replace(/\.$/, '')
   const share = count === total ? '' : ` (${count} of them)`

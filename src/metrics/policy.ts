@@ -1,5 +1,5 @@
 /**
- * Repairs of what the reference's rules get wrong, each a switch of its own. All are off in `REFERENCE`, so that the
+ * Repairs of what DevLake's rules get wrong, each a switch of its own. All are off in `REFERENCE`, so that the
  * numbers are its numbers until somebody decides otherwise and has seen the difference.
  */
 
@@ -15,12 +15,12 @@ export interface Policy {
   readonly countTrunkCommits: boolean
   /** Pull requests of bots are left out. */
   readonly excludeBots: boolean
-  /** An incident is held against a deployment of at most so many hours before. Null: however long ago. */
+  /** An incident is attributed to a deployment of at most so many hours before. Null: however long ago. */
   readonly blameWithinHours: number | null
-  /** An incident is held against a deployment of the scope that its component names. */
+  /** An incident is attributed to a deployment of the scope that its component names. */
   readonly blameByService: boolean
   /**
-   * default          an incident is held against the latest deployment before it
+   * default          an incident is attributed to the latest deployment before it
    * service-report   chosen incidents are relative to all deployments, and take as long as they say themselves
    */
   readonly pairing: Pairing
@@ -56,9 +56,9 @@ export interface NamedPolicy {
   readonly policy: Policy
 }
 
-/** Each repair alone, for comparison with the reference. */
+/** Each repair alone, for comparison with DevLake. */
 export const POLICIES: readonly NamedPolicy[] = [
-  { name: 'reference', meaning: 'The rules of the reference.', policy: REFERENCE },
+  { name: 'reference', meaning: 'The rules of DevLake.', policy: REFERENCE },
   {
     name: 'first-deployment',
     meaning: 'The first deployment counts for pull requests merged in the 30 days before it.',
@@ -77,18 +77,18 @@ export const POLICIES: readonly NamedPolicy[] = [
   { name: 'no-bots', meaning: 'Pull requests of bots are left out.', policy: { ...REFERENCE, excludeBots: true } },
   {
     name: 'blame-window',
-    meaning: 'An incident is held against a deployment of the 48 hours before it, or against none.',
+    meaning: 'An incident is attributed to a deployment of the 48 hours before it, or to none.',
     policy: { ...REFERENCE, blameWithinHours: 48 },
   },
   {
     name: 'blame-by-service',
-    meaning: 'An incident is held against a deployment of the scope that its component names.',
+    meaning: 'An incident is attributed to a deployment of the scope that its component names.',
     policy: { ...REFERENCE, blameByService: true },
   },
   {
     name: 'service-report',
     meaning:
-      'Incidents of the chosen categories and component are counted relative to all deployments; each takes as long as it says itself.',
+      'Incidents of the chosen categories and component are divided by all deployments. The recovery time comes from the incident itself.',
     policy: { ...REFERENCE, pairing: 'service-report' },
   },
 ]
@@ -120,7 +120,7 @@ const OTHERS = new Map<string, Rule>([
 ])
 const ruleOf = (name: string): Rule => OTHERS.get(name) ?? (typeof STANDARD.get(name) === 'boolean' ? SWITCH : AMOUNT)
 
-/** A policy from stored or sent settings; what is not set is as in the reference. */
+/** A policy from stored or sent settings; what is not set is as in DevLake. */
 export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Policy {
   for (const [name, value] of Object.entries(settings)) {
     if (!STANDARD.has(name)) {

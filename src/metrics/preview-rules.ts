@@ -47,7 +47,7 @@ interface Subject {
   readonly id: string
   /** What is shown of it. */
   readonly name: string
-  /** What patterns are held against. */
+  /** What patterns are matched against. */
   readonly texts: readonly string[]
   /** Columns as they are. */
   readonly now: Readonly<Record<string, string>>

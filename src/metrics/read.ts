@@ -1,7 +1,7 @@
 /** Values, series, rows and explanations of metrics; all from the same items. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Dialect } from '../database/dialects/dialect.ts'
+import type { Dialect } from '../database/dialect.ts'
 import { UserError } from '../errors.ts'
 import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
 import type { Sql } from './calculate/calculation.ts'
@@ -29,9 +29,7 @@ export const itemsOf = ({ dialect }: Database, metric: Metric, filter: MetricFil
 
 export function checkRange({ from, to }: Pick<MetricFilter, 'from' | 'to'>): void {
   if (from <= to) return
-  throw new UserError(
-    `The time range runs backwards: from ${from.toISOString()} to ${to.toISOString()}. Exchange the two.`,
-  )
+  throw new UserError(`The time range runs backwards: from ${from.toISOString()} to ${to.toISOString()}. Swap the two.`)
 }
 
 /** The items of several filters under each other; `place` tells whose each is, and is left out where there is but one. */

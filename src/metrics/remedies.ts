@@ -69,7 +69,7 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
   resolved: nothing('Nothing to do: only what is open counts here.'),
   created_after_range: nothing('Nothing to do: it belongs to a later range.'),
   no_duration: nothing('The tool tells no duration for it.'),
-  clock_backwards: nothing('Set the clocks of the tools right; it will not happen again.'),
+  clock_backwards: nothing('Correct the clocks of the tools.'),
   other_category: nothing('Nothing to do, unless its category belongs to the service: then choose it, too.'),
   other_component: nothing('Nothing to do: it is an incident of another service.'),
   no_result: nothing('Nothing to do: only what succeeded or failed counts.'),

@@ -1,17 +1,10 @@
 /** The incidents of a service: issues of type INCIDENT that a category and a component choose. */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Sql } from './calculate/calculation.ts'
-import { firstOf, type MetricQuery, outside, type Reason, selectItems } from './metric.ts'
+import { firstOf, type MetricQuery, outside, type Reason, type ServiceChoice, selectItems } from './metric.ts'
 import type { NoData } from './no-data.ts'
 import { issuesOf, ofTicket } from './sources.ts'
-
-export interface ServiceChoice {
-  /** Words of `x_issue_category`, as a list or as what stands between the brackets of `in (…)`; null: any. */
-  readonly categories: readonly string[] | RawBuilder<unknown> | null
-  /** Null: any. */
-  readonly component: string | RawBuilder<unknown> | null
-}
 
 /** A column that users add themselves. */
 export const CATEGORY_FIELD = 'x_issue_category'

@@ -70,7 +70,7 @@ export const sessionOrigins = defineTable(
 export const usedSignIns = defineTable(
   '_weir_used_sign_ins',
   { state: key(string(100)), expires_at: required(indexed(timestamp())) },
-  { meaning: 'Attempts to sign in with OpenID Connect that have ended, so that none ends twice.' },
+  { meaning: 'Attempts to sign in with OpenID Connect that have ended, so that none is used twice.' },
 )
 
 export const auditEntries = defineTable(
@@ -89,7 +89,7 @@ export const auditEntries = defineTable(
     ...written,
   },
   {
-    meaning: 'Who changed, ran, sent or signed in to what, when, and how it was before and after; secrets are masked.',
+    meaning: 'Who did what and when, with the values before and after; secrets are masked.',
     isAppendOnly: true,
   },
 )

@@ -31,7 +31,7 @@ export const alerts = defineTable(
     direction: string(10),
     /** In the unit of the metric. */
     threshold: double(),
-    /** The value is that of so many days. */
+    /** The value is calculated over this many days. */
     window_days: integer(),
     /** It is told of when it has been so for that long. */
     for_days: integer(),
@@ -59,7 +59,7 @@ export const alerts = defineTable(
     version: bigint(),
     ...written,
   },
-  { meaning: 'Limits of metrics and weekly digests: who is told, and what they were told last.' },
+  { meaning: 'Alerts and weekly digests: their limits, where messages go, and what was sent last.' },
 )
 
 export const alertMessages = defineTable(
@@ -67,7 +67,7 @@ export const alertMessages = defineTable(
   {
     id: generated(key(bigint())),
     alert_id: indexed(bigint()),
-    /** `broken`, `recovered`, `digest` or `test`. */
+    /** `broken`, `recovered`, `digest`, `traffic` or `test`. */
     kind: string(20),
     body: whole(text()),
     /** `waiting`, `sent` or `failed`. */
@@ -80,5 +80,5 @@ export const alertMessages = defineTable(
     failure: text(),
     ...written,
   },
-  { meaning: 'Messages of alerts and digests: decided on, and sent at least once.' },
+  { meaning: 'Messages of alerts, digests and traffic switches; each is sent at least once.' },
 )

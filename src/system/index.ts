@@ -1,5 +1,5 @@
 /** Every table of the framework. A module named here exports tables and nothing else. */
-import type { Table } from '../database/table.ts'
+import type { AnyTable } from '../database/table.ts'
 import * as access from './access.ts'
 import * as alerts from './alerts.ts'
 import * as dashboards from './dashboards.ts'
@@ -8,8 +8,9 @@ import * as pipelines from './pipelines.ts'
 import * as projects from './projects.ts'
 import * as runs from './runs.ts'
 import * as state from './state.ts'
+import * as workers from './workers.ts'
 
-export const systemTables: readonly Table<any>[] = [
+export const systemTables: readonly AnyTable[] = [
   projects,
   pipelines,
   runs,
@@ -18,4 +19,5 @@ export const systemTables: readonly Table<any>[] = [
   deliveries,
   alerts,
   dashboards,
-].flatMap((module) => Object.values<Table<any>>(module))
+  workers,
+].flatMap((module) => Object.values<AnyTable>(module))

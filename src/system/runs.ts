@@ -18,9 +18,17 @@ export const servers = defineTable(
     holder: key(string(200)),
     /** Grows while the server lives; others judge by whether it does, not by anybody's clock. */
     beats: bigint(),
+    /** `server` or `worker`; empty: a command that deletes data. */
+    role: string(20),
+    host: string(),
+    version: string(40),
+    /** Tasks at a time; workers only. */
+    concurrency: bigint(),
+    /** It takes nothing new, and will stop. */
+    is_draining: boolean(),
     ...written,
   },
-  { meaning: 'Servers that may run pipelines.' },
+  { meaning: 'Servers that may run pipelines, and workers that run their tasks.' },
 )
 
 export const pipelineLeases = defineTable(
@@ -42,12 +50,12 @@ export const scopeLeases = defineTable(
     holder: string(200),
     /** Of this lease alone: whoever ends it ends no later one. */
     token: indexed(string(40)),
-    /** 0: it is held to delete data. */
+    /** 0: it is held to delete data; -1: to apply a delivery. */
     task_id: bigint(),
     pipeline_id: bigint(),
     ...written,
   },
-  { meaning: 'What only one task at a time may work on, and which one does.' },
+  { meaning: 'What only one task at a time may work on, and which task has it now.' },
 )
 
 export const blueprintTicks = defineTable(
@@ -58,7 +66,7 @@ export const blueprintTicks = defineTable(
     ticked_at: timestamp(),
     ...written,
   },
-  { meaning: 'Up to when the schedule of a blueprint has been followed.' },
+  { meaning: 'The last time in the schedule of a blueprint that was handled.' },
 )
 
 export const connectionStates = defineTable(

@@ -59,7 +59,7 @@ export const store = defineTable(
     store_value: json(),
     ...written,
   },
-  { meaning: 'Small things that the web page keeps.' },
+  { meaning: 'Small values that the web page stores.' },
 )
 
 export const notifications = defineTable(
@@ -105,5 +105,48 @@ export const lockingStub = defineTable(
   {
     stub: key(string()),
   },
-  { meaning: 'Stays empty, as it does in the reference, which locks it.' },
+  { meaning: 'Stays empty; DevLake uses it as a lock.' },
+)
+
+export const imports = defineTable(
+  '_weir_imports',
+  {
+    /** Of what was imported; `devlake` is the only one. */
+    id: key(string(20)),
+    /** Host and name of the database that it came from; of one that was adopted in place, its own. */
+    origin: string(),
+    is_in_place: boolean(),
+    with_secrets: boolean(),
+    /** Null: it was interrupted, and no server starts on this database before it is complete. */
+    finished_at: timestamp(),
+    /** What was found out before the first row: tables and columns that stay behind, and why. */
+    findings: json(),
+    ...written,
+  },
+  { meaning: 'The import of a DevLake database into this one, or its adoption in place.' },
+)
+
+export const importedTables = defineTable(
+  '_weir_imported_tables',
+  {
+    table_name: key(string(191)),
+    records: bigint(),
+    /** The key of the last row that was looked at. */
+    last_key: json(),
+    is_finished: boolean(),
+    /** Reasons, with the number of rows that stayed behind for each. */
+    left_out: json(),
+    ...written,
+  },
+  { meaning: 'How far the import of each table is: an import that was interrupted continues there.' },
+)
+
+export const restores = defineTable(
+  '_weir_restores',
+  {
+    /** Always `current`. */
+    id: key(string(20)),
+    started_at: timestamp(),
+  },
+  { meaning: 'A restore that was begun and has not ended: no server starts meanwhile.' },
 )

@@ -1,13 +1,15 @@
 /** Alerts tell once that a number went wrong, and once that it is right again, whoever looks and however often. */
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { makeDueDigests } from '../../src/alerts/digest.ts'
 import { evaluateDue } from '../../src/alerts/evaluate.ts'
 import { sendWaiting } from '../../src/alerts/send.ts'
+import { findRow, insertRow, selectRows, updateRows } from '../../src/control-plane/store.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { findRow, insertRow, selectRows, updateRows } from '../../src/pipelines/store.ts'
 import { alertMessages, alerts } from '../../src/system/alerts.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
 import { FAILED } from '../api/support/contract.ts'
@@ -19,6 +21,19 @@ import { day, plantShop } from './shop.ts'
 
 const SECRET = 'the secret that signs messages'
 const MINUTE = 60_000
+
+/** The example of docs/alerts.md. */
+function documented(type: string): object {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8')
+  const examples = [...text.matchAll(/```json\n(.*?)```/gs)].map(([, json]) => JSON.parse(json as string))
+  return examples.find((each) => each.type === type)
+}
+/** Names of fields; of a list, those of its first element. */
+const fieldsOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.length > 0 && typeof value[0] === 'object' ? [fieldsOf(value[0])] : 'list'
+  if (value === null || typeof value !== 'object') return 'value'
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fieldsOf(each)]))
+}
 
 describeEachDatabase('alerts', (test) => {
   let api: TestApi
@@ -86,6 +101,7 @@ describeEachDatabase('alerts', (test) => {
       ...{ threshold: 0.15, windowDays: 7, forDays: 14, alert: { id, name: 'too many failures' } },
       text: 'shop: Change failure rate is 100 % over the last 7 days, above 15 % for 14 days.',
     })
+    expect(fieldsOf(broken?.body)).toEqual(fieldsOf(documented('alert.broken')))
     expect(recovered?.body).toMatchObject({ type: 'alert.recovered', value: 0 })
     expect(recovered?.body.text).toBe('shop: Change failure rate is 0 % over the last 7 days, no longer above 15 %.')
     for (const { path, headers, text } of receiver.received) {
@@ -212,6 +228,7 @@ describeEachDatabase('alerts', (test) => {
     const { body } = await api.ask('POST', `/v1/alerts/${id}/test`)
     expect(body).toEqual({ isTaken: true, responseCode: 200, failure: '' })
     expect(receiver.received[0]?.body).toMatchObject({ type: 'digest', project: null })
+    expect(fieldsOf(receiver.received[0]?.body)).toEqual(fieldsOf(documented('digest')))
     expect(receiver.received[0]?.body.text).toContain('*shop*')
     const alert = await create(rate())
     receiver.answerWith(404)
@@ -246,17 +263,17 @@ describeEachDatabase('alerts', (test) => {
     const wrong: [object, RegExp][] = [
       [{ ...rate(), metric: 'change-failure-rat' }, /did you mean change-failure-rate/],
       [{ ...rate(), project: 'shpo' }, /did you mean shop/],
-      [{ ...rate(), threshold: 15 }, /15 % is 0.15/],
+      [{ ...rate(), threshold: 15 }, /0.15 for 15 %/],
       [{ ...rate(), direction: 'over' }, /direction/],
       [{ ...rate(), windowDays: 0 }, /windowDays/],
       [{ ...rate(), name: ' ' }, /name/],
-      [{ ...rate(), threshold: undefined }, /threshold: missing/],
-      [{ ...rate(), hour: 3 }, /hour means nothing/],
+      [{ ...rate(), threshold: undefined }, /Add threshold: every alert/],
+      [{ ...rate(), hour: 3 }, /hour is not used/],
       [{ ...rate(), target: { ...webhook(), secret: 'short' } }, /target.secret/],
       [{ ...rate(), target: { ...webhook(), url: 'ftp://x.test/' } }, /target.url/],
-      [{ ...rate(), target: { ...webhook(), url: 'http://169.254.169.254/' } }, /not open/],
+      [{ ...rate(), target: { ...webhook(), url: 'http://169.254.169.254/' } }, /blocked address/],
       [{ kind: 'digest', name: 'x', weekday: 'someday', target: webhook() }, /weekday/],
-      [{ kind: 'digest', name: 'x', metric: 'change-lead-time', target: webhook() }, /metric means nothing/],
+      [{ kind: 'digest', name: 'x', metric: 'change-lead-time', target: webhook() }, /metric is not used/],
       [{ kind: 'sometimes', name: 'x', target: webhook() }, /kind/],
     ]
     for (const [settings, message] of wrong) {

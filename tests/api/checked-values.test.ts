@@ -1,8 +1,8 @@
 /** What generated requests found: every value has a form and a length, and no name reaches further than it should. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
-import { initialPlan } from '../../src/traffic/init.ts'
-import { lintText } from '../../src/traffic/lint-text.ts'
+import { lintText } from '../../src/traffic/lint/text.ts'
+import { initialPlan } from '../../src/traffic/model/init.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 import { upload } from './support/upload.ts'

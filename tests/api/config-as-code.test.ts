@@ -103,14 +103,17 @@ projects:
   it('refuses what it does not understand, and says where', async () => {
     const wrong: readonly (readonly [string, RegExp])[] = [
       [': nonsense: [', /not YAML/],
-      ['project: {}', /project is not known here.*did you mean projects\?/],
-      ['projects: { x: { cron: daily } }', /projects.x: cron is not known here.*There are: description, metrics/],
+      ['project: {}', /project is not a known field.*did you mean projects\?/],
+      ['projects: { x: { cron: daily } }', /projects.x: cron is not a known field.*There are: description, metrics/],
       [yaml(ALL, `token: ${DEFAULT_TOKEN}`), /token is a secret/],
       [yaml(ALL, 'token: { env: NOT_SET }'), /NOT_SET, which is not set/],
       [yaml(ALL, 'colour: red'), /colour is not known. There are: endpoint/],
       [yaml('{ connection: github/other, scopes: [acme/*] }'), /github\/other is not among/],
       [yaml('{ connection: github/main, scopes: [acme/*], scopeConfig: none }'), /none is not among the scope configs/],
-      ['connections: { nothing: { x: {} } }', /no plugin nothing. There are: circleci, github, jira, webhook/],
+      [
+        'connections: { nothing: { x: {} } }',
+        /no plugin nothing. There are: azuredevops_go, .*, github, .*, webhook/,
+      ],
     ]
     for (const [text, says] of wrong) {
       const message = await Promise.resolve()

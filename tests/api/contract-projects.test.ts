@@ -1,4 +1,4 @@
-/** What the reference promises of projects and blueprints beyond their main uses: fields, defaults, filters, each failure. */
+/** What DevLake promises of projects and blueprints beyond their main uses: fields, defaults, filters, each failure. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { create, keysOf, ORIGIN, POLICY, refused, sorted, WRITTEN } from './support/contract.ts'

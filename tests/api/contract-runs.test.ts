@@ -1,6 +1,6 @@
-/** What the reference promises of pipelines, tasks and subtasks beyond their main uses: fields, filters, order, each failure. */
+/** What DevLake promises of pipelines, tasks and subtasks beyond their main uses: fields, filters, order, each failure. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { insertRow, updateRows } from '../../src/pipelines/store.ts'
+import { insertRow, updateRows } from '../../src/control-plane/store.ts'
 import { pipelines, subtasks, tasks } from '../../src/system/pipelines.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { create, DONE, keysOf, POLICY, refused, sorted, WRITTEN } from './support/contract.ts'

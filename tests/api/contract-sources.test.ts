@@ -1,6 +1,6 @@
-/** What the reference promises of connections, scopes and scope configs of every source, beyond their main uses. */
+/** What DevLake promises of connections, scopes and scope configs of every source, beyond their main uses. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { insertRow, updateRows } from '../../src/pipelines/store.ts'
+import { insertRow, updateRows } from '../../src/control-plane/store.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
 import { collectorLatestState } from '../../src/system/state.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -10,7 +10,7 @@ import { type Answer, startTestApi, type TestApi } from './support/test-api.ts'
 const TOKEN = 'a-token-that-is-never-shown'
 const NOWHERE = 'http://127.0.0.1:9/'
 
-/** A connection, a scope and a scope config of each source, and all fields that the reference shows of them. */
+/** A connection, a scope and a scope config of each source, and all fields that DevLake shows of them. */
 const SOURCES = {
   github: {
     connection: { endpoint: NOWHERE, token: TOKEN },

@@ -5,12 +5,12 @@ import { readAll } from '../../src/database/read.ts'
 import { write } from '../../src/database/write.ts'
 import { domainTables } from '../../src/domain/index.ts'
 import { issues } from '../../src/domain/ticket.ts'
-import { startRunner } from '../../src/pipelines/runner.ts'
-import { createTaskThreads } from '../../src/pipelines/task-threads.ts'
-import { rawTable } from '../../src/plugin-kit/raw.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { csvFiles } from '../../src/plugins/customize/csv-files.ts'
 import { withFields } from '../../src/plugins/customize/fields.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
+import { startRunner } from '../../src/runner/runner.ts'
+import { createTaskThreads } from '../../src/runner/task-threads.ts'
 import { untilFinished } from '../pipelines/support/test-control.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
@@ -339,7 +339,7 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
       { id: 'e:1', is_invalid: false, qa_project_id: 'q:1' },
       { id: 'e:2', is_invalid: true },
     ])
-    // A full import of test cases is where a project begins anew; one that adds takes nothing away.
+    // A full import of test cases is where a project starts again; one that adds takes nothing away.
     await send('qa_apis', lines('id,name', 'a:3,New'), project)
     await send('qa_test_cases', lines('id,name', 't:2,More'), { ...named, incremental: 'true' })
     const left = async () =>
@@ -365,7 +365,7 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
         /^issues.csv, line 4: column story_point: "many" is not a number/,
       ],
       [lines('id,title', ...good, ',no id'), /^issues.csv, line 1502: column id: is empty/],
-      [lines('id,title', ...good, 'n:1'), /line 1502: it has 1 cells, the first line has 2/],
+      [lines('id,title', ...good, 'n:1'), /line 1502: it has 1 cell, the first line has 2/],
       [lines('id,title', 'n:1,"a\nb"', 'n:2,"open'), /line 4: a quote is opened and never closed/],
       [lines('id,title', 'n:1,a"b'), /line 2: a quote stands inside/],
       [lines('id,created_date', 'n:1,yesterday'), /line 2: column created_date: "yesterday" is not a date/],
@@ -482,7 +482,7 @@ i:2,NULL,,NULL,,,,NULL,"s:1,s:2",\r
       const { body: second } = await api.ask('POST', '/pipelines', { name: 'wrong', plan: wrong })
       expect(await untilFinished(api.control, second.id)).toMatchObject({
         status: 'TASK_FAILED',
-        message: expect.stringContaining('nothing is no table of the domain layer'),
+        message: expect.stringContaining('nothing is not a domain table'),
       })
     } finally {
       await runner.stop()

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { sharedDashboards } from '../../src/system/dashboards.ts'
-import { trafficJournal, trafficSwitches } from '../../src/traffic/tables.ts'
+import { trafficJournal, trafficSwitches } from '../../src/traffic/engine/tables.ts'
 import { calculate } from '../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../metrics/organisation.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -49,7 +49,7 @@ describeEachDatabase('dashboards over HTTP', (test) => {
     expect(Date.parse(before.to) + 1).toBe(Date.parse(from))
     expect(body.sections[0].panels[1]).toMatchObject({ origin: { dashboard: 'dora', panel: 'change-lead-time' } })
     for (const [query, words] of [
-      ['from=yesterday', 'from is no time that is known: yesterday. Write'],
+      ['from=yesterday', 'from is not a valid time: yesterday. Write'],
       ['from=now&to=now-1d', 'runs backwards'],
       [`from=${'n'.repeat(61)}`, 'must be at most 60 characters'],
     ]) {
@@ -203,7 +203,7 @@ describeEachDatabase('dashboards over HTTP', (test) => {
       [{ values: { projct: 'project 0' } }, 400, 'did you mean project'],
       [{ values: { project: 'none' } }, 404, 'There is no project none'],
       [{ dashboard: 'none' }, 404, 'There is no dashboard none'],
-      [{ from: 'tomorrow' }, 400, 'from is no time'],
+      [{ from: 'tomorrow' }, 400, 'from is not a valid time'],
       [{ expiresAt: '2020-01-01T00:00:00Z' }, 400, 'has passed already'],
     ] as const) {
       const refused = await share(changes)

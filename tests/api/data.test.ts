@@ -1,6 +1,6 @@
 /** What is stored of a scope, one record through the layers, and fields of users filled from paths of raw records. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { settingsTables } from '../../src/plugin-kit/settings-tables.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { jira as jiraPlugin } from '../../src/plugins/jira/plugin.ts'
 import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'

@@ -5,7 +5,7 @@ import { plugins } from '../../src/plugins/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
-/** Every route of the reference but those of single plugins. */
+/** Every route of DevLake but those of single plugins. */
 const REFERENCE = `
 GET /ping, GET /ready, GET /health, GET /version, GET /proceed-db-migration, GET /swagger/doc.json,
 GET /swagger/index.html, GET /auth/methods, GET /auth/login, GET /auth/callback, POST /auth/logout, GET /auth/userinfo,
@@ -56,8 +56,9 @@ describeEachDatabase('the description', (test) => {
   it('is OpenAPI 3.1, as JSON and as a page', async () => {
     expect(document.openapi).toBe('3.1.0')
     expect((await api.ask('GET', '/swagger')).body.openapi).toBe('3.1.0')
+    // tests/web/reference.test.ts opens it; without a built client it leads to the JSON.
     const page = await api.ask('GET', '/api/swagger/index.html', undefined, { headers: { accept: 'text/html' } })
-    expect(page.text).toContain('<code>POST /blueprints/{id}/trigger</code>')
+    expect(page.text).toContain('<a href="/swagger/doc.json">')
   })
 
   it('holds exactly the routes that are served', () => {
@@ -79,7 +80,7 @@ describeEachDatabase('the description', (test) => {
     expect(api.server.hasRoute({ method: 'GET', url: '/assets/*' })).toBe(true)
   })
 
-  it('holds every route of the reference', () => {
+  it('holds every route of DevLake', () => {
     const named = [
       ...routesIn(REFERENCE),
       ...['github', 'jira', 'circleci'].flatMap((plugin) => routesIn(OF_SOURCE, `/plugins/${plugin}/`)),

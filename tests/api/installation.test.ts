@@ -1,9 +1,9 @@
 /** What the first page and the settings show of an installation. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { recordUse } from '../../src/control-plane/connection-states.ts'
 import { write } from '../../src/database/write.ts'
-import { noteUse } from '../../src/pipelines/connection-states.ts'
-import { gaps } from '../../src/plugin-kit/gaps.ts'
-import { rawTable } from '../../src/plugin-kit/raw.ts'
+import { gaps } from '../../src/plugin-kit/raw/gaps.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -48,7 +48,7 @@ describeEachDatabase('the state of an installation', (test) => {
     const failed = { status: 'TASK_FAILED', message: 'the token is wrong\nsecond line', finished_at: new Date() }
     await test.database.kysely.updateTable('_devlake_pipelines').set(failed).where('id', '=', run.id).execute()
     const of = { plugin: 'github', params: params(connectionId), subtask: 'collectIssues' }
-    await noteUse(test.database.kysely, { plugin: 'github', connectionId, failure: '401' })
+    await recordUse(test.database.kysely, { plugin: 'github', connectionId, failure: '401' })
     await write(test.database, [
       gaps.row({ ...of, raw_table: '_raw_github_api_issues', list: '', kind: 'lost', address: '/issues', attempts: 1 }),
     ])
@@ -107,6 +107,7 @@ describeEachDatabase('the state of an installation', (test) => {
       ['encryption key', 'good'],
       // Nobody takes runs in a server without a runner.
       ['runner', 'bad'],
+      ['clock', 'good'],
       ['disk', expect.stringMatching(/good|warning/)],
     ])
   })

@@ -112,7 +112,7 @@ describeEachDatabase('files of the organisation', (test) => {
     expect(await get('users')).toContain('t0;t1;t2')
   })
 
-  it('take the place of what was there, or add to it', async () => {
+  it('replace what was there, or add to it', async () => {
     expect(await put('teams', lines('Id,Name,SortingIndex', '1,One,', '2,Two,7'))).toMatchObject({
       status: 200,
       body: DONE,
@@ -149,7 +149,7 @@ describeEachDatabase('files of the organisation', (test) => {
       ['teams', '', /is empty/],
       ['users', lines('Id,Name', '1,"open'), /line 2: a quote is opened/],
       ['users', lines('Id,TeamIds', `1,${'t'.repeat(256)}`), /line 2: column TeamIds: longer than 255/],
-      ['users', lines('Id,Name', '1'), /line 2: it has 1 cells/],
+      ['users', lines('Id,Name', '1'), /line 2: it has 1 cell,/],
       ['user_account_mapping', lines('Id,UserId', 'a1,x', 'a1,y'), /line 3: it is about the same as line 2/],
       ['project_mapping', lines('ProjectName,Table,RowId', 'shop,repos,'), /line 2: column RowId: is empty/],
       ['project_mapping', lines('ProjectName;Table;RowId', 'shop;repos;1'), /separate columns by commas/],

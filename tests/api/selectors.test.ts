@@ -113,7 +113,7 @@ describeEachDatabase('selectors', (test) => {
     const { id: ofPlan } = await ask('POST', '/blueprints', { name: 'plan', ...advanced })
     const wrong: readonly (readonly [object, number, RegExp, string?])[] = [
       [selector('acme/wep'), 400, /nothing called acme\/wep.*did you mean acme\/web.*allowEmpty/],
-      [{ ...selector('acme/*'), topic: 'none' }, 400, /chooses nothing: except, archived and topic leave none of 4/],
+      [{ ...selector('acme/*'), topic: 'none' }, 400, /matches nothing: except, archived and topic leave none of 4/],
       [{ ...selector('acme/*'), except: ['acme/play-*'], scopeConfigId: configs[0] }, 409, /has this selector already/],
       [
         { ...selector('acme/web'), scopeConfigId: configs[1] },
@@ -158,7 +158,7 @@ describeEachDatabase('selectors', (test) => {
     const { selector: added } = await add({ ...selector('none/*'), scopeConfigId: configs[1], allowEmpty: true })
     const url = `/plugins/github/connections/${connectionId}/scope-configs/${configs[1]}`
     const refused = await send('DELETE', url)
-    expect([refused.status, refused.body.message]).toEqual([409, expect.stringMatching(/given by selectors of shop/)])
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringMatching(/used by selectors of shop/)])
     await ask('DELETE', `${at()}/${added.id}`)
     await ask('DELETE', url)
   })

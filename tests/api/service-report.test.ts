@@ -1,6 +1,6 @@
 /** From a select-type field of Jira to the service report, over HTTP alone, against figures worked out by hand. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Runner } from '../../src/pipelines/runner.ts'
+import type { Runner } from '../../src/runner/runner.ts'
 import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
 import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -176,7 +176,7 @@ describeEachDatabase('the service report', (test) => {
     ])
   })
 
-  it('goes on in an ADVANCED blueprint, where new incidents get their category by themselves', async () => {
+  it('continues in an ADVANCED blueprint, where new incidents get their category by themselves', async () => {
     const { plan } = await send('GET', `/v1/blueprints/${blueprintId}/plan`)
     const collecting = plan.filter((stage: any[]) => stage.every(({ plugin }) => plugin !== 'customize'))
     expect(collecting.length).toBe(plan.length - 1)
@@ -233,7 +233,7 @@ describeEachDatabase('the service report', (test) => {
     const paired = await key('change-failure-rate')
     // Four of the five lie before an incident of whatever category: d1 (11), d2 (12), d3 (13 to 16), d5 (19).
     expect(paired.value).toBe(4 / 5)
-    expect(paired.definition).toMatch(/held against/)
+    expect(paired.definition).toMatch(/attributed to/)
     const policy = { pairing: 'service-report', issueCategories: ['Outage'], component: 'checkout' }
     const metrics = [{ pluginName: 'dora', pluginOption: { policy }, enable: true }]
     await send('PATCH', '/projects/shop', { description: '', metrics })

@@ -1,5 +1,5 @@
 /**
- * The calls that the reference's own web page makes, in its order, with its bodies, over HTTP; after each what it relies
+ * The calls that DevLake's own web page makes, in its order, with its bodies, over HTTP; after each what it relies
  * on. It knows the server only below /api.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -319,7 +319,7 @@ async function takeDown({ ask }: Page, { at, web }: Onboarded): Promise<void> {
   expect(await ask('GET', '/plugins/github/connections')).toEqual([])
 }
 
-describeEachDatabase('the reference’s web page', (test) => {
+describeEachDatabase('DevLake’s web page', (test) => {
   it('finds everything that it relies on, from its first start to the last deletion', async () => {
     const repository = makeRepository(`${temporaryFolder()}/web`)
     repository.write('README.md', 'hello\n')

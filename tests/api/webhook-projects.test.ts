@@ -31,7 +31,7 @@ describeEachDatabase('what is pushed', (test) => {
     expect([status, message]).toEqual(['TASK_COMPLETED', ''])
   }
 
-  it('makes everything anew from what was sent', async () => {
+  it('makes everything again from what was sent', async () => {
     const { id } = await connect('rebuilt')
     const place = `${BASE}/connections/${id}`
     await expectDone(`${place}/deployments`, deployment('r-1'))
@@ -75,7 +75,7 @@ describeEachDatabase('what is pushed', (test) => {
     expect(new Set(issues.map(({ title }) => title))).toEqual(new Set(['while it works']))
   })
 
-  it('ends as the newest messages say, whether they are taken as they come or all made anew', async () => {
+  it('ends as the newest messages say, whether they are taken as they come or all made again', async () => {
     const key = fc.constantFrom('G-1', 'G-2')
     const commit = (sha: string) => ({ ...deployment('').deploymentCommits[0], commitSha: sha.repeat(40) })
     const message = fc.oneof(
@@ -222,7 +222,7 @@ describeEachDatabase('what is pushed', (test) => {
     expect(await apply(exported)).toEqual([])
     await expect(apply(file('{ token: x }'))).rejects.toThrow('token is not known. There are none yet.')
     await expect(apply(file('{ scopeConfigs: { x: {} } }'))).rejects.toThrow('webhook has no scope configs')
-    await expect(apply(file('{}', '{ connection: webhook/from file, scopes: [x] }'))).rejects.toThrow('taken whole')
+    await expect(apply(file('{}', '{ connection: webhook/from file, scopes: [x] }'))).rejects.toThrow('has no scopes')
     const github = 'connections: { github: { main: { endpoint: "https://api.github.com/", token: { env: T } } } }'
     const collect = 'projects: { filed: { collect: [{ connection: github/main }] } }'
     const withToken = parseConfig(`${github}\n${collect}`, 'f', { T: 'x' })
@@ -230,8 +230,9 @@ describeEachDatabase('what is pushed', (test) => {
 
     const environment = { DB_URL: test.url, DATA_FOLDER: api.dataFolder, ENCRYPTION_SECRET: SECRET_KEY }
     const { code, output, errors } = await runCli(['doctor', '--json'], environment)
-    expect([code, errors]).toEqual([0, ''])
+    expect([code, errors]).toEqual([1, ''])
     const { findings } = JSON.parse(output)
+    expect(findings.flatMap(({ check, state }: any) => (state === 'bad' ? check : []))).toEqual(['runner'])
     expect(findings.filter(({ check }: any) => check.includes('connection'))).toEqual([])
     expect(findings.map(({ check }: any) => check)).toContain('schedule of filed-Blueprint')
   })

@@ -1,4 +1,4 @@
-/** What happens at CircleCI after a pipeline was collected: workflows that come later, reruns, jobs that go on. */
+/** What happens at CircleCI after a pipeline was collected: workflows that come later, reruns, jobs that continue. */
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
@@ -72,7 +72,7 @@ describeEachDatabase('collecting from circleci', (test) => {
     expect(await all('_tool_circleci_pipelines', 'state')).toEqual([{ state: 'created' }])
   })
 
-  it('asks again for all jobs of a workflow that went on, however many they are', async () => {
+  it('asks again for all jobs of a workflow that continued, however many they are', async () => {
     ago(3_600_000)
     const { id } = fake.createPipeline()
     const going = fake.addWorkflow(id, { status: 'running' })

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
+import { createControlPlane } from '../../src/create-control-plane.ts'
 import { createLog } from '../../src/log.ts'
-import { createControlPlane } from '../../src/pipelines/control-plane.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { createSecrets } from '../../src/secrets.ts'
@@ -28,7 +28,9 @@ describeEachDatabase('the first minutes', (test) => {
     expect(await cli.ended).toBe(0)
     expect(await page.text()).toMatch(/<form method="post".*Access token/s)
     expect(cli.output()).toContain(`Sign in  with the token in ${join(dataFolder, 'access-token')}`)
-    expect(cli.output()).toMatch(/Next +open it: it leads to the first numbers\n +or describe a project in weir.yaml/)
+    expect(cli.output()).toMatch(
+      /Next +open it in a browser: it guides you to the first numbers\n +or describe a project in weir.yaml/,
+    )
     expect(cli.output()).toContain(`Log      ${file}`)
     expect(cli.errors()).toBe('')
     expect(readFileSync(file, 'utf8')).toContain('"msg":"Server listening')

@@ -31,7 +31,7 @@ function printedIn(path: string): Printed[] {
 const printed = [
   'README.md',
   'CONTRIBUTING.md',
-  ...globSync('docs/*.md', { cwd: root }),
+  ...globSync('docs/**/*.md', { cwd: root }),
   ...globSync('src/**/*.ts', { cwd: root, exclude: (path) => path.endsWith('.test.ts') }),
 ].flatMap(printedIn)
 

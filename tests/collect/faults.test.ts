@@ -1,6 +1,6 @@
-/** What goes wrong on the way: each has a defined end, and the next run goes on from there. */
+/** What goes wrong on the way: each has a defined end, and the next run continues from there. */
 import { describe, expect, it } from 'vitest'
-import type { Progress, Subtask } from '../../src/plugin-kit/subtask.ts'
+import type { Progress, Subtask } from '../../src/plugin-kit/spec/subtask.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import type { FaultKind } from '../fake-github/faults.ts'
@@ -72,7 +72,7 @@ describeEachDatabase('while collecting', (test) => {
     expect(await doubled(test.database)).toEqual([])
   })
 
-  it('a lost database connection ends the run; the next one goes on with the page that was lost', async () => {
+  it('a lost database connection ends the run; the next one continues with the page that was lost', async () => {
     const fake = await start({ ...SMALL, pullRequests: 90 })
     await run({ only: pullRequests })
     let cut: Promise<void> | undefined
@@ -133,7 +133,7 @@ describeEachDatabase('while collecting', (test) => {
       expect(told.filter((line) => /no longer used: 401/.test(line))).toHaveLength(1)
     })
 
-    it('that was the only one is named by its connection; with a new one the run goes on', async () => {
+    it('that was the only one is named by its connection; with a new one the run continues', async () => {
       const fake = await start(ISSUES, { tokens: ['secret-one', 'two'] }, { token: 'secret-one' })
       fake.failNext('revoked-token', { path: 'page=3' })
       const failed = run({ only: issues })

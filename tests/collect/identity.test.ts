@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, expect, it } from 'vitest'
-import type { Subtask } from '../../src/plugin-kit/subtask.ts'
+import type { Subtask } from '../../src/plugin-kit/spec/subtask.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import { NAME, plugins, runGithub, storedIds } from './support/github.ts'
@@ -81,7 +81,7 @@ describeEachDatabase('records of a GitHub', (test) => {
     const collected = results.filter(([name]) => /^collect/i.test(name))
     expect(collected).toHaveLength(2)
     for (const [name, { remarks }] of collected) {
-      expect(remarks?.join(), name).toMatch(/records that belong to something else than was asked for/)
+      expect(remarks?.join(), name).toMatch(/records that do not belong to what was asked for/)
     }
     expect(await idsOf()).toEqual(stored)
   })

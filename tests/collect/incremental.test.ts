@@ -1,7 +1,7 @@
 /** Later runs ask for what is new, and end where a run over everything would; receipts tell what was asked and came. */
 import { expect, it } from 'vitest'
-import { selectSubtasks } from '../../src/pipelines/plan/select-subtasks.ts'
-import type { Subtask } from '../../src/plugin-kit/subtask.ts'
+import { selectSubtasks } from '../../src/control-plane/plan/select-subtasks.ts'
+import type { Subtask } from '../../src/plugin-kit/spec/subtask.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'

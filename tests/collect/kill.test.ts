@@ -3,20 +3,20 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, expect, it } from 'vitest'
-import { spawnFakeGithub } from '../fake-github/spawn.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
 import { LAUNCHED, LIKE_A_TASK, MOST_MEGABYTES } from '../support/task-process.ts'
-import { connect, differences, doubled, emptyTables, NAME, prepare } from './support/github.ts'
+import { CODE_HOST_NAMES, CODE_HOSTS, type CodeHostName, type Size } from './support/code-hosts.ts'
+import { doubled, emptyTables, prepare } from './support/github.ts'
 
 /** FULL_SIZE=true: a hundred kills, spread over the collection of the issue's repository, by each engine. */
 const isFull = process.env.FULL_SIZE === 'true'
-const REPOSITORY = isFull
-  ? { name: NAME, pullRequests: 2000, issues: 3000, workflowRuns: 5000, jobsPerRun: 4 }
-  : { name: NAME, pullRequests: 12, issues: 110, workflowRuns: 12, deployments: 3, releases: 2, commits: 5 }
+const SIZE: Size = isFull
+  ? { changes: 2000, issues: 3000, runs: 5000, jobs: 4, others: 300, users: 30 }
+  : { changes: 12, issues: 110, runs: 12, others: 3 }
 
 /** Between two kills, at most; so many that a hundred kills reach far into the run. */
 const MOST_PAGES = isFull ? 150 : 20
@@ -27,14 +27,21 @@ interface Ended {
   readonly megabytes: number
 }
 
+interface Running {
+  readonly host: CodeHostName
+  readonly url: string
+  readonly concurrency: number
+  readonly journal: string
+}
+
 /** Kills the run some milliseconds after its `pages`th page; never when that is undefined. */
-async function runChild(url: string, concurrency: number, journal: string, pages?: number): Promise<Ended> {
+async function runChild({ host, url, concurrency, journal }: Running, pages?: number): Promise<Ended> {
   const child = spawn(
     process.execPath,
-    [...LIKE_A_TASK, join(import.meta.dirname, 'support/collect-child.ts'), url, String(concurrency), journal],
+    [...LIKE_A_TASK, join(import.meta.dirname, 'support/collect-child.ts'), host, url, String(concurrency), journal],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, ...LAUNCHED, NODE_COMPILE_CACHE: join(dirname(journal), 'code') },
+      env: { ...process.env, ...LAUNCHED },
     },
   )
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
@@ -59,48 +66,46 @@ describeEachDatabase('kill -9 while collecting', (test) => {
     // As many as may be under way or not yet stored.
     { concurrency: 10, lost: 19, kills: isFull ? 20 : 2 },
   ]
-  it.each(cases)(
-    'loses at most $lost pages a kill with $concurrency requests at a time, and no record',
-    { timeout: 3_600_000 },
-    async ({ concurrency, lost, kills }) => {
-      await emptyTables(test.database)
-      const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
-      const journal = join(folder, 'journal')
-      writeFileSync(journal, '')
-      const fake = await spawnFakeGithub({
-        world: { users: isFull ? 30 : 5, repositories: [REPOSITORY] },
-        tokens: [{ token: 'one', limits: { core: 1e6 } }],
-        faults: { every: isFull ? 50 : 20, kinds: ['bad-gateway', 'cut-off', 'malformed-json'] },
-      })
-      try {
-        const repository = fake.world.repository(NAME)
-        await connect(test.database, { url: fake.url, token: 'one', githubId: repository.id })
-        let killed = 0
-        for (; killed < kills; killed++) {
-          const pages = 1 + Math.floor(Math.random() * MOST_PAGES)
-          if (!(await runChild(test.url, concurrency, journal, pages)).isKilled) break
+  describe.each(CODE_HOST_NAMES)('from %s', (host) => {
+    it.each(cases)(
+      'loses at most $lost pages a kill with $concurrency requests at a time, and no record',
+      { timeout: 3_600_000 },
+      async ({ concurrency, lost, kills }) => {
+        await emptyTables(test.database)
+        const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
+        const running = { host, url: test.url, concurrency, journal: join(folder, 'journal') }
+        writeFileSync(running.journal, '')
+        const faults = { every: isFull ? 50 : 20, kinds: ['bad-gateway', 'cut-off', 'malformed-json'] as const }
+        const fake = await CODE_HOSTS[host].spawn(SIZE, { faults })
+        try {
+          await fake.connect(test.database)
+          let killed = 0
+          for (; killed < kills; killed++) {
+            const pages = 1 + Math.floor(Math.random() * MOST_PAGES)
+            if (!(await runChild(running, pages)).isKilled) break
+          }
+          // A small repository may be read to its end before the last kill.
+          expect(killed).toBeGreaterThanOrEqual(isFull ? kills : kills / 2)
+          const { isKilled, megabytes } = await runChild(running)
+          expect(isKilled).toBe(false)
+          expect(megabytes).toBeLessThan(MOST_MEGABYTES)
+          expect(await fake.differences(test.database)).toEqual({})
+          expect(await doubled(test.database)).toEqual([])
+          const { requests, violations } = await fake.state()
+          expect(violations).toEqual([])
+          const pages = requests.entries.filter(({ status, fault }) => status === 200 && !fault).map(({ url }) => url)
+          const again = pages.length - new Set(pages).size
+          expect(again).toBeLessThanOrEqual(killed * lost)
+          if (isFull) {
+            console.log(
+              `${test.engine} ${host}: ${killed} kills, ${pages.length} pages, ${again} fetched again, peak ${megabytes} MB after the last`,
+            )
+          }
+        } finally {
+          await fake.stop()
+          rmSync(folder, { recursive: true })
         }
-        // A small repository may be read to its end before the last kill.
-        expect(killed).toBeGreaterThanOrEqual(isFull ? kills : kills / 2)
-        const { isKilled, megabytes } = await runChild(test.url, concurrency, journal)
-        expect(isKilled).toBe(false)
-        expect(megabytes).toBeLessThan(MOST_MEGABYTES)
-        expect(await differences(test.database, repository)).toEqual({})
-        expect(await doubled(test.database)).toEqual([])
-        const { requests, violations } = await fake.state()
-        expect(violations).toEqual([])
-        const pages = requests.entries.filter(({ status, fault }) => status === 200 && !fault).map(({ url }) => url)
-        const again = pages.length - new Set(pages).size
-        expect(again).toBeLessThanOrEqual(killed * lost)
-        if (isFull) {
-          console.log(
-            `${test.engine}: ${killed} kills, ${pages.length} pages, ${again} fetched again, peak ${megabytes} MB after the last`,
-          )
-        }
-      } finally {
-        await fake.stop()
-        rmSync(folder, { recursive: true })
-      }
-    },
-  )
+      },
+    )
+  })
 })

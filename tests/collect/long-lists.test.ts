@@ -1,7 +1,7 @@
 /** Lists that are longer than the source's numbered pages: the rest is asked for by time, or told as a gap. */
 import { expect, it } from 'vitest'
-import { definePlugin } from '../../src/plugin-kit/define-plugin.ts'
-import type { Entity } from '../../src/plugin-kit/entity.ts'
+import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
+import type { Entity } from '../../src/plugin-kit/spec/entity.ts'
 import { githubSpec } from '../../src/plugins/github/plugin.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
@@ -46,7 +46,7 @@ describeEachDatabase('a list past the last page', (test) => {
     await expect(runGithub(test.database, github, { only, signal: stop.signal, progress })).rejects.toThrow()
   }
 
-  it('goes on by time of change, and is complete', async () => {
+  it('continues by time of change, and is complete', async () => {
     const fake = await start(repository, isCapped)
     await runGithub(test.database, github, { only: about('Issues') })
     expect((await storedIds(test.database)).issues).toEqual(idsOf(fake.world.repository(NAME).issues))
@@ -55,7 +55,7 @@ describeEachDatabase('a list past the last page', (test) => {
     expect(fake.requests.entries.length).toBeLessThanOrEqual(9)
   })
 
-  it('goes on where it was cut off', async () => {
+  it('continues where it was interrupted', async () => {
     const fake = await start(repository, isCapped)
     await runUntil(400, about('Issues'))
     fake.requests.clear()
@@ -65,7 +65,7 @@ describeEachDatabase('a list past the last page', (test) => {
     expect((await storedIds(test.database)).issues).toEqual(idsOf(fake.world.repository(NAME).issues))
   })
 
-  it('of pull requests goes on with those that issues name, and gives the same rows', async () => {
+  it('of pull requests continues with those that issues name, and gives the same rows', async () => {
     await start(repository)
     await runGithub(test.database, github, { only: pullRequests })
     const whole = await rowsWithAuthor()
@@ -113,7 +113,7 @@ describeEachDatabase('a list past the last page', (test) => {
     expect(await receipt(listOfPulls)).toMatchObject({ status: 'complete' })
   })
 
-  it('of pull requests goes on where it was cut off among the names', async () => {
+  it('of pull requests continues where it was interrupted among the names', async () => {
     const fake = await start(repository, isCapped)
     await runUntil(325, about('Pull Requests'))
     fake.requests.clear()
@@ -130,7 +130,7 @@ describeEachDatabase('a list past the last page', (test) => {
     expect(await receipt(listOfPulls)).toMatchObject({ status: 'gap', message: expect.stringContaining('410') })
   })
 
-  it('is a gap where nothing leads further, also when it was cut off after the last page', async () => {
+  it('is a gap where nothing leads further, also when it was interrupted after the last page', async () => {
     await start({ ...repository, eventsPerIssue: 2 }, isCapped)
     const only = about('Events')
     await runUntil(300, only)

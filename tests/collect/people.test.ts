@@ -1,6 +1,6 @@
 /** People are seen in many repositories, and asked for once. */
 import { expect, it } from 'vitest'
-import { deleteScopeData } from '../../src/pipelines/scope-data.ts'
+import { deleteScopeData } from '../../src/control-plane/scope-data.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github, githubSpec } from '../../src/plugins/github/plugin.ts'
 import { describeEachDatabase } from '../support/databases.ts'

@@ -17,9 +17,11 @@ function comparedPlugins(): string[] {
 }
 
 describeEachDatabase('conformance', (test) => {
-  itWithReference('every plugin gives the tables of the reference', { timeout: 300_000 }, () => {
+  itWithReference('every plugin gives the tables of DevLake', { timeout: 300_000 }, () => {
     const compared = comparedPlugins()
-    expect(compared).toEqual(expect.arrayContaining(['circleci', 'customize', 'dora', 'github', 'jira', 'org']))
+    expect(compared).toEqual(
+      expect.arrayContaining(['circleci', 'customize', 'dora', 'github', 'jenkins', 'jira', 'org']),
+    )
     const only = compared.flatMap((name) => ['--only', name])
     const out = mkdtempSync(join(tmpdir(), 'weir-conformance-'))
     const main = join(import.meta.dirname, 'main.ts')

@@ -1,7 +1,4 @@
-/**
- * npm run conformance -- --manifest F --data D --out O [--database URL] [--only PLUGIN_OR_CASE]…
- * Runs reference cases through the product's own subtasks and dumps the tables that the judge compares.
- */
+/** Runs DevLake's cases through our own subtasks and writes the tables that the judge compares. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -19,26 +16,51 @@ interface Case {
   readonly steps: readonly Step[]
 }
 
-const { values } = parseArgs({
-  options: {
-    manifest: { type: 'string' },
-    data: { type: 'string' },
-    out: { type: 'string' },
-    database: { type: 'string' },
-    only: { type: 'string', multiple: true, default: [] },
-  },
-})
-if (!values.out) {
-  console.error('conformance: --out DIR is required: the folder for the table dumps')
+const HELP = `npm run conformance -- --out FOLDER [option …]
+
+Runs DevLake's cases and writes the resulting tables into a folder. Then compare them:
+node FOLDER_OF_THE_CASES/judge.mjs --actual FOLDER
+
+  --out FOLDER        where the tables are written (required)
+  --only NAME         only this plugin or case; can be repeated
+  --manifest FILE     the list of cases (default: ../shared/conformance/manifest.json)
+  --data FOLDER       their records (default: ../shared/conformance/data)
+  --database URL      postgres://… or mysql://…; its tables are emptied (default: a PostgreSQL of its own)
+  --help              this text`
+
+function stop(problem: string): never {
+  console.error(`conformance: ${problem}\n\n${HELP}`)
   process.exit(2)
 }
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        manifest: { type: 'string' },
+        data: { type: 'string' },
+        out: { type: 'string' },
+        database: { type: 'string' },
+        only: { type: 'string', multiple: true, default: [] },
+        help: { type: 'boolean' },
+      },
+    }).values
+  } catch (error) {
+    return stop(messageOf(error))
+  }
+}
+
+const values = readArguments()
+if (values.help) {
+  console.log(HELP)
+  process.exit()
+}
+if (!values.out) stop('--out is missing: name the folder for the tables')
 const home = join(import.meta.dirname, '../../../shared/conformance')
 const manifest = values.manifest ?? join(home, 'manifest.json')
 const data = values.data ?? join(home, 'data')
 for (const path of [manifest, data]) {
-  if (existsSync(path)) continue
-  console.error(`conformance: ${path} does not exist; name it with --manifest and --data`)
-  process.exit(2)
+  if (!existsSync(path)) stop(`${path} does not exist: name it with --manifest or --data`)
 }
 const out = values.out
 mkdirSync(out, { recursive: true })
@@ -74,4 +96,4 @@ try {
   await database.close()
   await server?.stop()
 }
-console.log(`${cases.length} cases run, ${failed} stopped by an error; dumps are in ${out}`)
+console.log(`Cases run: ${cases.length}. Stopped by an error: ${failed}. The tables are in ${out}.`)

@@ -6,6 +6,7 @@ import { domainTables } from '../../src/domain/index.ts'
 import { csvFiles } from '../../src/plugins/customize/csv-files.ts'
 import { createField, deleteField, listFields } from '../../src/plugins/customize/fields.ts'
 import { importCsv } from '../../src/plugins/customize/import-csv.ts'
+import { insertBitbucketScope } from './scopes.ts'
 
 interface Call {
   readonly fn: string
@@ -14,17 +15,18 @@ interface Call {
   readonly args: Readonly<Record<string, any>>
 }
 
-const SERVICES: Readonly<Record<string, (database: Database, args: Call['args']) => Promise<unknown>>> = {
+const SERVICES: Readonly<Record<string, (database: Database, args: Call['args'], data: string) => Promise<unknown>>> = {
   'customize.createField': (database, { table, ...field }) => createField(database, table, field as any),
   'customize.listFields': (database, { table }) => listFields(database, table),
   'customize.deleteField': (database, { table, columnName }) => deleteField(database, table, columnName),
+  'bitbucket.insertScopeFromApiRepo': (database, args, data) => insertBitbucketScope(database, data, args),
 }
 
 /** `data` is the folder of the files that calls name. */
 export async function callService(database: Database, data: string, { fn, api = '', args }: Call): Promise<void> {
   const service = SERVICES[fn]
   const file = csvFiles.find(({ name }) => api.endsWith(`plugins/customize/csvfiles/${name}`))
-  if (service) await service(database, args)
+  if (service) await service(database, args, data)
   else if (file) {
     await importCsv(database, file, readFileSync(join(data, args.csv)), {
       ownerId: args[file.owner.idField],

@@ -1,4 +1,4 @@
 import { describeConvergence } from './support/suite.ts'
 import { circleciVendor } from './vendors/circleci.ts'
 
-describeConvergence(circleciVendor, { few: 4, many: 300 })
+describeConvergence(circleciVendor, { few: 2, many: 300 })

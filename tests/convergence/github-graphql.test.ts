@@ -1,4 +1,4 @@
 import { describeConvergence } from './support/suite.ts'
 import { githubGraphqlVendor } from './vendors/github.ts'
 
-describeConvergence(githubGraphqlVendor, { few: 4, many: 300 })
+describeConvergence(githubGraphqlVendor, { few: 2, many: 300 })

@@ -1,4 +1,4 @@
 import { describeConvergence } from './support/suite.ts'
 import { githubVendor } from './vendors/github.ts'
 
-describeConvergence(githubVendor, { few: 4, many: 300 })
+describeConvergence(githubVendor, { few: 2, many: 300 })

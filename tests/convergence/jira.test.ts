@@ -1,4 +1,4 @@
 import { describeConvergence } from './support/suite.ts'
 import { jiraVendor } from './vendors/jira.ts'
 
-describeConvergence(jiraVendor, { few: 4, many: 300 })
+describeConvergence(jiraVendor, { few: 2, many: 300 })

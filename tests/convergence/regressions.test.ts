@@ -1,9 +1,11 @@
 /** Histories that once broke the law, as the machine printed them. */
 import type { History } from './support/history.ts'
 import { describeHistories } from './support/suite.ts'
+import { bitbucketVendor } from './vendors/bitbucket.ts'
 import { circleciVendor } from './vendors/circleci.ts'
 import { githubVendor } from './vendors/github.ts'
 import { jiraVendor } from './vendors/jira.ts'
+import { pagerdutyVendor } from './vendors/pagerduty.ts'
 import { workshopVendor } from './workshop/vendor.ts'
 
 const DELETED_PROJECT: History = [
@@ -31,7 +33,7 @@ describeHistories(workshopVendor, (history) => {
     ['run', 0],
     ['drop running deploy', 0],
   ])
-  history('something changes in a list that was read before a run was cut off', [
+  history('something changes in a list that was read before a run was interrupted', [
     ['run', 0],
     ['cancel', 0, 9],
     ['finish deploy', 0, 0],
@@ -71,4 +73,18 @@ describeHistories(githubVendor, (history) => {
       ...asking(() => 0),
     ])
   }
+})
+
+describeHistories(pagerdutyVendor, (history) => {
+  history('a scope is deleted that named people whom another names too', [
+    ['run project', 0],
+    ['delete scope', 1],
+  ])
+})
+
+describeHistories(bitbucketVendor, (history) => {
+  history('an issue is deleted whose number another repository has too', [
+    ['run', 1],
+    ['delete issue', 1, 0],
+  ])
 })

@@ -15,10 +15,11 @@ import {
 } from '../../src/domain/devops.ts'
 import { accounts, teams, teamUsers, userAccounts, users } from '../../src/domain/people.ts'
 import { pullRequestComments, pullRequests } from '../../src/domain/pull-requests.ts'
+import { cqFileMetrics, cqIssues, cqProjects } from '../../src/domain/quality.ts'
 import { boardIssues, boards, incidents, issueChangelogs, issues } from '../../src/domain/ticket.ts'
-import { gaps } from '../../src/plugin-kit/gaps.ts'
-import { quarantine } from '../../src/plugin-kit/quarantine.ts'
-import { receipts } from '../../src/plugin-kit/receipts.ts'
+import { gaps } from '../../src/plugin-kit/raw/gaps.ts'
+import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
+import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
 import { webhookDeliveries } from '../../src/system/deliveries.ts'
 import { pipelines, tasks } from '../../src/system/pipelines.ts'
 import { projects } from '../../src/system/projects.ts'
@@ -150,49 +151,76 @@ const pullRequestsIn = (repository: string, mark: string): TableRow[] =>
   })
 
 const GITHUB = 'github:GithubRepo:1:7'
+const BITBUCKET = 'bitbucket:BitbucketRepo:1:shop/web'
+const BITBUCKET_SERVER = 'bitbucket_server:BitbucketServerRepo:1:SHOP/repos/web'
 const JIRA = 'jira:JiraBoard:1:8'
 const CIRCLECI = 'circleci:CircleciProject:1:nine'
+const AZURE = 'azuredevops_go:AzuredevopsRepo:1:ten'
+const AZURE_BOARD = 'azuredevops_go:AzuredevopsRepo:1:eleven'
 const WEBHOOK = 'webhook:1'
+const BAMBOO = 'bamboo:BambooPlan:1:SHOP-WEB'
+const SONARQUBE = 'sonarqube:SonarqubeProject:1:shop'
+
+/** Of 24, a quarter each are bugs, vulnerabilities, code smells and hotspots; a third is closed or reviewed. */
+const findingsIn = (project: string): TableRow[] => [
+  cqProjects.row({ id: project, name: 'shop' }),
+  ...Array.from({ length: 24 }, (_, index) =>
+    cqIssues.row({
+      id: `${project}:${index}`,
+      project_key: project,
+      type: ['BUG', 'VULNERABILITY', 'CODE_SMELL', 'HOTSPOTS'][index % 4] as string,
+      status: index % 3 ? (index % 4 === 3 ? 'TO_REVIEW' : 'OPEN') : index % 4 === 3 ? 'REVIEWED' : 'CLOSED',
+      severity: ['BLOCKER', 'MAJOR', 'MINOR'][index % 3] as string,
+      debt: index,
+    }),
+  ),
+  ...Array.from({ length: 3 }, (_, index) =>
+    cqFileMetrics.row({
+      ...{ id: `${project}:file:${index}`, project_key: project, file_path: `src/${index}.ts`, bugs: index },
+      ...{ num_of_lines: 100, duplicated_lines: 10 * index, lines_to_cover: 50, uncovered_lines: 5 * index },
+    }),
+  ),
+]
+
+const deploymentsIn = (scope: string): TableRow[] =>
+  ['SUCCESS', 'FAILURE', ''].map((result, index) =>
+    cicdDeploymentCommits.row({
+      ...{ id: `${scope}:${index}`, commit_sha: `pushed ${index}`, cicd_deployment_id: `${scope}:deployment ${index}` },
+      ...{ cicd_scope_id: scope, name: `Release ${index}`, result, environment: 'PRODUCTION' },
+      ...{ repo_url: 'https://code.example/shop/web', duration_sec: 60 + index },
+      ...{ created_date: at(12), started_date: at(12), finished_date: at(12, index) },
+    }),
+  )
 
 const sources = (): TableRow[] => [
   repos.row({ id: GITHUB, name: 'shop/web', url: 'https://code.example/shop/web' }),
+  ...[BITBUCKET, BITBUCKET_SERVER].map((id) => repos.row({ id, name: `repository ${id}` })),
   boards.row({ id: GITHUB, name: 'shop/web' }),
   boards.row({ id: JIRA, name: 'Shop board' }),
-  ...[GITHUB, CIRCLECI, WEBHOOK].map((id) => cicdScopes.row({ id, name: `scope ${id}` })),
+  boards.row({ id: AZURE_BOARD, name: 'Shop' }),
+  ...[GITHUB, AZURE, CIRCLECI, WEBHOOK, BAMBOO].map((id) => cicdScopes.row({ id, name: `scope ${id}` })),
   ...pullRequestsIn('plant:Repo:0:0', 'own'),
   ...pullRequestsIn(GITHUB, 'github'),
+  ...pullRequestsIn(BITBUCKET, 'bitbucket'),
+  ...pullRequestsIn(BITBUCKET_SERVER, 'bitbucket_server'),
+  ...pullRequestsIn(AZURE, 'azuredevops_go'),
   ...issuesOn('plant:Board:0', 'own'),
   ...issuesOn(GITHUB, 'github'),
   ...issuesOn(JIRA, 'jira'),
+  ...issuesOn(AZURE_BOARD, 'azuredevops_go'),
   ...buildsIn('plant:Scope:0', 'own'),
   ...buildsIn(GITHUB, 'github'),
+  ...buildsIn(BITBUCKET, 'bitbucket'),
   ...buildsIn(CIRCLECI, 'circleci'),
+  ...buildsIn(AZURE, 'azuredevops_go'),
+  ...buildsIn(BAMBOO, 'bamboo'),
+  ...findingsIn(SONARQUBE),
   issueChangelogs.row({
     ...{ id: 'move', issue_id: 'own:Issue:2', field_name: 'Sprint', created_date: at(3) },
     ...{ original_from_value: 'Sprint 1', original_to_value: 'Sprint 2' },
   }),
-  ...['SUCCESS', 'FAILURE', ''].map((result, index) =>
-    cicdDeploymentCommits.row({
-      ...{
-        id: `webhook:1:${index}`,
-        commit_sha: `pushed ${index}`,
-        cicd_deployment_id: `webhook:1:deployment ${index}`,
-      },
-      ...{
-        cicd_scope_id: WEBHOOK,
-        name: `Release ${index}`,
-        result,
-        environment: 'PRODUCTION',
-        duration_sec: 60 + index,
-      },
-      ...{
-        repo_url: 'https://code.example/shop/web',
-        created_date: at(12),
-        started_date: at(12),
-        finished_date: at(12, index),
-      },
-    }),
-  ),
+  ...deploymentsIn(WEBHOOK),
+  ...deploymentsIn(BITBUCKET),
   ...[0, 1].map((index) =>
     incidents.row({
       ...{

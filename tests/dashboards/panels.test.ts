@@ -52,6 +52,8 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
       ['The other', 4],
     ],
   ],
+  ['azure-devops/closed-without-merge', [[0.333333333, 18]]],
+  ['azure-devops/build-success', [[Number((18 / 21).toPrecision(9)), 21]]],
   // Two of three; the thirteenth of sixteen is issue 19, which took 20 times 700 minutes.
   ['jira/delivery-rate', [[0.666666667, 24]]],
   ['jira/lead-time-of-most', [[14_000, 16]]],
@@ -78,6 +80,13 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
       ['test', 3, 0.142857143],
     ],
   ],
+  // Two of six of each type are closed; the open smells have 2, 10, 14 and 22 minutes.
+  ['sonarqube/bugs', [[4]]],
+  ['sonarqube/hotspots-reviewed', [[0.333333333, 6]]],
+  ['sonarqube/debt', [[48, 4]]],
+  // Of 150 lines, 15 are not covered; of 300, 30 are duplicated.
+  ['sonarqube/coverage', [[0.9, 150]]],
+  ['sonarqube/duplicated-lines', [[0.1, 300]]],
   ['webhooks/messages', [['deployments', 1, 1, 'It names no commit.', '2024-01-13T00:00:00.000Z']]],
   // The planted deployments that count, and those that went elsewhere or failed.
   ['dora-deployment-frequency/deployments', [[30, 10]]],

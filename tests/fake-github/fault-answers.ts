@@ -16,7 +16,7 @@ export const graphqlTimeout = (status = 502): Answer => ({
   body: { data: null, errors: [{ message: TIMEOUT }] },
 })
 
-/** The answer that takes the place of the real one; undefined when the fault leaves or only spoils the real one. */
+/** The answer that replaces the real one; undefined when the fault leaves or only spoils the real one. */
 export function answerInstead(fault: Fault): Answer | undefined {
   const seconds = fault.retryAfterSeconds ?? 1
   switch (fault.kind) {

@@ -154,7 +154,7 @@ describe('conditional requests', () => {
 })
 
 describe('limits and rights', () => {
-  test('a spent token is refused until its window ends; others go on', async () => {
+  test('a spent token is refused until its window ends; others continue', async () => {
     await start({ tokens: [{ token: DEFAULT_TOKEN, limits: { core: 2, graphql: 1 } }, 'ghp_second'] })
     await get(fake, '/user')
     const last = await get(fake, '/user')

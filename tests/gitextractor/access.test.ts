@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { RetryableError, UserError } from '../../src/errors.ts'
-import { settingsTables } from '../../src/plugin-kit/settings-tables.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { githubSpec } from '../../src/plugins/github/plugin.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { clear, collect, freshData, stored } from './support/collect.ts'
@@ -126,7 +126,7 @@ describeEachDatabase('access to git history', (test) => {
     const anonymous = await serveGit(dirname(repository.folder))
     anonymous.fault = server.fault
     const closed = `${anonymous.url}/old${pathOf(repository)}`
-    await expect(collect(test.database, { url: closed })).rejects.toThrow(/not open to connections/)
+    await expect(collect(test.database, { url: closed })).rejects.toThrow(/blocked address/)
     // Git takes it for a repository without branches, and what was collected would go.
     server.fault = (response) => Boolean(response.writeHead(200, { 'content-type': 'text/plain' }).end())
     await expect(collect(test.database, { url, ...LOGIN })).rejects.toThrow(/not as a git repository/)
@@ -145,7 +145,7 @@ describeEachDatabase('access to git history', (test) => {
       { url: 'git@0xa9fea9fe:x.git' },
       { url: 'http://127.0.0.1:1/x.git', proxy: 'http://169.254.169.254:3128' },
     ]) {
-      await expect(collect(test.database, options), JSON.stringify(options)).rejects.toThrow(/not open to connections/)
+      await expect(collect(test.database, options), JSON.stringify(options)).rejects.toThrow(/blocked address/)
     }
   })
 

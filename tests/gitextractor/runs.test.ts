@@ -170,7 +170,7 @@ describeEachDatabase('runs of git history', (test) => {
     expect((await stored(test.database)).commits).toHaveLength(21)
   })
 
-  it('makes a damaged or half clone anew', async () => {
+  it('makes a damaged or half clone again', async () => {
     const data = freshData()
     const repository = smallRepository(30)
     const options = { url: `file://${repository.folder}`, skipCommitFiles: false }

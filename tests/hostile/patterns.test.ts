@@ -1,4 +1,4 @@
-/** No pattern of ours takes more than linear time, whatever text it is held against. */
+/** No pattern of ours takes more than linear time, whatever text it is matched against. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,7 @@ interface Place {
 }
 
 /** Patterns that are put together when the program starts, from constants. */
-const FROM_CONSTANTS = ['src/api/unknown-addresses.ts', 'src/database/exact-json.ts', 'src/traffic/diff.ts']
+const FROM_CONSTANTS = ['src/api/unknown-addresses.ts', 'src/database/exact-json.ts', 'src/traffic/render/diff.ts']
 
 /** Without a repetition that has no end, a pattern looks at so many characters at each place and no more. */
 const canBeLong = ({ source }: Place) => /[*+]|\{\d*,\}/.test(source)

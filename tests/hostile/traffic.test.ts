@@ -1,8 +1,8 @@
 /** Plans and manifests that were made to keep the server busy: linear time, bounds, and threads of their own. */
 import { afterAll, expect, it } from 'vitest'
 import { createHeavyWork } from '../../src/api/heavy/heavy-work.ts'
-import { lintText } from '../../src/traffic/lint-text.ts'
-import { simulate } from '../../src/traffic/simulate.ts'
+import { lintText } from '../../src/traffic/lint/text.ts'
+import { simulate } from '../../src/traffic/render/simulate.ts'
 import { SHOP_YAML, shopPlan } from '../traffic/support/shop.ts'
 
 const heavy = createHeavyWork()

@@ -96,7 +96,7 @@ describeEachDatabase('what changes in jira', (test) => {
     await expectConverged(5)
   })
 
-  it('reads lists that go on past the issue as a whole, and takes them back when they become short', {
+  it('reads lists that continue past the issue as a whole, and takes them back when they become short', {
     timeout: 60_000,
   }, async () => {
     const worklogs = Array.from({ length: 60 }, () => fake.addWorklog('SHOP-1'))

@@ -71,7 +71,7 @@ describeEachDatabase('collecting from jira', (test) => {
     await runAll()
   })
 
-  it('collects everything anew by itself when told to, also when it is cut off', async () => {
+  it('collects everything again by itself when told to, also when it is interrupted', async () => {
     vi.stubEnv('JIRA_JQL_AUTO_FULL_REFRESH', 'true')
     await runAll()
     fake.jql = 'project = SHOP AND labels = shown'
@@ -90,7 +90,7 @@ describeEachDatabase('collecting from jira', (test) => {
     expect(await storedFilter()).not.toBe(fake.jql)
   })
 
-  it('goes on without a filter that it may not see', async () => {
+  it('continues without a filter that it may not see', async () => {
     fake.instead.set('api/2/filter/95', {
       status: 404,
       body: { errorMessages: ['The selected filter is not available.'] },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { deleteScopeData } from '../../src/control-plane/scope-data.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { deleteScopeData } from '../../src/pipelines/scope-data.ts'
 import { jira } from '../../src/plugins/jira/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'

@@ -130,7 +130,7 @@ describeEachDatabase('metrics, by hand', (test) => {
   })
   afterAll(() => api.close())
 
-  it('by the reference: the first deployment claims nothing, squashes are lost, bots count', async () => {
+  it('by DevLake: the first deployment claims nothing, squashes are lost, bots count', async () => {
     const body = await get('change-lead-time/explanation?policy=reference')
     // pr7: no commit known, created to merged 120 minutes, merged to finished 180.
     expect(body).toMatchObject({ value: 300, counted: 1, total: 4 })

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
-import type { NewBlueprint, Plan } from '../../src/pipelines/records.ts'
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
+import type { NewBlueprint } from '../../src/control-plane/records.ts'
+import type { Plan } from '../../src/plugin-kit/spec/plan.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { realControl } from './support/real-control.ts'
@@ -92,7 +93,7 @@ describeEachDatabase('projects, blueprints and plans', (test) => {
     expect(await services().projects.exists('plain')).toBe(true)
   })
 
-  it('plans a NORMAL blueprint as the reference does', async () => {
+  it('plans a NORMAL blueprint as DevLake does', async () => {
     const { blueprint } = await services().projects.create({
       name: 'shop',
       metrics: [
@@ -204,7 +205,7 @@ describeEachDatabase('projects, blueprints and plans', (test) => {
       [{ mode: 'OTHER' as any }, 'mode must be'],
       [{ isManual: false, cronConfig: '' }, 'cronConfig'],
       [{ isManual: false, cronConfig: '0 0 31 2 *' }, 'never comes'],
-      [{ isManual: false, cronConfig: '0 0 0 0 0 0' }, 'is no schedule'],
+      [{ isManual: false, cronConfig: '0 0 0 0 0 0' }, 'is not a schedule'],
       [{ timeAfter: new Date(Date.now() + 86_400_000) }, 'future'],
       [{ projectName: 'missing' }, 'no project missing'],
       [{ projectName: 'plain' }, 'already has'],

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
-import { createFence } from '../../src/pipelines/fence.ts'
-import type { Plan } from '../../src/pipelines/records.ts'
-import type { TaskDispatch } from '../../src/pipelines/task-dispatch.ts'
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
+import type { Plan } from '../../src/plugin-kit/spec/plan.ts'
+import { createFence } from '../../src/runner/fence.ts'
+import type { TaskDispatch } from '../../src/runner/task-dispatch.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { paint, prepareTestDatabase, testControl, testRunner, until, untilFinished } from './support/test-control.ts'
 

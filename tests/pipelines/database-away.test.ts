@@ -97,7 +97,7 @@ for (const engine of ['postgres', 'mysql'] as const) {
       try {
         await until(async () => held.waiting() > 0)
         await gateway.stop()
-        await until(async () => cli.errors().includes('The run goes on when it is back.'))
+        await until(async () => cli.errors().includes('The run continues when the database is back.'))
         await gateway.start()
         held.release()
         expect(await cli.ended, cli.output() + cli.errors()).toBe(0)

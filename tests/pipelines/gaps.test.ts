@@ -1,8 +1,8 @@
 /** What a source refuses, and what cannot be used: told by the task, by the API, and driven again from there. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type Runner, startRunner } from '../../src/pipelines/runner.ts'
-import { createTaskThreads } from '../../src/pipelines/task-threads.ts'
-import { rawTable } from '../../src/plugin-kit/raw.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
+import { type Runner, startRunner } from '../../src/runner/runner.ts'
+import { createTaskThreads } from '../../src/runner/task-threads.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -90,7 +90,7 @@ describeEachDatabase('a project with gaps', (test) => {
     const first = fake.pipelines[0] as { created_at: string }
     const right = first.created_at
     first.created_at = 'not a time'
-    expect((await trigger()).task?.message).toMatch(/extractPipelines: 1 records could not be used and were put aside/)
+    expect((await trigger()).task?.message).toMatch(/extractPipelines: 1 record could not be used and was put aside/)
     const { body } = await api.ask('GET', '/v1/quarantine?plugin=circleci&connectionId=1&scopeId=u1')
     expect(body).toMatchObject({
       count: 1,

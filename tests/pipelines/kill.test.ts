@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
-import type { Plan } from '../../src/pipelines/records.ts'
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
+import type { Plan } from '../../src/plugin-kit/spec/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { paint, prepareTestDatabase, statesOf, testControl, until } from './support/test-control.ts'
 
@@ -30,7 +30,6 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
     const target = join(import.meta.dirname, 'support/kill-target.ts')
     const child = spawn(process.execPath, [target, test.url, folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'weir-test-compiled') },
     })
     const ended = new Promise<NodeJS.Signals | null>((resolve) =>
       child.once('exit', (_code, signal) => resolve(signal)),
@@ -108,7 +107,7 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
     }
   })
 
-  it('goes on at once on another server of the same database', { timeout: 600_000 }, async () => {
+  it('continues at once on another server of the same database', { timeout: 600_000 }, async () => {
     const created = await Promise.all(['one', 'two'].map((name) => create(name, 300)))
     let other: Promise<unknown> | undefined
     const { wasKilled } = await serve(async (pid) => {

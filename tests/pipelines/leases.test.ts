@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { newHolder } from '../../src/database/holder.ts'
-import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
-import { createLeases, deleteAlone, type Lease } from '../../src/pipelines/leases.ts'
-import type { Task } from '../../src/pipelines/records.ts'
-import type { Runner } from '../../src/pipelines/runner.ts'
-import { joinServers } from '../../src/pipelines/servers.ts'
-import { insertRow } from '../../src/pipelines/store.ts'
-import type { TaskDispatch } from '../../src/pipelines/task-dispatch.ts'
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
+import type { Task } from '../../src/control-plane/records.ts'
+import { insertRow } from '../../src/control-plane/store.ts'
+import { newLeaseHolder } from '../../src/database/lease-holder.ts'
+import { createLeases, deleteAlone, type Lease } from '../../src/runner/leases.ts'
+import type { Runner } from '../../src/runner/runner.ts'
+import { joinServers } from '../../src/runner/servers.ts'
+import type { TaskDispatch } from '../../src/runner/task-dispatch.ts'
 import { scopeLeases } from '../../src/system/runs.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import {
@@ -88,9 +88,9 @@ describeEachDatabase('tasks that work on the same', (test) => {
     }
   })
 
-  it('can be cancelled while they wait, and the other goes on', async () => {
+  it('can be cancelled while they wait, and the other continues', async () => {
     await start()
-    const first = await create('goes on', 'kept')
+    const first = await create('continues', 'kept')
     await until(() => isRunning(first.id))
     const second = await create('cancelled', 'kept')
     await until(async () => (await taskOf(second.id)).message.includes('waits for'))
@@ -101,7 +101,7 @@ describeEachDatabase('tasks that work on the same', (test) => {
     expect(await untilFinished(control, first.id)).toMatchObject({ status: 'TASK_COMPLETED' })
   })
 
-  it('go on when the server of the other is killed', { timeout: 180_000 }, async () => {
+  it('continue when the server of the other is killed', { timeout: 180_000 }, async () => {
     const killed = await create('killed', 'orphaned', { count: 100 })
     const target = join(import.meta.dirname, 'support/kill-target.ts')
     // It takes one pipeline at a time, so that the second is left to this process.
@@ -122,11 +122,11 @@ describeEachDatabase('tasks that work on the same', (test) => {
   it('leave nothing behind of servers that are dead', async () => {
     const ended = spawn(process.execPath, ['-e', ''])
     await once(ended, 'exit')
-    const dead = newHolder().replace(`#${process.pid}#`, `#${ended.pid}#`)
+    const dead = newLeaseHolder().replace(`#${process.pid}#`, `#${ended.pid}#`)
     await joinServers(test.database, dead, 1000)
     await insertRow(test.database.kysely, scopeLeases, { name: 'left', holder: dead, token: 'left' })
     const silent = 'another machine#1#silent'
-    const membership = await joinServers(test.database, newHolder(), 20)
+    const membership = await joinServers(test.database, newLeaseHolder(), 20)
     await joinServers(test.database, silent, 1000)
     const holders = async () =>
       (await sql<{ holder: string }>`select holder from _weir_servers`.execute(test.database.kysely)).rows.map(
@@ -147,7 +147,7 @@ describeEachDatabase('tasks that work on the same', (test) => {
     await start()
     const running = await create('holds', 'data')
     await until(() => isRunning(running.id))
-    const worker = `worked on by task ${(await taskOf(running.id)).id} of pipeline ${running.id}`
+    const worker = `in use by task ${(await taskOf(running.id)).id} of pipeline ${running.id}`
     await expect(deleteAlone(test.database, ['data'], async () => 'deleted')).rejects.toThrow(worker)
     await untilFinished(control, running.id)
     const waiting = await deleteAlone(test.database, ['data'], async () => {
@@ -160,9 +160,9 @@ describeEachDatabase('tasks that work on the same', (test) => {
   })
 
   it('never wait for each other, in whatever order they name what they work on', async () => {
-    const holder = newHolder()
-    const membership = await joinServers(test.database, holder, 1000)
-    const own = createLeases(test.database, () => ({ holder, membership }))
+    const leaseHolder = newLeaseHolder()
+    const membership = await joinServers(test.database, leaseHolder, 1000)
+    const own = createLeases(test.database, () => ({ leaseHolder, membership }))
     let inside = 0
     const signal = new AbortController().signal
     const work = async (names: string[], task_id: number) => {

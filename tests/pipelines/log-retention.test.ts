@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { removeOldLogs } from '../../src/pipelines/log-retention.ts'
-import { insertRow } from '../../src/pipelines/store.ts'
-import { logFolder } from '../../src/pipelines/task-log.ts'
+import { insertRow } from '../../src/control-plane/store.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
+import { removeOldLogs } from '../../src/runner/log-retention.ts'
+import { logFolder } from '../../src/runner/task-log.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 
@@ -30,7 +30,7 @@ describeEachDatabase('logs of pipelines', (test) => {
     utimesSync(folder, daysAgo(Math.max(...ages)), daysAgo(Math.max(...ages)))
   }
 
-  it('are deleted when the last was written long ago, but not of pipelines that go on', async () => {
+  it('are deleted when the last was written long ago, but not of pipelines that continue', async () => {
     const add = (status: string) => insertRow(test.database.kysely, pipelines, { name: status, status })
     const [old, young, rerun, running] = [
       await add('TASK_COMPLETED'),

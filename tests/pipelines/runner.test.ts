@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
-import { takeNext } from '../../src/pipelines/queue.ts'
-import type { NewPipeline } from '../../src/pipelines/records.ts'
-import type { Runner, RunnerOptions } from '../../src/pipelines/runner.ts'
-import type { TaskDispatch } from '../../src/pipelines/task-dispatch.ts'
-import { logFolder } from '../../src/pipelines/task-log.ts'
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
+import type { NewPipeline } from '../../src/control-plane/records.ts'
+import { takeNext } from '../../src/runner/queue.ts'
+import type { Runner, RunnerOptions } from '../../src/runner/runner.ts'
+import type { TaskDispatch } from '../../src/runner/task-dispatch.ts'
+import { logFolder } from '../../src/runner/task-log.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import {
   paint,
@@ -109,7 +109,7 @@ describeEachDatabase('runner', (test) => {
     expect(await marksOf('f')).toEqual([])
   })
 
-  it('goes on past failures when asked to, and calls the end PARTIAL', async () => {
+  it('continues past failures when asked to, and calls the end PARTIAL', async () => {
     const plan = [[paint({ place: 'g', failIn: 'collectPaint', fullName: 'acme/web' })], [paint({ place: 'h' })]]
     const { id } = await create({ plan, skipOnFail: true })
     await start()
@@ -171,7 +171,7 @@ describeEachDatabase('runner', (test) => {
     expect(await marksOf('o')).toEqual([])
   })
 
-  it('goes on after a clean stop where it was interrupted', async () => {
+  it('continues after a clean stop where it was interrupted', async () => {
     const { id } = await create({ plan: [[paint({ place: 'p' })], [paint({ place: 'q', count: 4, pauseMs: 300 })]] })
     const first = await start()
     await until(async () => (await marksOf('q')).length > 0)
@@ -229,7 +229,7 @@ describeEachDatabase('runner', (test) => {
     expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_COMPLETED' })
   })
 
-  it('leaves its work to others when they took it for dead, and goes on as a new server', async () => {
+  it('leaves its work to others when they took it for dead, and continues as a new server', async () => {
     const { id } = await create({ plan: [[paint({ place: 'z', count: 5, pauseMs: 200 })]] })
     await start()
     await until(async () => (await marksOf('z')).length > 0)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
-import { runDueTicks } from '../../src/pipelines/schedule.ts'
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
+import { runDueTicks } from '../../src/runner/schedule.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { paint, prepareTestDatabase, testControl } from './support/test-control.ts'
 
@@ -67,7 +67,7 @@ describeEachDatabase('schedule', (test) => {
     for (const { id } of [manual, disabled, fresh]) await first().services.blueprints.remove(id)
   })
 
-  it('uses a tick up when the last run still goes on', async () => {
+  it('uses a tick up when the last run still continues', async () => {
     const { id } = await create('slow')
     await first().services.blueprints.trigger(id)
     await followed(id, day(1))

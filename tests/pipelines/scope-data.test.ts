@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { deleteScopeData } from '../../src/pipelines/scope-data.ts'
-import { rawTable } from '../../src/plugin-kit/raw.ts'
+import { deleteScopeData } from '../../src/control-plane/scope-data.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
@@ -19,7 +19,7 @@ describeEachDatabase('deleted data of a scope', (test) => {
   })
   afterAll(() => fake.stop())
 
-  it('is collected anew from its beginning, even after a run that was cut off', async () => {
+  it('is collected again from its beginning, even after a run that was interrupted', async () => {
     const stop = new AbortController()
     const cutOff = runSubtask(test.database, circleci, 'collectPipelines', OPTIONS, {
       signal: stop.signal,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
+import type { Services } from '../../src/control-plane/services.ts'
 import { write } from '../../src/database/write.ts'
 import { cicdScopes } from '../../src/domain/devops.ts'
-import type { Services } from '../../src/pipelines/services.ts'
 import { projects as circleciProjects } from '../../src/plugins/circleci/kit.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -107,7 +107,7 @@ describeEachDatabase('connections, scopes and scope configs', (test) => {
     await expect(services.scopes.put('circleci', id, ['x'] as any)).rejects.toThrow('must be an object')
   })
 
-  it('spells scope fields as the reference does, and takes numbers as text', async () => {
+  it('spells scope fields as DevLake does, and takes numbers as text', async () => {
     const { id } = await services.connections.create('github', { name: 'spelling', token: TOKEN })
     const [scope] = await services.scopes.put('github', id, [
       {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
+import type { Pipeline } from '../../src/control-plane/records.ts'
+import { isFinished } from '../../src/control-plane/states.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import type { ControlPlane } from '../../src/pipelines/control-plane.ts'
-import type { Pipeline } from '../../src/pipelines/records.ts'
-import { isFinished } from '../../src/pipelines/states.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { testControl, until } from './support/test-control.ts'
@@ -26,7 +26,6 @@ describeEachDatabase('two servers over one database', (test) => {
     const target = join(import.meta.dirname, 'support/server-target.ts')
     const child = spawn(process.execPath, [target, test.url, folder, String(LEASE_MS)], {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'weir-test-compiled') },
     })
     const ended = once(child, 'exit')
     await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('a server ended')))])

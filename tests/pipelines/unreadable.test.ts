@@ -20,7 +20,7 @@ describeEachDatabase('a row that cannot be read', (test) => {
       test.database.kysely,
     )
 
-  it('is listed with a sentence beside the others, and can be deleted or given anew', async () => {
+  it('is listed with a sentence beside the others, and can be deleted or given again', async () => {
     const { body: whole } = await api.ask('POST', '/projects', { name: 'whole' })
     for (const damage of DAMAGES) {
       const blueprint = { name: 'advanced', mode: 'ADVANCED', isManual: true, plan: [[DORA]] }
@@ -48,7 +48,7 @@ describeEachDatabase('a row that cannot be read', (test) => {
     expect(rows).toEqual([{ subject_id: whole.blueprint.id }])
   })
 
-  it('does not take a plan from a NORMAL blueprint, which is made anew', async () => {
+  it('does not take a plan from a NORMAL blueprint, which is made again', async () => {
     const { body } = await api.ask('POST', '/projects', { name: 'normal' })
     await damagePlans('blueprint', body.blueprint.id, 'garbage')
     const { body: saved } = await api.ask('PATCH', `/blueprints/${body.blueprint.id}`, { name: 'normal again' })

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { readAll } from '../../src/database/read.ts'
 import { cicdPipelineCommits, cicdPipelines, cicdTasks } from '../../src/domain/devops.ts'
-import { collectCheckpoints } from '../../src/plugin-kit/collect-state.ts'
-import { rawTable } from '../../src/plugin-kit/raw.ts'
-import { receipts } from '../../src/plugin-kit/receipts.ts'
+import { collectCheckpoints } from '../../src/plugin-kit/raw/collect-tables.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
+import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -76,7 +76,7 @@ describeEachDatabase('collecting', (test) => {
     expect(await results()).toEqual(new Set(['DONE']))
   })
 
-  it('goes on after a failure from the page that failed', async () => {
+  it('continues after a failure from the page that failed', async () => {
     const page = async (start: number) => fake.requests.filter((path) => path.includes(`page-token=${start}`)).length
     const controller = new AbortController()
     const stopped = run('collectPipelines', {

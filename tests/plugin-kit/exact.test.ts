@@ -6,15 +6,15 @@ import { migrate } from '../../src/database/migrate.ts'
 import { readAll } from '../../src/database/read.ts'
 import { bigint, indexed, json, key, string, text } from '../../src/database/table.ts'
 import { write } from '../../src/database/write.ts'
-import { issues as domainIssues } from '../../src/domain/ticket.ts'
-import { definePlugin } from '../../src/plugin-kit/define-plugin.ts'
-import { pluginKit } from '../../src/plugin-kit/entity.ts'
+import { boards as domainBoards, issues as domainIssues } from '../../src/domain/ticket.ts'
+import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
+import { kitTables } from '../../src/plugin-kit/define/tables.ts'
 import { graphql, graphqlRequest } from '../../src/plugin-kit/http/index.ts'
-import { byKey, manyByKey } from '../../src/plugin-kit/lookups.ts'
-import type { PluginSpec } from '../../src/plugin-kit/plugin.ts'
-import { quarantine } from '../../src/plugin-kit/quarantine.ts'
-import { settingsTables } from '../../src/plugin-kit/settings-tables.ts'
-import { kitTables } from '../../src/plugin-kit/tables.ts'
+import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
+import { pluginKit } from '../../src/plugin-kit/spec/entity.ts'
+import { byKey, manyByKey } from '../../src/plugin-kit/spec/lookups.ts'
+import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
@@ -59,6 +59,14 @@ const spec: PluginSpec = {
   },
   scopeConfig: { fields: {}, prepare: () => ({}) },
   entities: [
+    entity(boards, {
+      label: 'Boards',
+      domainTypes: ['TICKET'],
+      convert: {
+        to: [domainBoards],
+        rows: (board, { idOf }) => [domainBoards.row({ id: idOf(boards, board.id), name: board.name })],
+      },
+    }),
     entity(stories, {
       label: 'Stories',
       domainTypes: ['TICKET'],
@@ -159,7 +167,7 @@ describeEachDatabase('records as sent', (test) => {
     expect(await rawData('exact_stories')).toEqual(records)
   })
 
-  it('a record that goes on elsewhere is whole, and exact', async () => {
+  it('a record that continues elsewhere is whole, and exact', async () => {
     const page = (list: string, hasNextPage: boolean) =>
       `{"nodes":[${list}],"pageInfo":{"hasNextPage":${hasNextPage},"endCursor":"c"}}`
     const whole = `{"id":  1,"parts":${page('{"n":5}', false)}}`

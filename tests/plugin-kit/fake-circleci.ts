@@ -91,14 +91,14 @@ function createWorld(pipelineCount: number) {
       world.pipelines.splice(0, Infinity, ...world.pipelines.filter((each) => each.id !== id))
     },
     addWorkflow,
-    /** Another workflow of the same pipeline, with the same jobs run anew. */
+    /** Another workflow of the same pipeline, with the same jobs run again. */
     rerunWorkflow(id: string, { status = 'success' } = {}): FakeWorkflow {
       const { pipeline_id, name } = workflowOf(id) as FakeWorkflow
       world.workflows.set(pipeline_id, workflowsOf(pipeline_id))
       const made = addWorkflow(pipeline_id, { status, name })
       const times = { started_at: time(), stopped_at: stoppedAt(status) }
-      const anew = jobsOf(id).map((each) => ({ ...each, id: `${each.id}-in-${made.id}`, status, ...times }))
-      world.jobs.set(made.id, anew)
+      const again = jobsOf(id).map((each) => ({ ...each, id: `${each.id}-in-${made.id}`, status, ...times }))
+      world.jobs.set(made.id, again)
       return made
     },
     setWorkflowStatus(id: string, status: string) {

@@ -1,8 +1,8 @@
 /** What a source does not give costs no more than that, is told, and is asked for again. */
 import { describe, expect, it } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
-import { collectCheckpoints } from '../../src/plugin-kit/collect-state.ts'
-import { settingsTables } from '../../src/plugin-kit/settings-tables.ts'
+import { collectCheckpoints } from '../../src/plugin-kit/raw/collect-tables.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { collectorLatestState } from '../../src/system/state.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { builds, items, madeUpSpec, stories, tasks, useMadeUp } from './made-up.ts'
@@ -33,7 +33,9 @@ describeEachDatabase('collecting with gaps', (test) => {
       expect([await asksForAll(), await asksForAll(), await asksForAll()]).toEqual([true, true, true])
       expect(await asksForAll()).toBe(false)
       expect((await gaps())[0]).toMatchObject({ kind: 'count', missing: 1, list: '' })
-      expect((await run(['Stories'])).Stories?.remarks).toEqual([expect.stringMatching(/now left until it changes/)])
+      expect((await run(['Stories'])).Stories?.remarks).toEqual([
+        expect.stringMatching(/not asked again until it changes/),
+      ])
 
       // Something changes: more is missing.
       const plain = source.spoil
@@ -62,7 +64,7 @@ describeEachDatabase('collecting with gaps', (test) => {
 
   describe('a checkpoint', () => {
     it.each([400, 404, 410, 422])(
-      'that the source refuses with %i is dropped, and the list read anew',
+      'that the source refuses with %i is dropped, and the list read again',
       async (status) => {
         const source = await start()
         source.builds.push(...items(12))
@@ -76,7 +78,7 @@ describeEachDatabase('collecting with gaps', (test) => {
             ? { status, body: { message: 'the cursor has expired' } }
             : undefined
         await run(['Builds'])
-        // At last the newest once more, for what changed before it was gone on with.
+        // At last the newest once more, for what changed before it was continued.
         expect(source.asked).toEqual(
           ['10', null, '5', '10', null].map((at) => `/boards/7/builds${at ? `?after=${at}` : ''}`),
         )
@@ -120,7 +122,7 @@ describeEachDatabase('collecting with gaps', (test) => {
       source.instead = ({ query }) => (query.get('after') === '10' ? { status: 503, body: {} } : undefined)
       await run(['Builds'])
       source.instead = undefined
-      // A day later the run is begun anew.
+      // A day later the run is started again.
       source.now = () => Date.now() + 25 * 3_600_000
       await run(['Builds'])
       expect(await ids(builds)).toHaveLength(15)
@@ -261,7 +263,7 @@ describeEachDatabase('collecting with gaps', (test) => {
       source.instead = ({ path }) =>
         path.endsWith('/builds') ? { body: { items: source.builds.slice(0, 5), next: `page-${++page}` } } : undefined
       const { Builds } = await run(['Builds'])
-      expect(Builds).toMatchObject({ list: 'lost', remarks: [expect.stringMatching(/pages in circles/)] })
+      expect(Builds).toMatchObject({ list: 'lost', remarks: [expect.stringMatching(/sent the same page twice/)] })
       expect(source.asked.length).toBeLessThan(5)
       source.instead = undefined
       await run(['Builds'])
@@ -273,7 +275,7 @@ describeEachDatabase('collecting with gaps', (test) => {
       const source = await start()
       let page = 0
       source.instead = () => ({ body: { items: items(5, (page % 2) * 10), next: `page-${++page}` } })
-      expect((await run(['Builds'])).Builds?.remarks).toEqual([expect.stringMatching(/pages in circles/)])
+      expect((await run(['Builds'])).Builds?.remarks).toEqual([expect.stringMatching(/sent the same page twice/)])
     })
 
     it.each([false, true])(
@@ -287,7 +289,7 @@ describeEachDatabase('collecting with gaps', (test) => {
         Object.assign(source.stories[3] ?? {}, { changed: new Date().toISOString() })
         const { Stories } = await run(['Stories'], { fullSync })
         expect(Stories?.remarks?.join()).toMatch(
-          fullSync ? /seems to have given/ : /number 4 had the id 4 and has 1004 now/,
+          fullSync ? /seems to have changed the ids/ : /number 4 had the id 4 and has 1004 now/,
         )
         expect(await ids(stories)).toEqual([1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008])
         expect((await run(['Stories'])).Stories?.remarks).toBeUndefined()
@@ -303,7 +305,7 @@ describeEachDatabase('collecting with gaps', (test) => {
           ? { body: { total: 2, items: items(2, 50).map((item) => ({ ...item, board: 8 })) } }
           : undefined
       const { Stories } = await run(['Stories'])
-      expect(Stories?.remarks).toEqual([expect.stringMatching(/2 records that belong to something else/)])
+      expect(Stories?.remarks).toEqual([expect.stringMatching(/2 records that do not belong/)])
       expect(await ids(stories)).toEqual([1, 2, 3])
       source.instead = undefined
       source.stories.push(...items(1, 60).map((item) => ({ ...item, changed: new Date().toISOString() })))

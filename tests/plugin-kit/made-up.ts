@@ -7,16 +7,17 @@ import { migrate } from '../../src/database/migrate.ts'
 import { readAll } from '../../src/database/read.ts'
 import { bigint, key, string, type Table, timestamp } from '../../src/database/table.ts'
 import { write } from '../../src/database/write.ts'
-import { definePlugin } from '../../src/plugin-kit/define-plugin.ts'
-import { pluginKit } from '../../src/plugin-kit/entity.ts'
-import { gaps } from '../../src/plugin-kit/gaps.ts'
+import { boards as domainBoards } from '../../src/domain/ticket.ts'
+import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
+import { kitTables } from '../../src/plugin-kit/define/tables.ts'
 import { cursor, offset, pageNumber } from '../../src/plugin-kit/http/index.ts'
-import type { PluginSpec } from '../../src/plugin-kit/plugin.ts'
-import { receipts } from '../../src/plugin-kit/receipts.ts'
-import { settingsTables } from '../../src/plugin-kit/settings-tables.ts'
-import type { SubtaskResult } from '../../src/plugin-kit/subtask.ts'
-import { kitTables } from '../../src/plugin-kit/tables.ts'
-import { epochMilliseconds, localTime } from '../../src/plugin-kit/times.ts'
+import { gaps } from '../../src/plugin-kit/raw/gaps.ts'
+import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
+import { pluginKit } from '../../src/plugin-kit/spec/entity.ts'
+import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
+import type { SubtaskResult } from '../../src/plugin-kit/spec/subtask.ts'
+import { epochMilliseconds, localTime } from '../../src/plugin-kit/spec/times.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { systemTables } from '../../src/system/index.ts'
 import type { TestDatabase } from '../support/databases.ts'
 import { listening } from '../support/listening.ts'
@@ -82,6 +83,14 @@ export const madeUpSpec: PluginSpec = {
   },
   scopeConfig: { fields: {}, prepare: () => ({}) },
   entities: [
+    entity(boards, {
+      label: 'Boards',
+      domainTypes: ['TICKET'],
+      convert: {
+        to: [domainBoards],
+        rows: (board, { idOf }) => [domainBoards.row({ id: idOf(boards, board.id), name: board.name })],
+      },
+    }),
     entity(stories, {
       label: 'Stories',
       domainTypes: ['TICKET'],

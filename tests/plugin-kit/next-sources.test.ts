@@ -1,7 +1,7 @@
 /** What sources to come need of collecting, each on a made-up one. */
 import { expect, it } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
-import { settingsTables } from '../../src/plugin-kit/settings-tables.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { events, madeUpSpec, steps, useMadeUp } from './made-up.ts'
 

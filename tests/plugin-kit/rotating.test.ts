@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { connectionService } from '../../src/control-plane/connections.ts'
+import type { ServiceContext } from '../../src/control-plane/services.ts'
+import { testConnection } from '../../src/control-plane/test-connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { write } from '../../src/database/write.ts'
 import { redact } from '../../src/log.ts'
-import { connectionService } from '../../src/pipelines/connections.ts'
-import type { ServiceContext } from '../../src/pipelines/services.ts'
-import { testConnection } from '../../src/pipelines/test-connection.ts'
-import { settingsTables } from '../../src/plugin-kit/settings-tables.ts'
-import { kitTables } from '../../src/plugin-kit/tables.ts'
+import { kitTables } from '../../src/plugin-kit/define/tables.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { maskSecret } from '../../src/secrets.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -127,12 +127,12 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     expect(await storedRefreshToken()).toBe(source.refreshToken)
   })
 
-  it('that are refused say to connect anew, without telling any secret, and a new one is enough', async () => {
+  it('that are refused say to connect again, without telling any secret, and a new one is enough', async () => {
     source.refreshToken = 'another-one'
     const lines: string[] = []
     const failure = await collectStories(database, (line) => lines.push(line)).catch((error) => error)
     expect(failure.message).toMatch(
-      /no longer accepts the refresh token of connection "main" \(invalid_grant\): connect anew/,
+      /no longer accepts the refresh token of connection "main" \(invalid_grant\): connect again/,
     )
     const told = [failure.stack, ...lines].join()
     for (const secret of ['refresh-0', CLIENT_SECRET]) expect(told).not.toContain(secret)
@@ -155,7 +155,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     const lines: string[] = []
     // It was used all the same, and is worthless now.
     const failure = await collectStories(database, (line) => lines.push(line)).catch((error) => error)
-    expect(failure.message).toMatch(/connect anew/)
+    expect(failure.message).toMatch(/connect again/)
     expect([failure.stack, ...lines].join()).not.toMatch(/refresh-0|client-secret-of/)
   })
 

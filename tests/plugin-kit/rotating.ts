@@ -1,10 +1,10 @@
 /** A made-up source whose refresh tokens are good once: a second use takes all tokens away. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { definePlugin } from '../../src/plugin-kit/define-plugin.ts'
-import type { PluginSpec } from '../../src/plugin-kit/plugin.ts'
-import { rotatingFields } from '../../src/plugin-kit/rotating-tokens.ts'
-import type { TaskRun } from '../../src/plugin-kit/subtask.ts'
+import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
+import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
+import type { TaskRun } from '../../src/plugin-kit/spec/subtask.ts'
+import { rotatingFields } from '../../src/plugin-kit/spec/token-rotation.ts'
 import { createSecrets } from '../../src/secrets.ts'
 import { listening } from '../support/listening.ts'
 import { items, madeUpSpec } from './made-up.ts'

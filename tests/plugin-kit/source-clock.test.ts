@@ -13,7 +13,7 @@ const iso = (time: number) => new Date(time).toISOString()
 describeEachDatabase("the source's clock", (test) => {
   const { start, run, ids, receipt } = useMadeUp(test)
   afterEach(() => vi.useRealTimers())
-  /** Our clock; the databases and sockets go on by the real one. */
+  /** Our clock; the databases and sockets continue by the real one. */
   const setOurs = (time: number) => vi.useFakeTimers({ toFake: ['Date'], now: time })
   const begun = async (raw: string) =>
     (await readAll(test.database, { table: collectorLatestState, where: { raw_data_table: `_raw_madeup_${raw}` } }))[0]
@@ -57,7 +57,7 @@ describeEachDatabase("the source's clock", (test) => {
     expect(await begun('builds')).toEqual(new Date(REAL + MINUTE))
   })
 
-  it('a run that is gone on with asks at last for what changed since it first began', async () => {
+  it('a run that is continued asks at last for what changed since it first began', async () => {
     const source = await start()
     source.stories.push(...items(12))
     source.now = () => REAL
@@ -73,7 +73,7 @@ describeEachDatabase("the source's clock", (test) => {
     expect(await begun('stories')).toEqual(new Date(REAL + HOUR))
   })
 
-  it('a run that was cut off more than a day ago is begun anew, whatever our clock says', async () => {
+  it('a run that was interrupted more than a day ago is started again, whatever our clock says', async () => {
     const source = await start()
     source.builds.push(...items(12))
     source.now = () => REAL
@@ -132,7 +132,7 @@ describeEachDatabase("the source's clock", (test) => {
       setOurs(REAL + HOUR)
       const { Stories } = await run(['Stories'])
       expect(Stories?.remarks).toEqual([
-        expect.stringMatching(/clock of the source went back.*everything is asked for/),
+        expect.stringMatching(/clock of the source went back.*everything is collected again/),
       ])
       expect((await receipt('stories'))?.message).toMatch(/clock of the source went back/)
       expect(await ids(stories)).toEqual([1, 2, 3, 10])
@@ -151,7 +151,7 @@ describeEachDatabase("the source's clock", (test) => {
       setOurs(REAL + 48 * HOUR)
       const { Builds } = await run(['Builds'])
       expect(Builds?.remarks).toEqual([
-        expect.stringMatching(/1440 minutes less have passed by the clock of the source/),
+        expect.stringMatching(/the clock of the source moved 1,440 minutes less than ours/),
       ])
       expect(await ids(builds)).toEqual([1, 2, 3, 10])
     })

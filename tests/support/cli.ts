@@ -19,7 +19,11 @@ export interface Cli {
 /** Runs the real command line as the launcher does, in a process of its own, with only the environment that is given. */
 export function startCli(parameters: readonly string[], environment: Record<string, string>): Cli {
   const child = spawn(process.execPath, [...launched.flags, main, ...parameters], {
-    env: { PATH: process.env.PATH, ...launched.environment, ...environment },
+    env: {
+      ...{ PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+      ...launched.environment,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -28,6 +28,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // As open as the folder that it stands for: servers run under accounts of their own.
   chmodSync(folder, 0o1777)
   process.env.TMPDIR = folder
+  // Children that run the program from its sources load in less than half the time, as with the launcher.
+  process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/compiled')
   return async () => {
     await Promise.all(Object.values(servers).map((server) => server.stop()))
     rmSync(folder, { recursive: true, force: true })

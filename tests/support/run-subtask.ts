@@ -1,5 +1,6 @@
 import type { Database } from '../../src/database/database.ts'
-import type { Plugin, Progress, SubtaskResult } from '../../src/plugin-kit/subtask.ts'
+import type { Plugin } from '../../src/plugin-kit/spec/plugin.ts'
+import type { Progress, SubtaskResult } from '../../src/plugin-kit/spec/subtask.ts'
 
 interface Options {
   readonly fullSync?: boolean

@@ -1,10 +1,10 @@
 /** A small plugin for tests of the kit: issues with labels, from raw records to the domain. */
 import { bigint, double, key, string, text, timestamp } from '../../src/database/table.ts'
-import { issues as domainIssues, issueLabels as domainLabels } from '../../src/domain/ticket.ts'
-import { definePlugin } from '../../src/plugin-kit/define-plugin.ts'
-import { pluginKit } from '../../src/plugin-kit/entity.ts'
-import type { PluginSpec } from '../../src/plugin-kit/plugin.ts'
-import { rawTable } from '../../src/plugin-kit/raw.ts'
+import { boards as domainBoards, issues as domainIssues, issueLabels as domainLabels } from '../../src/domain/ticket.ts'
+import { definePlugin } from '../../src/plugin-kit/define/define-plugin.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
+import { pluginKit } from '../../src/plugin-kit/spec/entity.ts'
+import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 
 const { table, entityMaker } = pluginKit('sample')
 export const boards = table('boards', 'SampleBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
@@ -64,8 +64,16 @@ const labelEntity = entity(labels, {
   domainTypes: ['TICKET'],
   convert: {
     to: [domainLabels],
-    replaces: ['sample_issues'],
     rows: (label, { idOf }) => [domainLabels.row({ issue_id: idOf(issues, label.issue_id), label_name: label.name })],
+  },
+})
+
+export const boardEntity = entity(boards, {
+  label: 'Boards',
+  domainTypes: ['TICKET'],
+  convert: {
+    to: [domainBoards],
+    rows: (board, { idOf }) => [domainBoards.row({ id: idOf(boards, board.id), name: board.name })],
   },
 })
 
@@ -84,6 +92,6 @@ export const sampleSpec: PluginSpec = {
     fields: { prefix: { kind: 'string', label: 'Prefix', isOptional: true } },
     prepare: ({ prefix = '' }) => ({ prefix }),
   },
-  entities: [labelEntity, issueEntity],
+  entities: [labelEntity, issueEntity, boardEntity],
 }
 export const sample = definePlugin(sampleSpec)

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
-import { startEmbedded } from '../../src/database/embedded.ts'
-import { serverAccount } from '../../src/database/embedded-account.ts'
+import { serverAccount } from '../../src/database/embedded/account.ts'
+import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 
 export interface TestServer {
   /** An administrator's address of a database that tests leave alone. */

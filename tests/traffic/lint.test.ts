@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { type Code, type Finding, RULES } from '../../src/traffic/finding.ts'
-import { lintHealth, lintLive } from '../../src/traffic/lint-live.ts'
-import { lintManifests } from '../../src/traffic/lint-manifests.ts'
-import { lintPlan } from '../../src/traffic/lint-plan.ts'
-import { parsePlan, readPlan } from '../../src/traffic/plan.ts'
-import { renderPhase } from '../../src/traffic/render.ts'
+import { lintHealth, lintLive } from '../../src/traffic/lint/live.ts'
+import { lintManifests } from '../../src/traffic/lint/manifests.ts'
+import { lintPlan } from '../../src/traffic/lint/plan.ts'
+import { type Code, type Finding, RULES } from '../../src/traffic/model/finding.ts'
+import { parsePlan, readPlan } from '../../src/traffic/model/plan.ts'
+import { renderPhase } from '../../src/traffic/render/render.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
 
 const ARN = shopPlan().targetGroup.arn!
@@ -75,6 +75,9 @@ interface Case {
 const annotate = (name: string, value: unknown) => (object: any) => {
   object.metadata.annotations[`alb.ingress.kubernetes.io/${name}`] = value
 }
+
+const metricGate = (step: number, gate: object) =>
+  plan((raw) => Object.assign(raw.steps[step], { dwellSeconds: 900, gates: [gate] }))
 
 const CASES: Record<Code, readonly Case[]> = {
   'TS-Y01': [
@@ -645,6 +648,34 @@ const CASES: Record<Code, readonly Case[]> = {
       good: () => live(ok),
     },
   ],
+  'TS-Q01': [
+    {
+      path: 'steps[1].gates[0]',
+      says: /neither max, min nor maxRatio/,
+      bad: () => metricGate(1, { kind: 'cloudWatch', metric: 'errorRate' }),
+      good: () => metricGate(1, { kind: 'cloudWatch', metric: 'errorRate', max: 0.01 }),
+    },
+    {
+      path: 'steps[1].gates[0].maxRatio',
+      says: /no query for the current side/,
+      bad: () => metricGate(1, { kind: 'prometheus', target: 'up', maxRatio: 2 }),
+      good: () => metricGate(1, { kind: 'prometheus', target: 'up', current: 'up', maxRatio: 2 }),
+    },
+    {
+      path: 'steps[3].gates[0].maxRatio',
+      says: /no traffic in this step/,
+      bad: () => metricGate(3, { kind: 'cloudWatch', metric: 'latency', maxRatio: 2 }),
+      good: () => metricGate(3, { kind: 'cloudWatch', metric: 'latency', maxRatio: 2, max: 1 }),
+    },
+  ],
+  'TS-Q02': [
+    {
+      path: 'steps[1].gates[0]',
+      says: /3 periods of 600 s do not fit/,
+      bad: () => metricGate(1, { kind: 'cloudWatch', metric: 'errorRate', max: 0.01, periodSeconds: 600 }),
+      good: () => metricGate(1, { kind: 'cloudWatch', metric: 'errorRate', max: 0.01 }),
+    },
+  ],
   'TS-C01': [
     {
       path: 'target.cluster',
@@ -727,6 +758,17 @@ const CASES: Record<Code, readonly Case[]> = {
         ),
       good: () => live(ok),
     },
+    {
+      path: 'actionName',
+      says: /Argo/,
+      bad: () =>
+        live(
+          (facts) =>
+            (facts.currentIngress.metadata.annotations['rollouts.argoproj.io/managed-alb-annotations'] =
+              '{"web":["alb.ingress.kubernetes.io/actions.web-switch"]}'),
+        ),
+      good: () => live(ok),
+    },
   ],
   'TS-X02': [
     {
@@ -770,7 +812,68 @@ const CASES: Record<Code, readonly Case[]> = {
       good: () => live(ok),
     },
   ],
+  'TS-X05': [
+    {
+      path: 'current.service',
+      says: /auth-type, auth-idp-oidc.*become public/,
+      bad: () =>
+        live((facts) => {
+          facts.currentService.metadata.annotations = {
+            'alb.ingress.kubernetes.io/auth-type': 'oidc',
+            'alb.ingress.kubernetes.io/auth-idp-oidc': '{}',
+          }
+        }),
+      good: () =>
+        live((facts) => {
+          facts.currentService.metadata.annotations = { 'alb.ingress.kubernetes.io/auth-type': 'none' }
+        }),
+    },
+  ],
+  'TS-X06': [
+    {
+      path: 'current.service',
+      says: /actions\.beta forwards to Service web too/,
+      bad: () =>
+        live((facts) => {
+          annotate(
+            'actions.beta',
+            '{"type":"forward","forwardConfig":{"targetGroups":[{"serviceName":"web"}]}}',
+          )(facts.currentIngress)
+          facts.currentIngress.spec.rules[0].http.paths.push({
+            path: '/beta',
+            pathType: 'Prefix',
+            backend: { service: { name: 'beta', port: { name: 'use-annotation' } } },
+          })
+        }),
+      good: () => live(ok),
+    },
+  ],
 }
+
+test.each([
+  ['{"type":"redirect","redirectConfig":{"statusCode":301}}', /got 301; expected "HTTP_301"/],
+  ['{"type":"redirect","redirectConfig":{"host":"a.example.com"}}', /got nothing/],
+  ['{"type":"fixed-response","fixedResponseConfig":{"statusCode":503}}', /got 503; expected text/],
+])('a status code that the controller cannot read: %s', (text, says) => {
+  const found = ingress(annotate('actions.web-switch', text)).find(({ code }) => code === 'TS-A08')
+  expect(found?.message).toMatch(says)
+})
+
+test.each(['90.0', '9e1'])('the weight %s in an action is refused, as the controller refuses it', (weight) => {
+  const found = ingress((object) => {
+    object.metadata.annotations[ACTION] = object.metadata.annotations[ACTION].replace(
+      '"weight":90',
+      `"weight":${weight}`,
+    )
+  })
+  expect(found).toMatchObject([{ code: 'TS-W01', message: expect.stringContaining(weight) }])
+})
+
+test('conditions of nobody are told, target-control-port with its service is known', () => {
+  expect(ingress(annotate('conditions.gone', '[]'))).toMatchObject([{ code: 'TS-A06', severity: 'warning' }])
+  expect(ingress(annotate('conditions.web-switch', '[]'))).toEqual([])
+  expect(ingress(annotate('target-control-port.web.80', '3000'))).toEqual([])
+})
 
 describe.each(Object.keys(RULES) as Code[])('%s', (code) => {
   test.each(CASES[code].map((item, index) => ({ ...item, index })))(

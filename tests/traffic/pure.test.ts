@@ -1,23 +1,45 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { chart } from '../../src/traffic/chart.ts'
-import { describeDifference, diffManifests, diffSides } from '../../src/traffic/diff.ts'
-import { RULES } from '../../src/traffic/finding.ts'
-import { initialPlan, PRESETS } from '../../src/traffic/init.ts'
-import { lintPlan } from '../../src/traffic/lint-plan.ts'
-import { parsePlan } from '../../src/traffic/plan.ts'
-import { manifestsOf, renderPhase } from '../../src/traffic/render.ts'
-import { reversePlan } from '../../src/traffic/reverse.ts'
-import { simulate } from '../../src/traffic/simulate.ts'
-import { ACTIONS, actionsFrom, STATES, transitionOf } from '../../src/traffic/state.ts'
-import { shopPlan } from './support/shop.ts'
+import { reversePlan } from '../../src/traffic/engine/reverse.ts'
+import { lintPlan } from '../../src/traffic/lint/plan.ts'
+import { RULES } from '../../src/traffic/model/finding.ts'
+import { initialPlan, PLACEHOLDERS, PRESETS } from '../../src/traffic/model/init.ts'
+import { parsePlan } from '../../src/traffic/model/plan.ts'
+import { ACTIONS, actionsFrom, STATES, transitionOf } from '../../src/traffic/model/state.ts'
+import { chart } from '../../src/traffic/render/chart.ts'
+import { describeDifference, diffManifests, diffSides } from '../../src/traffic/render/diff.ts'
+import { manifestsOf, renderPhase } from '../../src/traffic/render/render.ts'
+import { simulate } from '../../src/traffic/render/simulate.ts'
+import { SHOP_YAML, shopPlan } from './support/shop.ts'
 
 test.each(Object.keys(PRESETS))('the plan of init --preset %s has no findings', (preset) => {
   const { plan, findings } = parsePlan(initialPlan('shop', preset))
   expect(findings).toEqual([])
   expect(lintPlan(plan!)).toEqual([])
   expect(plan!.steps).toHaveLength(PRESETS[preset]!.length + 1)
+})
+
+test('placeholders of the template are refused', () => {
+  const { findings } = parsePlan(initialPlan('shop', 'standard', PLACEHOLDERS))
+  expect(findings.map(({ code, path }) => [code, path])).toEqual([
+    ['TS-V01', 'targetGroup.vpcId'],
+    ['TS-V01', 'binding.sourceSecurityGroup'],
+  ])
+})
+
+test.each(['90.0', '9e1', '0x5a'])('the weight %s is refused in a plan', (weight) => {
+  const { findings } = parsePlan(SHOP_YAML.replace('current: 90', `current: ${weight}`))
+  expect(findings).toMatchObject([{ code: 'TS-W01', path: 'steps[1].weights.current', line: 50 }])
+})
+
+test.each(['eusc-de-east-1', 'mx-central-1', 'us-gov-west-1', 'ap-southeast-7'])('%s is a region', (region) => {
+  const { findings } = parsePlan(SHOP_YAML.replaceAll('eu-central-1', region))
+  expect(findings).toEqual([])
+})
+
+test('a simulation without pauses between requests ends with a sentence', () => {
+  expect(() => simulate(shopPlan(), { thinkSeconds: 0 })).toThrow('too much to simulate')
 })
 
 test('between two steps only weights and stickiness differ', () => {
@@ -91,7 +113,7 @@ test('the simulator is repeatable, adds up, and follows the weights without stic
   expect(result.errors).toBe(0)
 })
 
-// The figures of the reference: long cookies defeat the shift, switching them off completes it at once.
+// The figures of DevLake: long cookies defeat the shift, switching them off completes it at once.
 test('stickiness holds clients back, and switching it off at the end lets them go', () => {
   const sticky = (
     atFinalStep: 'keep' | 'disable',
@@ -123,7 +145,8 @@ test('the chart shows a column a minute and names the end', () => {
 
 test('every state can be rolled back or reversed, and clean-up needs the DNS switch', () => {
   for (const state of STATES) {
-    if (state === 'cleaned-up') expect(() => transitionOf(state, 'rollback')).toThrow('reverse makes a new plan')
+    if (state === 'cleaned-up')
+      expect(() => transitionOf(state, 'rollback')).toThrow('make a plan in the other direction')
     else expect(transitionOf(state, 'rollback').to).toBe('rolled-back')
     expect(actionsFrom(state).includes('cleanup')).toBe(state === 'dns-switched' || state === 'cleaning')
     for (const action of ACTIONS)

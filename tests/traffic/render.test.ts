@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { errorsIn } from '../../src/traffic/finding.ts'
-import { lintManifests } from '../../src/traffic/lint-manifests.ts'
-import { lintPlan } from '../../src/traffic/lint-plan.ts'
-import { bindingSchema, ingressSchema } from '../../src/traffic/manifests.ts'
-import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render.ts'
+import { lintManifests } from '../../src/traffic/lint/manifests.ts'
+import { lintPlan } from '../../src/traffic/lint/plan.ts'
+import { errorsIn } from '../../src/traffic/model/finding.ts'
+import { bindingSchema, ingressSchema } from '../../src/traffic/model/manifests.ts'
+import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/render.ts'
 import { shopPlan } from './support/shop.ts'
 
 /** The controller's own schema, beside the repository where it is checked out for development. */
@@ -133,10 +133,40 @@ test('a saved Ingress keeps its other rules', () => {
   expect(rendered.spec.rules[1]).toEqual(ingress.spec.rules[1])
 })
 
-test('without an ARN only the target group can be rendered', () => {
+test('a live Ingress is rendered without what the server added, any number of times', () => {
+  const plan = shopPlan()
+  const live = parse(renderPhase(plan, 'cleanup')[1]!.content)
+  Object.assign(live.metadata, {
+    uid: 'u',
+    resourceVersion: '7',
+    generation: 2,
+    managedFields: [],
+    labels: { app: 'web' },
+  })
+  live.metadata.annotations['kubectl.kubernetes.io/last-applied-configuration'] = '{}'
+  live.status = { loadBalancer: {} }
+  const once = parse(renderPhase(plan, 'step-1', { currentIngress: live })[4]!.content)
+  expect(Object.keys(once)).toEqual(['apiVersion', 'kind', 'metadata', 'spec'])
+  expect(Object.keys(once.metadata)).toEqual(['name', 'namespace', 'labels', 'annotations'])
+  expect(JSON.stringify(once)).not.toContain('last-applied')
+  expect(parse(renderPhase(plan, 'step-1', { currentIngress: once })[4]!.content)).toEqual(once)
+  live.spec.rules[0].http.paths[0].backend.service.name = 'other'
+  expect(() => renderPhase(plan, 'step-1', { currentIngress: live })).toThrow('no path of Ingress web uses Service web')
+})
+
+test('--target-group-arn must be the one of the plan', () => {
+  const arn = shopPlan().targetGroup.arn!
+  for (const wrong of [arn.replace('eu-central-1', 'us-east-1'), arn.replace('123456789012', '210987654321'), 'arn:x'])
+    expect(() => renderPhase(shopPlan(), 'step-0', { targetGroupArn: wrong })).toThrow('TS-T03')
+})
+
+test('without an ARN the target group goes by its name', () => {
   const plan = shopPlan((copy) => delete copy.targetGroup.arn)
-  expect(() => renderPhase(plan, 'step-0')).toThrow(/ARN of target group shop-web-target is not known yet/)
-  expect(renderPhase(plan, 'target-group')[1]!.content).toContain('aws elbv2 create-target-group')
+  const [, , , binding, ingress] = renderPhase(plan, 'step-1')
+  expect(parse(binding!.content).spec).toMatchObject({ targetGroupName: 'shop-web-target' })
+  expect(ingress!.content).toContain('{"targetGroupName":"shop-web-target","weight":10}')
+  expect(lintManifests(ingress!.content)).toEqual([])
+  expect(renderPhase(plan, 'cleanup').at(-1)!.content).toContain('--names shop-web-target')
   expect(renderPhase(plan, 'step-0', { targetGroupArn: shopPlan().targetGroup.arn })).toEqual(
     renderPhase(shopPlan(), 'step-0'),
   )

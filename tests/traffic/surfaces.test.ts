@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { stringify } from 'yaml'
 import { switchCommands } from '../../src/cli/traffic/switch-commands.ts'
 import type { Database } from '../../src/database/database.ts'
-import { engineOn } from '../../src/traffic/connect.ts'
-import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render.ts'
+import { engineOn } from '../../src/traffic/engine/connect.ts'
+import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/render.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
@@ -82,6 +82,25 @@ describe('the command line without a database', () => {
     })
   })
 
+  test('the first walk of the guide, word for word', async () => {
+    const guide = readFileSync(new URL('../../docs/traffic.md', import.meta.url), 'utf8')
+    const blocks = [...guide.slice(guide.indexOf('## An example')).matchAll(/```sh\n(.*?)```/gs)].map(
+      ([, text]) => text!,
+    )
+    const walk = blocks.slice(0, 2).join('')
+    expect(walk.match(/npx weir traffic \w+/g)).toHaveLength(5)
+    const script = `npx() { shift; "${process.execPath}" "${MAIN}" "$@"; }\n${walk}`
+    const home = mkdtempSync(join(folder, 'walk-'))
+    const child = spawn('sh', ['-e', '-c', script], { cwd: home, env: { ...process.env, LOGGING_LEVEL: 'silent' } })
+    let [out, err] = ['', '']
+    child.stdout.on('data', (chunk) => (out += chunk))
+    child.stderr.on('data', (chunk) => (err += chunk))
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain('0 errors')
+    expect(out).toMatch(/weight: 90 → 50/)
+  })
+
   test('init, render into a folder, diff and simulate', async () => {
     const [init, out, diff, simulation] = await Promise.all([
       weir(['init', 'shop', '--preset', 'careful']),
@@ -94,6 +113,29 @@ describe('the command line without a database', () => {
     expect(readFileSync(join(folder, 'out/step-1/04-current-ingress.yaml'), 'utf8')).toContain('"weight":90')
     expect(JSON.parse(diff.out)).toHaveLength(2)
     expect(JSON.parse(simulation.out)).toMatchObject({ seed: 1, timeTo99Seconds: 0 })
+  })
+})
+
+describe('the command line where no database is', () => {
+  test('looks at clusters and plans, and makes none', async () => {
+    const world = await startWorld()
+    const data = mkdtempSync(join(folder, 'empty-'))
+    const environment = { ...world.environment, DB_URL: '', DATA_FOLDER: data }
+    const file = join(data, 'plan.yaml')
+    writeFileSync(file, stringify(world.plan))
+    const [all, one, dryRun, later] = await Promise.all([
+      weir(['status', '--json'], environment),
+      weir(['status', 'shop'], environment),
+      weir(['prepare', file, '--dry-run'], environment),
+      weir(['advance', file, '--dry-run'], environment),
+    ])
+    await world.close()
+    expect(all).toMatchObject({ code: 0, out: '[]\n' })
+    expect(one).toMatchObject({ code: 2, err: expect.stringContaining('There is no traffic switch shop') })
+    expect(dryRun).toMatchObject({ code: 0, out: expect.stringContaining('target-group: would change') })
+    expect(later.code).toBe(2)
+    expect(readdirSync(data)).toEqual(['plan.yaml'])
+    expect(world.elb.calls).toEqual([])
   })
 })
 
@@ -205,8 +247,11 @@ describeEachDatabase('surfaces', (database) => {
       'cleaning',
       'cleaned-up',
     ])
-    const back = (await go('rollback')).body
-    expect(back).toMatchObject({ state: 'draft', name: 'shop-web-back' })
+    expect(await go('rollback')).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('npx weir traffic reverse') },
+    })
+    expect((await api.ask('POST', `${url}/reverse`, {})).body).toMatchObject({ state: 'draft', name: 'shop-web-back' })
     world.pointDnsAt('current')
   })
 
@@ -216,6 +261,12 @@ describeEachDatabase('surfaces', (database) => {
     plan.steps[1]!.gates = [{ kind: 'approval' }]
     const file = join(folder, `${database.engine}.yaml`)
     writeFileSync(file, stringify(plan))
+    expect(await weirHere(database.database, ['rollback', file])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('There is no traffic switch by-hand'),
+    })
+    expect(await weirHere(database.database, ['prepare', file, '--dry-run'])).toMatchObject({ code: 0 })
+    expect((await weirHere(database.database, ['status'])).out).not.toContain('by-hand')
     expect(await weirHere(database.database, ['prepare', file, '--json'])).toMatchObject({
       code: 0,
       err: '',
@@ -229,6 +280,9 @@ describeEachDatabase('surfaces', (database) => {
       code: 3,
       err: expect.stringContaining('approval pending'),
     })
+    expect((await weirHere(database.database, ['status', 'by-hand'])).out).toMatch(
+      /live: 90\/10 on 1 rules\n {2}health: 2 of 2 targets healthy, 0 draining\n {2}gate approval: pending/,
+    )
     plan.steps[2]!.weights = { current: 20, target: 80 }
     writeFileSync(file, stringify(plan))
     const calls = world.current.calls.length
@@ -241,7 +295,8 @@ describeEachDatabase('surfaces', (database) => {
       code: 4,
       err: expect.stringContaining('after the DNS switch is confirmed'),
     })
-    expect(await weirHere(database.database, ['rollback', 'by-hand'])).toMatchObject({
+    // The file says something else by now; going back does not ask it.
+    expect(await weirHere(database.database, ['rollback', file])).toMatchObject({
       code: 0,
       out: expect.stringContaining('rolled-back'),
     })

@@ -7,7 +7,7 @@ describePages('the page of alerts', (client) => {
     const receiver = await startReceiver()
     await client.server.ask('POST', '/projects', { name: 'shop' })
     const page = await client.open('/settings/alerts')
-    await page.getByText('Nobody is told yet').waitFor()
+    await page.getByText('No alerts yet').waitFor()
     await page.getByRole('button', { name: 'Create alert', exact: true }).click()
     const form = page.getByRole('dialog')
     await form.getByRole('textbox', { name: 'Name' }).fill('too many failures')
@@ -19,7 +19,7 @@ describePages('the page of alerts', (client) => {
     const row = page.getByRole('row', { name: /too many failures/ })
     await row.getByText('Change failure rate of shop is above 15 % for 14 days').waitFor()
     await row.getByRole('button', { name: 'Test' }).click()
-    await row.getByText('The message was taken.').waitFor()
+    await row.getByText('The message was delivered.').waitFor()
     expect(receiver.received).toMatchObject([
       { path: '/services/word-of-honour', body: { text: expect.stringContaining('this is a test') } },
     ])

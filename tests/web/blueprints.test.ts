@@ -24,7 +24,7 @@ describeClient('blueprints', (client) => {
     await page.getByLabel('Cron expression').fill('0 6 * * *')
     await page.getByText('Every day at 06:00 UTC.').waitFor()
     await page.getByLabel('Collect what was changed after').fill('2026-01-31')
-    await page.getByRole('switch', { name: 'Go on with the others' }).click()
+    await page.getByRole('switch', { name: 'Continue with the others' }).click()
 
     await page.getByRole('button', { name: 'Show the plan' }).click()
     const plan = page.getByRole('dialog')
@@ -93,7 +93,7 @@ describeClient('blueprints', (client) => {
     const selectors = async () => (await ask(client.server, 'GET', `/v1/blueprints/${blueprintId}/selectors`)).selectors
 
     const page = await open('/projects/bank?tab=blueprint')
-    const card = page.getByRole('region', { name: 'What joins by itself' })
+    const card = page.getByRole('region', { name: 'What is added automatically' })
     await card.getByText('None yet: only what is ticked above is collected.').waitFor()
     await card.getByRole('button', { name: 'Add a selector' }).click()
     await page.waitForURL(/drawer=selector/)
@@ -112,7 +112,7 @@ describeClient('blueprints', (client) => {
     await drawer.getByText('2 match now, 1 of them new.').waitFor()
     await drawer.getByRole('region', { name: 'Matches' }).getByText('acme/web').waitFor()
     await drawer.getByRole('button', { name: 'Add selector' }).click()
-    await page.getByText('1 repository joined. The next run collects what is new.').waitFor()
+    await page.getByText('1 repository added. The next run collects what is new.').waitFor()
     await drawer.waitFor({ state: 'hidden' })
     await card.getByText('acme/*', { exact: true }).last().waitFor()
     await card.getByText('from bank github, without acme/play-*').waitFor()
@@ -123,7 +123,7 @@ describeClient('blueprints', (client) => {
 
     const stored = await selectors()
     await card.getByRole('button', { name: 'Delete acme/*' }).click()
-    await page.getByText('What it let in stays in the project. Nothing new joins by it.').waitFor()
+    await page.getByText('The scopes that it added stay in the project. It adds no new ones.').waitFor()
     await card.getByText('None yet').waitFor()
     expect(await selectors()).toEqual([])
     expect(await collected()).toHaveLength(2)
@@ -155,7 +155,7 @@ describeClient('blueprints', (client) => {
       const problems = page.getByRole('list', { name: 'Problems' })
 
       await editor.fill('[[{ "plugin": "customise" ]]')
-      await problems.getByText('This is no JSON').waitFor()
+      await problems.getByText('This is not JSON').waitFor()
       await editor.fill('[\n  [\n    { "plugin": "customise",\n      "options": {} }\n  ]\n]')
       await problems.getByText('did you mean customize?').waitFor()
       await problems.getByText('Line 3').waitFor()
@@ -172,7 +172,7 @@ describeClient('blueprints', (client) => {
 
       await editor.fill('[]')
       await page.getByRole('button', { name: 'Add a task' }).click()
-      await page.getByRole('menuitem', { name: /Own fields and CSV files/ }).click()
+      await page.getByRole('menuitem', { name: /Custom fields and CSV files/ }).click()
       await editor.getByText('"transformationRules"').waitFor()
       await problems.waitFor({ state: 'hidden' })
       await page.getByRole('button', { name: 'Show the plan' }).click()

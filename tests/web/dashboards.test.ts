@@ -187,7 +187,7 @@ describeClient('dashboards', (client) => {
     await page.getByRole('dialog').getByText('No value').waitFor()
     expectComplaint('400')
     await page.goto(`${client.server.url}/dashboards/dora?from=yesterday`)
-    await page.getByText('from is no time that is known: yesterday.').waitFor()
+    await page.getByText('from is not a valid time: yesterday.').waitFor()
   })
 
   it('can be arranged from panels of others', TAKES_LONG, async () => {
@@ -244,7 +244,7 @@ describeClient('dashboards', (client) => {
     }
     expect((await save('Save as CSV')).suggestedFilename()).toMatch(/\.csv$/)
     expect((await save('Save as PNG')).suggestedFilename()).toBe('deployments-project-0.png')
-    await page.getByRole('combobox', { name: 'Refresh by itself' }).click()
+    await page.getByRole('combobox', { name: 'Refresh automatically' }).click()
     await page.getByRole('option', { name: 'Every 5 min' }).click()
     await page.waitForURL(/refresh=5m/)
     const again = page.waitForRequest((request) => request.url().includes('/panels/grades'))
@@ -313,7 +313,7 @@ describeClient(
       await page.getByText('There is none.').waitFor()
       client.expectComplaint('404')
       await guest.reload()
-      await guest.getByText('This link leads nowhere: it was revoked, or it has expired.').waitFor()
+      await guest.getByText('This link no longer works: it was revoked, or it has expired.').waitFor()
     })
   },
   { AUTH: 'token', AUTH_TOKEN: TOKEN },

@@ -69,7 +69,7 @@ describeClient('data', (client) => {
     await page.getByText(/^3 rows, newest first/).waitFor()
     client.expectComplaint('404')
     await page.goto(`${page.url()}&record=_raw_jira_api_issues:99999`)
-    await drawer.getByText('A newer version may have taken its place').waitFor()
+    await drawer.getByText('A newer version may have replaced it').waitFor()
   })
 
   it('adds a field by clicking a value, and every run fills it', async () => {
@@ -111,7 +111,7 @@ describeClient('data', (client) => {
     const { id } = await ask('POST', `/blueprints/${blueprintId}/trigger`)
     await page.goto(`${client.server.url}/runs/${id}`)
     await page.locator('header.head').getByText('done', { exact: true }).waitFor()
-    await page.getByRole('link', { name: /Own fields and CSV files/ }).waitFor()
+    await page.getByRole('link', { name: /Custom fields and CSV files/ }).waitFor()
   })
 
   it('stops filling a field, and deletes it with its values', async () => {

@@ -59,7 +59,7 @@ describePages('the frame of the pages', ({ open, expectComplaint, database }) =>
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
-  it('says so when the server is away, and goes on when it is back', { timeout: 120_000 }, async () => {
+  it('says so when the server is away, and continues when it is back', { timeout: 120_000 }, async () => {
     expectComplaint('ERR_')
     const url = await database.createDatabase()
     const first = await startLiveServer(url)
@@ -70,13 +70,13 @@ describePages('the frame of the pages', ({ open, expectComplaint, database }) =>
     await page.getByRole('textbox', { name: 'File' }).fill('projects: {}')
     await first.stop()
     await page.getByRole('button', { name: 'Show changes' }).click()
-    await page.getByText('this page goes on by itself when it is back').waitFor()
+    await page.getByText('this page continues by itself when it is back').waitFor()
     const second = await startLiveServer(url, { PORT: port }, first.dataFolder)
     onTestFinished(() => second.stop())
-    await page.getByText('this page goes on by itself when it is back').waitFor({ state: 'detached' })
+    await page.getByText('this page continues by itself when it is back').waitFor({ state: 'detached' })
     expect(await page.getByRole('textbox', { name: 'File' }).inputValue()).toBe('projects: {}')
     await page.getByRole('button', { name: 'Show changes' }).click()
-    await page.getByText('Everything already is as the file says').waitFor()
+    await page.getByText('everything matches the file').waitFor()
     await page.close()
   })
 
@@ -134,10 +134,12 @@ describePages(
       await page.getByText('Your session ended').waitFor({ state: 'detached' })
       expect(await page.getByRole('textbox', { name: 'File' }).inputValue()).toBe('projects: {}')
       await page.getByRole('button', { name: 'Show changes' }).click()
-      await page.getByText('Everything already is as the file says').waitFor()
+      await page.getByText('everything matches the file').waitFor()
     })
 
     it('ends with signing out', async () => {
+      // What the page asks at that very moment is refused.
+      expectComplaint('401')
       const page = await open('/')
       await page.getByLabel('Access token').fill(TOKEN)
       await page.getByRole('button', { name: 'Sign in' }).click()

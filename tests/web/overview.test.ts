@@ -1,6 +1,6 @@
 /** The first page, and the place of traffic switches. */
 import { expect, it } from 'vitest'
-import { initialPlan } from '../../src/traffic/init.ts'
+import { initialPlan } from '../../src/traffic/model/init.ts'
 import { describePages } from './support/client.ts'
 
 describePages('the overview', (client) => {
@@ -36,18 +36,21 @@ describePages('traffic', (client) => {
     await page.getByText('90 % blue, 10 % green').waitFor()
     await page.getByText('Closes the draft for good').waitFor()
 
-    // Somebody else was quicker: what they did is told, not overrun.
-    await page.getByRole('button', { name: 'Roll back' }).click()
+    // Somebody else was quicker: what they did is told, not overrun. (Only a rollback always wins.)
+    const dialog = page.getByRole('dialog')
+    const abort = async () => {
+      await dialog.getByLabel('Type shop to confirm').fill('shop')
+      await dialog.getByRole('button', { name: 'Abort' }).click()
+    }
+    await page.getByRole('button', { name: 'Abort' }).click()
     const edited = initialPlan('shop', 'canary')
     expect((await client.server.ask('PUT', `/v1/traffic-switches/${body.id}`, { yaml: edited })).status).toBe(200)
-    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
-    await page.getByRole('dialog').getByRole('alert').waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await abort()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
 
     await page.getByRole('button', { name: 'Abort' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Type shop to confirm').fill('shop')
-    await dialog.getByRole('button', { name: 'Abort' }).click()
+    await abort()
     await page.getByText('finished').first().waitFor()
     await page.getByRole('cell', { name: 'abort' }).first().waitFor()
   })

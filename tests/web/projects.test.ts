@@ -122,7 +122,7 @@ describeClient('projects', (client) => {
     await ask(client.server, 'DELETE', '/projects/going')
     expectComplaint('404')
     await page.reload()
-    await page.getByRole('heading', { name: 'This is not there any more' }).waitFor()
+    await page.getByRole('heading', { name: 'This no longer exists' }).waitFor()
   })
 
   it('have webhooks whose command works as it is copied', async () => {

@@ -80,7 +80,7 @@ describeClient('rules', (client) => {
     await rule.locator('.tag.accent').waitFor()
     await page.getByRole('checkbox', { name: 'Links' }).uncheck()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('is saved. It holds from the next run on.').waitFor()
+    await page.getByText('is saved. It applies from the next run on.').waitFor()
     const { entities, deploymentPattern } = await stored()
     expect(entities).toEqual(expect.arrayContaining(['CODE', 'CICD']))
     expect(entities).not.toContain('CROSS')
@@ -99,7 +99,7 @@ describeClient('rules', (client) => {
     await drawer.getByText('has rules of shop').waitFor()
     await drawer.getByRole('checkbox', { name: 'acme/web' }).check()
     await drawer.getByRole('button', { name: 'Change 1 repository' }).click()
-    await page.getByText('holds for what you chose').waitFor()
+    await page.getByText('applies to what you chose').waitFor()
     await page.goto(new URL(`/sources/github/${shop.connectionId}/rules`, page.url()).href)
     await page.getByRole('row', { name: /مرحبا/ }).getByText('1 repository').waitFor()
     // What nothing uses can go, and comes back.
@@ -123,7 +123,7 @@ describeClient('rules', (client) => {
     await dialog.getByText('theirs', { exact: true }).waitFor()
     expect((await stored()).issueTypeBug).toBe('theirs')
     await dialog.getByRole('button', { name: 'Save mine over it' }).click()
-    await page.getByText('is saved. It holds').waitFor()
+    await page.getByText('is saved. It applies').waitFor()
     expect((await stored()).issueTypeBug).toBe('mine')
 
     await field.fill('kept')

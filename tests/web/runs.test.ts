@@ -30,12 +30,12 @@ describeClient('runs', (client) => {
     const page = await client.open('/runs')
     await page.getByText('Nothing has run yet').waitFor()
     await page.goto(`${client.server.url}/runs?words=nothing&state=failed`)
-    await page.getByText('No run is like this').waitFor()
+    await page.getByText('No run matches').waitFor()
     await page.getByRole('link', { name: 'Show all runs' }).click()
     await page.getByText('Nothing has run yet').waitFor()
     client.expectComplaint('404')
     await page.goto(`${client.server.url}/runs/4711`)
-    await page.getByText('This is not there any more').waitFor()
+    await page.getByText('This no longer exists').waitFor()
   })
 
   it('follows a run to its end without being asked to', async () => {
@@ -78,7 +78,7 @@ describeClient('runs', (client) => {
     await expect.poll(() => github.waitingFaults, { timeout: 30_000 }).toBe(0)
     await page.getByRole('button', { name: 'Cancel run' }).click()
     await state(page, 'cancelled').waitFor()
-    await page.getByText('What it had collected by then stays').waitFor()
+    await page.getByText('What it had collected stays').waitFor()
     await page.getByRole('button', { name: 'Run the rest' }).click()
     await state(page, 'done').waitFor()
     await page.goto(`${client.server.url}/runs`)
@@ -88,7 +88,7 @@ describeClient('runs', (client) => {
       .waitFor()
     await page.getByRole('combobox', { name: 'State' }).click()
     await page.getByRole('option', { name: 'Cancelled' }).click()
-    await page.getByText('No run is like this').waitFor()
+    await page.getByText('No run matches').waitFor()
     expect(page.url()).toContain('state=cancelled')
   })
 
@@ -177,7 +177,7 @@ describeEachDatabase('a page of a run whose server is started again', (test) => 
     await github?.stop()
   })
 
-  it('says so, and goes on by itself', async () => {
+  it('says so, and continues by itself', async () => {
     const folder = newDataFolder()
     const first = await startLiveServer(test.url, {}, folder)
     const shop = await createQuickShop(first, github)

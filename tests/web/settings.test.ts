@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { insertRow } from '../../src/control-plane/store.ts'
+import { servers } from '../../src/system/runs.ts'
+import { taskRuns } from '../../src/system/workers.ts'
 import { describePages } from './support/client.ts'
 
 /** What the form suggests, and something that it opens. */
@@ -46,11 +49,11 @@ describePages('the settings', (client) => {
     client.expectComplaint('400')
     const page = await open('/settings/api-keys?create=true')
     await page.getByRole('textbox', { name: 'Name' }).fill('broken')
-    await page.getByLabel('Paths that it opens').fill('(')
+    await page.getByLabel('Paths that it allows').fill('(')
     const form = page.getByRole('dialog')
     await form.getByRole('button', { name: 'Create key' }).click()
     await form.getByRole('alert').waitFor()
-    await page.getByLabel('Paths that it opens').fill('.*')
+    await page.getByLabel('Paths that it allows').fill('.*')
     await form.getByRole('button', { name: 'Create key' }).click()
     const first = await page.getByTestId('key').textContent()
     await page.getByRole('button', { name: 'I have it' }).click()
@@ -77,7 +80,7 @@ describePages('the settings', (client) => {
     await page.keyboard.press('Escape')
     await page.getByLabel('Its name or id').fill('nobody')
     await page.keyboard.press('Enter')
-    await page.getByText('Nothing fits').waitFor()
+    await page.getByText('No entry matches').waitFor()
     await page.getByRole('button', { name: 'Show all' }).click()
     await page.getByRole('button', { name: /created project bank/ }).waitFor()
     const [download] = await Promise.all([
@@ -114,6 +117,26 @@ describePages('the settings', (client) => {
     expect(page.url()).toContain('by=scope')
   })
 
+  it('show workers with their tasks, and what waits for them', async () => {
+    const { kysely } = client.database.database
+    const page = await open('/settings/queue')
+    await page.getByText('Servers run tasks themselves').waitFor()
+    await page.getByText('Nothing waits').waitFor()
+    const worker = 'a worker of a test'
+    await insertRow(kysely, servers, {
+      holder: worker,
+      role: 'worker',
+      host: 'crane-1',
+      version: '1.2.3',
+      concurrency: 8,
+    })
+    const run = { pipeline_id: 1, plugin: 'github', leases: [], coordinator: 'a server', position: 1 }
+    await insertRow(kysely, taskRuns, { ...run, task_id: 901, token: 'a', project: 'harbour', worker })
+    await insertRow(kysely, taskRuns, { ...run, task_id: 902, token: 'b', project: 'quay', note: 'It has no plugin.' })
+    await page.getByRole('row', { name: /crane-1.*1 of 8.*github, run 1 of harbour/ }).waitFor()
+    await page.getByRole('row', { name: /quay.*1.*It has no plugin/ }).waitFor()
+  })
+
   it('apply a configuration after showing what it changes', async () => {
     client.expectComplaint('400')
     const page = await open('/settings/configuration')
@@ -133,7 +156,7 @@ describePages('the settings', (client) => {
     await page.getByText('Applied').waitFor()
     expect((await client.server.ask('GET', '/projects/yard')).body.description).toBe('from a file')
     await page.getByRole('button', { name: 'Show changes' }).click()
-    await page.getByText('Everything already is as the file says').waitFor()
+    await page.getByText('everything matches the file').waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download weir.yaml' }).click(),

@@ -8,7 +8,7 @@ import { describeClient } from './support/client.ts'
 const MANY = 5000
 const SECOND_TOKEN = `ghp_${'more'.repeat(9)}`
 const NOTHING = { issues: 0, pullRequests: 0, workflowRuns: 0, milestones: 0, commits: 0, deployments: 0, releases: 0 }
-const ODD_NAME = '100% a/b 🚀 שלום and a name that goes on and on'
+const ODD_NAME = '100% a/b 🚀 שלום and a name that continues and on'
 
 describeClient('connections', (client) => {
   let github: FakeGithub
@@ -225,7 +225,7 @@ describeClient('connections', (client) => {
     await button(drawer, 'Save').click()
     await drawer.getByText(`There is no github connection ${id}`).waitFor()
     await page.reload()
-    await page.getByText('This connection is not there any more').waitFor()
+    await page.getByText('This connection no longer exists').waitFor()
     await page.getByRole('link', { name: 'Show all sources' }).click()
     await page.getByRole('heading', { level: 1, name: 'Sources' }).waitFor()
   })

@@ -1,4 +1,4 @@
-/** The guided start in a browser: from nothing to the four keys on screen, left and gone on with, and with a wrong token. */
+/** The guided start in a browser: from nothing to the four keys on screen, left and continued, and with a wrong token. */
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { DEFAULT_TOKEN } from '../fake-github/fake-github.ts'
@@ -42,7 +42,7 @@ describeClient('the guided start', (client) => {
     await page.getByLabel('acme/web').first().check()
     await page.getByText('1 chosen').waitFor()
 
-    // Left in the middle, gone on with where it was: what was ticked is still ticked.
+    // Left in the middle, continued where it was: what was ticked is still ticked.
     await page.reload()
     await page.getByText('1 chosen').waitFor()
     await page.getByRole('button', { name: 'Continue with 1 repository' }).click()

@@ -87,6 +87,6 @@ describePages('webhooks', (client) => {
   it('say so when they were deleted under an open page', async () => {
     client.expectComplaint('404')
     const page = await open('/sources/webhooks/999')
-    await page.getByText('This is not there any more').waitFor()
+    await page.getByText('This no longer exists').waitFor()
   })
 })

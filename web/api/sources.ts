@@ -1,5 +1,6 @@
 /** Every source has the same routes, below its own name; their types are read from those of one of them. */
 import type { AnswerTo, Operation } from './ask.ts'
+import { question } from './queries.ts'
 
 export type SourceOperation = Extract<Operation, `${string} /plugins/github/${string}`>
 
@@ -8,6 +9,13 @@ export const ofSource = <Name extends SourceOperation>(operation: Name, plugin: 
 
 /** A source as it describes itself. */
 export type Source = AnswerTo<'GET /v1/sources'>[number]
+
+/** Those that are asked; what pushes has pages of its own. They change only with the version of the server. */
+export const askedSources = {
+  ...question('GET /v1/sources'),
+  staleTime: Number.POSITIVE_INFINITY,
+  select: (all: readonly Source[]) => all.filter(({ isPushed }) => !isPushed),
+}
 
 /** Of a setting that is JSON. */
 export interface JsonSchema {

@@ -1,4 +1,4 @@
-/** Answers that go on: progress of a run as events, and the log of a task as lines. */
+/** Answers that continue: progress of a run as events, and the log of a task as lines. */
 import type { Pipeline, Task } from './description.ts'
 
 export interface Snapshot {
@@ -13,7 +13,7 @@ interface Listener {
 
 const AGAIN_MS = 5_000
 
-/** Calls back at every change of a run until it is finished; gives the way to end it. Goes on when the server is back. */
+/** Calls back at every change of a run until it is finished; gives the way to end it. Continues when the server is back. */
 export function followRun(id: number, { onSnapshot, onLive }: Listener): () => void {
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -106,8 +106,8 @@ function Form({ blueprint, connections, onDone }: FormProps) {
         title: 'The selector is added',
         message:
           newCount === 0
-            ? 'Nothing new joins yet.'
-            : `${counted(newCount, what)} joined. The next run collects what is new.`,
+            ? 'Nothing new was added yet.'
+            : `${counted(newCount, what)} added. The next run collects what is new.`,
       })
       onDone()
     },
@@ -127,7 +127,7 @@ function Form({ blueprint, connections, onDone }: FormProps) {
       />
       <Textarea
         label="Names and patterns"
-        description="One a line. * stands for anything but a slash, ** for anything: acme/*, acme/web-*."
+        description="One per line. * matches anything except a slash, ** matches anything: acme/*, acme/web-*."
         placeholder="acme/*"
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
@@ -159,7 +159,7 @@ function Form({ blueprint, connections, onDone }: FormProps) {
       {hasRules && (
         <Select
           label="Rules"
-          description="Of all that it chooses, now and later; what has other rules gets these."
+          description="For everything that matches, now and later. They replace other rules."
           placeholder="Leave them as they are"
           data={((configs.data ?? []) as readonly RuleConfig[]).map(({ id, name }) => ({
             value: String(id),
@@ -188,8 +188,8 @@ function Form({ blueprint, connections, onDone }: FormProps) {
       )}
       {isDoubtful && (
         <Checkbox
-          label="Add it although it does not match all of it yet"
-          description="What comes to match later joins then."
+          label="Add it although some patterns match nothing yet"
+          description="What matches later is added then."
           checked={allowEmpty}
           onChange={({ currentTarget }) => setAllowEmpty(currentTarget.checked)}
         />

@@ -38,8 +38,8 @@ export function AdvancedBlueprint({ blueprint, drawer, onDrawer }: EditorProps) 
         <div className="stack">
           <When draft={draft} change={change} isDisabled={!isAdmin}>
             <Switch
-              label="Go on when a task fails"
-              description="The other tasks of its stage and the stages after it run all the same."
+              label="Continue when a task fails"
+              description="The other tasks of its stage and the stages after it still run."
               checked={draft.skipOnFail}
               disabled={!isAdmin}
               onChange={({ currentTarget }) => change({ skipOnFail: currentTarget.checked })}
@@ -54,7 +54,7 @@ export function AdvancedBlueprint({ blueprint, drawer, onDrawer }: EditorProps) 
         isChanged={isRewritten || isOtherwise}
         isSaving={isSaving}
         failure={failure}
-        hint={plan === undefined ? 'The text is no plan yet: see the problems below it.' : undefined}
+        hint={plan === undefined ? 'The text is not a valid plan yet: see the problems below it.' : undefined}
         onSave={() => save(blueprint, { id: blueprint.id, ...changes, ...(isRewritten && { plan }) })}
         onDiscard={() => {
           forget()

@@ -4,7 +4,7 @@ import type { Blueprint } from '../api/description.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { useDraft } from '../parts/draft.ts'
 import { AddSelector } from './add-selector.tsx'
-import type { OpenDrawer } from './places.ts'
+import type { OpenDrawer } from './address.ts'
 import { PlanPreview } from './plan-preview.tsx'
 import { useSaveBlueprint } from './save.ts'
 import { SaveBar } from './save-bar.tsx'
@@ -72,11 +72,11 @@ export function NormalBlueprint({ blueprint, drawer, onDrawer }: EditorProps) {
         <div className="stack">
           <When draft={draft} change={change} isDisabled={!isAdmin} />
           <section className="card">
-            <h2 style={{ marginBottom: 12 }}>From when on</h2>
+            <h2 style={{ marginBottom: 12 }}>Start date</h2>
             <TextInput
               type="date"
               label="Collect what was changed after"
-              description="Six months back unless you choose another; empty: everything there is."
+              description="Default: six months ago. Empty: everything."
               value={draft.timeAfter?.slice(0, 10) ?? ''}
               disabled={!isAdmin}
               onChange={({ currentTarget: { value } }) =>
@@ -88,8 +88,8 @@ export function NormalBlueprint({ blueprint, drawer, onDrawer }: EditorProps) {
           <section className="card">
             <h2 style={{ marginBottom: 12 }}>When a part fails</h2>
             <Switch
-              label="Go on with the others"
-              description="One repository that cannot be reached does not cost the others their numbers."
+              label="Continue with the others"
+              description="If one repository cannot be reached, the others still get their numbers."
               checked={draft.skipOnFail}
               disabled={!isAdmin}
               onChange={({ currentTarget }) => change({ skipOnFail: currentTarget.checked })}

@@ -67,7 +67,7 @@ export default function PlanText({ text, onText, plugins, check, onProblems, isR
       const [broken] = syntaxProblem(editor)
       const { doc } = editor.state
       if (broken) {
-        const message = `This is no JSON: ${broken.message}`
+        const message = `This is not JSON: ${broken.message}`
         const place = { path: [], message, severity: 'error' as const }
         now.current.onProblems([{ ...place, line: doc.lineAt(broken.from).number }])
         return [{ ...broken, message }]

@@ -19,7 +19,7 @@ const LABELS = {
   timeAfter: 'Start date',
   isManual: 'Only by hand',
   cronConfig: 'Schedule',
-  skipOnFail: 'Go on after a failure',
+  skipOnFail: 'Continue after a failure',
   enable: 'Switched on',
 }
 

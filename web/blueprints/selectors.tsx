@@ -30,9 +30,9 @@ export function Selectors({ blueprint, isUnsaved, onAdd }: SelectorsProps) {
   const isAdmin = useMay('admin')
   const selectors = useQuery(question('GET /v1/blueprints/{id}/selectors', { path: { id: blueprint.id } }))
   return (
-    <section className="card" aria-label="What joins by itself">
+    <section className="card" aria-label="What is added automatically">
       <div className="row" style={{ marginBottom: 4 }}>
-        <h2>What joins by itself</h2>
+        <h2>What is added automatically</h2>
         {isAdmin && (
           <Button variant="default" size="xs" disabled={isUnsaved} onClick={onAdd}>
             Add a selector
@@ -174,7 +174,7 @@ async function removeSelector(blueprintId: number, selector: Selector): Promise<
     title: `${some(selector.scopes.map(nameOf))} is deleted`,
     message: (
       <span className="row" style={{ alignItems: 'center' }}>
-        <span>What it let in stays in the project. Nothing new joins by it.</span>
+        <span>The scopes that it added stay in the project. It adds no new ones.</span>
         <Button variant="default" size="xs" onClick={() => void undo()}>
           Undo
         </Button>

@@ -7,9 +7,9 @@ import { queries, question, refresh } from '../api/queries.ts'
 import { Explanation } from '../explain/explanation.tsx'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Failure, Page, Waiting } from '../parts/parts.tsx'
+import type { DashboardSearch, Refresh } from './address.ts'
 import { Arrange } from './arrange.tsx'
 import { Grid } from './grid.tsx'
-import type { DashboardSearch, Refresh } from './places.ts'
 import { NoValues } from './remedy.tsx'
 import { Share } from './share.tsx'
 import { marksOf, rangeOf, Toolbar } from './toolbar.tsx'
@@ -56,7 +56,7 @@ export function DashboardPage() {
   return (
     <Page
       title={definition?.title ?? 'Dashboard'}
-      says={definition?.question || (definition ? 'Arranged from panels of other dashboards.' : '')}
+      says={definition?.question || (definition ? 'Built from panels of other dashboards.' : '')}
       actions={
         definition && (
           <>

@@ -40,7 +40,7 @@ export function DashboardList() {
                         <bdi>{title}</bdi>
                       </h3>
                       <p className="quiet">
-                        <bdi>{asked || 'Arranged from panels of other dashboards.'}</bdi>
+                        <bdi>{asked || 'Built from panels of other dashboards.'}</bdi>
                       </p>
                     </Link>
                   </li>

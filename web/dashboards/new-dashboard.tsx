@@ -24,7 +24,7 @@ export function NewDashboard({ onClose }: { readonly onClose: () => void }) {
     making.mutate()
   }
   return (
-    <Modal opened onClose={onClose} title="Arrange a dashboard of your own" centered>
+    <Modal opened onClose={onClose} title="Create your own dashboard" centered>
       <form onSubmit={submit} className="form">
         <TextInput
           label="Name"

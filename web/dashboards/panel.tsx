@@ -22,7 +22,7 @@ const DOTS = 'M4.5 10h.01M10 10h.01M15.5 10h.01'
 
 const isOverTime = ({ look }: Panel) => look === 'lines' || look === 'bars'
 
-/** One that fails or is empty says so; the others go on. */
+/** One that fails or is empty says so; the others continue. */
 export function PanelCard({ panel }: { readonly panel: Panel }) {
   const { rowsOf, isCompared } = useView()
   const rows = useQuery(rowsOf(panel, 'now'))

@@ -1,51 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { root, text } from '../root.tsx'
-
-export const REFRESHES = ['1m', '5m', '15m'] as const
-export type Refresh = (typeof REFRESHES)[number]
-export const MARKS = ['deployment', 'incident', 'switch'] as const
-export type Mark = (typeof MARKS)[number]
-
-/** What a dashboard shows; its addresses can be read and written like those of Grafana. */
-export interface DashboardSearch {
-  readonly from?: string
-  readonly to?: string
-  readonly refresh?: Refresh
-  readonly compare?: true
-  /** Kinds of marks with commas between; left out: all, `none`: none. */
-  readonly marks?: string
-  /** Nothing but panels. */
-  readonly kiosk?: true
-  /** The metric whose items are open, of the whole range or of a part of it. */
-  readonly explain?: string
-  readonly reason?: string
-  readonly since?: string
-  readonly until?: string
-  /** The panels of one's own dashboard are being arranged. */
-  readonly edit?: true
-  /** The drawer with public links is open. */
-  readonly share?: true
-  readonly [variable: `var-${string}`]: string | readonly string[] | undefined
-}
-
-const TEXTS = ['from', 'to', 'explain', 'reason', 'since', 'until', 'marks'] as const
-const FLAGS = ['compare', 'kiosk', 'edit', 'share'] as const
-
-const view = (search: Record<string, unknown>): DashboardSearch => {
-  const entries: [string, unknown][] = []
-  for (const name of TEXTS) if (text(search[name])) entries.push([name, text(search[name])])
-  for (const name of FLAGS) if (search[name]) entries.push([name, true])
-  if (REFRESHES.includes(search.refresh as Refresh)) entries.push(['refresh', search.refresh])
-  for (const [name, value] of Object.entries(search)) {
-    if (name.startsWith('var-') && value !== undefined) entries.push([name, value])
-  }
-  return Object.fromEntries(entries) as DashboardSearch
-}
-
-export interface ListSearch {
-  /** The form for a new one is open. */
-  readonly new?: true
-}
+import { root } from '../root.tsx'
+import { type ListSearch, view } from './address.ts'
 
 export const dashboardPlaces = [
   createRoute({

@@ -86,10 +86,10 @@ function CustomRange({ range, moments, onChoose }: RangePickerProps) {
       />
       <TextInput
         type="date"
-        label="To, and with it"
+        label="To (inclusive)"
         value={to}
         onChange={({ currentTarget }) => setTo(currentTarget.value)}
-        error={isBackwards ? 'It lies before the first day.' : undefined}
+        error={isBackwards ? 'It is before the first day.' : undefined}
         required
       />
       <Button type="submit" variant="default">

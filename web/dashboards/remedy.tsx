@@ -50,7 +50,7 @@ export function NoValues({ variable, values }: { readonly variable: Variable; re
   return (
     <section className="empty">
       <h2>No {variable.title.toLowerCase()} to choose yet</h2>
-      <p>{variable.remedy ?? 'There is nothing that this dashboard could show.'}</p>
+      <p>{variable.remedy ?? 'This dashboard has no data to show.'}</p>
       <ButtonTo at={way.at}>{way.words}</ButtonTo>
     </section>
   )

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Menu, Select, Switch } from '@mantine/core'
 import { Icon } from '../frame/icon.tsx'
-import { type DashboardSearch, MARKS, type Mark, REFRESHES, type Refresh } from './places.ts'
+import { type DashboardSearch, MARKS, type Mark, REFRESHES, type Refresh } from './address.ts'
 import { DEFAULT_RANGE, RangePicker } from './range-picker.tsx'
 import { type useVariables, Variables, withValue } from './variables.tsx'
 import type { Definition, Period, Values } from './view.ts'
@@ -53,7 +53,7 @@ export function Toolbar({ definition, variables, values, search, onSearch, onRef
       />
       <Switch
         label="Compare"
-        title="With as long a time before"
+        title="With the period before"
         checked={search.compare === true}
         onChange={({ currentTarget: { checked } }) =>
           onSearch(({ compare: _, ...before }) => ({ ...before, ...(checked && { compare: true as const }) }))
@@ -85,7 +85,7 @@ export function Toolbar({ definition, variables, values, search, onSearch, onRef
           </Menu>
         )}
         <Select
-          aria-label="Refresh by itself"
+          aria-label="Refresh automatically"
           w={132}
           data={[
             { value: 'off', label: 'No refresh' },

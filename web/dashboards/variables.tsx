@@ -3,7 +3,7 @@ import { useLocalStorage } from '@mantine/hooks'
 import { useQueries } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { question } from '../api/queries.ts'
-import type { DashboardSearch } from './places.ts'
+import type { DashboardSearch } from './address.ts'
 import { ALL, type Definition, type Values, type Variable } from './view.ts'
 
 const searchName = ({ name }: Pick<Variable, 'name'>) => `var-${name}` as const

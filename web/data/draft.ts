@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { present } from '../parts/address.ts'
-import type { FieldDraft } from './places.ts'
+import type { FieldDraft } from './address.ts'
 
 const place = getRouteApi('/data/fields/map')
 

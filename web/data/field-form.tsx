@@ -116,9 +116,7 @@ function Form({ scope, table, rawTable, found, fields, blueprints }: FormProps) 
       notifications.show({
         title: `${table}.${columnName} is there`,
         message:
-          blueprint === null
-            ? 'Nothing fills it yet.'
-            : 'Every run fills it from now on; “Fill now” need not wait for one.',
+          blueprint === null ? 'Nothing fills it yet.' : 'Every run fills it from now on; “Fill now” fills it at once.',
       })
       await navigate({ to: '/data/fields' })
     },

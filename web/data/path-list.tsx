@@ -53,7 +53,7 @@ export function PathList({ records, paths, chosen, choose }: PathListProps) {
       />
       {fitting.length === 0 && (
         <p className="quiet" style={{ marginTop: 16 }}>
-          {paths.length === 0 ? 'The records hold no values.' : 'No value is like this.'}
+          {paths.length === 0 ? 'The records hold no values.' : 'No value matches.'}
         </p>
       )}
       <div className="paths" ref={scroller}>

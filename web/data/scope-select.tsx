@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { FoundScope } from '../api/description.ts'
 import { question } from '../api/queries.ts'
-import type { ScopePlace } from './places.ts'
+import type { ScopePlace } from './address.ts'
 
 export interface WholePlace {
   readonly plugin: string

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { present } from '../parts/address.ts'
-import type { TablesView } from './places.ts'
+import type { TablesView } from './address.ts'
 
 const place = getRouteApi('/data')
 

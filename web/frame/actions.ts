@@ -2,7 +2,8 @@ import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../api/ask.ts'
-import { question, refresh } from '../api/queries.ts'
+import { refresh } from '../api/queries.ts'
+import { askedSources } from '../api/sources.ts'
 import { useMay } from './sign-in.tsx'
 import { THEMES, useTheme } from './themes.ts'
 
@@ -23,11 +24,7 @@ export function useActions(projects: readonly Collected[], isOpen: boolean): rea
   const [, setTheme] = useTheme()
   const isAdmin = useMay('admin')
   const isOperator = useMay('operator')
-  const sources = useQuery({
-    ...question('GET /v1/sources'),
-    enabled: isAdmin && isOpen,
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const sources = useQuery({ ...askedSources, enabled: isAdmin && isOpen })
   async function collect(id: number) {
     try {
       const run = await ask('POST /blueprints/{id}/trigger', { path: { id }, body: {} })

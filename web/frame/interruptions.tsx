@@ -24,7 +24,7 @@ export function Away() {
   if (!isSilent) return null
   return (
     <p className="away" role="alert">
-      The server does not answer; this page goes on by itself when it is back.
+      The server does not answer; this page continues by itself when it is back.
     </p>
   )
 }
@@ -41,7 +41,7 @@ export function SessionEnded() {
       centered
     >
       <p className="quiet" style={{ marginBottom: 20 }}>
-        Sign in again to go on. What you typed is still there.
+        Sign in again to continue. What you typed is still there.
       </p>
       <SignInWays isOverPage />
     </Modal>

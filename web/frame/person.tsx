@@ -1,7 +1,7 @@
 import { Menu } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { ask } from '../api/ask.ts'
-import { refresh } from '../api/queries.ts'
+import { queries, refresh } from '../api/queries.ts'
 import { Icon } from './icon.tsx'
 import { useAccess } from './sign-in.tsx'
 import { THEMES, useTheme } from './themes.ts'
@@ -9,6 +9,8 @@ import { THEMES, useTheme } from './themes.ts'
 const FACE = 'M10 10a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7M3.5 17c.8-3 3.4-4.5 6.5-4.5s5.7 1.5 6.5 4.5'
 
 export async function signOut(): Promise<void> {
+  // Their answers would only say that nobody is signed in.
+  await queries.cancelQueries()
   try {
     const { logoutUrl } = await ask('POST /auth/logout')
     if (logoutUrl) location.assign(logoutUrl)

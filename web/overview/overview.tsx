@@ -18,13 +18,13 @@ export function OverviewPage() {
   const overview = useQuery({
     ...question('GET /v1/overview'),
     staleTime: 30_000,
-    // Runs that go on change what is shown.
+    // Runs that continue change what is shown.
     refetchInterval: ({ state }) => (state.data?.projects.some(isRunning) ? WHILE_RUNNING_MS : false),
   })
   // Asked along with the other, not after it.
   usePrefetchQuery(question('GET /v1/attention'))
   return (
-    <Page title="Overview" says="How all projects do, and what needs a hand.">
+    <Page title="Overview" says="How all projects are doing, and what needs attention.">
       <Asked of={overview}>
         {(data) =>
           data.count === 0 ? (
@@ -80,7 +80,7 @@ function Projects({ overview: { count, projects } }: { readonly overview: Overvi
   return (
     <section aria-labelledby="projects">
       <div className="row" style={{ marginBottom: 12 }}>
-        <h2 id="projects">How projects do</h2>
+        <h2 id="projects">How projects are doing</h2>
         <Link to="/projects" className="small">
           {count > projects.length ? `All ${count} projects` : 'Compare them'}
         </Link>
@@ -117,7 +117,7 @@ function Tile({ project: { name, lastRun, keys, why } }: { readonly project: Ove
         <div>
           <p className="quiet clamp" title={why}>
             {lastRun && isUnfinished(lastRun.status)
-              ? 'No numbers yet: they come with the run that goes on.'
+              ? 'No numbers yet: they come when the present run ends.'
               : `No numbers: ${why}`}
           </p>
           <Link to="/projects/$name" params={{ name }} className="small">

@@ -15,7 +15,7 @@ interface SaveOptions<Stored> {
   /** A value as people read it; JSON where it is left out. */
   readonly show?: Show
   onSaved(stored: Stored): void
-  /** The form goes on from what the other person saved; `kept` are the own changes of other fields. */
+  /** The form continues from what the other person saved; `kept` are the own changes of other fields. */
   onTheirs(current: Stored, kept: Values): void
 }
 

@@ -63,7 +63,7 @@ export function Failure({ error, again }: { readonly error: Error; readonly agai
   const isGone = error instanceof Refused && error.status === 404
   return (
     <section className="card" role="alert" style={{ borderColor: 'var(--bad)' }}>
-      <h2 style={{ marginBottom: 6 }}>{isGone ? 'This is not there any more' : 'This could not be shown'}</h2>
+      <h2 style={{ marginBottom: 6 }}>{isGone ? 'This no longer exists' : 'This could not be shown'}</h2>
       <p className="quiet" style={{ marginBottom: again ? 12 : 0 }}>
         {error.message}
       </p>

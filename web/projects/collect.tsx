@@ -8,7 +8,11 @@ import { useMay } from '../frame/sign-in.tsx'
 
 const WAYS = [
   { title: 'Collect what is new', says: 'Asks for what was changed since the last run.', flags: {} },
-  { title: 'Collect everything again', says: 'A full sync: slower, and forgets nothing.', flags: { fullSync: true } },
+  {
+    title: 'Collect everything again',
+    says: 'A full sync: slower, but it finds every change.',
+    flags: { fullSync: true },
+  },
   {
     title: 'Skip collectors',
     says: 'Transforms what was stored since the last run; no source is asked.',

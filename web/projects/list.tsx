@@ -9,9 +9,9 @@ import type { Project } from '../api/description.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Band, Empty, Moment, Page, State } from '../parts/parts.tsx'
 import { count as countWords } from '../parts/words.ts'
+import type { Sort } from './address.ts'
 import { NewProject } from './create.tsx'
 import { bandOf, isEmpty, KEYS, type Key, keysQuestion, periods, valueText } from './keys.ts'
-import type { Sort } from './places.ts'
 import { Sparkline } from './sparkline.tsx'
 
 const place = getRouteApi('/projects')

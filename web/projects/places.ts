@@ -1,42 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { type Opened, opened } from '../blueprints/places.ts'
-import { root, text } from '../root.tsx'
-
-export const SORTS = ['newest', 'oldest', 'name'] as const
-export type Sort = (typeof SORTS)[number]
-
-export interface Listing {
-  readonly find?: string
-  readonly sort?: Sort
-  /** The drawer for a new project is open. */
-  readonly new?: true
-}
-
-const listing = (search: Record<string, unknown>): Listing => ({
-  ...(text(search.find) && { find: text(search.find) as string }),
-  ...(SORTS.includes(search.sort as Sort) && { sort: search.sort as Sort }),
-  ...(Boolean(search.new) && { new: true as const }),
-})
-
-export const TABS = ['keys', 'blueprint', 'webhooks', 'policies', 'settings'] as const
-export type Tab = (typeof TABS)[number]
-
-export interface View extends Opened {
-  readonly tab?: Tab
-  /** Months back from now. */
-  readonly months?: number
-  /** The metric whose explanation is open. */
-  readonly explain?: string
-  readonly reason?: string
-}
-
-const view = (search: Record<string, unknown>): View => ({
-  ...(TABS.includes(search.tab as Tab) && search.tab !== 'keys' && { tab: search.tab as Tab }),
-  ...([1, 3, 6, 12].includes(Number(search.months)) && { months: Number(search.months) }),
-  ...(text(search.explain) && { explain: text(search.explain) as string }),
-  ...(text(search.reason) && { reason: text(search.reason) as string }),
-  ...opened(search),
-})
+import { root } from '../root.tsx'
+import { listing, view } from './address.ts'
 
 export const projectPlaces = [
   createRoute({

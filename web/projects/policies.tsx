@@ -16,7 +16,7 @@ type Compared = AnswerTo<'GET /v1/metrics/{metric}/policies'>
 type Policy = Compared['policies'][number]
 type Settings = Policy['settings']
 
-/** What a policy sets otherwise than the reference. */
+/** What a policy sets otherwise than DevLake. */
 const repairOf = (policy: Policy, reference: Settings): Settings =>
   Object.fromEntries(Object.entries(policy.settings).filter(([name, value]) => value !== reference[name]))
 
@@ -79,8 +79,8 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
   return (
     <>
       <p className="quiet" style={{ marginBottom: 16, maxWidth: 720 }}>
-        The reference is how DevLake counts. Each policy repairs one thing in it; below is what each alone would make of
-        the four keys, and how many items would count otherwise. Nothing is collected anew: the numbers follow at once.
+        DevLake is how DevLake counts. Each policy repairs one thing in it; below is what each alone would make of the
+        four keys, and how many items would count differently. Nothing is collected again: the numbers change at once.
       </p>
       <div className="card scroll">
         <table className="plain">
@@ -162,7 +162,7 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
 interface ValueProps {
   readonly of: Pick<Policy, 'value' | 'counted' | 'grades'>
   readonly unit: string
-  /** Items that count otherwise than in the reference. */
+  /** Items that count otherwise than in DevLake. */
   readonly differing?: number
 }
 

@@ -9,10 +9,10 @@ import { useMay } from '../frame/sign-in.tsx'
 import { ButtonTo } from '../parts/anywhere.tsx'
 import { Asked, Page } from '../parts/parts.tsx'
 import { Tabs } from '../parts/tabs.tsx'
+import { TABS, type Tab } from './address.ts'
 import { Collect } from './collect.tsx'
 import { FourKeys } from './four-keys.tsx'
 import { periods } from './keys.ts'
-import { TABS, type Tab } from './places.ts'
 
 const Blueprint = lazy(() => import('../blueprints/blueprint.tsx').then((all) => ({ default: all.ProjectBlueprint })))
 const Policies = lazy(() => import('./policies.tsx').then((all) => ({ default: all.Policies })))

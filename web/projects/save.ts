@@ -34,7 +34,7 @@ export function useSaveProject(
   onSaved: (saved: Project) => unknown = () => {},
   onTheirs: (current: Project) => void = () => {},
 ) {
-  // Undo is clicked long after the page drew it: it goes on from what is saved by then.
+  // Undo is clicked long after the page drew it: it continues from what is saved by then.
   const latest = useRef(project)
   useEffect(() => {
     latest.current = project

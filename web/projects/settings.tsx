@@ -164,7 +164,10 @@ function Delete({ project: { name, blueprint } }: { readonly project: Project })
   async function remove() {
     await ask('DELETE /projects/{projectName}', { path: { projectName: name } })
     await leaving(name, undefined, () => navigate({ to: '/projects' }))
-    notifications.show({ title: 'Deleted', message: `The project ${name} is gone; what was collected is still there.` })
+    notifications.show({
+      title: 'Deleted',
+      message: `The project ${name} was deleted; the collected data is still there.`,
+    })
   }
   return (
     <section className="card">

@@ -8,9 +8,9 @@ import type { Project } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked } from '../parts/parts.tsx'
+import type { Webhook } from '../webhooks/asked.ts'
 import { Commands } from '../webhooks/commands.tsx'
 import { keepKey, useFreshKey } from '../webhooks/fresh-keys.ts'
-import type { Webhook } from '../webhooks/webhook.tsx'
 
 /** The feeds of this project: deployments and incidents that tools report by themselves. */
 export function Webhooks({ project }: { readonly project: Project }) {

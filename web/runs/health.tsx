@@ -8,7 +8,7 @@ import { useMay } from '../frame/sign-in.tsx'
 import { present } from '../parts/address.ts'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
-import type { HealthFilter } from './places.ts'
+import type { HealthFilter } from './address.ts'
 import './runs.css'
 import { gapSentence, useDrive } from './scope-health.tsx'
 import { Stored, stepWords } from './steps.tsx'
@@ -182,7 +182,7 @@ function Aside({ filter }: { readonly filter: HealthFilter }) {
       {(data) =>
         data.records.length === 0 ? (
           <Empty title="Nothing was put aside">
-            Every record could be read. One that cannot waits here with the reason, and the rest of its run goes on.
+            Every record could be read. One that cannot waits here with the reason, and the rest of its run continues.
           </Empty>
         ) : (
           <>

@@ -7,7 +7,7 @@ import { question } from '../api/queries.ts'
 import { present } from '../parts/address.ts'
 import { Asked, Empty, Moment, Page, State } from '../parts/parts.tsx'
 import { counted, duration } from '../parts/words.ts'
-import type { RunFilter } from './places.ts'
+import type { RunFilter } from './address.ts'
 import './runs.css'
 
 const place = getRouteApi('/runs')
@@ -56,7 +56,7 @@ export function RunList() {
               <Pages count={count} page={page} />
             </>
           ) : isFiltered ? (
-            <Empty title="No run is like this" action={<Link to="/runs">Show all runs</Link>}>
+            <Empty title="No run matches" action={<Link to="/runs">Show all runs</Link>}>
               Nothing fits the state, the project and the words at once.
             </Empty>
           ) : (

@@ -1,28 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { present, whole } from '../parts/address.ts'
-import { root, text } from '../root.tsx'
-
-export interface RunFilter {
-  /** A word of RUN_STATES. */
-  readonly state?: string
-  readonly project?: string
-  readonly words?: string
-  readonly page?: number
-}
-export interface RunView {
-  /** Place in the plan, such as 2.1: it stays when a task is run again. */
-  readonly task?: string
-  /** What the log is searched for. */
-  readonly find?: string
-}
-export interface HealthFilter {
-  readonly show?: 'gaps' | 'receipts' | 'aside'
-  readonly project?: string
-  readonly plugin?: string
-  readonly connectionId?: number
-  readonly scopeId?: string
-  readonly page?: number
-}
+import { present, text, whole } from '../parts/address.ts'
+import { root } from '../root.tsx'
+import type { HealthFilter, RunFilter, RunView } from './address.ts'
 
 export const runPlaces = [
   createRoute({

@@ -39,7 +39,7 @@ export function RunPage() {
     >
       {run.failureCount > 0 && run.data && (
         <p className="notice" role="status">
-          The server does not answer. What you see is what it said last; this page goes on when it is back.
+          The server does not answer. What you see is what it said last; this page continues when it is back.
         </p>
       )}
       <Asked of={run}>
@@ -152,7 +152,7 @@ function Outcome({ run, tasks }: { readonly run: Pipeline; readonly tasks: reado
   const failed = tasks.filter(({ status }) => status === 'TASK_FAILED').length
   const sentence =
     run.status === 'TASK_CANCELLED'
-      ? 'This run was cancelled. What it had collected by then stays, and the next run goes on from there.'
+      ? 'This run was cancelled. What it had collected stays, and the next run continues from there.'
       : failed > 0
         ? `${counted(failed, 'task')} failed. What was collected before stays; run the failed ones again when their cause is mended.`
         : run.message

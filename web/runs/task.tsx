@@ -171,7 +171,7 @@ function Trouble({ task, subject, mayRunAgain }: TaskDetailsProps): ReactNode {
         <h3>
           {isFailed
             ? `${subject?.title ?? task.plugin} could not be finished${failedSubTask && `: ${stepWords(failedSubTask).toLowerCase()} failed`}`
-            : 'It is done, with remarks'}
+            : 'Done, with remarks'}
         </h3>
         <p className="quiet message">{withoutTitle(message, subject?.title) || 'It gave no reason; its log may.'}</p>
       </div>

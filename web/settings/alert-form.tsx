@@ -179,7 +179,7 @@ function LimitFields({ draft, set, unit, metrics }: LimitFieldsProps) {
         allowDeselect={false}
       />
       <Select
-        label="Speaks when it is"
+        label="Send a message when it is"
         data={[
           { value: 'above', label: 'above' },
           { value: 'below', label: 'below' },
@@ -197,7 +197,7 @@ function LimitFields({ draft, set, unit, metrics }: LimitFieldsProps) {
       />
       <NumberInput
         label="Over the last days"
-        description="The value is that of so many days."
+        description="The value is calculated over this many days."
         min={1}
         max={366}
         value={draft.windowDays}
@@ -205,7 +205,7 @@ function LimitFields({ draft, set, unit, metrics }: LimitFieldsProps) {
       />
       <NumberInput
         label="For days"
-        description="How long it must have been so; 0 speaks at once."
+        description="The value must be beyond the limit for this many days; 0: send at once."
         min={0}
         max={366}
         value={draft.forDays}
@@ -242,7 +242,7 @@ function TargetFields({ draft, set, alert }: PartProps & { readonly alert?: Aler
       <Select
         label="Tells"
         data={[
-          { value: 'slack', label: 'Slack, or what takes its messages' },
+          { value: 'slack', label: 'Slack, or a tool that accepts its messages' },
           { value: 'webhook', label: 'A webhook, signed' },
         ]}
         value={draft.target}
@@ -252,7 +252,7 @@ function TargetFields({ draft, set, alert }: PartProps & { readonly alert?: Aler
       <TextInput
         label="Address"
         description={
-          alert ? `Left empty, it stays ${alert.target.address}` : 'Stored encrypted; only its host is shown.'
+          alert ? `Leave empty to keep ${alert.target.address}` : 'Stored encrypted; only its host is shown.'
         }
         placeholder={draft.target === 'slack' ? 'https://hooks.slack.com/services/…' : 'https://example.org/hooks/weir'}
         value={draft.url}
@@ -263,9 +263,7 @@ function TargetFields({ draft, set, alert }: PartProps & { readonly alert?: Aler
         <PasswordInput
           label="Secret"
           description={
-            alert?.target.hasSecret
-              ? 'Left empty, it stays as it is.'
-              : 'Messages are signed with it: at least 16 characters.'
+            alert?.target.hasSecret ? 'Leave empty to keep it.' : 'Messages are signed with it: at least 16 characters.'
           }
           value={draft.secret}
           onChange={({ currentTarget }) => set({ secret: currentTarget.value })}

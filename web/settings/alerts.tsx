@@ -33,7 +33,7 @@ export function AlertsPage() {
         {({ alerts: all }) =>
           all.length === 0 ? (
             <Empty
-              title="Nobody is told yet"
+              title="No alerts yet"
               {...(isAdmin && {
                 action: (
                   <Button variant="default" onClick={open}>
@@ -97,7 +97,7 @@ function AlertTable({ alerts, isAdmin, onEdit, onDelete }: AlertTableProps) {
         <thead>
           <tr>
             <th>Name</th>
-            <th>Speaks when</th>
+            <th>Sends a message when</th>
             <th>Now</th>
             <th>Tells</th>
             <th>Last message</th>
@@ -146,9 +146,9 @@ function conditionOf(alert: Alert): string {
 }
 
 const STATES = {
-  unknown: { word: 'not looked yet', tone: '' },
+  unknown: { word: 'not checked yet', tone: '' },
   fine: { word: 'fine', tone: 'good' },
-  pending: { word: 'beyond, not yet for long', tone: 'attention' },
+  pending: { word: 'beyond the limit, not yet for long', tone: 'attention' },
   broken: { word: 'broken', tone: 'bad' },
   'no data': { word: 'no data', tone: '' },
 } as const
@@ -193,7 +193,9 @@ function LastMessage({ alert: { lastMessage } }: { readonly alert: Alert }) {
   return (
     <>
       {word}, <Moment at={createdAt} />{' '}
-      <span className="tag bad">{state === 'failed' ? 'not taken' : `not taken ${attempts} times, tried again`}</span>
+      <span className="tag bad">
+        {state === 'failed' ? 'not delivered' : `failed ${attempts} times, will be tried again`}
+      </span>
       <div className="small quiet">{failure}</div>
     </>
   )
@@ -223,7 +225,7 @@ function Actions({ alert, onEdit, onDelete }: ActionsProps) {
       </div>
       {(test.data || test.error) && (
         <p role="status" className={`small ${test.data?.isTaken ? 'quiet' : 'bad'}`} style={{ textAlign: 'right' }}>
-          {test.data?.isTaken ? 'The message was taken.' : test.data?.failure || test.error?.message}
+          {test.data?.isTaken ? 'The message was delivered.' : test.data?.failure || test.error?.message}
         </p>
       )}
     </>

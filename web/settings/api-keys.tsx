@@ -28,7 +28,7 @@ export function ApiKeysPage() {
   return (
     <SettingsPage
       title="API keys"
-      says="For scripts and tools: a key opens the paths that it names, below /rest."
+      says="For scripts and tools: a key allows the paths that it names, under /rest."
       isForAdmins
       actions={<Button onClick={open}>Create key</Button>}
     >
@@ -173,7 +173,7 @@ export function OnlyOnce({ made, onClose }: { readonly made: ApiKey; readonly on
     <Modal opened onClose={onClose} title={`The key ${made.name}`} closeOnClickOutside={false} size="lg" centered>
       <div className="fields">
         <p>
-          <b>Copy it now:</b> nothing shows it again. Send it as <code className="mono">Authorization: Bearer KEY</code>{' '}
+          <b>Copy it now:</b> it is not shown again. Send it as <code className="mono">Authorization: Bearer KEY</code>{' '}
           to paths below <code className="mono">{location.origin}/rest</code>.
         </p>
         <code className="mono secret" data-testid="key">

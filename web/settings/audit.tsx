@@ -5,7 +5,7 @@ import type { AnswerTo, Given } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
 import { counted } from '../parts/words.ts'
-import type { AuditSearch } from './places.ts'
+import type { AuditSearch } from './address.ts'
 import { SettingsPage } from './settings-page.tsx'
 
 const place = getRouteApi('/settings/audit')
@@ -63,7 +63,7 @@ export function AuditPage() {
 
 const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
-    <Empty title="Nothing fits">No entry has all of what you chose. Names are compared as a whole.</Empty>
+    <Empty title="No entry matches">No entry has all of what you chose. Names are compared as a whole.</Empty>
   ) : (
     <Empty title="Nothing has happened yet">The first change, run or sign-in will stand here.</Empty>
   )

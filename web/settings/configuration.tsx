@@ -93,7 +93,7 @@ function Apply() {
       />
       <Textarea
         label="Variables"
-        description="What the variables in the file stand for, one NAME=value a line. They are used once; the server's own are never read."
+        description="The values of the variables in the file, one NAME=value per line. They are used once; the server's own are never read."
         placeholder="GITHUB_TOKEN=…"
         value={variables}
         onChange={({ currentTarget }) => changed(setVariables)(currentTarget.value)}
@@ -105,7 +105,7 @@ function Apply() {
         styles={{ input: { fontFamily: 'var(--mono)', fontSize: 13 } }}
       />
       <Checkbox
-        label="Selectors may choose nothing"
+        label="Selectors may match nothing"
         checked={allowEmpty}
         onChange={({ currentTarget }) => changed(setAllowEmpty)(currentTarget.checked)}
       />
@@ -140,7 +140,7 @@ const shown = (value: unknown): string => {
 }
 
 function Planned({ changes }: { readonly changes: Changes }) {
-  if (changes.length === 0) return <p role="status">Everything already is as the file says.</p>
+  if (changes.length === 0) return <p role="status">Nothing to change: everything matches the file.</p>
   return (
     <section aria-label="Changes">
       <h3 style={{ marginBottom: 8 }}>{counted(changes.length, 'change')}</h3>

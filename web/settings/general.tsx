@@ -9,7 +9,7 @@ import { SettingsPage } from './settings-page.tsx'
 
 export function GeneralPage() {
   return (
-    <SettingsPage title="Settings" says="How this installation is, and how it looks to you.">
+    <SettingsPage title="Settings" says="The state of this installation, and your theme.">
       <div className="sections">
         <Health />
         <Look />

@@ -67,7 +67,7 @@ export function NewKey({ onClose, onCreated }: NewKeyProps) {
           data-autofocus
         />
         <TextInput
-          label="Paths that it opens"
+          label="Paths that it allows"
           description="A pattern that must match the whole path below /rest."
           value={allowedPath}
           onChange={({ currentTarget }) => setPath(currentTarget.value)}

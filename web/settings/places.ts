@@ -1,31 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { root, text } from '../root.tsx'
-
-export interface KeySearch {
-  readonly create?: true
-}
-export interface AlertSearch {
-  readonly create?: true
-  /** The alert that is open in the form. */
-  readonly edit?: number
-}
-export interface AuditSearch {
-  readonly action?: string
-  readonly actorId?: string
-  readonly subject?: string
-  readonly subjectKey?: string
-  readonly page?: number
-  /** The entry that is open. */
-  readonly entry?: number
-}
-export interface StorageSearch {
-  readonly by?: 'scope'
-}
-
-/** A number above 0, or nothing. */
-const number = (value: unknown) => (Number(value) > 0 ? Number(value) : undefined)
-const filled = <Search extends object>(search: Search): Search =>
-  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Search
+import { text } from '../parts/address.ts'
+import { root } from '../root.tsx'
+import { type AlertSearch, type AuditSearch, filled, type KeySearch, number, type StorageSearch } from './address.ts'
 
 export const settingsPlaces = [
   createRoute({
@@ -58,6 +34,11 @@ export const settingsPlaces = [
     path: '/settings/storage',
     validateSearch: (search): StorageSearch => (search.by === 'scope' ? { by: 'scope' } : {}),
     component: lazyRouteComponent(() => import('./storage.tsx'), 'StoragePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/settings/queue',
+    component: lazyRouteComponent(() => import('./queue.tsx'), 'QueuePage'),
   }),
   createRoute({
     getParentRoute: () => root,

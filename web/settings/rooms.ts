@@ -5,6 +5,7 @@ export const SETTINGS = [
   { to: '/settings/alerts', title: 'Alerts', says: 'Who is told when a number goes wrong', isForAdmins: false },
   { to: '/settings/people', title: 'People', says: 'Teams, people, accounts and project mapping', isForAdmins: false },
   { to: '/settings/storage', title: 'Storage', says: 'What fills the database', isForAdmins: false },
+  { to: '/settings/queue', title: 'Queue', says: 'Workers, and what waits for them', isForAdmins: false },
   { to: '/settings/configuration', title: 'Configuration', says: 'All settings as one file', isForAdmins: true },
   { to: '/settings/audit', title: 'Audit log', says: 'Who changed what', isForAdmins: true },
 ] as const

@@ -38,24 +38,65 @@ export function StoragePage() {
         />
       }
     >
-      <Asked of={storage}>{(data) => (by === 'scope' ? <Scopes storage={data} /> : <Tables storage={data} />)}</Asked>
+      <Asked of={storage}>
+        {(data) =>
+          by === 'scope' ? (
+            <Scopes storage={data} />
+          ) : (
+            <>
+              <Layers storage={data} />
+              <Tables storage={data} />
+            </>
+          )
+        }
+      </Asked>
     </SettingsPage>
   )
 }
 
-/** Which layer of the data a table belongs to, by its name. */
-const LAYERS = [
-  ['_raw_', 'as the tools sent it'],
-  ['_tool_', 'typed, by tool'],
-  ['_devlake_', 'settings and runs'],
-  ['_weir_', 'settings and runs'],
-  ['', 'domain'],
-] as const
-const layerOf = (name: string) => LAYERS.find(([prefix]) => name.startsWith(prefix))?.[1]
+/** Layers of the data, in words. */
+const LAYERS: Readonly<Record<Storage['layers'][number]['layer'], string>> = {
+  raw: 'as the tools sent it',
+  tool: 'typed, by tool',
+  domain: 'domain',
+  system: 'settings and runs',
+  other: 'not of Weir',
+}
 
 const Weight = ({ part, whole }: { readonly part: number; readonly whole: number }) => (
   <div className="weight" style={{ width: `${whole === 0 ? 0 : (100 * part) / whole}%` }} aria-hidden="true" />
 )
+
+function Layers({ storage: { layers, bytes: all } }: { readonly storage: Storage }) {
+  return (
+    <div className="card scroll" style={{ marginBottom: 16 }}>
+      <table className="plain">
+        <thead>
+          <tr>
+            <th>Layer</th>
+            <th className="right">Tables</th>
+            <th className="right">Size</th>
+            <th className="hidden-on-phone" style={{ width: '28%' }} aria-label="Share of the whole" />
+          </tr>
+        </thead>
+        <tbody>
+          {layers.map(({ layer, bytes: size, tables }) => (
+            <tr key={layer}>
+              <td>{LAYERS[layer]}</td>
+              <td className="right">{tables}</td>
+              <td className="right" style={{ whiteSpace: 'nowrap' }}>
+                {bytes(size)}
+              </td>
+              <td className="hidden-on-phone" style={{ verticalAlign: 'middle' }}>
+                <Weight part={size} whole={all} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
 
 function Tables({ storage: { tables } }: { readonly storage: Storage }) {
   const largest = tables[0]?.bytes ?? 0
@@ -72,10 +113,10 @@ function Tables({ storage: { tables } }: { readonly storage: Storage }) {
           </tr>
         </thead>
         <tbody>
-          {tables.map(({ name, bytes: size, records }) => (
+          {tables.map(({ name, layer, bytes: size, records }) => (
             <tr key={name}>
               <td className="mono">{name}</td>
-              <td className="quiet hidden-on-phone">{layerOf(name)}</td>
+              <td className="quiet hidden-on-phone">{LAYERS[layer]}</td>
               <td className="right" title={String(records)}>
                 {short(records)}
               </td>

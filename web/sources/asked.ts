@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type AnswerTo, ask } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
-import { ofSource } from '../api/sources.ts'
+import { askedSources, ofSource } from '../api/sources.ts'
 
 export type ConnectionOverview = AnswerTo<'GET /v1/connections'>[number]
 export type ListedScope = AnswerTo<'GET /v1/connections/{plugin}/{connectionId}/scopes'>['scopes'][number]
@@ -16,7 +16,7 @@ export interface Connection extends Readonly<Record<string, unknown>> {
 }
 
 export function useSource(plugin: string) {
-  const sources = useQuery({ ...question('GET /v1/sources'), staleTime: Number.POSITIVE_INFINITY })
+  const sources = useQuery(askedSources)
   return { sources, source: sources.data?.find((each) => each.plugin === plugin) }
 }
 

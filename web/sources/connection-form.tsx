@@ -217,7 +217,7 @@ function Form({ source, connection, onSaved }: FormProps) {
               ? 'Nothing is changed.'
               : needsTest && !isPassed
                 ? 'It can be saved when the test has passed.'
-                : isUntestable && 'Its refresh token is good for one use: it is tested after it was saved.'}
+                : isUntestable && 'Its refresh token works only once, so it is tested after saving.'}
           </span>
         </div>
       </section>

@@ -21,7 +21,7 @@ export function ConnectionState({ of: { state, checkedAt } }: { readonly of: Con
 }
 
 export function RequestsLeft({ of: { requestsLeft, countedAt } }: { readonly of: ConnectionOverview }) {
-  if (requestsLeft === null) return <span className="faint">not told</span>
+  if (requestsLeft === null) return <span className="faint">unknown</span>
   return (
     <span className="number" title={countedAt ? `As of ${exactly(countedAt)}` : undefined}>
       {count(requestsLeft)}

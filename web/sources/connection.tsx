@@ -14,6 +14,7 @@ import { type Connection, type ConnectionOverview, connectionQuestion, testStore
 import { ConnectionForm } from './connection-form.tsx'
 import { ConnectionState, LastRun, RequestsLeft } from './connection-state.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
+import { Deliveries } from './deliveries.tsx'
 import { ScopesCard } from './scopes-card.tsx'
 
 const place = getRouteApi('/sources/$plugin/$id')
@@ -68,6 +69,7 @@ export function ConnectionPage() {
                 onWords={(words) => void navigate({ search: words ? { find: words } : {}, replace: true })}
                 onAdd={() => void navigate({ search: { add: true } })}
               />
+              {source.hasDeliveries && <Deliveries plugin={plugin} connectionId={connectionId} title={source.title} />}
               <Drawer
                 opened={edit === true && may}
                 onClose={close}
@@ -190,7 +192,7 @@ function Facts({ row }: { readonly row: ConnectionOverview }) {
 function Gone({ hadDrawer }: { readonly hadDrawer: boolean }) {
   return (
     <Page title="No such connection" says="It may have been deleted by somebody else.">
-      <Empty title="This connection is not there any more" action={<Link to="/sources">Show all sources</Link>}>
+      <Empty title="This connection no longer exists" action={<Link to="/sources">Show all sources</Link>}>
         {hadDrawer ? 'What you had entered was not saved. ' : ''}What was collected by it before may still be in the
         data of projects.
       </Empty>

@@ -2,7 +2,7 @@ import { Button, Menu, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { question } from '../api/queries.ts'
-import type { Source } from '../api/sources.ts'
+import { askedSources, type Source } from '../api/sources.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Page } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
@@ -15,7 +15,7 @@ const EVERY_MS = 15_000
 const WORTH_SEARCHING = 6
 
 export function SourceList() {
-  const sources = useQuery({ ...question('GET /v1/sources'), staleTime: Number.POSITIVE_INFINITY })
+  const sources = useQuery(askedSources)
   const connections = useQuery({ ...question('GET /v1/connections'), refetchInterval: EVERY_MS })
   const may = useMay('admin')
   const { find = '' } = place.useSearch()

@@ -1,20 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { root, text } from '../root.tsx'
-
-export interface ConnectionListView {
-  /** Words that a connection must have. */
-  readonly find?: string
-}
-
-export interface ConnectionView {
-  readonly find?: string
-  /** The drawer with the settings is open. */
-  readonly edit?: true
-  /** The drawer with what could be collected is open. */
-  readonly add?: true
-}
-
-const found = (search: Record<string, unknown>) => (text(search.find) ? { find: text(search.find) as string } : {})
+import { root } from '../root.tsx'
+import { type ConnectionListView, type ConnectionView, found } from './address.ts'
 
 export const sourcePlaces = [
   createRoute({

@@ -16,7 +16,7 @@ const MOST_PAGES = 500
 
 export interface RemoteTree {
   readonly branches: ReadonlyMap<string, Branch>
-  /** Begins to read a group, or goes on where a failure stopped it. Gives all of it. */
+  /** Begins to read a group, or continues where a failure stopped it. Gives all of it. */
   read(group: string): Promise<readonly RemoteScope[]>
 }
 

@@ -85,7 +85,7 @@ export function RemoveScopes({ source, connectionId, scopes, onClose }: RemoveSc
             <Radio
               value="data"
               label="Only what was collected"
-              description={`The ${one ? `${what} stays` : `${plural(what)} stay`} here and in projects; the next run collects anew.`}
+              description={`The ${one ? `${what} stays` : `${plural(what)} stay`} here and in projects; the next run collects it again.`}
             />
           </div>
         </Radio.Group>

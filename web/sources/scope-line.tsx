@@ -1,5 +1,5 @@
 import type { RemoteScope } from '../api/description.ts'
-import type { Choice } from './scope-picker.tsx'
+import type { Choice } from './choice.ts'
 
 interface ScopeLineProps {
   readonly scope: RemoteScope

@@ -5,8 +5,8 @@ import { question } from '../api/queries.ts'
 import { Failure } from '../parts/parts.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { count } from '../parts/words.ts'
+import type { Choice } from './choice.ts'
 import { ScopeLine } from './scope-line.tsx'
-import type { Choice } from './scope-picker.tsx'
 
 export const patternsIn = (text: string): string[] => [
   ...new Set(
@@ -39,7 +39,7 @@ export function ScopeMatches({ choice, pasted }: { readonly choice: Choice; read
     <div style={{ display: 'grid', gap: 12 }}>
       <Textarea
         label="Names and patterns"
-        description="One a line. * stands for anything but a slash, ** for anything: acme/*, acme/web-*."
+        description="One per line. * matches anything except a slash, ** matches anything: acme/*, acme/web-*."
         placeholder={'acme/*\nacme-labs/tools'}
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}

@@ -6,6 +6,7 @@ import { Asked } from '../parts/parts.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { count } from '../parts/words.ts'
 import { useScopes, useSource } from './asked.ts'
+import { type Choice, HEIGHT } from './choice.ts'
 import { ScopeMatches } from './scope-matches.tsx'
 import { ScopeTree } from './scope-tree.tsx'
 
@@ -17,19 +18,6 @@ interface ScopePickerProps {
   /** What the connection has already cannot be chosen again. */
   readonly onlyNew?: boolean
 }
-
-export interface Choice {
-  readonly source: Source
-  readonly connectionId: number
-  /** Those that the connection has. */
-  readonly known: ReadonlySet<string>
-  readonly isChosen: (id: string) => boolean
-  readonly isFixed: (id: string) => boolean
-  add(scopes: readonly RemoteScope[]): void
-  remove(ids: readonly string[]): void
-}
-
-export const HEIGHT = 'min(52vh, 520px)'
 
 /** Scopes chosen from what the source offers: from its tree, by search, by names that are pasted, or by a pattern. */
 export function ScopePicker({ plugin, connectionId, chosen, onChange, onlyNew = false }: ScopePickerProps) {

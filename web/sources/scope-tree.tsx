@@ -7,9 +7,9 @@ import type { RemoteScope } from '../api/description.ts'
 import { ofSource } from '../api/sources.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { count, counted } from '../parts/words.ts'
+import { type Choice, HEIGHT } from './choice.ts'
 import { type Branch, type RemoteTree, ROOT, useRemoteTree } from './remote-tree.ts'
 import { ScopeLine } from './scope-line.tsx'
-import { type Choice, HEIGHT } from './scope-picker.tsx'
 
 type Line =
   | { readonly kind: 'group'; readonly group: RemoteScope; readonly depth: number }

@@ -159,7 +159,7 @@ function ScopeRow({ scope: { name, scopeConfigName, collectedAt, usedBy }, isTic
         {name}
       </bdi>
       <span className="cut small" title={scopeConfigName ?? undefined}>
-        {scopeConfigName ?? <span className="faint">usual rules</span>}
+        {scopeConfigName ?? <span className="faint">default rules</span>}
       </span>
       <span className="small quiet">
         <Moment at={collectedAt} />

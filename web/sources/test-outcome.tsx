@@ -1,6 +1,6 @@
 import type { UseMutationResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { count, counted } from '../parts/words.ts'
+import { counted } from '../parts/words.ts'
 import type { TestResult, TokenResult } from './asked.ts'
 
 interface TestOutcomeProps {
@@ -17,7 +17,7 @@ export function TestOutcome({ test: { data, error, isPending }, isHidden = false
   if (error) return <Outcome isGood={false}>{error.message}</Outcome>
   if (!data || isOld) return null
   const { success, message, login, warning, requestsLeft, tokens = [] } = data
-  const left = requestsLeft === undefined ? '' : ` ${count(requestsLeft)} requests are left for now.`
+  const left = requestsLeft === undefined ? '' : ` ${counted(requestsLeft, 'request')} left for now.`
   if (tokens.length > 1) return <Tokens tokens={tokens} left={left} />
   if (!success) return <Outcome isGood={false}>{tokens[0]?.message ?? message}</Outcome>
   const who = login ?? tokens[0]?.login

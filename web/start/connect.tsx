@@ -56,7 +56,7 @@ export function ConnectStep({ way: { sources, connections }, plugin, onPlugin, o
                 </span>
               </span>
               <Button variant="default" size="xs" onClick={() => onDone(each)}>
-                Go on with it<span className="unseen">: {each.name}</span>
+                Continue with it<span className="unseen">: {each.name}</span>
               </Button>
             </div>
           ))}

@@ -34,8 +34,8 @@ export function NumbersStep({ project: name }: NumbersStepProps) {
       title={isDone ? `The first numbers of ${name}` : `Collecting ${name}`}
       says={
         isDone
-          ? 'Of the last six months. Every number can be followed down to what it is made of.'
-          : 'You can leave this page: it goes on, and the line at the top says how far it is.'
+          ? 'The last six months. Click a number to see what it is made of.'
+          : 'You can leave this page: the run continues, and the line at the top says how far it is.'
       }
       actions={
         isDone && (
@@ -219,7 +219,7 @@ const SENTENCES: Readonly<Record<KeyProps['metric'], (amount: number, value: num
   'change-lead-time': (amount) =>
     `Half of ${counted(amount, 'pull request')} were in production within this time of their first commit.`,
   'deployment-frequency': (amount) =>
-    `In half of the weeks something went into production on at least so many days; ${counted(amount, 'deployment')} in all.`,
+    `In half of the weeks something went into production on at least this many days; ${counted(amount, 'deployment')} in all.`,
   'change-failure-rate': (amount, value) =>
     `${count(Math.round(value * amount))} of ${counted(amount, 'deployment')} led to an incident.`,
   'failed-deployment-recovery-time': (amount) => `Half of ${counted(amount, 'incident')} were over within this time.`,

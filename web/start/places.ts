@@ -1,23 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { root, text } from '../root.tsx'
-
-export const STEPS = ['connect', 'choose', 'rules', 'project', 'numbers'] as const
-export type Step = (typeof STEPS)[number]
-
-/** Where one is on the way, and with what; what is left out is read from the server. */
-export interface StartView {
-  readonly step?: Step
-  readonly plugin?: string
-  readonly connection?: number
-  readonly project?: string
-}
-
-const known = ({ step, plugin, connection, project }: Record<string, unknown>): StartView => ({
-  ...(STEPS.includes(step as Step) && { step: step as Step }),
-  ...(text(plugin) && { plugin: text(plugin) as string }),
-  ...(Number(connection) > 0 && { connection: Number(connection) }),
-  ...(text(project) && { project: text(project) as string }),
-})
+import { root } from '../root.tsx'
+import { known } from './address.ts'
 
 export const startPlaces = [
   createRoute({

@@ -1,9 +1,9 @@
-/** How far one is: read from what is there, so that the way can be left at any step and gone on with, by anybody. */
+/** How far one is: read from what is there, so that the way can be left at any step and continued, by anybody. */
 import { useQuery } from '@tanstack/react-query'
 import { question } from '../api/queries.ts'
-import type { Source } from '../api/sources.ts'
+import { askedSources, type Source } from '../api/sources.ts'
 import { type ConnectionOverview, type ListedScope, useScopes } from '../sources/asked.ts'
-import { STEPS, type StartView, type Step } from './places.ts'
+import { STEPS, type StartView, type Step } from './address.ts'
 
 export interface Way {
   readonly step: Step
@@ -20,7 +20,7 @@ export interface Way {
 const EVERY_MS = 60_000
 
 export function useWay(view: StartView) {
-  const sources = useQuery({ ...question('GET /v1/sources'), staleTime: Number.POSITIVE_INFINITY })
+  const sources = useQuery(askedSources)
   const connections = useQuery({ ...question('GET /v1/connections'), staleTime: EVERY_MS })
   const connection = connectionOf(view, connections.data ?? [])
   const scopes = useScopes(connection?.plugin ?? '', connection?.id ?? 0, '', connection !== undefined)

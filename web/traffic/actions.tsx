@@ -13,13 +13,14 @@ const changed = () =>
     'GET /v1/traffic-switches/{id}',
     'GET /v1/traffic-switches/{id}/journal',
     'GET /v1/traffic-switches/{id}/gates',
+    'GET /v1/traffic-switches/{id}/live',
   )
 
 type Known = Action | 'approve' | 'reverse'
 interface Described {
   readonly title: string
   readonly consequence: string
-  /** Deletes something: the name of the switch has to be typed. */
+  /** Deletes something, or moves everything at once: the name of the switch has to be typed. */
   readonly isTyped?: boolean
 }
 
@@ -49,6 +50,7 @@ function describe(of: Switch, action: Known): Described {
       consequence: isDraft
         ? 'Nothing has moved yet: this only marks the draft as rolled back.'
         : `Sends every request back to ${here} at once, whatever the gates say. It counts as a failed deployment.`,
+      isTyped: !isDraft,
     },
     dns: {
       title: 'Confirm DNS',

@@ -1,7 +1,7 @@
 /** What a switch and its plan say, in words. */
 import './traffic.css'
 import type { AnswerTo } from '../api/ask.ts'
-import { duration } from '../parts/words.ts'
+import { counted, duration } from '../parts/words.ts'
 
 export type Switch = AnswerTo<'GET /v1/traffic-switches'>[number]
 export type State = Switch['state']
@@ -31,6 +31,10 @@ interface Gate {
   readonly max?: number
   readonly minHealthy?: number
   readonly minRatio?: number
+  readonly metric?: string
+  readonly name?: string
+  readonly min?: number
+  readonly maxRatio?: number
 }
 export const planOf = ({ plan }: Switch): Plan => plan as Plan
 
@@ -83,12 +87,16 @@ interface WeightsProps {
   readonly target?: string | undefined
 }
 
-export function gateWords({ kind, max = 0, minHealthy = 1, minRatio = 0 }: Gate): string {
+export function gateWords(gate: Gate): string {
+  const { kind, max = 0, minHealthy = 1, minRatio = 0 } = gate
   switch (kind) {
+    case 'cloudWatch':
+    case 'prometheus':
+      return metricWords(gate)
     case 'approval':
       return 'somebody approves'
     case 'incidents':
-      return max === 0 ? 'no incident is opened' : `at most ${max} incidents are opened`
+      return max === 0 ? 'no incident is opened' : `at most ${counted(max, 'incident')} opened`
     case 'failureRate':
       return `at most ${max * 100} % of deployments fail`
     case 'targetsHealthy':
@@ -96,6 +104,21 @@ export function gateWords({ kind, max = 0, minHealthy = 1, minRatio = 0 }: Gate)
     default:
       return kind
   }
+}
+
+const METRIC_NAMES = new Map([
+  ['errorRate', 'the error rate'],
+  ['latency', 'the latency'],
+  ['requests', 'the number of requests'],
+])
+
+function metricWords({ metric = '', name = 'the query', max, min, maxRatio }: Gate): string {
+  const bounds = [
+    ...(max === undefined ? [] : [`at most ${max}`]),
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(maxRatio === undefined ? [] : [`at most ${maxRatio} times that of the current cluster`]),
+  ]
+  return `${METRIC_NAMES.get(metric) ?? name} of the target stays ${bounds.join(' and ')}`
 }
 
 export const dwellWords = ({ dwellSeconds }: Step): string =>

@@ -6,6 +6,7 @@ import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Moment, Page } from '../parts/parts.tsx'
 import { Actions } from './actions.tsx'
 import { dwellWords, gateWords, planOf, StateTag, type Switch, shareNow, shareOf, Weights } from './describe.tsx'
+import { LiveSplit } from './live.tsx'
 
 const place = getRouteApi('/traffic/$id')
 const EVERY_MS = 3_000
@@ -28,6 +29,7 @@ export function SwitchPage() {
               </div>
             )}
             {isOperator && <Actions of={data} />}
+            <LiveSplit of={data} />
             <Steps of={data} />
             <Gates of={data} />
             <Journal id={data.id} isOver={data.state === 'cleaned-up'} />
@@ -71,7 +73,7 @@ function Steps({ of }: { readonly of: Switch }) {
               {dwellWords(step)}
               {step.gates.length > 0 && (
                 <>
-                  , goes on when {step.gates.map(gateWords).join(' and ')};{' '}
+                  , continues when {step.gates.map(gateWords).join(' and ')};{' '}
                   {step.onFail === 'rollback' ? 'rolls back otherwise' : 'pauses otherwise'}
                 </>
               )}
@@ -111,10 +113,11 @@ function Gates({ of }: { readonly of: Switch }) {
           ) : (
             <table className="plain">
               <tbody>
-                {all.map(({ gate, verdict, message }) => {
+                {all.map(({ gate, verdict, message }, index) => {
                   const [look, word] = VERDICTS[verdict]
                   return (
-                    <tr key={gate}>
+                    // biome-ignore lint/suspicious/noArrayIndexKey: two gates may have one name
+                    <tr key={index}>
                       <td style={{ width: 110 }}>
                         <span className={`tag ${look}`}>{word}</span>
                       </td>

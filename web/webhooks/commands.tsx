@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
 import { Copy } from '../parts/copy.tsx'
-import type { Webhook } from './webhook.tsx'
+import type { Webhook } from './asked.ts'
 
 const NOW = '$(date -u +%Y-%m-%dT%H:%M:%SZ)'
 

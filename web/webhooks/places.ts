@@ -1,13 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { root } from '../root.tsx'
-
-export interface WebhookListSearch {
-  readonly create?: true
-}
-export interface WebhookSearch {
-  /** The delivery that is open. */
-  readonly delivery?: number
-}
+import type { WebhookListSearch, WebhookSearch } from './address.ts'
 
 export const webhookPlaces = [
   createRoute({

@@ -4,19 +4,19 @@ import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type AnswerTo, ask } from '../api/ask.ts'
+import { ask } from '../api/ask.ts'
 import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { AskFirst } from '../parts/ask-first.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Asked, Page } from '../parts/parts.tsx'
+import type { Webhook } from './asked.ts'
 import { Commands } from './commands.tsx'
 import { keepKey, useFreshKey } from './fresh-keys.ts'
-import { Inbox } from './inbox.tsx'
+import { WebhookInbox } from './inbox.tsx'
 import { NameForm } from './name-form.tsx'
 
 const place = getRouteApi('/sources/webhooks/$id')
-export type Webhook = AnswerTo<'GET /plugins/webhook/connections'>[number]
 const ONE = 'GET /plugins/webhook/connections/{connectionId}'
 const changed = () => refresh('GET /plugins/webhook/connections', ONE)
 
@@ -28,7 +28,7 @@ export function WebhookPage() {
   return (
     <Page
       title={webhook.data?.name ?? 'Webhook'}
-      says="Send to it with one of these commands; the inbox shows what came and what became of it."
+      says="Send to it with one of these commands; the inbox shows what arrived and whether it was accepted."
       actions={webhook.data && isAdmin && <Actions webhook={webhook.data} />}
     >
       <Asked of={webhook}>
@@ -36,7 +36,7 @@ export function WebhookPage() {
           <div className="sections">
             <Key webhook={data} />
             <Commands webhook={data} secret={secret} />
-            <Inbox connectionId={id} />
+            <WebhookInbox connectionId={id} />
           </div>
         )}
       </Asked>
@@ -70,7 +70,7 @@ function Key({ webhook: { id, name, apiKey, postIssuesEndpoint } }: { readonly w
           <p>
             {key ? (
               <>
-                <b>Copy it now:</b> nothing shows it again once you leave. It opens this webhook alone.
+                <b>Copy it now:</b> it is not shown again once you leave. It opens this webhook alone.
               </>
             ) : apiKey ? (
               'It was shown when it was made. If it is lost, renew it: the commands below then contain the new one.'

@@ -1,13 +1,10 @@
 /** Keys for programs: stored as digests, shown once, limited to paths and in time. */
+
 import { randomInt } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
-import { type Actor, recordChange } from '../../audit/record.ts'
 import type { Grant, Role } from '../../config.ts'
-import type { Database } from '../../database/database.ts'
-import { among, readByKeys } from '../../database/pieces.ts'
-import type { RowOf } from '../../database/table.ts'
-import { UserError } from '../../errors.ts'
-import type { Listed, Paged } from '../../pipelines/services.ts'
+import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
+import type { Listed, Paged, Query } from '../../control-plane/store.ts'
 import {
   deleteRows,
   findRow,
@@ -17,8 +14,12 @@ import {
   selectPage,
   selectRows,
   updateRows,
-} from '../../pipelines/store.ts'
-import { compilePattern } from '../../plugin-kit/patterns.ts'
+} from '../../control-plane/store.ts'
+import type { Database } from '../../database/database.ts'
+import { among, readByKeys } from '../../database/pieces.ts'
+import type { RowOf } from '../../database/table.ts'
+import { UserError } from '../../errors.ts'
+import { compilePattern } from '../../plugin-kit/spec/patterns.ts'
 import type { Secrets } from '../../secrets.ts'
 import { apiKeyRoles, apiKeys } from '../../system/access.ts'
 import type { User } from './identity.ts'
@@ -84,7 +85,7 @@ async function withRoles(queries: Queries, rows: readonly RowOf<typeof apiKeys>[
   })
 }
 
-function shown(row: Row): ApiKey {
+function publicKey(row: Row): ApiKey {
   const { role, projects } = row
   const { apiKey: _digest, ...key } = publicRow(apiKeys, row)
   return { ...key, ...(role && { role }), ...(projects.length > 0 && { projects }) } as unknown as ApiKey
@@ -118,13 +119,13 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
 
   return {
     async list(page) {
-      const ofType = (query: any) => query.where('type', '=', LISTED_TYPE)
+      const ofType = (query: Query) => query.where('type', '=', LISTED_TYPE)
       const { count, items } = await selectPage(kysely, apiKeys, page, ofType, [['id', 'desc']])
-      return { count, items: (await withRoles(kysely, items)).map(shown) }
+      return { count, items: (await withRoles(kysely, items)).map(publicKey) }
     },
     async listOf(type) {
       const rows = await selectRows(kysely, apiKeys, (query) => query.where('type', '=', type).orderBy('id'))
-      return (await withRoles(kysely, rows)).map(shown)
+      return (await withRoles(kysely, rows)).map(publicKey)
     },
     async create({ name, type, allowedPath, expiredAt, extra = '', role = '', projects = [] }, actor) {
       if (await findRow(kysely, apiKeys, { name })) {
@@ -136,7 +137,7 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
       return database.transaction(async ({ kysely: inside }) => {
         const id = await insertRow(inside, apiKeys, { ...row, api_key: secrets.digest(plain) })
         if (role) await insertRow(inside, apiKeyRoles, { api_key_id: id, role, projects })
-        const key = shown(await stored(id, inside))
+        const key = publicKey(await stored(id, inside))
         await recordChange(inside, actor, { action: 'create', subject: 'API key', key: name, before: null, after: key })
         return { ...key, apiKey: plain }
       })
@@ -145,16 +146,16 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
       const plain = newKey()
       const who = { updater: actor.name, updater_email: actor.email }
       return database.transaction(async ({ kysely: inside }) => {
-        const before = shown(await stored(id, inside))
+        const before = publicKey(await stored(id, inside))
         await updateRows(inside, apiKeys, { id }, { ...who, api_key: secrets.digest(plain) })
-        const after = shown(await stored(id, inside))
+        const after = publicKey(await stored(id, inside))
         await recordChange(inside, actor, { action: 'update', subject: 'API key', key: before.name, before, after })
         return { ...after, apiKey: plain }
       })
     },
     remove: (id, actor) =>
       database.transaction(async ({ kysely: inside }) => {
-        const before = shown(await stored(id, inside))
+        const before = publicKey(await stored(id, inside))
         await deleteRows(inside, apiKeys, { id })
         await deleteRows(inside, apiKeyRoles, { api_key_id: id })
         const change = { action: 'delete', subject: 'API key', key: before.name, before, after: null } as const
@@ -168,7 +169,7 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
         throw new UserError(`The API key ${row.name} has expired: create another.`, { status: 403 })
       }
       if (leadsUp(path) || !opens(row, path)) {
-        throw new UserError(`The API key ${row.name} does not open ${path}.`, { status: 403 })
+        throw new UserError(`The API key ${row.name} does not allow ${path}.`, { status: 403 })
       }
       return { id: `api-key:${row.id}`, name: row.creator, email: row.creator_email, grants: grantsOf(row) }
     },

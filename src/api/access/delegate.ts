@@ -1,6 +1,7 @@
 /** Routes that ask other routes on behalf of whoever asked them: the same checks, the same rights, no second way in. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance } from 'fastify'
+import type { Ask, Question } from '../../mcp/ask.ts'
 import type { User } from './identity.ts'
 
 interface Delegation {
@@ -12,19 +13,6 @@ const delegation = new AsyncLocalStorage<Delegation>()
 
 /** For whom the request at hand is made; undefined when it came from outside. */
 export const delegationOf = (): Delegation | undefined => delegation.getStore()
-
-export interface Question {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  /** Undefined values are left out, lists repeat their name. */
-  readonly query?: Readonly<Record<string, unknown>>
-  readonly body?: unknown
-}
-export interface Reply {
-  readonly status: number
-  readonly body: any
-}
-export type Ask = (question: Question) => Promise<Reply>
 
 const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value))
 

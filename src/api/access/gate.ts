@@ -1,6 +1,6 @@
 /** Whether a request may pass: strange addresses and forged pages first, then who asks, then what their role allows. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Actor, recordChange } from '../../audit/record.ts'
+import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
 import { UserError } from '../../errors.ts'
 import { isKeyed } from '../addresses.ts'
 import type { Api, ApiContext } from '../api.ts'
@@ -36,6 +36,9 @@ export const ruleOfRequest = ({ method, routeOptions }: FastifyRequest): RouteRu
 /** Asked by those who watch over the server: never limited, whatever else happens. A key below /rest is a key all the same. */
 export const isProbe = (request: FastifyRequest): boolean =>
   ruleOfRequest(request).least === 'probe' && !isKeyed(request.raw)
+
+const isOpenTo = (least: RouteRule['least']): least is 'probe' | 'anyone' | 'signed' =>
+  least === 'probe' || least === 'anyone' || least === 'signed'
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
@@ -86,8 +89,8 @@ export function installGate(api: Api, context: ApiContext): void {
     }
     const { cookies } = request
     if (cookies[SESSION_COOKIE] && !bearerOf(request) && !isSafe(request.method)) {
-      const sent = request.headers['x-csrf-token']
-      if (!cookies[CSRF_COOKIE] || sent !== cookies[CSRF_COOKIE]) {
+      const csrfToken = request.headers['x-csrf-token']
+      if (!cookies[CSRF_COOKIE] || csrfToken !== cookies[CSRF_COOKIE]) {
         return refuse(reply, 403, `Send the value of the cookie ${CSRF_COOKIE} as the header X-CSRF-Token.`)
       }
     }
@@ -101,6 +104,8 @@ export function installGate(api: Api, context: ApiContext): void {
     if (failures.isOver(request.ip)) {
       return refuse(reply, 429, 'Too many wrong keys or tokens from this address: wait a minute.')
     }
+    // No page can sign.
+    if (ruleOfRequest(request).least === 'signed' && !isKeyed(request.raw)) return
     const isWithKey = isKeyed(request.raw)
     requireOwnPage(request, isWithKey)
     const delegation = delegationOf()
@@ -108,14 +113,14 @@ export function installGate(api: Api, context: ApiContext): void {
     const refused = delegation ? undefined : await (isWithKey ? admitKey : admitUser)(request, reply)
     if (refused) return refused
     const { least, reach } = ruleOfRequest(request)
-    if (least === 'probe' || least === 'anyone' || mayEverywhere(grantsOf(request), least)) return
+    if (isOpenTo(least) || mayEverywhere(grantsOf(request), least)) return
     const isPossible = reach !== 'everywhere' && maySomewhere(grantsOf(request), least)
     if (!isPossible) return refuse(reply, 403, lacking(least, reach))
   })
   // After validation: only then is it settled which project the request names.
   api.addHook('preHandler', async (request, reply) => {
     const { least, reach } = ruleOfRequest(request)
-    if (least === 'probe' || least === 'anyone' || reach === 'everywhere' || reach === 'somewhere') return
+    if (isOpenTo(least) || reach === 'everywhere' || reach === 'somewhere') return
     const grants = grantsOf(request)
     if (mayEverywhere(grants, least)) return
     const projects = await findProjects(request, reach)

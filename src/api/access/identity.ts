@@ -73,9 +73,9 @@ export function identify(config: Config, secrets: Secrets, tokens: AccessTokens,
     const session = await sessions.read(request.cookies[SESSION_COOKIE])
     const user = session && ofSession(session, config, tokens)
     if (user) return { user }
-    const sent = request.headers[PROXY_SECRET_HEADER]
-    if (config.proxyIdentitySecret && sent !== undefined) {
-      const isRight = sameSecret(secrets, String(sent), config.proxyIdentitySecret)
+    const proxySecret = request.headers[PROXY_SECRET_HEADER]
+    if (config.proxyIdentitySecret && proxySecret !== undefined) {
+      const isRight = sameSecret(secrets, String(proxySecret), config.proxyIdentitySecret)
       return isRight ? { user: ofProxy(request, config) } : { failure: 'not the secret of the proxy' }
     }
     return { user: isOpen ? ofHearsay(request) : undefined }

@@ -161,7 +161,7 @@ async function sessionOf(
   tokens: Tokens,
 ): Promise<Session> {
   const { groupsClaim, roles, allowedGroups } = provider
-  const claims: Record<string, any> = byName({ ...tokens.claims() })
+  const claims: Record<string, unknown> = byName({ ...tokens.claims() })
   const needsGroups = allowedGroups.length > 0 || roles.some(({ group }) => group !== '*')
   // Some providers tell groups there only.
   if (needsGroups && claims[groupsClaim] === undefined && configuration.serverMetadata().userinfo_endpoint) {
@@ -174,8 +174,8 @@ async function sessionOf(
   // An address that nobody has checked could be anybody's.
   const email = String(email_verified) === 'false' ? '' : String(claims.email ?? '')
   const groups = [claims[groupsClaim] ?? []].flat().map(String)
-  const shownName = String(name ?? preferred_username ?? (email || sub))
-  return { sub: String(sub), name: shownName, email, provider: provider.name, groups, token_mark: '' }
+  const displayName = String(name ?? preferred_username ?? (email || sub))
+  return { sub: String(sub), name: displayName, email, provider: provider.name, groups, token_mark: '' }
 }
 
 const AGAIN = 'Sign in again: this attempt was not begun here, took too long, or has ended already.'

@@ -1,7 +1,7 @@
 /** Which projects a request is about. */
 import type { FastifyRequest } from 'fastify'
+import { findRow } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
-import { findRow } from '../../pipelines/store.ts'
 import { pipelines, tasks } from '../../system/pipelines.ts'
 import { blueprints } from '../../system/projects.ts'
 import type { ProjectOf } from './route-roles.ts'

@@ -1,5 +1,9 @@
-/** Which role each route asks for at least: the one table. A route that is not in it asks for admin, and fails a test. */
+/**
+ * Which role each route asks for at least: the one table, but for routes of plugins, which say it themselves. A route
+ * that is not in it asks for admin, and fails a test.
+ */
 import type { Role } from '../../config.ts'
+import { plugins } from '../../plugins/index.ts'
 
 /**
  * Where the role must be held: `everywhere`, that is without a project; `somewhere`, in any project (what the route shows
@@ -9,25 +13,21 @@ export type Reach = 'everywhere' | 'somewhere' | ProjectOf
 export type ProjectOf = 'path' | 'query' | 'body' | 'blueprint' | 'pipeline' | 'task'
 
 export interface RouteRule {
-  /** `anyone`: without signing in. `probe`: besides, it is never limited and never looks at who asks. */
-  readonly least: 'probe' | 'anyone' | Role
+  /**
+   * `anyone`: without signing in. `probe`: besides, it is never limited and never looks at who asks. `signed`: what is sent
+   * carries a signature, which the route checks itself.
+   */
+  readonly least: 'probe' | 'anyone' | 'signed' | Role
   readonly reach: Reach
 }
 
 const CONNECTION = '/plugins/:plugin/connections/:connectionId'
+const DELIVERIES = '/v1/plugins/:plugin/connections/:connectionId/deliveries'
 const SWITCH = '/v1/traffic-switches'
-const WEBHOOK_PLACES = [
-  '/plugins/webhook/connections/:connectionId',
-  '/plugins/webhook/connections/by-name/:connectionName',
-]
+const CONNECTION_BY_NAME = '/plugins/:plugin/connections/by-name/:connectionName'
+/** Where and what push sources send. */
+const PUSH_PLACES = [CONNECTION, CONNECTION_BY_NAME, '/plugins/:plugin/:connectionId']
 const MESSAGES = ['deployments', 'pull_requests', 'issues', 'issue/:issueKey/close']
-const ORG_FILES = ['users', 'teams', 'user_account_mapping', 'project_mapping'].map(
-  (name) => `/plugins/org/${name}.csv`,
-)
-const CSV_FILES = [
-  ...['issues', 'issue_changelogs', 'issue_commits', 'issue_repo_commits', 'issue_worklogs', 'sprints'],
-  ...['qa_apis', 'qa_test_cases', 'qa_test_case_executions'],
-]
 const all = (method: string, ...paths: readonly string[]) => paths.map((path) => `${method} ${path}`)
 
 const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[] = [
@@ -44,6 +44,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('GET', '/v1/shared/:token', '/v1/shared/:token/panels/:panel'),
     ],
   ],
+  ['signed', 'everywhere', [`POST ${DELIVERIES}`]],
   [
     'viewer',
     'somewhere',
@@ -97,19 +98,18 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
         (part) => `GET ${CONNECTION}${part}`,
       ),
       ...['/scope-configs', '/scope-configs/:scopeConfigId'].map((part) => `GET ${CONNECTION}${part}`),
-      ...all('GET', '/plugins/webhook/connections', ...WEBHOOK_PLACES, '/v1/webhook-deliveries'),
-      ...all('GET', '/v1/storage', '/v1/health'),
-      ...['scopes', 'tables', 'rows', 'record', 'paths', 'values'].map((part) => `GET /v1/data/${part}`),
-      ...all('GET', '/v1/fields', '/domainlayer/repos', '/plugins/customize/:table/fields', ...ORG_FILES),
-      ...all('POST', '/plugins/jira/generate-regex', '/plugins/jira/apply-regex', '/v1/plans/preview'),
-      'POST /v1/patterns/match',
-      ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/journal', '/:id/events'].map(
+      ...all('GET', CONNECTION_BY_NAME, '/v1/webhook-deliveries'),
+      ...all('GET', '/metrics', '/v1/storage', '/v1/health', '/v1/queue', DELIVERIES, `${DELIVERIES}/setup`),
+      ...['scopes', 'tables', 'rows', 'record'].map((part) => `GET /v1/data/${part}`),
+      'GET /domainlayer/repos',
+      ...all('POST', '/v1/plans/preview', '/v1/patterns/match'),
+      ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/live', '/:id/journal', '/:id/events'].map(
         (part) => `GET ${SWITCH}${part}`,
       ),
       ...['/lint', '/:id/validate', '/:id/diff', '/:id/simulate'].map((part) => `POST ${SWITCH}${part}`),
     ],
   ],
-  ['operator', 'path', ['POST /plugins/webhook/projects/:projectName/deployments']],
+  ['operator', 'path', ['POST /plugins/:plugin/projects/:projectName/deployments']],
   ['operator', 'body', all('POST', '/v1/quarantine/redrive', '/v1/gaps/ask-again')],
   ['operator', 'blueprint', ['POST /blueprints/:id/trigger']],
   ['operator', 'pipeline', ['DELETE /pipelines/:id', 'POST /pipelines/:id/rerun']],
@@ -123,13 +123,11 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     'operator',
     'everywhere',
     [
-      ...all('POST', '/pipelines', '/push/:tableName'),
+      ...all('POST', '/pipelines', '/push/:tableName', `${DELIVERIES}/:id/replay`),
       'PUT /store/:key',
       // What is behind a link is open to everybody.
       ...['GET /v1/shared-dashboards', 'POST /v1/shared-dashboards', 'DELETE /v1/shared-dashboards/:id'],
-      ...[...WEBHOOK_PLACES, '/plugins/webhook/:connectionId'].flatMap((place) =>
-        MESSAGES.map((message) => `POST ${place}/${message}`),
-      ),
+      ...PUSH_PLACES.flatMap((place) => MESSAGES.map((message) => `POST ${place}/${message}`)),
       ...['', '/:id/transitions', '/:id/approve', '/:id/reverse'].map((part) => `POST ${SWITCH}${part}`),
       `PUT ${SWITCH}/:id`,
     ],
@@ -138,11 +136,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
   [
     'admin',
     'blueprint',
-    [
-      ...['PATCH /blueprints/:id', 'DELETE /blueprints/:id'],
-      ...['POST', 'DELETE'].map((method) => `${method} /v1/blueprints/:id/mappings`),
-      'DELETE /v1/blueprints/:id/selectors/:selectorId',
-    ],
+    [...['PATCH /blueprints/:id', 'DELETE /blueprints/:id'], 'DELETE /v1/blueprints/:id/selectors/:selectorId'],
   ],
   [
     'admin',
@@ -151,7 +145,8 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...all('POST', '/projects', '/blueprints'),
       ...['GET /api-keys', 'POST /api-keys', 'PUT /api-keys/:id', 'DELETE /api-keys/:id'],
       ...all('GET', '/v1/audit', '/v1/audit/export', '/v1/config'),
-      ...all('POST', '/v1/config/plan', '/v1/config/apply'),
+      ...all('POST', '/v1/config/plan', '/v1/config/apply', `${DELIVERIES}/secret`),
+      ...[`PUT ${DELIVERIES}/secret`, `DELETE ${DELIVERIES}/secret`],
       ...all('POST', '/plugins/:plugin/connections', '/plugins/:plugin/test', `${CONNECTION}/test`),
       ...all('PATCH', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),
       ...all('DELETE', CONNECTION, `${CONNECTION}/scopes/:scopeId`, `${CONNECTION}/scope-configs/:scopeConfigId`),
@@ -159,21 +154,22 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       // These ask the source with the stored secrets.
       ...all('POST', '/v1/connections/:plugin/:connectionId/matches', '/v1/blueprints/:id/selectors'),
       ...['remote-scopes', 'search-remote-scopes', 'proxy/rest/*'].map((part) => `GET ${CONNECTION}/${part}`),
-      ...['application-types', 'dev-panel-commits'].map((part) => `GET ${CONNECTION}/${part}`),
       ...['POST /v1/alerts', 'PATCH /v1/alerts/:id', 'DELETE /v1/alerts/:id', 'POST /v1/alerts/:id/test'],
       'GET /v1/names',
-      'POST /plugins/webhook/connections',
-      ...WEBHOOK_PLACES.flatMap((place) => [`PATCH ${place}`, `DELETE ${place}`]),
-      ...['POST /plugins/customize/:table/fields', 'DELETE /plugins/customize/:table/fields/:field'],
-      ...all('POST', ...CSV_FILES.map((name) => `/plugins/customize/csvfiles/${name}.csv`)),
-      ...all('PUT', ...ORG_FILES),
+      ...[`PATCH ${CONNECTION_BY_NAME}`, `DELETE ${CONNECTION_BY_NAME}`],
     ],
   ],
 ]
 
-const RULES = new Map(
-  TABLE.flatMap(([least, reach, routes]) => routes.map((route): [string, RouteRule] => [route, { least, reach }])),
-)
+const RULES = new Map([
+  ...TABLE.flatMap(([least, reach, routes]) => routes.map((route): [string, RouteRule] => [route, { least, reach }])),
+  ...plugins.flatMap(({ routes = [] }) =>
+    routes.map(({ method, path, least, reach = 'everywhere' }): [string, RouteRule] => [
+      `${method} ${path}`,
+      { least, reach },
+    ]),
+  ),
+])
 const UNKNOWN: RouteRule = { least: 'admin', reach: 'everywhere' }
 
 /** `url` as the route was declared; a source's own name stands where the table says `:plugin`. */

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply } from 'fastify'
 import type { Config } from '../../config.ts'
+import { deleteRows, findRow, insertRow, type Queries } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
-import { deleteRows, findRow, insertRow, type Queries } from '../../pipelines/store.ts'
 import type { Secrets } from '../../secrets.ts'
 import { authSessions, sessionOrigins } from '../../system/access.ts'
 import { signerFor } from './signed.ts'
@@ -13,7 +13,7 @@ export const SESSION_COOKIE = 'devlake_session'
 export const CSRF_COOKIE = 'devlake_csrf'
 const TABLES = [authSessions, sessionOrigins]
 
-/** What was found out when somebody signed in. What it is worth is decided anew at each request. */
+/** What was found out when somebody signed in. What it is worth is decided again at each request. */
 export interface Session {
   readonly sub: string
   readonly name: string

@@ -30,8 +30,8 @@ export function signerFor<Claims extends object>(
     read(text = '') {
       const [head = '', payload = '', signature = ''] = text.split('.')
       const expected = Buffer.from(signatureOf(`${head}.${payload}`))
-      const sent = Buffer.from(signature)
-      if (head !== HEADER || sent.length !== expected.length || !timingSafeEqual(sent, expected)) return undefined
+      const actual = Buffer.from(signature)
+      if (head !== HEADER || actual.length !== expected.length || !timingSafeEqual(actual, expected)) return undefined
       const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
       return claims.exp * 1000 > Date.now() ? claims : undefined
     },

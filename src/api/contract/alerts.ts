@@ -1,18 +1,20 @@
 import { z } from 'zod'
 import { DIRECTIONS, KINDS, STATES, TARGETS, WEEKDAYS } from '../../alerts/records.ts'
-import { LONGEST_PROJECT_NAME } from '../../pipelines/projects.ts'
-import { example, time, timeOrNull } from './common.ts'
-import { bounded } from './lenient.ts'
+import { LONGEST_PROJECT_NAME } from '../../control-plane/projects.ts'
+import { bounded, example } from '../../plugin-kit/spec/request-values.ts'
+import { time, timeOrNull } from './common.ts'
 
 const LARGEST_THRESHOLD = 1e12
 const target = z.strictObject({
-  kind: z.enum(TARGETS).meta({ description: 'webhook: signed JSON; slack: {"text": …}, which others take as well.' }),
-  url: bounded(2000).optional().meta({ description: 'Stored encrypted; left out in a change, it stays.' }),
-  secret: bounded(200).optional().meta({ description: 'What messages to a webhook are signed with; never shown.' }),
+  kind: z
+    .enum(TARGETS)
+    .meta({ description: 'webhook: signed JSON; slack: {"text": …}, which other tools accept as well.' }),
+  url: bounded(2000).optional().meta({ description: 'Stored encrypted. Leave it out of a change to keep it.' }),
+  secret: bounded(200).optional().meta({ description: 'Signs the messages to a webhook. Never shown.' }),
 })
 const fields = {
   name: bounded(255),
-  project: bounded(LONGEST_PROJECT_NAME).meta({ description: 'Of a digest it may be empty: all projects.' }),
+  project: bounded(LONGEST_PROJECT_NAME).meta({ description: 'May be empty for a digest: all projects.' }),
   metric: bounded(100),
   direction: z.enum(DIRECTIONS),
   threshold: z
@@ -24,8 +26,12 @@ const fields = {
     .int()
     .min(1)
     .max(366)
-    .meta({ description: 'The value is that of the last so many days; 30 if left out.' }),
-  forDays: z.int().min(0).max(366).meta({ description: 'Told of when it has been so for that long; 0: at once.' }),
+    .meta({ description: 'The value is calculated over this many days; 30 if left out.' }),
+  forDays: z
+    .int()
+    .min(0)
+    .max(366)
+    .meta({ description: 'A message is sent after the limit has been passed for this many days; 0: at once.' }),
   weekday: z.enum(WEEKDAYS),
   hour: z.int().min(0).max(23).meta({ description: 'In UTC.' }),
   target,
@@ -49,7 +55,7 @@ export const alertRecord = z
     ...{ threshold: number, thresholdInWords: text, windowDays: number, forDays: number },
     ...{ weekday: z.enum(WEEKDAYS).nullable(), hour: number, nextAt: timeOrNull },
     ...{ state: z.enum(STATES), value: number, inWords: text, brokenSince: timeOrNull, lookedAt: timeOrNull },
-    problem: z.string().meta({ description: 'Why nobody could look; empty: all is well.' }),
+    problem: z.string().meta({ description: 'Why the last evaluation failed; empty if it succeeded.' }),
     lastMessage: z
       .object({
         kind: z.string(),
@@ -62,7 +68,7 @@ export const alertRecord = z
       .nullable(),
     ...{ createdAt: time, updatedAt: time },
   })
-  .meta({ id: 'Alert', description: 'A limit of a metric, or a weekly digest, and who is told.' })
+  .meta({ id: 'Alert', description: 'A limit of a metric, or a weekly digest, and where its messages go.' })
 export const alertTest = z.object({
   isTaken: z.boolean(),
   responseCode: z.int().meta({ description: '0: there was no answer.' }),

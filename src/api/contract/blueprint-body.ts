@@ -1,7 +1,17 @@
 import { z } from 'zod'
-import type { Plan } from '../../pipelines/records.ts'
-import { id } from './common.ts'
-import { body, change, flag, given, labels, moment, text, whole } from './lenient.ts'
+import type { Plan } from '../../plugin-kit/spec/plan.ts'
+import {
+  body,
+  change,
+  flag,
+  id,
+  labels,
+  moment,
+  nullAsAbsent,
+  text,
+  whole,
+} from '../../plugin-kit/spec/request-values.ts'
+import { FOUR_KEYS } from '../../plugins/index.ts'
 
 /** Checked by the services, which know plugins and subtasks. */
 export const planBody = z
@@ -17,45 +27,45 @@ export const planBody = z
           properties: {
             plugin: { type: 'string', description: 'Or `Plugin`.' },
             subtasks: { type: ['array', 'null'], items: { type: 'string' }, description: 'Null: the default ones.' },
-            options: { type: 'object', description: 'What the plugin asks for.' },
+            options: { type: 'object', description: 'Options of the plugin.' },
           },
         }),
     ),
   )
-  .meta({ description: 'Stages run one after another, the tasks of a stage side by side.' })
+  .meta({ description: 'Stages run one after another; the tasks of one stage run at the same time.' })
   .transform((plan) => plan as unknown as Plan)
 
-export const EXAMPLE_PLAN = [[{ plugin: 'dora', subtasks: null, options: { projectName: 'shop' } }]]
+export const EXAMPLE_PLAN = [[{ plugin: FOUR_KEYS, subtasks: null, options: { projectName: 'shop' } }]]
 
 const scope = body({ scopeId: text }, ['blueprintId', 'pluginName', 'connectionId'])
-const connection = body({ pluginName: text, connectionId: id, scopes: given(z.array(scope)) }, ['blueprintId'])
+const connection = body({ pluginName: text, connectionId: id, scopes: nullAsAbsent(z.array(scope)) }, ['blueprintId'])
 const mode = z.enum(['NORMAL', 'ADVANCED'])
 
 /** What is shown and cannot be set; records are often sent back whole. */
 export const READ_ONLY = ['id', 'createdAt', 'updatedAt', 'settings', 'problem']
 
 export const blueprintFields = {
-  name: given(text),
-  projectName: given(text),
-  mode: given(mode),
-  plan: given(planBody),
-  enable: given(flag),
-  cronConfig: given(text),
-  isManual: given(flag),
-  beforePlan: given(planBody),
-  afterPlan: given(planBody),
-  labels: given(labels),
-  connections: given(z.array(connection)),
-  priority: given(whole),
-  skipOnFail: given(flag),
-  timeAfter: given(moment),
-  skipCollectors: given(flag),
-  fullSync: given(flag),
+  name: nullAsAbsent(text),
+  projectName: nullAsAbsent(text),
+  mode: nullAsAbsent(mode),
+  plan: nullAsAbsent(planBody),
+  enable: nullAsAbsent(flag),
+  cronConfig: nullAsAbsent(text),
+  isManual: nullAsAbsent(flag),
+  beforePlan: nullAsAbsent(planBody),
+  afterPlan: nullAsAbsent(planBody),
+  labels: nullAsAbsent(labels),
+  connections: nullAsAbsent(z.array(connection)),
+  priority: nullAsAbsent(whole),
+  skipOnFail: nullAsAbsent(flag),
+  timeAfter: nullAsAbsent(moment),
+  skipCollectors: nullAsAbsent(flag),
+  fullSync: nullAsAbsent(flag),
 }
 export const blueprintChanges = {
   name: change(text, ''),
   projectName: change(text, ''),
-  mode: given(mode),
+  mode: nullAsAbsent(mode),
   plan: change(planBody, []),
   enable: change(flag, false),
   cronConfig: change(text, ''),

@@ -1,12 +1,6 @@
 import { z } from 'zod'
-import { decimalOf, wholeOf } from '../../decimal.ts'
+import { asWhole } from '../../plugin-kit/spec/request-values.ts'
 
-/** Digits in an address or a query; what is none stays as it is, and is refused for that. */
-const asWhole = (value: unknown) => wholeOf(value) ?? value
-const asId = (value: unknown) => decimalOf(value) ?? value
-export const id = z.preprocess(asId, z.int().min(0).max(Number.MAX_SAFE_INTEGER))
-export const wholeNumber = (least: number, most: number) => z.preprocess(asWhole, z.int().min(least).max(most))
-export const idParameter = z.object({ id })
 /** RFC 3339 in answers. */
 export const time = z.date()
 export const timeOrNull = z.date().nullable()
@@ -14,7 +8,7 @@ export const timeOrNull = z.date().nullable()
 export const FURTHEST_PAGE = 1_000_000_000
 /** More rows than this no page has, whatever list it is of. */
 export const LARGEST_PAGE = 1000
-/** Below 1 means the default, as in the reference; a page that is too large is cut, and its count tells of the rest. */
+/** Below 1 means the default, as in DevLake; a page that is too large is cut, and its count tells of the rest. */
 const position = (fallback: number, most: number, description: string) =>
   z
     .preprocess(asWhole, z.int().optional())
@@ -22,14 +16,8 @@ const position = (fallback: number, most: number, description: string) =>
     .meta({ description })
 export const paging = {
   page: position(1, FURTHEST_PAGE, 'From 1.'),
-  pageSize: position(50, LARGEST_PAGE, `At most ${LARGEST_PAGE}; a larger one is taken for that.`),
+  pageSize: position(50, LARGEST_PAGE, `At most ${LARGEST_PAGE}; a larger value counts as this maximum.`),
 }
-
-/** `true`, `1`, `false`, `0`; nothing else has a meaning in a query. */
-export const queryFlag = z
-  .enum(['true', '1', 'false', '0', ''])
-  .optional()
-  .transform((value) => (value === undefined || value === '' ? undefined : value === 'true' || value === '1'))
 
 export const failure = z
   .object({
@@ -48,15 +36,14 @@ export const success = z
     causes: z.null(),
     data: z.null(),
   })
-  .meta({ id: 'Success', description: 'It is done.' })
-/** What access rules answer: shorter than other failures, as in the reference. */
+  .meta({ id: 'Success', description: 'The request succeeded.' })
+/** What access rules answer: shorter than other failures, as in DevLake. */
 export const refusal = z
   .object({ success: z.literal(false), message: z.string() })
   .meta({ id: 'Refusal', description: 'Not allowed.' })
 
-/** Of a body. Zod leaves `examples` out where it transforms what came. */
-export const example = (value: unknown) => ({ 'x-examples': { example: { value } } })
-
+/** What the routes of a schema answer is checked by tests, not by types. */
+// biome-ignore lint/suspicious/noExplicitAny: a route with an unknown answer may give anything
 export type Answers = Record<number | 'default', any> | Record<number, any>
 const failing = (failures: readonly number[]): Answers =>
   Object.fromEntries([400, 503, ...failures].map((status) => [status, failure]))
@@ -74,8 +61,8 @@ export const failurePages = (...statuses: readonly number[]): Answers => {
 export const REMOTE_FAILURES = [502, 504]
 /** Whatever another server says passes through, with its own status. */
 export const passedOn = (...failures: readonly number[]): Answers => ({
-  ...answers(200, z.any().meta({ description: 'What it says.' }), ...failures),
-  default: z.any().meta({ description: 'What it says, with the status that it has.' }),
+  ...answers(200, z.any().meta({ description: 'The answer of the other server.' }), ...failures),
+  default: z.any().meta({ description: 'The answer of the other server, with its own status.' }),
 })
 /** An answer that is no JSON. */
 export const streams = (type: string, description: string, ...failures: readonly number[]): Answers => ({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type AnnotationKind, KINDS, MOST_ANNOTATIONS } from '../../dashboards/annotations.ts'
+import { bounded, moment } from '../../plugin-kit/spec/request-values.ts'
 import { time, timeOrNull } from './common.ts'
-import { bounded, moment } from './lenient.ts'
 
 const column = z.object({
   name: z.string(),
@@ -17,7 +17,7 @@ const panel = z.object({
   columns: z.array(column),
   width: z.int().meta({ description: 'Of 24.' }),
   height: z.int().meta({ description: 'In rows of 30 pixels.' }),
-  metric: z.string().nullable().meta({ description: 'Whose items and explanation are behind it.' }),
+  metric: z.string().nullable().meta({ description: 'The metric that explains the panel.' }),
   better: z.enum(['higher', 'lower']).nullable(),
   limits: z.array(z.number()),
   remedy: z.string().meta({ description: 'Why it may be empty, and what to do.' }),
@@ -43,10 +43,10 @@ export const dashboardRecord = dashboardSummary.extend({
   own: z
     .object({ id: z.int(), updatedAt: time })
     .nullable()
-    .meta({ description: 'Somebody arranged it, and it can be changed; null: it comes with Weir.' }),
+    .meta({ description: 'Set if a user created it, so it can be changed. Null: it comes with Weir.' }),
   range: range
-    .extend({ before: range.meta({ description: 'As long a time right before, to compare with.' }) })
-    .meta({ description: 'What the asked range is now.' }),
+    .extend({ before: range.meta({ description: 'The period of the same length right before, for comparison.' }) })
+    .meta({ description: 'The requested range as absolute times.' }),
   variables: z.array(variable),
   sections: z.array(z.object({ title: z.string().nullable(), panels: z.array(panel) })),
 })
@@ -56,7 +56,7 @@ export const variableName = dashboardName.extend({ variable: z.string().max(100)
 
 const values = z
   .record(bounded(50), z.union([bounded(500), z.array(bounded(500)).max(500)]))
-  .meta({ description: 'What is chosen, by the names of variables.' })
+  .meta({ description: 'The chosen values, by variable name.' })
 const chosenValues = z
   .string()
   .max(20_000)
@@ -69,13 +69,14 @@ const chosenValues = z
     }
   })
   .optional()
-  .meta({ description: 'What is chosen for the variables, as JSON: `{"project": "shop", "interval": "week"}`.' })
+  .meta({ description: 'The chosen values of the variables, as JSON: `{"project": "shop", "interval": "week"}`.' })
 const end = bounded(60)
 export const rangeQuery = z.object({
   from: end.optional().meta({
-    description: 'A moment, or one as Grafana writes it: `now-6M`, `now/w`, `now-1Q/Q`. Six months back unless said.',
+    description:
+      'A time such as 2026-01-31T12:00:00Z, or relative as in Grafana: `now-6M`, `now/w`, `now-1Q/Q`. Default: six months ago.',
   }),
-  to: end.optional().meta({ description: 'The same. Now unless said.' }),
+  to: end.optional().meta({ description: 'The same. Default: now.' }),
 })
 export const choiceQuery = rangeQuery.extend({ values: chosenValues })
 export const panelQuery = choiceQuery.extend({ format: z.enum(['json', 'csv']).default('json') })
@@ -123,7 +124,9 @@ export const ownDashboardRecord = z.object({
 export const newSharedDashboard = z.strictObject({
   dashboard: bounded(100),
   values: values.default({}),
-  from: end.default('now-6M').meta({ description: 'What is relative stays so: the link goes on with the time.' }),
+  from: end
+    .default('now-6M')
+    .meta({ description: 'A relative range stays relative: the link always shows current data.' }),
   to: end.default('now'),
   expiresAt: moment.nullable().default(null),
 })
@@ -144,7 +147,10 @@ export const freshSharedDashboard = sharedDashboardRecord.extend({
 export const sharedToken = z.object({ token: z.string().max(100) })
 export const publicDashboard = dashboardRecord.extend({ values, expiresAt: timeOrNull })
 export const publicPanelQuery = z.object({
-  period: z.enum(['now', 'before']).default('now').meta({ description: '`before`: as long a time right before.' }),
+  period: z
+    .enum(['now', 'before'])
+    .default('now')
+    .meta({ description: '`before`: the period of the same length right before.' }),
 })
 
 export const annotationsQuery = rangeQuery.extend({
@@ -155,10 +161,10 @@ export const annotationsQuery = rangeQuery.extend({
       const words = text === undefined ? [...KINDS] : text.split(',').map((word) => word.trim())
       const unknown = words.find((word) => !KINDS.includes(word as AnnotationKind))
       if (unknown === undefined) return words as AnnotationKind[]
-      context.addIssue({ code: 'custom', message: `must be some of ${KINDS.join(', ')}, with commas between` })
+      context.addIssue({ code: 'custom', message: `must be some of ${KINDS.join(', ')}, separated by commas` })
       return z.NEVER
     })
-    .meta({ description: 'Some of deployment, incident and switch, with commas between; all unless said.' }),
+    .meta({ description: 'A list of deployment, incident and switch, separated by commas. Default: all.' }),
 })
 export const annotationsRecord = z.object({
   from: time,
@@ -168,7 +174,7 @@ export const annotationsRecord = z.object({
       kind: z.enum(KINDS),
       at: time,
       title: z.string(),
-      url: z.string().meta({ description: 'Empty where it has none; one of these pages begins with a slash.' }),
+      url: z.string().meta({ description: 'Empty if there is none. Addresses of our own pages begin with a slash.' }),
     }),
   ),
   isCut: z.boolean().meta({ description: `There are more than ${MOST_ANNOTATIONS} of a kind: the latest are here.` }),

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import type { Column } from '../../database/table.ts'
 import { parseTime } from '../../database/time.ts'
-import type { Message, MessageFields } from '../../plugin-kit/feed.ts'
-import { fieldName } from '../../plugin-kit/settings-tables.ts'
-import { respell } from './lenient.ts'
+import { fieldName } from '../../plugin-kit/spec/fields.ts'
+import type { Message, MessageFields } from '../../plugin-kit/spec/push-source.ts'
+import { respell } from '../../plugin-kit/spec/request-values.ts'
 
 const isEmpty = (value: unknown) => String(value).trim() === ''
 
@@ -20,7 +20,7 @@ const anyTime = z
   .meta({ anyOf: [{ format: 'date-time' }, { maxLength: 0 }] })
   .refine((value) => isEmpty(value) || parseTime(value), 'must be a time such as 2026-01-31T12:00:00Z')
 
-const SENT: Partial<Record<Column['kind'], z.ZodType>> = {
+const BODY_KINDS: Partial<Record<Column['kind'], z.ZodType>> = {
   bigint: anyWhole,
   integer: anyWhole,
   double: anyNumber,
@@ -37,8 +37,8 @@ const NEEDED: Partial<Record<Column['kind'], Record<string, unknown>>> = { strin
 
 function fieldBody(column: MessageFields[string]): z.ZodType {
   const { kind, words, isKey, isRequired, size = 255 } = column
-  if (!isKey && !isRequired) return (words ? z.enum(['', ...words]) : (SENT[kind] ?? anyText)).nullish()
-  const form: z.ZodType = words ? z.enum(words) : (SENT[kind] ?? anyText)
+  if (!isKey && !isRequired) return (words ? z.enum(['', ...words]) : (BODY_KINDS[kind] ?? anyText)).nullish()
+  const form: z.ZodType = words ? z.enum(words) : (BODY_KINDS[kind] ?? anyText)
   const isThere = (value: unknown) => !isEmpty(value) && !(kind === 'bigint' && Number(value) === 0)
   const needed = z
     .nonoptional(form.optional())
@@ -54,7 +54,7 @@ function objectOf(shape: Record<string, z.ZodType>) {
   return z.preprocess((value) => withoutNull(respell(names, value ?? {})), z.looseObject(shape))
 }
 
-const withoutNull = (value: any) =>
+const withoutNull = (value: unknown) =>
   value === null || typeof value !== 'object' || Array.isArray(value)
     ? value
     : Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))

@@ -1,10 +1,10 @@
 /** The stable contract of the metrics: additive within /v1. */
 import { z } from 'zod'
+import { LONGEST_PROJECT_NAME } from '../../control-plane/projects.ts'
 import { READINGS, REASONS } from '../../metrics/metric.ts'
 import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy.ts'
-import { LONGEST_PROJECT_NAME } from '../../pipelines/projects.ts'
-import { example, paging } from './common.ts'
-import { bounded, moment } from './lenient.ts'
+import { bounded, example, moment } from '../../plugin-kit/spec/request-values.ts'
+import { paging } from './common.ts'
 import { assumption } from './records.ts'
 
 const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]
@@ -13,30 +13,33 @@ const projectName = bounded(LONGEST_PROJECT_NAME).min(1)
 
 /** One value of a query, or several. */
 const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
-  z.preprocess((sent) => (sent === undefined || Array.isArray(sent) ? sent : [sent]), z.array(entry).min(1).max(most))
+  z.preprocess(
+    (input) => (input === undefined || Array.isArray(input) ? input : [input]),
+    z.array(entry).min(1).max(most),
+  )
 
 export const metricName = z.object({ metric: z.string() })
 export const filterQuery = {
   project: projectName.meta({ description: 'Name of the project.' }),
-  from: moment.optional().meta({ description: 'First moment; six months before `to` when left out.' }),
-  to: moment.optional().meta({ description: 'Last moment; now when left out.' }),
+  from: moment.optional().meta({ description: 'Start of the time range. Default: six months before `to`.' }),
+  to: moment.optional().meta({ description: 'End of the time range. Default: now.' }),
   environment: word.default('PRODUCTION'),
   repository: word.optional().meta({ description: 'Name or id of a repository of the project.' }),
   team: word.optional().meta({ description: 'Name or id of a team.' }),
   policy: z
     .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
     .default('project')
-    .meta({ description: 'Rules to count by; `project`: those set for the project, or else the reference.' }),
+    .meta({ description: 'Counting rules. `project`: those of the project, or of DevLake if it has none.' }),
   reading: z.enum(READINGS).default('known').meta({
-    description: 'Of times of pull requests: how those without a time count; see the documentation of metrics.',
+    description: 'For pull request times: how pull requests without a time count; see docs/metrics.md.',
   }),
   issueCategory: listOf(bounded(LONGEST_WORD).min(1), MOST_CATEGORIES)
     .optional()
-    .meta({ description: 'Of the service report: words of `x_issue_category`; those of the project when left out.' }),
+    .meta({ description: 'For the service report: values of `x_issue_category`. Default: those of the project.' }),
   component: bounded(LONGEST_WORD)
     .min(1)
     .optional()
-    .meta({ description: 'Of the service report: the service; that of the project when left out.' }),
+    .meta({ description: 'For the service report: the service. Default: that of the project.' }),
 }
 const format = z.enum(['json', 'csv']).default('json')
 export const valueQuery = z.object({
@@ -136,12 +139,12 @@ const explanation = { ...valueFields, frequency: frequency.optional(), leftOut }
 const cure = z
   .object({
     kind: z.enum(['rules', 'policy', 'collection', 'run', 'range', 'items']),
-    rules: z.array(z.string()).optional().meta({ description: 'Fields of scope configs, any of which may do it.' }),
+    rules: z.array(z.string()).optional().meta({ description: 'Fields of scope configs; each of them can change it.' }),
     name: z.string().optional().meta({ description: 'What they should match.' }),
     policy: z.string().optional().meta({ description: 'The policy that would count it.' }),
     reason: z.enum(reasons).optional().meta({ description: 'The rows left out for this.' }),
   })
-  .meta({ id: 'Cure', description: 'Where something is done about what does not count.' })
+  .meta({ id: 'Cure', description: 'Where you can change what does not count.' })
 const rulePlace = z
   .object({
     plugin: z.string(),
@@ -183,7 +186,7 @@ export const policiesRecord = z.object({
     z.object({
       policy: z.string(),
       meaning: z.string(),
-      settings: settings.meta({ description: 'As a project stores it, below `policy` of its metric dora.' }),
+      settings: settings.meta({ description: 'As a project stores it, in `policy` of its metric dora.' }),
       ...valueFields,
       differing: z.int(),
     }),
@@ -244,7 +247,7 @@ export const reportRecord = z.object({
   component: z.string().nullable().meta({ description: 'Null: any.' }),
   pairing: z
     .string()
-    .meta({ description: 'Whether the four keys of the project count so, too: `service-report`, or `default`.' }),
+    .meta({ description: 'Whether the four keys of the project use the same rules: `service-report` or `default`.' }),
   metrics: z.array(z.object({ ...about, ...valueFields })),
   months: z.array(reportMonth),
 })
@@ -273,7 +276,7 @@ export const previewBody = z
     connection: z
       .strictObject({ plugin: word, id: z.int().min(1) })
       .optional()
-      .meta({ description: 'Whose scope config the rules are of; of everything in the project when left out.' }),
+      .meta({ description: 'The scope config whose rules are tried. Default: all of the project.' }),
     rules,
   })
   .meta(example({ project: 'shop', rules: { productionPattern: 'prod' } }))

@@ -1,44 +1,18 @@
 /** Schemas of connections, scopes and scope configs, from what plugins say about their fields. */
+
 import { z } from 'zod'
 import { byName } from '../../by-name.ts'
-import type { Column, Table } from '../../database/table.ts'
-import { publicName } from '../../pipelines/store.ts'
-import type { Field, Fields } from '../../plugin-kit/plugin.ts'
-import { example, time, timeOrNull } from './common.ts'
-import { anyText, bounded, LONGEST, respell } from './lenient.ts'
+import { publicName } from '../../control-plane/store.ts'
+import type { AnyTable, Column } from '../../database/table.ts'
+import { FIELD_KINDS } from '../../plugin-kit/spec/field-kinds.ts'
+import type { Field, Fields } from '../../plugin-kit/spec/fields.ts'
+import { anyText, bounded, example, LONGEST, respell } from '../../plugin-kit/spec/request-values.ts'
+import { time, timeOrNull } from './common.ts'
 import { problem } from './records.ts'
 
-/** What a column of unlimited text holds. */
-const LONGEST_FIELD = 1_000_000
 const LONGEST_NAME = 255
 const anyWhole = z.union([z.number(), z.string()])
 const anyFlag = z.union([z.boolean(), z.string(), z.number()])
-
-/** Forms of a value that may be sent; the service converts it and says what else is wrong with it. */
-const SENT: Record<Field['kind'], (field: Field) => z.ZodType> = {
-  string: ({ size = LONGEST_FIELD }) => anyText(size),
-  secret: ({ size = LONGEST_FIELD }) => anyText(size),
-  url: ({ size = LONGEST_FIELD }) => bounded(size),
-  integer: () => anyWhole,
-  boolean: () => anyFlag,
-  regex: ({ size = LONGEST_FIELD }) => anyText(size),
-  choice: ({ choices = [] }) => z.enum(['', ...choices]),
-  strings: () => z.union([z.array(anyText(LONGEST)), anyText(LONGEST)]),
-  json: (field) => (field.kind === 'json' ? field.schema : z.any()),
-  time: () => z.string(),
-}
-const SHOWN: Record<Field['kind'], z.ZodType> = {
-  string: z.string(),
-  secret: z.string(),
-  url: z.string(),
-  integer: z.int(),
-  boolean: z.boolean(),
-  regex: z.string(),
-  choice: z.string(),
-  strings: z.array(z.string()).nullable(),
-  json: z.any(),
-  time: timeOrNull,
-}
 
 const describe = (schema: z.ZodType, { label, help, default: standard, suggestion }: Field) => {
   const usual = standard ?? suggestion
@@ -49,11 +23,14 @@ const describe = (schema: z.ZodType, { label, help, default: standard, suggestio
 }
 
 /** What is sent for these fields; every one may be left out, since changes send some and forms send others. */
-function sent(fields: Fields, base: Record<string, z.ZodType>, whole: Record<string, unknown> = {}) {
-  const own = Object.entries(fields).map(([name, field]) => [name, describe(SENT[field.kind](field).nullish(), field)])
+function bodyOf(fields: Fields, base: Record<string, z.ZodType>, whole: Record<string, unknown> = {}) {
+  const own = Object.entries(fields).map(([name, field]) => [
+    name,
+    describe(FIELD_KINDS[field.kind].body(field).nullish(), field),
+  ])
   const shape: Record<string, z.ZodType> = byName({ ...base, ...Object.fromEntries(own) })
   const names = Object.keys(shape)
-  // The reference's own forms send fields that the server does not know, so they are not refused here.
+  // DevLake's own forms send fields that the server does not know, so they are not refused here.
   return z.preprocess((value) => respell(names, value ?? {}), z.looseObject(shape).meta(whole))
 }
 /** In something new: what cannot be left out. The service says so, since forms send null for nothing. */
@@ -77,21 +54,23 @@ function exampleOf(fields: Fields): object {
   return { name: 'main', ...Object.fromEntries(own) }
 }
 const connectionBase = { name: anyText(LONGEST_NAME).nullish() }
-export const sentConnection = (fields: Fields) => sent(fields, connectionBase)
+export const connectionBody = (fields: Fields) => bodyOf(fields, connectionBase)
 export const newConnection = (fields: Fields) =>
-  sent(fields, connectionBase, { required: needed(fields) }).meta(example(exampleOf(fields)))
+  bodyOf(fields, connectionBase, { required: needed(fields) }).meta(example(exampleOf(fields)))
 const scopeConfigBase = { name: anyText(LONGEST_NAME).nullish(), entities: z.array(bounded(LONGEST_NAME)).nullish() }
-export const sentScopeConfig = (fields: Fields) => sent(fields, scopeConfigBase)
+export const scopeConfigBody = (fields: Fields) => bodyOf(fields, scopeConfigBase)
 export const newScopeConfig = (fields: Fields) =>
-  sent(fields, scopeConfigBase, { required: ['name'] }).meta(example({ name: 'rules' }))
+  bodyOf(fields, scopeConfigBase, { required: ['name'] }).meta(example({ name: 'rules' }))
 
-const shown = (fields: Fields) =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, describe(SHOWN[field.kind], field)]))
+const answerFields = (fields: Fields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, describe(FIELD_KINDS[field.kind].answer, field)]),
+  )
 const written = { createdAt: time, updatedAt: time }
 
-export const shownConnection = (fields: Fields) =>
-  z.object({ id: z.int(), name: z.string(), problem, ...written, ...shown(fields) })
-export const shownScopeConfig = (fields: Fields) =>
+export const connectionAnswer = (fields: Fields) =>
+  z.object({ id: z.int(), name: z.string(), problem, ...written, ...answerFields(fields) })
+export const scopeConfigAnswer = (fields: Fields) =>
   z.object({
     id: z.int(),
     connectionId: z.int(),
@@ -99,7 +78,7 @@ export const shownScopeConfig = (fields: Fields) =>
     entities: z.array(z.string()),
     problem,
     ...written,
-    ...shown(fields),
+    ...answerFields(fields),
   })
 
 const COLUMN: Record<Column['kind'], z.ZodType> = {
@@ -123,20 +102,20 @@ const SENT_COLUMN: Partial<Record<Column['kind'], z.ZodType>> = {
   bigint: anyWhole,
   double: anyWhole,
 }
-const columnsOf = ({ names, columns }: Table<any>) => names.map((name) => [publicName(name), columns[name]] as const)
+const columnsOf = ({ names, columns }: AnyTable) => names.map((name) => [publicName(name), columns[name]] as const)
 
-export function shownScope(table: Table<any>) {
+export function scopeAnswer(table: AnyTable) {
   const shape = Object.fromEntries(columnsOf(table).map(([name, { kind }]) => [name, COLUMN[kind as Column['kind']]]))
   return z.looseObject({ ...shape, scopeConfigId: z.int().optional() })
 }
 /** The least that makes one. */
-export const exampleScope = ({ names, columns, keys }: Table<any>, options: readonly string[]): object =>
+export const exampleScope = ({ names, columns, keys }: AnyTable, options: readonly string[]): object =>
   Object.fromEntries(
     [...keys.map((place) => names[place] as string), ...options]
       .filter((name) => name !== 'connection_id')
       .map((name) => [publicName(name), SENT_COLUMN[columns[name].kind as Column['kind']] ? 1 : 'example']),
   )
-export function sentScope(table: Table<any>) {
+export function scopeBody(table: AnyTable) {
   const shape = Object.fromEntries(
     columnsOf(table)
       .filter(([name]) => !name.startsWith('_') && !['createdAt', 'updatedAt', 'connectionId'].includes(name))

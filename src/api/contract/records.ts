@@ -16,7 +16,7 @@ export const plan = z
       }),
     ),
   )
-  .meta({ id: 'Plan', description: 'Stages run one after another, the tasks of a stage side by side.' })
+  .meta({ id: 'Plan', description: 'Stages run one after another; the tasks of one stage run at the same time.' })
 
 const syncPolicy = {
   skipOnFail: z.boolean(),
@@ -190,7 +190,7 @@ export const assumption = z
     subject: z.string(),
     rules: z.array(z.object({ name: z.string(), label: z.string(), value: z.any() })),
   })
-  .meta({ id: 'Assumption', description: 'Rules that hold for scopes because they have no scope config.' })
+  .meta({ id: 'Assumption', description: 'Default rules, used for scopes without a scope config.' })
 
 const estimate = { requests: z.int().nullable(), seconds: z.number().nullable() }
 export const planPreview = z
@@ -209,7 +209,7 @@ export const planPreview = z
     ...estimate,
     assumptions: z.array(assumption),
   })
-  .meta({ id: 'PlanPreview', description: 'What would run, and the requests and time that it should take.' })
+  .meta({ id: 'PlanPreview', description: 'What would run, with the expected requests and time.' })
 
 export const apiKey = z
   .object({
@@ -225,7 +225,10 @@ export const apiKey = z
     allowedPath: z.string(),
     type: z.string(),
     extra: z.string(),
-    role: z.enum(ROLES).optional().meta({ description: 'Left out: everything that its paths open.' }),
-    projects: z.array(z.string()).optional().meta({ description: 'Where the role holds; left out: everywhere.' }),
+    role: z.enum(ROLES).optional().meta({ description: 'Left out: everything that its paths allow.' }),
+    projects: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'The projects that the role applies to. Left out: all.' }),
   })
   .meta({ id: 'ApiKey' })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { id } from './common.ts'
-import { body, bounded, flag, given, LONGEST } from './lenient.ts'
+import { body, bounded, flag, id, LONGEST, nullAsAbsent } from '../../plugin-kit/spec/request-values.ts'
 
 const MOST_PATTERNS = 500
 const LONGEST_PATTERN = 500
@@ -23,7 +22,7 @@ const selector = z
     topic: z.string().nullable(),
     scopeConfigId: z.int().nullable(),
   })
-  .meta({ id: 'Selector', description: 'A rule by which scopes join a blueprint by themselves.' })
+  .meta({ id: 'Selector', description: 'A rule that adds scopes to a blueprint automatically.' })
 
 export const selectorList = z.object({ selectors: z.array(selector) })
 
@@ -33,17 +32,17 @@ export const newSelector = body({
   scopes: chosen
     .min(1)
     .max(MOST_PATTERNS)
-    .meta({ description: 'Names and patterns: `*` is anything but a slash, `**` anything.' }),
-  except: given(patterns),
-  archived: given(flag).meta({ description: 'Archived ones too.' }),
-  topic: given(topic).meta({ description: 'Only with this topic.' }),
-  scopeConfigId: given(id).meta({ description: 'The scope config of what it chooses.' }),
-  allowEmpty: given(flag).meta({ description: 'It may choose nothing now.' }),
+    .meta({ description: 'Names and patterns: `*` matches anything except a slash, `**` matches anything.' }),
+  except: nullAsAbsent(patterns),
+  archived: nullAsAbsent(flag).meta({ description: 'Archived ones too.' }),
+  topic: nullAsAbsent(topic).meta({ description: 'Only with this topic.' }),
+  scopeConfigId: nullAsAbsent(id).meta({ description: 'The scope config of the scopes that match.' }),
+  allowEmpty: nullAsAbsent(flag).meta({ description: 'It may match nothing now.' }),
 })
 
 export const addedSelector = z.object({
   selector,
-  count: z.int().meta({ description: 'How many scopes it chooses now.' }),
+  count: z.int().meta({ description: 'How many scopes match now.' }),
   newCount: z.int().meta({ description: 'How many of them were not in the blueprint.' }),
   scopes: z.array(z.object({ id: z.string(), name: z.string(), isNew: z.boolean() })),
 })

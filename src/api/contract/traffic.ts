@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { initialPlan } from '../../traffic/init.ts'
-import { planSchema } from '../../traffic/plan.ts'
-import { MOST_MINUTES } from '../../traffic/simulate.ts'
-import { ACTIONS, STATES } from '../../traffic/state.ts'
-import { type Answers, answers, example } from './common.ts'
-import { bounded } from './lenient.ts'
+import { bounded, example } from '../../plugin-kit/spec/request-values.ts'
+import { initialPlan } from '../../traffic/model/init.ts'
+import { planSchema } from '../../traffic/model/plan.ts'
+import { ACTIONS, STATES } from '../../traffic/model/state.ts'
+import { MOST_MINUTES } from '../../traffic/render/simulate.ts'
+import { type Answers, answers } from './common.ts'
 
 export const findingRecord = z.object({
   code: z.string(),
@@ -30,6 +30,21 @@ export const switchRecord = z.object({
   actions: z.array(z.enum(ACTIONS)),
   createdAt: z.string(),
   updatedAt: z.string(),
+})
+export const gateRecord = z.object({
+  gate: z.string(),
+  verdict: z.enum(['pass', 'fail', 'inconclusive', 'pending']),
+  message: z.string(),
+})
+export const liveRecord = z.object({
+  weights: z
+    .record(z.string(), z.int())
+    .describe('Weights of the live rules, others/target, and how many rules have them.'),
+  rulesLeft: z.int().describe('Rules that still forward to the current target group alone.'),
+  health: z.object({ healthy: z.int(), total: z.int(), draining: z.int(), reasons: z.array(z.string()) }).nullable(),
+  gates: z.array(gateRecord),
+  secondsLeft: z.int().describe('Until the dwell time of the step is over.'),
+  problem: z.string().nullable().describe('Why the outside cannot be read; everything else is unknown then.'),
 })
 export const journalRecord = z.object({
   sequence: z.int(),
@@ -66,7 +81,7 @@ export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z
 export const transitionBody = z.strictObject({
   action: z.enum(ACTIONS),
   dryRun: z.boolean().default(false),
-  /** False: answer at once and go on behind the scenes; the events tell how it ends. */
+  /** False: answer at once and continue behind the scenes; the events tell how it ends. */
   wait: z.boolean().default(true),
   expectedVersion: z.int().optional(),
   reason: bounded(1000).optional(),
@@ -74,6 +89,7 @@ export const transitionBody = z.strictObject({
   uncheckedDns: z.boolean().optional(),
   skipQuiet: z.boolean().optional(),
   acceptLive: z.boolean().optional(),
+  keepIngress: z.boolean().optional(),
   confirm: bounded(255).optional(),
 })
 export const transitionAnswers: Answers = {

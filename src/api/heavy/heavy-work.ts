@@ -1,7 +1,7 @@
 /** Heavy work beside the thread that answers requests: a few threads, a short queue, and an end to everything. */
 import { Worker } from 'node:worker_threads'
 import { UserError } from '../../errors.ts'
-import { TrafficError } from '../../traffic/finding.ts'
+import { TrafficError } from '../../traffic/model/finding.ts'
 import type { JobName, Jobs } from './jobs.ts'
 import type { Failure, FromWorker, ToWorker } from './worker.ts'
 
@@ -20,7 +20,7 @@ export interface HeavyWork {
 
 interface Waiting {
   readonly message: ToWorker
-  readonly resolve: (value: any) => void
+  readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
 
@@ -99,7 +99,7 @@ export function createHeavyWork({ limitMs = LIMIT_MS, mostWaiting = MOST_WAITING
           reject(new UserError(busy, { status: 503 }))
           return
         }
-        waiting.push({ message: { job, args }, resolve, reject })
+        waiting.push({ message: { job, args }, resolve: resolve as Waiting['resolve'], reject })
         next()
       }),
     async close() {

@@ -1,12 +1,12 @@
 /** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
 import { readConfigText } from '../../config-as-code/config-file.ts'
-import { matchPattern } from '../../plugin-kit/patterns.ts'
-import { diffSides } from '../../traffic/diff.ts'
-import { lintPlan } from '../../traffic/lint-plan.ts'
-import { lintText } from '../../traffic/lint-text.ts'
-import { readPlan } from '../../traffic/plan.ts'
-import { planFromText, requirePlan } from '../../traffic/require-plan.ts'
-import { simulate } from '../../traffic/simulate.ts'
+import { matchPattern } from '../../plugin-kit/spec/patterns.ts'
+import { lintPlan } from '../../traffic/lint/plan.ts'
+import { planFromText, requirePlan } from '../../traffic/lint/require-plan.ts'
+import { lintText } from '../../traffic/lint/text.ts'
+import { readPlan } from '../../traffic/model/plan.ts'
+import { diffSides } from '../../traffic/render/diff.ts'
+import { simulate } from '../../traffic/render/simulate.ts'
 
 export const jobs = {
   diffSides,

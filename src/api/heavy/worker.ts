@@ -1,7 +1,7 @@
 /** A thread that does one heavy job after another. */
 import { parentPort } from 'node:worker_threads'
 import { messageOf, UserError } from '../../errors.ts'
-import { TrafficError, type Trouble } from '../../traffic/finding.ts'
+import { TrafficError, type Trouble } from '../../traffic/model/finding.ts'
 import { type JobName, jobs } from './jobs.ts'
 
 export interface ToWorker {

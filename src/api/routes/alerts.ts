@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { type AlertSettings, alertService } from '../../alerts/alert-service.ts'
 import { digestOf } from '../../alerts/digest.ts'
 import { sendNow } from '../../alerts/send.ts'
+import { idParameter } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf, visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { alertBody, alertChange, alertRecord, alertTest } from '../contract/alerts.ts'
-import { answers, idParameter, success } from '../contract/common.ts'
+import { answers, success } from '../contract/common.ts'
 import { done } from '../envelope.ts'
 
 const tags = ['alerts']
@@ -19,7 +20,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
     {
       schema: {
         tags,
-        summary: 'Limits of metrics and weekly digests, what is so now, and what was told last',
+        summary: 'Alerts and weekly digests, with their state and last message',
         response: answers(200, z.object({ alerts: z.array(alertRecord) })),
       },
     },
@@ -58,7 +59,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
     {
       schema: {
         tags,
-        summary: 'Delete an alert, with its messages that wait',
+        summary: 'Delete an alert and its unsent messages',
         params: idParameter,
         response: answers(200, success, 404),
       },
@@ -73,7 +74,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
     {
       schema: {
         tags,
-        summary: 'Send a message now: that this is a test, or the digest as it would be at this moment',
+        summary: 'Send a test message, or the digest as it would be now',
         params: idParameter,
         response: answers(200, alertTest, 404),
       },

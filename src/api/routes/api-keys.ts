@@ -1,11 +1,19 @@
 import { z } from 'zod'
 import { ROLES } from '../../config.ts'
 import { UserError } from '../../errors.ts'
+import {
+  body,
+  example,
+  idParameter,
+  moment,
+  nullAsAbsent,
+  pattern,
+  text,
+} from '../../plugin-kit/spec/request-values.ts'
 import { apiKeyService } from '../access/api-keys.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, example, idParameter, paging, success } from '../contract/common.ts'
-import { body, given, moment, pattern, text } from '../contract/lenient.ts'
+import { answers, paging, success } from '../contract/common.ts'
 import { apiKey } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 
@@ -33,9 +41,9 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
       name: text.pipe(z.string().trim().min(1, 'must not be empty').max(255)),
       type: text.pipe(z.string().min(1, 'must not be empty').max(40)),
       allowedPath: pattern.pipe(z.string().min(1, 'must not be empty').max(255)),
-      expiredAt: given(moment),
-      role: given(z.enum(ROLES)),
-      projects: given(z.array(text.pipe(z.string().min(1).max(100))).max(100)),
+      expiredAt: nullAsAbsent(moment),
+      role: nullAsAbsent(z.enum(ROLES)),
+      projects: nullAsAbsent(z.array(text.pipe(z.string().min(1).max(100))).max(100)),
     },
     ['id', 'extra'],
   ).meta(example({ name: 'reports', type: 'devlake', allowedPath: '/v1/metrics/.*' }))
@@ -44,7 +52,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
     {
       schema: {
         tags,
-        summary: 'Create an API key for paths under /rest; the answer shows it, and nothing will again',
+        summary: 'Create an API key for paths under /rest; only this answer shows it',
         body: newKey,
         response: answers(201, apiKey),
       },
@@ -62,7 +70,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
     {
       schema: {
         tags,
-        summary: 'Renew an API key; the old one dies',
+        summary: 'Renew an API key; the old one stops working',
         params: idParameter,
         response: answers(200, apiKey, 404),
       },

@@ -1,18 +1,19 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { auditLines, chosen } from '../../audit/export.ts'
-import { ACTIONS } from '../../audit/record.ts'
-import { publicRow, selectPage } from '../../pipelines/store.ts'
+import { auditLines, chosen } from '../../control-plane/audit/export.ts'
+import { ACTIONS } from '../../control-plane/audit/record.ts'
+import { publicRow, selectPage } from '../../control-plane/store.ts'
+import { id } from '../../plugin-kit/spec/request-values.ts'
 import { auditEntries } from '../../system/access.ts'
 import type { Routes } from '../api.ts'
-import { answers, id, paging, streams, time } from '../contract/common.ts'
+import { answers, paging, streams, time } from '../contract/common.ts'
 
 export const auditRoutes: Routes = (api, { database }) => {
   const entry = z.object({
     id: z.int(),
     actorId: z
       .string()
-      .meta({ description: 'Who, by what does not change: token:NAME, PROVIDER:SUBJECT, api-key:ID, …' }),
+      .meta({ description: 'Who, as an id that never changes: token:NAME, PROVIDER:SUBJECT, api-key:ID, …' }),
     actor: z.string(),
     actorEmail: z.string(),
     address: z.string(),
@@ -52,7 +53,8 @@ export const auditRoutes: Routes = (api, { database }) => {
     {
       schema: {
         tags: ['audit'],
-        summary: 'All of it, oldest first: one JSON object a line; goes on after the entry with the id `after`',
+        summary:
+          'The whole audit log, oldest first, one JSON object per line; starts after the entry with the id `after`',
         querystring: z.object({ ...filter, after: id.optional() }),
         response: streams('application/x-ndjson', 'Lines of JSON, each as an entry of /v1/audit.'),
       },

@@ -1,41 +1,58 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, recordChange } from '../../audit/record.ts'
 import { ROLES } from '../../config.ts'
+import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
+import type { Queries } from '../../control-plane/store.ts'
 import { UserError } from '../../errors.ts'
-import type { Queries } from '../../pipelines/store.ts'
+import { body, longText } from '../../plugin-kit/spec/request-values.ts'
 import { accessMode, accessTokens } from '../access/access-token.ts'
 import { actorOf, recordFailure } from '../access/gate.ts'
 import { localPath, openOidc, STATE_COOKIE, STATE_MINUTES } from '../access/oidc.ts'
 import { EVERYTHING } from '../access/roles.ts'
 import { SESSION_COOKIE, type Session, sessionService } from '../access/sessions.ts'
-import type { Routes } from '../api.ts'
+import { type Api, type ApiContext, type Routes, sentAlready } from '../api.ts'
 import { answers, failurePages, streams } from '../contract/common.ts'
-import { body, longText } from '../contract/lenient.ts'
 import { failureOf } from '../envelope.ts'
 import { signInPage, wantsPage } from '../sign-in-page.ts'
 
 const tags = ['sign-in']
 
-export const authRoutes: Routes = (api, context) => {
-  const { config, database, secrets, failures } = context
+const provider = z.object({ name: z.string(), displayName: z.string(), loginUrl: z.string() })
+const methods = z.object({
+  providers: z.array(provider).optional(),
+  apiKey: z.object({ enabled: z.boolean() }),
+  token: z.object({ enabled: z.boolean() }),
+})
+const login = z.object({ provider: z.string().optional(), return_url: z.string().optional() })
+const redirect = {
+  ...answers(303, z.null().meta({ description: 'Redirect to the next page.' }), 401, 403, 502, 503),
+  ...failurePages(400, 401, 403, 429, 502, 503),
+}
+const callback = z.looseObject({ code: z.string().optional(), state: z.string().optional() })
+const grant = z.object({ role: z.enum(ROLES), project: z.string().optional() })
+
+/** Opened once: what they remember is shared by all routes. */
+function signInTools(context: ApiContext) {
+  const { config, database, secrets } = context
   const mode = accessMode(config)
   const oidc = openOidc(config, database, secrets)
   const tokens = accessTokens(config, secrets)
   const sessions = sessionService(database, secrets, config)
-  const sendPage = (reply: FastifyReply, status: number, problem?: string): any =>
-    reply
-      .code(status)
-      .type('text/html; charset=utf-8')
-      .send(signInPage(config, '../', problem))
+  const sendPage = (reply: FastifyReply, status: number, problem?: string) =>
+    sentAlready(
+      reply
+        .code(status)
+        .type('text/html; charset=utf-8')
+        .send(signInPage(config, '../', problem)),
+    )
   /** A browser that fails to sign in gets the page again, with the reason. */
   const withPage = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    signIn: () => Promise<unknown>,
-  ): Promise<any> => {
+    signIn: () => Promise<FastifyReply>,
+  ): Promise<never> => {
     try {
-      return await signIn()
+      return sentAlready(await signIn())
     } catch (error) {
       if (!wantsPage(request)) throw error
       const { status, body } = failureOf(error, database)
@@ -51,13 +68,12 @@ export const authRoutes: Routes = (api, context) => {
       const id = provider === '' ? `token:${name}` : `${provider}:${sub}`
       await recordAccess(kysely, { id, name, email, address: request.ip }, 'sign-in')
     })
+  return { context, mode, oidc, tokens, sessions, sendPage, withPage, signIn }
+}
+type SignInTools = ReturnType<typeof signInTools>
 
-  const provider = z.object({ name: z.string(), displayName: z.string(), loginUrl: z.string() })
-  const methods = z.object({
-    providers: z.array(provider).optional(),
-    apiKey: z.object({ enabled: z.boolean() }),
-    token: z.object({ enabled: z.boolean() }),
-  })
+function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, withPage, signIn }: SignInTools): void {
+  const { failures } = context
   api.get(
     '/auth/methods',
     { schema: { tags, summary: 'Ways to sign in', response: answers(200, methods) } },
@@ -74,11 +90,6 @@ export const authRoutes: Routes = (api, context) => {
       }
     },
   )
-  const login = z.object({ provider: z.string().optional(), return_url: z.string().optional() })
-  const redirect = {
-    ...answers(303, z.null().meta({ description: 'To the next page.' }), 401, 403, 502, 503),
-    ...failurePages(400, 401, 403, 429, 502, 503),
-  }
   api.get(
     '/auth/login',
     {
@@ -99,7 +110,6 @@ export const authRoutes: Routes = (api, context) => {
         return reply.redirect(location, 303)
       }),
   )
-  const callback = z.looseObject({ code: z.string().optional(), state: z.string().optional() })
   api.get(
     '/auth/callback',
     {
@@ -124,6 +134,10 @@ export const authRoutes: Routes = (api, context) => {
         return reply.redirect(returnUrl, 303)
       }),
   )
+}
+
+function tokenRoutes(api: Api, { context, mode, tokens, withPage, signIn }: SignInTools): void {
+  const { failures } = context
   api.post(
     '/auth/token',
     {
@@ -141,13 +155,20 @@ export const authRoutes: Routes = (api, context) => {
         if (!token) {
           failures.count(request.ip)
           await recordFailure(context, request, 'not an access token')
-          throw new UserError('This is not the access token: look into AUTH_TOKEN or the token file.', { status: 401 })
+          throw new UserError(
+            'This is not the access token: it is in AUTH_TOKEN, or in the file access-token of the data folder.',
+            { status: 401 },
+          )
         }
         const { name, mark } = token
         await signIn(request, reply, { sub: 'token', name, email: '', provider: '', groups: [], token_mark: mark })
         return reply.redirect('/', 303)
       }),
   )
+}
+
+function sessionRoutes(api: Api, { context, mode, oidc, sessions }: SignInTools): void {
+  const { database } = context
   api.post(
     '/auth/logout',
     {
@@ -179,13 +200,12 @@ export const authRoutes: Routes = (api, context) => {
     },
     async ({ user }) => ({ authenticated: user !== undefined, name: user?.name ?? '', email: user?.email ?? '' }),
   )
-  const grant = z.object({ role: z.enum(ROLES), project: z.string().optional() })
   api.get(
     '/v1/access',
     {
       schema: {
         tags,
-        summary: 'What the asker may do: roles, in a project or without one in all',
+        summary: 'What you may do: your roles, each for one project or for all',
         response: answers(200, z.object({ id: z.string(), name: z.string(), roles: z.array(grant) })),
       },
     },
@@ -194,6 +214,13 @@ export const authRoutes: Routes = (api, context) => {
       return { id: user?.id ?? '', name: user?.name ?? '', roles: [...(user?.grants ?? (isOpen ? EVERYTHING : []))] }
     },
   )
+}
+
+export const authRoutes: Routes = (api, context) => {
+  const tools = signInTools(context)
+  providerRoutes(api, tools)
+  tokenRoutes(api, tools)
+  sessionRoutes(api, tools)
 }
 
 const recordAccess = (queries: Queries, actor: Actor, action: 'sign-in' | 'sign-out') =>

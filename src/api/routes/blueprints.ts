@@ -1,10 +1,19 @@
 import { z } from 'zod'
-import type { BlueprintChanges, NewBlueprint } from '../../pipelines/records.ts'
+import type { BlueprintChanges, NewBlueprint } from '../../control-plane/records.ts'
+import {
+  body,
+  example,
+  flag,
+  idParameter,
+  nullAsAbsent,
+  present,
+  queryFlag,
+  text,
+} from '../../plugin-kit/spec/request-values.ts'
 import { visibleProjects } from '../access/gate.ts'
-import type { Routes } from '../api.ts'
+import { inTurn, type Routes } from '../api.ts'
 import { blueprintChanges, blueprintFields, EXAMPLE_PLAN, READ_ONLY } from '../contract/blueprint-body.ts'
-import { answers, example, idParameter, paging, queryFlag, success } from '../contract/common.ts'
-import { body, flag, given, present, text } from '../contract/lenient.ts'
+import { answers, paging, success } from '../contract/common.ts'
 import { blueprint, pipeline, planPreview } from '../contract/records.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { done } from '../envelope.ts'
@@ -15,23 +24,25 @@ const named = { ...blueprintFields, name: text }
 const newBody = body(named, READ_ONLY).meta({
   ...example({ name: 'four keys', mode: 'ADVANCED', isManual: true, plan: EXAMPLE_PLAN }),
 })
-const newBlueprint = (sent: z.output<ReturnType<typeof body<typeof named>>>): NewBlueprint => ({
-  ...(present(sent) as Partial<NewBlueprint>),
-  name: sent.name,
+const newBlueprint = (input: z.output<ReturnType<typeof body<typeof named>>>): NewBlueprint => ({
+  ...(present(input) as Partial<NewBlueprint>),
+  name: input.name,
 })
 
 /** A body of nothing at all means no flags. */
-export const runFlags = body({ skipCollectors: given(flag), fullSync: given(flag) })
+export const runFlags = body({ skipCollectors: nullAsAbsent(flag), fullSync: nullAsAbsent(flag) })
 
-export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) => {
-  const list = z.object({
-    ...paging,
-    enable: queryFlag,
-    isManual: queryFlag,
-    label: z.string().optional(),
-    type: z.enum(['ALL', 'MANUAL', 'DAILY', 'WEEKLY', 'MONTHLY', 'CUSTOM']).optional(),
-  })
-  const listed = z.object({ count: z.int(), blueprints: z.array(blueprint) })
+const list = z.object({
+  ...paging,
+  enable: queryFlag,
+  isManual: queryFlag,
+  label: z.string().optional(),
+  type: z.enum(['ALL', 'MANUAL', 'DAILY', 'WEEKLY', 'MONTHLY', 'CUSTOM']).optional(),
+})
+
+const listed = z.object({ count: z.int(), blueprints: z.array(blueprint) })
+
+const settingRoutes: Routes = (api, { services, servicesFor, shared }) => {
   api.get(
     '/blueprints',
     { schema: { tags, summary: 'Blueprints, newest first', querystring: list, response: answers(200, listed) } },
@@ -69,7 +80,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
     {
       schema: {
         tags,
-        summary: 'Change a blueprint; lists are replaced whole',
+        summary: 'Change a blueprint; a list in the request replaces the whole stored list',
         params: idParameter,
         headers: unlessChanged,
         body: body(blueprintChanges, READ_ONLY),
@@ -89,6 +100,9 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
       return done()
     },
   )
+}
+
+const runRoutes: Routes = (api, { services, servicesFor }) => {
   api.post(
     '/blueprints/:id/trigger',
     {
@@ -123,7 +137,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
     {
       schema: {
         tags,
-        summary: 'What a trigger would run now, and what it should cost',
+        summary: 'What a run would do now, with the expected requests and time',
         params: idParameter,
         querystring: z.object({ skipCollectors: queryFlag, fullSync: queryFlag }),
         response: answers(200, planPreview, 404),
@@ -136,7 +150,7 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
     {
       schema: {
         tags,
-        summary: 'What a blueprint that is not saved would run, and what it should cost',
+        summary: 'What a blueprint that is not saved would run, with the expected requests and time',
         body: newBody,
         response: answers(200, planPreview),
       },
@@ -144,3 +158,5 @@ export const blueprintRoutes: Routes = (api, { services, servicesFor, shared }) 
     (request) => services.blueprints.previewOf(newBlueprint(request.body)),
   )
 }
+
+export const blueprintRoutes = inTurn(settingRoutes, runRoutes)

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import type { Routes } from '../api.ts'
-import { answers, paging, time, timeOrNull, wholeNumber } from '../contract/common.ts'
-import { bounded } from '../contract/lenient.ts'
+import { plain } from '../api.ts'
+import { answers, paging, time, timeOrNull } from '../contract/common.ts'
 import { pipeline } from '../contract/records.ts'
 
 const tags = ['collected']
@@ -34,7 +35,8 @@ const ofScope = {
 const gap = z
   .object({
     kind: z.enum(['count', 'lost', 'capped']).meta({
-      description: 'count: the source counts more than it sent; lost: it refuses the list; capped: it lists no further',
+      description:
+        'count: the source reports more records than it sent; lost: it refused the list; capped: it does not list any more',
     }),
     address: z.string(),
     status: z.int().nullable(),
@@ -42,10 +44,10 @@ const gap = z
     input: z.any().meta({ description: 'What the list was asked for, where there are many.' }),
     since: timeOrNull,
     missing: z.int().nullable(),
-    attempts: z.int().meta({ description: 'Runs that asked in vain.' }),
+    attempts: z.int().meta({ description: 'How many runs asked without success.' }),
     isAskedAgain: z.boolean().meta({ description: 'Whether the next run asks for it.' }),
   })
-  .meta({ id: 'Gap', description: 'What a collection did not get of what the source has.' })
+  .meta({ id: 'Gap', description: 'Data that the source has and a collection did not get.' })
 const receipt = z
   .object({
     ...ofScope,
@@ -73,7 +75,7 @@ export const collectedRoutes: Routes = (api, { services: { collected }, services
     {
       schema: {
         tags,
-        summary: 'What each list was asked for, what came, and what is missing',
+        summary: 'For each list: what was asked for, what came, and what is missing',
         querystring: z.object(filter),
         response: answers(200, z.object({ count: z.int(), receipts: z.array(receipt) }), 404),
       },
@@ -102,8 +104,8 @@ export const collectedRoutes: Routes = (api, { services: { collected }, services
     api.post(
       path,
       { schema: { tags, summary, body: driven, response: answers(201, pipeline, 404) } },
-      async (request, reply) => reply.code(201).send((await servicesFor(request).collected[act](request.body)) as any),
+      async (request, reply) => reply.code(201).send(plain(await servicesFor(request).collected[act](request.body))),
     )
-  again('/v1/quarantine/redrive', 'Try records again that were put aside, of a project or a scope', 'redrive')
-  again('/v1/gaps/ask-again', 'Collect, and ask for what is missing even where it was given up', 'askAgain')
+  again('/v1/quarantine/redrive', 'Process records again that were put aside, for a project or a scope', 'redrive')
+  again('/v1/gaps/ask-again', 'Collect, and ask again for all missing data, also for what was given up', 'askAgain')
 }

@@ -1,22 +1,23 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { ConfigContext } from '../../config-as-code/context.ts'
 import { checkConfig } from '../../config-as-code/document.ts'
 import { exportConfig } from '../../config-as-code/export.ts'
-import { applyConfig, type ConfigContext, planConfig } from '../../config-as-code/reconcile.ts'
+import { applyConfig, planConfig } from '../../config-as-code/reconcile.ts'
 import type { Routes } from '../api.ts'
 import { answers, REMOTE_FAILURES } from '../contract/common.ts'
 
 const LONGEST_FILE = 500_000
 const NAME = 'config'
 
-const sent = z.object({
+const configBody = z.object({
   config: z.string().max(LONGEST_FILE).meta({ description: 'The file, in YAML.' }),
   /** Never those of the server, which are nobody's business. */
   variables: z
     .record(z.string(), z.string())
     .default({})
-    .meta({ description: 'By name: what the variables in the file stand for.' }),
-  allowEmpty: z.boolean().default(false).meta({ description: 'Selectors may choose nothing.' }),
+    .meta({ description: 'The values of the variables in the file, by name.' }),
+  allowEmpty: z.boolean().default(false).meta({ description: 'Selectors may match nothing.' }),
 })
 const changes = z.object({
   changes: z.array(
@@ -51,12 +52,17 @@ export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures },
   )
   for (const [path, summary, reconcile] of [
     ['plan', 'What a configuration file would change', planConfig],
-    ['apply', 'Make everything say what a configuration file says, or change nothing', applyConfig],
+    ['apply', 'Apply a configuration file: all of it, or nothing', applyConfig],
   ] as const) {
     api.post(
       `/v1/config/${path}`,
       {
-        schema: { tags, summary, body: sent, response: answers(200, changes, 403, 404, 409, 413, ...REMOTE_FAILURES) },
+        schema: {
+          tags,
+          summary,
+          body: configBody,
+          response: answers(200, changes, 403, 404, 409, 413, ...REMOTE_FAILURES),
+        },
       },
       async (request) => {
         const { config, variables, allowEmpty } = request.body

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { matchesOf } from '../../config-as-code/matches.ts'
-import { listConnections } from '../../pipelines/connection-states.ts'
-import { listScopes } from '../../pipelines/scope-lists.ts'
-import { sourceNamed } from '../../pipelines/sources.ts'
-import { understanding } from '../../plugin-kit/remote-scopes.ts'
+import { listConnections } from '../../control-plane/connection-states.ts'
+import { listScopes } from '../../control-plane/scope-lists.ts'
+import { sourceNamed } from '../../control-plane/sources.ts'
+import { readAnswer } from '../../plugin-kit/spec/remote-scopes.ts'
+import { body, bounded, flag, id, nullAsAbsent, present } from '../../plugin-kit/spec/request-values.ts'
 import type { Routes } from '../api.ts'
-import { answers, id, paging, REMOTE_FAILURES, time, timeOrNull } from '../contract/common.ts'
-import { body, bounded, flag, given, present } from '../contract/lenient.ts'
+import { answers, paging, REMOTE_FAILURES, time, timeOrNull } from '../contract/common.ts'
 import { patterns, topic as topicName } from '../contract/selectors.ts'
 import { patience, stopWith } from '../stream.ts'
 import { remoteEntry } from './remote-scopes.ts'
@@ -50,7 +50,7 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
     {
       schema: {
         tags,
-        summary: 'Connections of all sources: whether they work, what they collect, what their sources still allow',
+        summary: 'All connections: whether they work, what they collect, and how many requests are left',
         response: answers(200, z.array(connection)),
       },
     },
@@ -78,13 +78,13 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
     {
       schema: {
         tags,
-        summary: 'Scopes that patterns such as `acme/*` choose now, asked of the source',
+        summary: 'Scopes of the source that match patterns such as `acme/*` now',
         params,
         body: body({
           scopes: patterns.min(1),
-          except: given(patterns),
-          archived: given(flag),
-          topic: given(topicName),
+          except: nullAsAbsent(patterns),
+          archived: nullAsAbsent(flag),
+          topic: nullAsAbsent(topicName),
         }),
         response: answers(
           200,
@@ -99,7 +99,7 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
       const settings = await services.connections.reveal(plugin, connectionId)
       const selector = { scopes, except, archived, topic }
       const signal = patience(stopWith(reply))
-      return understanding(source.title, () => matchesOf(source, settings, selector, MOST_MATCHES, signal))
+      return readAnswer(source.title, () => matchesOf(source, settings, selector, MOST_MATCHES, signal))
     },
   )
 }

@@ -1,58 +1,44 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { recordUse } from '../../control-plane/connection-states.ts'
+import { type TestResult, testConnection } from '../../control-plane/test-connection.ts'
 import type { Database } from '../../database/database.ts'
 import { UserError } from '../../errors.ts'
-import { noteUse } from '../../pipelines/connection-states.ts'
-import { type TestResult, testConnection } from '../../pipelines/test-connection.ts'
-import type { PluginSpec, Settings } from '../../plugin-kit/plugin.ts'
+import type { Settings } from '../../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
+import { id } from '../../plugin-kit/spec/request-values.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { answers, id, REMOTE_FAILURES } from '../contract/common.ts'
-import { newConnection, sentConnection, shownConnection } from '../contract/plugin-fields.ts'
+import { answers, REMOTE_FAILURES } from '../contract/common.ts'
+import { connectionAnswer, connectionBody, newConnection } from '../contract/plugin-fields.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { failureOf } from '../envelope.ts'
 import { patience, stopWith } from '../stream.ts'
 
 export const connectionParameter = z.object({ connectionId: id })
 
-/** Connections of one data source. */
-export function connectionRoutes(
-  api: Api,
-  source: PluginSpec,
-  { config, database, services, servicesFor }: ApiContext,
-): void {
+const tested = z.looseObject({ success: z.boolean(), message: z.string() })
+
+function connectionContract(source: PluginSpec) {
   const { name: plugin, title, connection } = source
   const tags = [plugin]
   const base = `/plugins/${plugin}`
-  const sent = sentConnection(connection.fields)
-  const shown = shownConnection(connection.fields)
+  const bodySchema = connectionBody(connection.fields)
+  const answerSchema = connectionAnswer(connection.fields)
   const params = connectionParameter
-  const tested = z.looseObject({ success: z.boolean(), message: z.string() })
+  return { source, plugin, title, connection, tags, base, bodySchema, answerSchema, params }
+}
+type ConnectionContract = ReturnType<typeof connectionContract>
 
-  async function test(settings: Settings, isSaved: boolean, reply: FastifyReply): Promise<TestResult> {
-    const how = { isSaved, signal: patience(stopWith(reply)) }
-    const result = testConnection(source, settings, services.connections, how)
-    return config.hidesTestFailures ? withoutReason(result, database) : result
-  }
-  /** As stored: what comes of it is shown with the connection. */
-  async function testStored(connectionId: number, settings: Settings, reply: FastifyReply): Promise<TestResult> {
-    const note = (found: Partial<TestResult>) => {
-      const { success = false, message = '', requestsLeft } = found
-      const used = { plugin, connectionId, ...(success ? { requestsLeft } : { failure: message }) }
-      return noteUse(database.kysely, used)
-    }
-    const result = await test(settings, true, reply).catch(async (error) => {
-      const { status, body } = failureOf(error, database)
-      // Whoever asked has gone: that says nothing.
-      if (status < 500 || !reply.raw.destroyed) await note({ message: body.message })
-      throw error
-    })
-    await note(result)
-    return result
-  }
-
+function settingRoutes(
+  api: Api,
+  { plugin, title, connection, tags, base, bodySchema, answerSchema, params }: ConnectionContract,
+  { services, servicesFor }: ApiContext,
+): void {
   api.get(
     `${base}/connections`,
-    { schema: { tags, summary: `${title} connections, secrets masked`, response: answers(200, z.array(shown)) } },
+    {
+      schema: { tags, summary: `${title} connections, secrets masked`, response: answers(200, z.array(answerSchema)) },
+    },
     () => services.connections.list(plugin),
   )
   api.post(
@@ -62,14 +48,14 @@ export function connectionRoutes(
         tags,
         summary: `Create a ${title} connection`,
         body: newConnection(connection.fields),
-        response: answers(201, shown),
+        response: answers(201, answerSchema),
       },
     },
     async (request, reply) => reply.code(201).send(await servicesFor(request).connections.create(plugin, request.body)),
   )
   api.get(
     `${base}/connections/:connectionId`,
-    { schema: { tags, summary: `One ${title} connection`, params, response: answers(200, shown, 404) } },
+    { schema: { tags, summary: `One ${title} connection`, params, response: answers(200, answerSchema, 404) } },
     (request) => services.connections.get(plugin, request.params.connectionId),
   )
   api.patch(
@@ -80,8 +66,8 @@ export function connectionRoutes(
         summary: `Change a ${title} connection; a masked or empty secret keeps the stored one`,
         params,
         headers: unlessChanged,
-        body: sent,
-        response: answers(200, shown, 404, 412),
+        body: bodySchema,
+        response: answers(200, answerSchema, 404, 412),
       },
     },
     (request) => {
@@ -96,18 +82,46 @@ export function connectionRoutes(
         tags,
         summary: `Delete a ${title} connection and its scope configs`,
         params,
-        response: answers(200, shown, 404, 409),
+        response: answers(200, answerSchema, 404, 409),
       },
     },
     (request) => servicesFor(request).connections.remove(plugin, request.params.connectionId),
   )
+}
+
+function testRoutes(
+  api: Api,
+  { source, plugin, title, tags, base, bodySchema, params }: ConnectionContract,
+  { config, database, services }: ApiContext,
+): void {
+  async function test(settings: Settings, isSaved: boolean, reply: FastifyReply): Promise<TestResult> {
+    const how = { isSaved, signal: patience(stopWith(reply)) }
+    const result = testConnection(source, settings, services.connections, how)
+    return config.hidesTestFailures ? withoutReason(result, database) : result
+  }
+  /** As stored: what comes of it is shown with the connection. */
+  async function testStored(connectionId: number, settings: Settings, reply: FastifyReply): Promise<TestResult> {
+    const recordResult = (found: Partial<TestResult>) => {
+      const { success = false, message = '', requestsLeft } = found
+      const used = { plugin, connectionId, ...(success ? { requestsLeft } : { failure: message }) }
+      return recordUse(database.kysely, used)
+    }
+    const result = await test(settings, true, reply).catch(async (error) => {
+      const { status, body } = failureOf(error, database)
+      // Whoever asked has gone: that says nothing.
+      if (status < 500 || !reply.raw.destroyed) await recordResult({ message: body.message })
+      throw error
+    })
+    await recordResult(result)
+    return result
+  }
   api.post(
     `${base}/test`,
     {
       schema: {
         tags,
         summary: `Try ${title} settings before they are saved`,
-        body: sent,
+        body: bodySchema,
         response: answers(200, tested, 403, 404, ...REMOTE_FAILURES),
       },
     },
@@ -120,7 +134,7 @@ export function connectionRoutes(
         tags,
         summary: `Try a saved ${title} connection, with changes if any are sent`,
         params,
-        body: sent,
+        body: bodySchema,
         response: answers(200, tested, 403, 404, ...REMOTE_FAILURES),
       },
     },
@@ -132,14 +146,21 @@ export function connectionRoutes(
   )
 }
 
-/** Clients of the reference expect 400 for an unknown connection here, and only here. */
+/** Connections of one data source. */
+export function connectionRoutes(api: Api, source: PluginSpec, context: ApiContext): void {
+  const contract = connectionContract(source)
+  settingRoutes(api, contract, context)
+  testRoutes(api, contract, context)
+}
+
+/** Clients of DevLake expect 400 for an unknown connection here, and only here. */
 const asBadInput = (error: unknown) =>
   Promise.reject(error instanceof UserError && error.status === 404 ? new UserError(error.message) : error)
 
 const withoutNull = (body: object) => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 
 const HIDDEN =
-  'The connection test failed; why is hidden (WRAP_RESPONSE_ERROR). Whoever runs Weir sees it with: npx weir doctor'
+  'The connection test failed. The reason is hidden (WRAP_RESPONSE_ERROR); an administrator sees it with: npx weir doctor'
 
 /** For those who fear that what a server says of itself helps to explore a network. */
 async function withoutReason(result: Promise<TestResult>, database: Database): Promise<TestResult> {

@@ -1,10 +1,10 @@
+import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../control-plane/own-dashboards.ts'
 import { readAnnotations } from '../../dashboards/annotations.ts'
 import { dashboards, variableNamed } from '../../dashboards/index.ts'
 import { rangeOfText } from '../../dashboards/range.ts'
 import { readOptions } from '../../dashboards/read.ts'
-import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../pipelines/own-dashboards.ts'
 import { visibleProjects } from '../access/gate.ts'
-import type { Routes } from '../api.ts'
+import { inTurn, type Routes } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
 import {
   annotationsQuery,
@@ -25,7 +25,7 @@ import { requireProject } from '../metric-filter.ts'
 
 const tags = ['dashboards']
 
-export const dashboardRoutes: Routes = (api, { database }) => {
+const definitionRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/dashboards',
     { schema: { tags, summary: 'The dashboards', response: answers(200, dashboardSummary.array()) } },
@@ -36,7 +36,6 @@ export const dashboardRoutes: Routes = (api, { database }) => {
       })),
     ],
   )
-
   api.get(
     '/v1/dashboards/:dashboard',
     {
@@ -50,7 +49,6 @@ export const dashboardRoutes: Routes = (api, { database }) => {
     },
     async ({ params, query }) => recordOf(await findDashboard(database, params.dashboard), rangeOfText(query)),
   )
-
   api.get(
     '/v1/dashboards/:dashboard/variables/:variable',
     {
@@ -74,7 +72,9 @@ export const dashboardRoutes: Routes = (api, { database }) => {
       }
     },
   )
+}
 
+const panelRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/dashboards/:dashboard/panels/:panel',
     {
@@ -94,7 +94,6 @@ export const dashboardRoutes: Routes = (api, { database }) => {
       return answerPanel(database, placed, choice, request.query.format, reply)
     },
   )
-
   api.get(
     '/v1/annotations',
     {
@@ -113,3 +112,5 @@ export const dashboardRoutes: Routes = (api, { database }) => {
     },
   )
 }
+
+export const dashboardRoutes = inTurn(definitionRoutes, panelRoutes)

@@ -1,14 +1,12 @@
 /** What is stored, for people who look at it: the rows of a scope in each layer, and one record through all of them. */
+
 import { z } from 'zod'
-import { findScopes } from '../../pipelines/find-scopes.ts'
-import { LARGEST_PAGE, marksOf, rowsOfScope, tablesOfScope } from '../../pipelines/scope-layers.ts'
-import { followRecord, keyTitles, sampleRecords } from '../../pipelines/scope-records.ts'
-import { domainTable, FIELD_TYPES, type FieldType } from '../../plugins/customize/fields.ts'
-import { pathsOf } from '../../plugins/customize/paths.ts'
-import { previewValues } from '../../plugins/customize/preview-values.ts'
-import type { Routes } from '../api.ts'
-import { answers, paging, time, wholeNumber } from '../contract/common.ts'
-import { bounded } from '../contract/lenient.ts'
+import { findScopes } from '../../control-plane/find-scopes.ts'
+import { LARGEST_PAGE, marksOf, rowsOfScope, tablesOfScope } from '../../control-plane/scope-layers.ts'
+import { followRecord } from '../../control-plane/scope-records.ts'
+import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
+import { inTurn, plain, type Routes } from '../api.ts'
+import { answers, paging, time } from '../contract/common.ts'
 
 const tags = ['data']
 const word = bounded(255).min(1)
@@ -28,21 +26,48 @@ const row = z
   .meta({ id: 'StoredRow' })
 const counted = {
   count: z.int(),
-  isMore: z.boolean().meta({ description: 'There are more than `count`, which ends at a bound.' }),
+  isMore: z.boolean().meta({ description: 'There are more than `count`: counting stops at a limit.' }),
 }
 
-export const dataRoutes: Routes = (api, { database, plugins }) => {
+const scope = z
+  .object({
+    plugin: z.string(),
+    pluginTitle: z.string(),
+    connectionId: z.int(),
+    connectionName: z.string(),
+    scopeId: z.string().nullable().meta({ description: 'Null: of a connection without scopes.' }),
+    scopeName: z.string(),
+  })
+  .meta({ id: 'FoundScope' })
+
+const table = z
+  .object({
+    name: z.string(),
+    layer,
+    meaning: z.string(),
+    ...counted,
+    origins: z.array(z.string()).meta({ description: 'Raw tables that its rows were made from.' }),
+  })
+  .meta({ id: 'StoredTable' })
+
+const record = z
+  .object({
+    raw: recordPlace.extend({
+      url: z.string(),
+      input: z.any(),
+      createdAt: time,
+      bytes: z.int(),
+      data: z.any(),
+      text: z.string().nullable().meta({ description: 'Instead of `data`, if the record is too long or not JSON.' }),
+    }),
+    made: z.array(z.object({ layer, table: z.string(), columns: z.array(column), rows: z.array(row) })),
+  })
+  .meta({ id: 'FollowedRecord' })
+
+const id = wholeNumber(1, Number.MAX_SAFE_INTEGER)
+
+const tableRoutes: Routes = (api, { database, plugins }) => {
   const context = { database, plugins }
-  const scope = z
-    .object({
-      plugin: z.string(),
-      pluginTitle: z.string(),
-      connectionId: z.int(),
-      connectionName: z.string(),
-      scopeId: z.string().nullable().meta({ description: 'Null: of a connection without scopes.' }),
-      scopeName: z.string(),
-    })
-    .meta({ id: 'FoundScope' })
   api.get(
     '/v1/data/scopes',
     {
@@ -60,15 +85,6 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
     },
     async ({ query }) => ({ scopes: await findScopes(context, query) }),
   )
-  const table = z
-    .object({
-      name: z.string(),
-      layer,
-      meaning: z.string(),
-      ...counted,
-      origins: z.array(z.string()).meta({ description: 'Raw tables that its rows were made from.' }),
-    })
-    .meta({ id: 'StoredTable' })
   api.get(
     '/v1/data/tables',
     {
@@ -79,7 +95,7 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
         response: answers(200, z.object({ tables: z.array(table) }), 404),
       },
     },
-    async ({ query }) => ({ tables: (await tablesOfScope(context, await marksOf(context, query))) as any }),
+    async ({ query }) => ({ tables: plain(await tablesOfScope(context, await marksOf(context, query))) }),
   )
   api.get(
     '/v1/data/rows',
@@ -92,22 +108,12 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ query: { table: name, search = '', page, pageSize, ...of } }) =>
-      (await rowsOfScope(context, await marksOf(context, of), { table: name, search, page, pageSize })) as any,
+      plain(await rowsOfScope(context, await marksOf(context, of), { table: name, search, page, pageSize })),
   )
-  const record = z
-    .object({
-      raw: recordPlace.extend({
-        url: z.string(),
-        input: z.any(),
-        createdAt: time,
-        bytes: z.int(),
-        data: z.any(),
-        text: z.string().nullable().meta({ description: 'Instead of `data`, where it is too long or no JSON.' }),
-      }),
-      made: z.array(z.object({ layer, table: z.string(), columns: z.array(column), rows: z.array(row) })),
-    })
-    .meta({ id: 'FollowedRecord' })
-  const id = wholeNumber(1, Number.MAX_SAFE_INTEGER)
+}
+
+const recordRoutes: Routes = (api, { database, plugins }) => {
+  const context = { database, plugins }
   api.get(
     '/v1/data/record',
     {
@@ -119,67 +125,8 @@ export const dataRoutes: Routes = (api, { database, plugins }) => {
       },
     },
     async ({ query: { table: name, id: recordId, ...of } }) =>
-      (await followRecord(context, await marksOf(context, of), { table: name, id: recordId })) as any,
-  )
-  const found = z
-    .object({
-      path: z.string(),
-      keys: z.array(z.string()),
-      title: z.string().meta({ description: 'What people call it, where a key says nothing by itself.' }),
-      count: z.int().meta({ description: 'Records of the sample that have a value there.' }),
-      types: z.array(z.string()),
-      samples: z.array(z.string()),
-      suggestion: z.string(),
-    })
-    .meta({ id: 'FoundPath' })
-  api.get(
-    '/v1/data/paths',
-    {
-      schema: {
-        tags,
-        summary: 'Paths that the newest raw records of a scope have values at',
-        querystring: z.object({ ...place, rawTable: word }),
-        response: answers(200, z.object({ records: z.int(), paths: z.array(found) }), 404),
-      },
-    },
-    async ({ query: { rawTable, ...of } }) => {
-      const marks = await marksOf(context, of)
-      const records = await sampleRecords(context, marks, rawTable)
-      const titles = await keyTitles(context, marks)
-      const paths = pathsOf(records.map(({ document }) => document)).map((each) => ({
-        ...each,
-        keys: [...each.keys],
-        types: [...each.types],
-        samples: [...each.samples],
-        title: each.keys.flatMap((key) => titles.get(key) ?? []).join(' · '),
-      }))
-      return { records: records.length, paths }
-    },
-  )
-  const dataType = z.enum(Object.keys(FIELD_TYPES) as FieldType[])
-  const value = z.object({ key: z.string(), value: z.any(), problem: z.string().nullable() })
-  api.get(
-    '/v1/data/values',
-    {
-      schema: {
-        tags,
-        summary: 'What a path would bring into a field of domain rows; nothing is written',
-        querystring: z.object({ ...place, rawTable: word, table: word, path: bounded(1000).min(1), dataType }),
-        response: answers(
-          200,
-          z.object({ rows: z.int(), filled: z.int(), refused: z.int(), samples: z.array(value) }),
-          404,
-        ),
-      },
-    },
-    async ({ query: { rawTable, table: name, path, dataType: type, ...of } }) => {
-      const marks = await marksOf(context, of)
-      const records = await sampleRecords(context, marks, rawTable)
-      return (await previewValues(database, {
-        table: domainTable(name),
-        ...{ rawTable, path, params: marks.params, dataType: type },
-        documents: new Map(records.map(({ id: recordId, document }) => [recordId, document])),
-      })) as any
-    },
+      plain(await followRecord(context, await marksOf(context, of), { table: name, id: recordId })),
   )
 }
+
+export const dataRoutes = inTurn(tableRoutes, recordRoutes)

@@ -1,14 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { measure } from '../../control-plane/measure.ts'
+import { metricOption } from '../../control-plane/plan/metric-plans.ts'
+import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { among, onePiece } from '../../database/pieces.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { policyOf } from '../../metrics/policy.ts'
 import { type Explanation, readManySeries } from '../../metrics/read.ts'
-import { measure } from '../../pipelines/measure.ts'
-import { metricOption } from '../../pipelines/plan/metric-plans.ts'
-import { selectRows } from '../../pipelines/store.ts'
+import { FOUR_KEYS } from '../../plugins/index.ts'
 import { projectMetricSettings } from '../../system/projects.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
@@ -22,7 +23,7 @@ export const fourKeyRoutes: Routes = (api, { database, plugins }) => {
     {
       schema: {
         tags: ['metrics'],
-        summary: 'The four keys of many projects at once: value, band, and the course of it',
+        summary: 'The four keys of many projects at once: value, band, and values over time',
         querystring: keysQuery,
         response: answers(200, keysRecord),
       },
@@ -69,7 +70,7 @@ async function filtersOf(
     union select project_name from project_mapping where ${among(sql`project_name`, page)}`.execute(kysely)
   const there = new Set(rows.map(({ name }) => name))
   const settings = await selectRows(kysely, projectMetricSettings, (query) =>
-    query.where('plugin_name', '=', 'dora').where(among(sql`project_name`, page).$castTo<boolean>()),
+    query.where('plugin_name', '=', FOUR_KEYS).where(among(sql`project_name`, page).$castTo<boolean>()),
   )
   const options = new Map(settings.map((row) => [row.project_name, metricOption(row.plugin_option)]))
   return names

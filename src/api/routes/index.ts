@@ -8,24 +8,25 @@ import { collectedRoutes } from './collected.ts'
 import { configAsCodeRoutes } from './config-as-code.ts'
 import { connectionListRoutes } from './connection-lists.ts'
 import { connectionRoutes } from './connections.ts'
-import { customizeRoutes } from './customize.ts'
 import { dashboardRoutes } from './dashboards.ts'
 import { dataRoutes } from './data.ts'
+import { deliveryRoutes } from './deliveries.ts'
+import { domainRowRoutes } from './domain-rows.ts'
 import { fourKeyRoutes } from './four-keys.ts'
 import { installationRoutes } from './installation.ts'
-import { jiraRoutes } from './jira.ts'
-import { mappingRoutes } from './mappings.ts'
 import { mcpRoutes } from './mcp.ts'
 import { metricRoutes } from './metrics.ts'
 import { nameRoutes } from './names.ts'
-import { orgFileRoutes } from './org-files.ts'
 import { overviewRoutes } from './overview.ts'
 import { ownDashboardRoutes } from './own-dashboards.ts'
+import { ownMeasureRoutes } from './own-measures.ts'
+import { ownRoutes } from './own-routes.ts'
 import { pipelineRoutes } from './pipelines.ts'
 import { planRoutes } from './plans.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
-import { pushRoutes } from './push.ts'
+import { pushSourceRoutes } from './push-sources.ts'
+import { queueRoutes } from './queue.ts'
 import { remoteScopeRoutes } from './remote-scopes.ts'
 import { scopeConfigRoutes } from './scope-configs.ts'
 import { scopeRoutes } from './scopes.ts'
@@ -37,10 +38,10 @@ import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
 import { trafficRunRoutes } from './traffic-runs.ts'
 import { webClientRoutes } from './web-client.ts'
-import { webhookRoutes } from './webhook.ts'
 
 const CORE: readonly Routes[] = [
   systemRoutes,
+  ownMeasureRoutes,
   webClientRoutes,
   authRoutes,
   projectRoutes,
@@ -53,7 +54,7 @@ const CORE: readonly Routes[] = [
   apiKeyRoutes,
   storeRoutes,
   pluginRoutes,
-  pushRoutes,
+  domainRowRoutes,
   auditRoutes,
   configAsCodeRoutes,
   trafficRoutes,
@@ -67,23 +68,23 @@ const CORE: readonly Routes[] = [
   ownDashboardRoutes,
   sharedDashboardRoutes,
   nameRoutes,
-  jiraRoutes,
-  webhookRoutes,
-  customizeRoutes,
+  deliveryRoutes,
   dataRoutes,
-  mappingRoutes,
-  orgFileRoutes,
   overviewRoutes,
   installationRoutes,
+  queueRoutes,
 ]
 
 export function coreRoutes(api: Api, context: ApiContext): void {
   for (const routes of CORE) routes(api, context)
 }
 
-/** The same routes for every data source, from its own description. */
+/** The same routes for every data source, from its own description, and those that a plugin has of its own. */
 export function sourceRoutes(api: Api, context: ApiContext): void {
-  for (const { source } of context.plugins) {
+  for (const plugin of context.plugins) {
+    const { source, pushSource } = plugin
+    ownRoutes(api, plugin, context)
+    if (pushSource) pushSourceRoutes(api, pushSource, context)
     if (!source || source.settingsOf) continue
     connectionRoutes(api, source, context)
     scopeRoutes(api, source, context)

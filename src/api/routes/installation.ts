@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { examineServer, FINDING_STATES } from '../../pipelines/health.ts'
-import { readStorage, type Storage } from '../../pipelines/storage.ts'
+import { LAYERS, readStorage, type Storage } from '../../control-plane/storage.ts'
+import { examineServer, FINDING_STATES } from '../../runner/health.ts'
 import type { Routes } from '../api.ts'
 import { answers, time } from '../contract/common.ts'
 
@@ -8,10 +8,16 @@ const tags = ['system']
 const KEPT_MS = 60_000
 
 const storage = z.object({
-  countedAt: time.meta({ description: 'Counted anew once a minute at most.' }),
+  countedAt: time.meta({ description: 'Updated at most once a minute.' }),
   bytes: z.int(),
+  layers: z.array(z.object({ layer: z.enum(LAYERS), bytes: z.int(), tables: z.int() })),
   tables: z.array(
-    z.object({ name: z.string(), bytes: z.int(), records: z.int().meta({ description: 'An estimate.' }) }),
+    z.object({
+      name: z.string(),
+      layer: z.enum(LAYERS),
+      bytes: z.int(),
+      records: z.int().meta({ description: 'An estimate.' }),
+    }),
   ),
   scopes: z.array(
     z.object({
@@ -56,7 +62,7 @@ export const installationRoutes: Routes = (api, { config, control }) => {
     {
       schema: {
         tags,
-        summary: 'Database, encryption key, runner and disk, each good or not, in words',
+        summary: 'The state of database, encryption key, runner and disk, with a sentence for each',
         response: answers(
           200,
           z.object({

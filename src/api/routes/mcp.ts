@@ -3,9 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { UserError } from '../../errors.ts'
 import { createMcpServer } from '../../mcp/server.ts'
+import { example } from '../../plugin-kit/spec/request-values.ts'
 import { askAs } from '../access/delegate.ts'
 import type { Routes } from '../api.ts'
-import { answers, example } from '../contract/common.ts'
+import { answers } from '../contract/common.ts'
 
 const MOST_MESSAGES = 20
 const message = z
@@ -23,7 +24,7 @@ export const mcpRoutes: Routes = (api) => {
         body: message,
         response: {
           ...answers(200, z.any().meta({ description: 'The answer, as JSON-RPC 2.0.' })),
-          202: z.any().meta({ description: 'Taken; there is nothing to answer.' }),
+          202: z.any().meta({ description: 'Accepted; there is no answer.' }),
         },
       },
     },
@@ -56,5 +57,5 @@ export const mcpRoutes: Routes = (api) => {
 
 function problemIn(text: string): string {
   const { error } = JSON.parse(text) as { error?: { message?: string } }
-  return `This is no message of the Model Context Protocol: ${error?.message ?? 'it cannot be read'}.`
+  return `This is not a message of the Model Context Protocol: ${error?.message ?? 'it cannot be read'}.`
 }

@@ -1,4 +1,8 @@
 import type { FastifyReply } from 'fastify'
+import { measureOne } from '../../control-plane/measure.ts'
+import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
+import { rulePlacesOf } from '../../control-plane/rule-places.ts'
+import { sourceNamed } from '../../control-plane/sources.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { findingsOf } from '../../metrics/findings.ts'
 import { metrics } from '../../metrics/index.ts'
@@ -8,12 +12,9 @@ import { POLICIES, REFERENCE } from '../../metrics/policy.ts'
 import { previewRules } from '../../metrics/preview.ts'
 import { readItems, readSeries } from '../../metrics/read.ts'
 import { REMEDIES } from '../../metrics/remedies.ts'
-import { measureOne } from '../../pipelines/measure.ts'
-import { assumptionsOfProject } from '../../pipelines/plan/assumptions.ts'
-import { rulePlacesOf } from '../../pipelines/rule-places.ts'
-import { sourceNamed } from '../../pipelines/sources.ts'
-import type { PluginSpec } from '../../plugin-kit/plugin.ts'
-import type { Routes } from '../api.ts'
+import { toCsv } from '../../plugin-kit/push/csv-text.ts'
+import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
+import { inTurn, type Routes, sentAlready } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
 import {
   explanationRecord,
@@ -30,13 +31,12 @@ import {
   valueQuery,
   valueRecord,
 } from '../contract/metrics.ts'
-import { toCsv } from '../csv.ts'
 import { aboutMetric, askedFor, groupsOf, rangeOf, requireProject } from '../metric-filter.ts'
 
 const tags = ['metrics']
 const SAMPLES = 20
 
-export const metricRoutes: Routes = (api, { database, plugins }) => {
+const valueRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics',
     { schema: { tags, summary: 'Every metric and what it means', response: answers(200, metricRecord.array()) } },
@@ -50,7 +50,6 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
         summary,
       })),
   )
-
   api.get(
     '/v1/metrics/:metric',
     {
@@ -59,7 +58,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
         summary: 'The value of a metric, for a project or for each environment, repository or team of it',
         params: metricName,
         querystring: valueQuery,
-        response: tables(valueRecord, 'One value a group.', 404),
+        response: tables(valueRecord, 'One value per group.', 404),
       },
     },
     async ({ params, query }, reply) => {
@@ -71,10 +70,9 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       }
       return query.format === 'csv'
         ? sendCsv(reply, ['group', 'value', 'counted', 'total', 'name'], values)
-        : { ...told(metric, filter), values }
+        : { ...headOf(metric, filter), values }
     },
   )
-
   api.get(
     '/v1/metrics/:metric/series',
     {
@@ -83,7 +81,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
         summary: 'A metric over time; one point for every bucket of the range',
         params: metricName,
         querystring: seriesQuery,
-        response: tables(seriesRecord, 'One point a bucket.', 404),
+        response: tables(seriesRecord, 'One point per bucket.', 404),
       },
     },
     async ({ params, query }, reply) => {
@@ -91,10 +89,12 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       const points = await readSeries(database, metric, filter, query.bucket)
       return query.format === 'csv'
         ? sendCsv(reply, ['start', 'value', 'counted'], points)
-        : { ...told(metric, filter), points }
+        : { ...headOf(metric, filter), points }
     },
   )
+}
 
+const itemRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/metrics/:metric/items',
     {
@@ -132,10 +132,12 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
             ],
             items,
           )
-        : { ...told(metric, filter), items }
+        : { ...headOf(metric, filter), items }
     },
   )
+}
 
+const explanationRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric/explanation',
     {
@@ -152,7 +154,7 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       const explained = await measureOne({ database, plugins }, metric, filter, true)
       const samples = await readItems(database, metric, filter, { limit: SAMPLES, offset: 0 })
       return {
-        ...told(metric, filter),
+        ...headOf(metric, filter),
         ...explained,
         leftOut: explained.leftOut.map((each) => ({ ...each, ...REMEDIES[each.reason] })),
         findings: await findingsOf(database, metric, filter),
@@ -162,13 +164,12 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       }
     },
   )
-
   api.get(
     '/v1/metrics/:metric/policies',
     {
       schema: {
         tags,
-        summary: 'The value under each policy, and how many rows count otherwise than in the reference',
+        summary: 'The value under each policy, and how many rows count differently than in DevLake',
         params: metricName,
         querystring: plainQuery,
         response: answers(200, policiesRecord, 404),
@@ -181,13 +182,15 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
       const settings = new Map(POLICIES.map(({ name, policy }) => [name, { ...policy }]))
       const { leftOut: _, frequency: __, ...value } = await read(filter)
       return {
-        ...told(metric, filter),
+        ...headOf(metric, filter),
         policies: policies.map((each) => ({ ...each, settings: settings.get(each.policy) })),
         chosen: { settings: { ...filter.policy }, ...value },
       }
     },
   )
+}
 
+const previewRoutes: Routes = (api, { database, plugins }) => {
   api.post(
     '/v1/metrics/rule-preview',
     {
@@ -207,16 +210,18 @@ export const metricRoutes: Routes = (api, { database, plugins }) => {
   )
 }
 
+export const metricRoutes = inTurn(valueRoutes, itemRoutes, explanationRoutes, previewRoutes)
+
 /** How ids of the scopes of a connection begin. */
 const idsOf = ({ scope }: PluginSpec, connectionId: number) => `${scope.table.idPrefix}:${connectionId}:`
 
 /** What every answer says first. */
-const told = (metric: Metric, filter: MetricFilter) => ({
+const headOf = (metric: Metric, filter: MetricFilter) => ({
   ...aboutMetric(metric, filter),
   ...{ project: filter.project, from: filter.from, to: filter.to },
 })
-const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]): any =>
-  reply.type('text/csv; charset=utf-8').send(toCsv(names, rows))
+const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]) =>
+  sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(names, rows)))
 
 const publicItem = ({ raw_table, raw_params, raw_id, ...item }: NamedItem) => ({
   ...item,

@@ -1,16 +1,16 @@
 /** What rules speak of, and what they match: for whoever writes rules. */
 import { z } from 'zod'
-import { sourceNamed } from '../../pipelines/sources.ts'
-import { selectRows } from '../../pipelines/store.ts'
-import { exactly } from '../../plugin-kit/patterns.ts'
-import type { FoundNames } from '../../plugin-kit/rule-names.ts'
-import { sampledNames, storedNames } from '../../plugin-kit/rule-names.ts'
-import { scopeKey } from '../../plugin-kit/source-task.ts'
-import { suggestRules } from '../../plugin-kit/suggest-rules.ts'
+import { sourceNamed } from '../../control-plane/sources.ts'
+import { selectRows } from '../../control-plane/store.ts'
+import { sampledNames, storedNames } from '../../plugin-kit/define/found-names.ts'
+import { suggestRules } from '../../plugin-kit/define/suggest-rules.ts'
+import { exactly } from '../../plugin-kit/spec/patterns.ts'
+import { bounded, example, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
+import type { FoundNames } from '../../plugin-kit/spec/rule-names.ts'
+import { scopeKey } from '../../plugin-kit/task/source-task.ts'
 import type { Routes } from '../api.ts'
 import { askSource } from '../ask-source.ts'
-import { answers, example, REMOTE_FAILURES, wholeNumber } from '../contract/common.ts'
-import { bounded } from '../contract/lenient.ts'
+import { answers, REMOTE_FAILURES } from '../contract/common.ts'
 import { stopWith } from '../stream.ts'
 
 const tags = ['rules']
@@ -28,7 +28,7 @@ const query = z.object({
 })
 const name = z.object({
   name: z.string(),
-  count: z.int().nullable().meta({ description: 'How many carry it; null where nothing tells.' }),
+  count: z.int().nullable().meta({ description: 'How many records have it; null if unknown.' }),
   label: z.string().meta({ description: 'What people call it, where the name is an id.' }),
   group: z.string().meta({ description: 'What it belongs to, such as the category of a status.' }),
   pattern: z.string().meta({ description: 'Matches exactly this name.' }),
@@ -38,7 +38,7 @@ const namesRecord = z.object({
     description: 'stored: all that was collected; sample: the newest that the source itself tells; nothing: neither',
   }),
   scopes: z.int().meta({ description: 'How many scopes were looked at.' }),
-  problem: z.string().nullable().meta({ description: 'Why the sample is not whole.' }),
+  problem: z.string().nullable().meta({ description: 'Why the sample is incomplete.' }),
   kinds: z.array(z.object({ kind: z.string(), title: z.string(), names: z.array(name) })),
   suggestions: z
     .array(z.object({ field: z.string(), value: z.any(), reason: z.string(), isFound: z.boolean() }))
@@ -52,7 +52,7 @@ export const nameRoutes: Routes = (api, { database, plugins, services, heavy }) 
     {
       schema: {
         tags,
-        summary: 'Names that the rules of a source speak of, with suggested rules',
+        summary: 'Names that the rules of a source can match, with suggested rules',
         querystring: query,
         response: answers(200, namesRecord, 404, ...REMOTE_FAILURES),
       },

@@ -1,5 +1,6 @@
 /** The description of every route, made from the schemas that validate: for programs, and as a page. */
 import swagger from '@fastify/swagger'
+import type { FastifyReply } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
@@ -9,12 +10,12 @@ import { ruleOf } from '../access/route-roles.ts'
 import type { Api } from '../api.ts'
 import { completeDescription } from '../complete-description.ts'
 import { answers, eitherWay } from '../contract/common.ts'
-import { renderDescription } from '../description-page.ts'
+import { sendPage } from './web-client.ts'
 
 /** `{id}` of the description is `:id` of the route. */
 const isPublic = (method: string, path: string): boolean => {
   const url = path.replace('{*}', '*').replace(/\{(\w+)\}/g, ':$1')
-  return ['probe', 'anyone'].includes(ruleOf(method.toUpperCase(), url).least)
+  return ['probe', 'anyone', 'signed'].includes(ruleOf(method.toUpperCase(), url).least)
 }
 
 /** Before the routes: it collects them as they come. */
@@ -44,11 +45,9 @@ export function installDescription(api: Api, config: Config): void {
 const tags = ['system']
 
 export function descriptionRoutes(api: Api): void {
-  let made: { readonly json: string; readonly page: string } | undefined
+  let made: string | undefined
   const description = () => {
-    if (made) return made
-    const document = api.swagger()
-    made = { json: JSON.stringify(document), page: renderDescription(document) }
+    made ??= JSON.stringify(api.swagger())
     return made
   }
   api.get(
@@ -60,7 +59,7 @@ export function descriptionRoutes(api: Api): void {
         response: answers(200, z.any().meta({ description: 'OpenAPI 3.1.' })),
       },
     },
-    async (_request, reply) => reply.type('application/json; charset=utf-8').send(description().json),
+    async (_request, reply) => reply.type('application/json; charset=utf-8').send(description()),
   )
   for (const path of ['/swagger', '/swagger/index.html']) {
     api.get(
@@ -68,15 +67,13 @@ export function descriptionRoutes(api: Api): void {
       {
         schema: {
           tags,
-          summary: 'This description: a page for browsers, JSON for programs',
+          summary: 'This description: for browsers a page on which requests can be tried, for programs JSON',
           response: eitherWay('text/html', z.any(), 'OpenAPI 3.1, as a page or as JSON.'),
         },
       },
       async ({ headers }, reply) => {
-        if (headers.accept?.includes('text/html')) {
-          return reply.type('text/html; charset=utf-8').send(description().page)
-        }
-        return reply.type('application/json; charset=utf-8').send(description().json)
+        if (headers.accept?.includes('text/html')) return sendPage(reply as FastifyReply, 'reference.html')
+        return reply.type('application/json; charset=utf-8').send(description())
       },
     )
   }

@@ -1,14 +1,14 @@
 import { z } from 'zod'
+import { readAttention } from '../../control-plane/attention.ts'
+import { measureOne } from '../../control-plane/measure.ts'
+import { policyOfProject } from '../../control-plane/project-policy.ts'
+import type { Project } from '../../control-plane/records.ts'
+import type { ServiceContext } from '../../control-plane/services.ts'
 import type { Database } from '../../database/database.ts'
 import { TASK_STATUSES } from '../../domain/enums.ts'
 import { findingsOf } from '../../metrics/findings.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
-import { readAttention } from '../../pipelines/attention.ts'
-import { measureOne } from '../../pipelines/measure.ts'
-import { policyOfProject } from '../../pipelines/project-policy.ts'
-import type { Project } from '../../pipelines/records.ts'
-import type { ServiceContext } from '../../pipelines/services.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, timeOrNull } from '../contract/common.ts'
@@ -71,7 +71,7 @@ export const overviewRoutes: Routes = (api, { control, services, shared }) => {
     {
       schema: {
         tags,
-        summary: 'What needs a hand: failed runs, connections in trouble, gaps and what was put aside',
+        summary: 'What needs attention: failed runs, failing connections, gaps, and records that were put aside',
         response: answers(200, attention),
       },
     },

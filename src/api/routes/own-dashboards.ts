@@ -4,18 +4,20 @@ import {
   listOwnDashboards,
   removeOwnDashboard,
   updateOwnDashboard,
-} from '../../pipelines/own-dashboards.ts'
+} from '../../control-plane/own-dashboards.ts'
+import { dora } from '../../dashboards/definitions/dora.ts'
+import { example, idParameter, present } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, example, idParameter, success } from '../contract/common.ts'
+import { plain } from '../api.ts'
+import { answers, success } from '../contract/common.ts'
 import { newOwnDashboard, ownDashboardChanges, ownDashboardRecord } from '../contract/dashboards.ts'
-import { present } from '../contract/lenient.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { done } from '../envelope.ts'
 
 const tags = ['dashboards']
 const BASE = '/v1/own-dashboards'
-const EXAMPLE = { title: 'Monday meeting', panels: [{ dashboard: 'dora', panel: 'change-lead-time', width: 12 }] }
+const EXAMPLE = { title: 'Monday meeting', panels: [{ dashboard: dora.name, panel: 'change-lead-time', width: 12 }] }
 
 export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.get(
@@ -23,18 +25,18 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
     {
       schema: {
         tags,
-        summary: 'Dashboards that people arranged from panels of others',
+        summary: 'Dashboards that users built from existing panels',
         response: answers(200, ownDashboardRecord.array()),
       },
     },
-    () => listOwnDashboards(database) as any,
+    async () => plain(await listOwnDashboards(database)),
   )
   api.post(
     BASE,
     {
       schema: {
         tags,
-        summary: 'Arrange a dashboard from panels of others',
+        summary: 'Create a dashboard from existing panels',
         body: newOwnDashboard.meta(example(EXAMPLE)),
         response: answers(201, ownDashboardRecord, 404),
       },
@@ -42,7 +44,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
     async (request, reply) => {
       const { title, ...rest } = request.body
       const created = await createOwnDashboard(database, { title, ...present(rest) }, actorOf(request))
-      return reply.code(201).send(created as any)
+      return reply.code(201).send(plain(created))
     },
   )
   api.get(
@@ -50,40 +52,36 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
     {
       schema: {
         tags,
-        summary: 'One of them',
+        summary: 'One dashboard that a user built',
         params: idParameter,
         response: answers(200, ownDashboardRecord, 404),
       },
     },
-    ({ params }) => getOwnDashboard(database, params.id) as any,
+    async ({ params }) => plain(await getOwnDashboard(database, params.id)),
   )
   api.patch(
     `${BASE}/:id`,
     {
       schema: {
         tags,
-        summary: 'Rename it, or put its panels in another order, width or number',
+        summary: 'Change the name or the panels of such a dashboard',
         params: idParameter,
         headers: unlessChanged,
         body: ownDashboardChanges,
         response: answers(200, ownDashboardRecord, 404, 412),
       },
     },
-    (request) =>
-      updateOwnDashboard(
-        database,
-        request.params.id,
-        present(request.body),
-        request.headers['if-match'],
-        actorOf(request),
-      ) as any,
+    async (request) => {
+      const { params, body, headers } = request
+      return plain(await updateOwnDashboard(database, params.id, present(body), headers['if-match'], actorOf(request)))
+    },
   )
   api.delete(
     `${BASE}/:id`,
     {
       schema: {
         tags,
-        summary: 'Delete it, and public links to it; the panels stay where they come from',
+        summary: 'Delete such a dashboard and the public links to it; its panels stay in their own dashboards',
         params: idParameter,
         response: answers(200, success, 404),
       },

@@ -2,11 +2,24 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { decimalOf } from '../../decimal.ts'
+import {
+  body,
+  bounded,
+  example,
+  flag,
+  id,
+  idParameter,
+  labels,
+  moment,
+  nullAsAbsent,
+  present,
+  text,
+  whole,
+} from '../../plugin-kit/spec/request-values.ts'
 import { visibleProjects } from '../access/gate.ts'
-import type { Routes } from '../api.ts'
+import { inTurn, type Routes } from '../api.ts'
 import { EXAMPLE_PLAN, planBody } from '../contract/blueprint-body.ts'
-import { answers, events, example, id, idParameter, paging, streams, success } from '../contract/common.ts'
-import { body, bounded, flag, given, labels, moment, present, text, whole } from '../contract/lenient.ts'
+import { answers, events, paging, streams, success } from '../contract/common.ts'
 import { pipeline, pipelineSubtasks, task, taskStep, taskSubject } from '../contract/records.ts'
 import { done } from '../envelope.ts'
 import { streamEvents } from '../stream.ts'
@@ -19,7 +32,10 @@ const pending = z
   .transform((value) => (value === undefined ? undefined : (decimalOf(value) ?? 0) > 0 || value === 'true'))
 export const pipelineFilter = {
   ...paging,
-  status: z.string().meta({ description: 'Such as TASK_COMPLETED; nothing has an unknown one.' }).optional(),
+  status: z
+    .string()
+    .meta({ description: 'For example TASK_COMPLETED. An unknown status gives an empty list.' })
+    .optional(),
   pending,
   label: z.string().optional(),
 }
@@ -27,15 +43,15 @@ const listed = z.object({ count: z.int(), pipelines: z.array(pipeline) })
 
 const newPipeline = body(
   {
-    name: given(text),
+    name: nullAsAbsent(text),
     plan: planBody,
-    labels: given(labels),
-    priority: given(whole),
-    blueprintId: given(id),
-    skipOnFail: given(flag),
-    timeAfter: given(moment),
-    skipCollectors: given(flag),
-    fullSync: given(flag),
+    labels: nullAsAbsent(labels),
+    priority: nullAsAbsent(whole),
+    blueprintId: nullAsAbsent(id),
+    skipOnFail: nullAsAbsent(flag),
+    timeAfter: nullAsAbsent(moment),
+    skipCollectors: nullAsAbsent(flag),
+    fullSync: nullAsAbsent(flag),
   },
   [
     ...['id', 'createdAt', 'updatedAt', 'totalTasks', 'finishedTasks', 'beganAt', 'finishedAt', 'status', 'message'],
@@ -55,7 +71,14 @@ async function* inPieces(count: number, pieces: AsyncIterable<readonly unknown[]
   yield ']}'
 }
 
-export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, admitStream }) => {
+const list = z.object({
+  ...pipelineFilter,
+  blueprint_id: id.optional(),
+  project: bounded(255).optional().meta({ description: 'Only runs of its blueprint.' }),
+  keyword: bounded(255).optional().meta({ description: 'A part of the name, or the number.' }),
+})
+
+const runRoutes: Routes = (api, { services, servicesFor, shared }) => {
   const { pipelines } = services
   api.post(
     '/pipelines',
@@ -66,12 +89,6 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
       return reply.code(201).send(created)
     },
   )
-  const list = z.object({
-    ...pipelineFilter,
-    blueprint_id: id.optional(),
-    project: bounded(255).optional().meta({ description: 'Only runs of its blueprint.' }),
-    keyword: bounded(255).optional().meta({ description: 'A part of the name, or the number.' }),
-  })
   api.get(
     '/pipelines',
     { schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed) } },
@@ -107,12 +124,16 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
       return done()
     },
   )
+}
+
+const taskRoutes: Routes = (api, { services }) => {
+  const { pipelines } = services
   api.get(
     '/pipelines/:id/tasks',
     {
       schema: {
         tags,
-        summary: 'Its tasks: the newest attempt of each place in the plan',
+        summary: 'The tasks of a run: the newest attempt of each task in the plan',
         params: idParameter,
         response: answers(200, z.object({ count: z.int(), tasks: z.array(task) }), 404),
       },
@@ -127,7 +148,7 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
     {
       schema: {
         tags,
-        summary: 'Its tasks with their steps',
+        summary: 'The tasks of a run, with their steps',
         params: idParameter,
         response: answers(200, pipelineSubtasks, 404),
       },
@@ -139,7 +160,7 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
     {
       schema: {
         tags,
-        summary: 'What its tasks are about',
+        summary: 'The scopes that the tasks of a run work on',
         params: idParameter,
         response: answers(200, z.object({ subjects: z.array(taskSubject) }), 404),
       },
@@ -158,6 +179,9 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
     },
     async ({ params }) => ({ steps: [...(await pipelines.steps(params.id))] }),
   )
+}
+
+const rerunRoutes: Routes = (api, { servicesFor }) => {
   api.post(
     '/pipelines/:id/rerun',
     {
@@ -175,6 +199,10 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
     { schema: { tags, summary: 'Run one task again', params: idParameter, response: answers(200, task, 404) } },
     (request) => servicesFor(request).pipelines.rerunTask(request.params.id),
   )
+}
+
+const logRoutes: Routes = (api, { services, admitStream }) => {
+  const { pipelines } = services
   api.get(
     '/pipelines/:id/logging.tar.gz',
     {
@@ -213,7 +241,7 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
     {
       schema: {
         tags,
-        summary: 'The log of a task, going on while it runs',
+        summary: 'The log of a task; it continues while the task runs',
         params: idParameter,
         response: streams('text/plain', 'Lines of text.', 404, 503),
       },
@@ -224,6 +252,8 @@ export const pipelineRoutes: Routes = (api, { services, servicesFor, shared, adm
     },
   )
 }
+
+export const pipelineRoutes = inTurn(runRoutes, taskRoutes, rerunRoutes, logRoutes)
 
 /** The client knows at once that the answer has begun, though a task that waits writes nothing. */
 async function* begun<Item>(reply: FastifyReply, items: AsyncIterable<Item>): AsyncGenerator<Item> {

@@ -1,11 +1,11 @@
 /** For those who write schedules and plans by hand: what they mean, and what is wrong with them. */
 import { z } from 'zod'
-import { checkPlan, plannablePlugins } from '../../pipelines/plan/check-plan.ts'
-import { lookAtSchedule } from '../../pipelines/schedule-words.ts'
+import { checkPlan, plannablePlugins } from '../../control-plane/plan/check-plan.ts'
+import { lookAtSchedule } from '../../control-plane/schedule-words.ts'
+import { bounded, example, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import type { Routes } from '../api.ts'
 import { EXAMPLE_PLAN } from '../contract/blueprint-body.ts'
-import { answers, example, wholeNumber } from '../contract/common.ts'
-import { bounded } from '../contract/lenient.ts'
+import { answers } from '../contract/common.ts'
 import { plan } from '../contract/records.ts'
 
 const tags = ['blueprints']
@@ -53,7 +53,7 @@ export const planRoutes: Routes = (api, { plugins }) => {
     {
       schema: {
         tags,
-        summary: 'What may stand in a plan: plugins with their subtasks, options and a task to start from',
+        summary: 'What a plan can contain: plugins with their subtasks, options and a task to start from',
         response: answers(200, words),
       },
     },
@@ -64,22 +64,24 @@ export const planRoutes: Routes = (api, { plugins }) => {
     z.object({
       path: z.array(z.union([z.string(), z.int()])).meta({ description: 'Stage and task, from 0, and the field.' }),
       message: z.string(),
-      severity: z.enum(['error', 'odd']).meta({ description: 'What is odd can be saved, and will likely fail.' }),
+      severity: z
+        .enum(['error', 'odd'])
+        .meta({ description: 'A plan with warnings can be saved, but will likely fail.' }),
     }),
   )
   const body = z
-    .strictObject({ plan: z.any().meta({ description: 'Whatever somebody wrote.' }) })
+    .strictObject({ plan: z.any().meta({ description: 'Any text.' }) })
     .meta(example({ plan: EXAMPLE_PLAN }))
   api.post(
     '/v1/plans/check',
     {
       schema: {
         tags,
-        summary: 'What is wrong or odd about a plan, each with its place',
+        summary: 'Errors and warnings about a plan, each with its place',
         body,
         response: answers(200, problems),
       },
     },
-    async ({ body: { plan: sent } }) => checkPlan(plugins, sent).map((each) => ({ ...each, path: [...each.path] })),
+    async ({ body: { plan: input } }) => checkPlan(plugins, input).map((each) => ({ ...each, path: [...each.path] })),
   )
 }

@@ -1,10 +1,20 @@
 import { z } from 'zod'
-import type { NewBlueprint } from '../../pipelines/records.ts'
+import type { NewBlueprint } from '../../control-plane/records.ts'
+import {
+  body,
+  change,
+  example,
+  flag,
+  longText,
+  nullAsAbsent,
+  present,
+  text,
+} from '../../plugin-kit/spec/request-values.ts'
+import { FOUR_KEYS } from '../../plugins/index.ts'
 import { visibleProjects } from '../access/gate.ts'
-import type { Routes } from '../api.ts'
+import { inTurn, type Routes } from '../api.ts'
 import { blueprintFields, READ_ONLY } from '../contract/blueprint-body.ts'
-import { answers, example, paging, success } from '../contract/common.ts'
-import { body, change, flag, given, longText, present, text } from '../contract/lenient.ts'
+import { answers, paging, success } from '../contract/common.ts'
 import { project } from '../contract/records.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { done } from '../envelope.ts'
@@ -14,7 +24,7 @@ const option = z.any().meta({
   description: 'dora: `policy`; linker: `prToIssueRegexp`.',
 })
 const metrics = z.array(
-  body({ pluginName: text, pluginOption: option.optional(), enable: given(flag) }, [
+  body({ pluginName: text, pluginOption: option.optional(), enable: nullAsAbsent(flag) }, [
     'projectName',
     'createdAt',
     'updatedAt',
@@ -28,14 +38,32 @@ const SHOWN = [
 const named = z.object({ projectName: z.string() })
 const tags = ['projects']
 
-type SentMetrics = z.output<typeof metrics>
-const metricsOf = (sent: SentMetrics) =>
-  sent.map(({ pluginName, pluginOption = {}, enable = false }) => ({ pluginName, pluginOption, enable }))
+type MetricsInput = z.output<typeof metrics>
+const metricsOf = (metricsInput: MetricsInput) =>
+  metricsInput.map(({ pluginName, pluginOption = {}, enable = false }) => ({ pluginName, pluginOption, enable }))
 
-export const projectRoutes: Routes = (api, { services, servicesFor, shared }) => {
-  const sort = z.enum(['newest', 'oldest', 'name']).optional()
-  const list = z.object({ ...paging, keyword: z.string().optional(), sort })
-  const listed = z.object({ count: z.int(), projects: z.array(project) })
+const sort = z.enum(['newest', 'oldest', 'name']).optional()
+
+const list = z.object({ ...paging, keyword: z.string().optional(), sort })
+
+const listed = z.object({ count: z.int(), projects: z.array(project) })
+
+const created = body(
+  {
+    name: text,
+    description: nullAsAbsent(longText),
+    metrics: nullAsAbsent(metrics),
+    blueprint: nullAsAbsent(body(blueprintFields, READ_ONLY)),
+  },
+  SHOWN,
+).meta(example({ name: 'shop', metrics: [{ pluginName: FOUR_KEYS, pluginOption: {}, enable: true }] }))
+
+const changed = body({ name: nullAsAbsent(text), description: change(longText, ''), metrics: change(metrics, []) }, [
+  ...SHOWN,
+  'blueprint',
+])
+
+const readRoutes: Routes = (api, { services, servicesFor, shared }) => {
   api.get(
     '/projects',
     {
@@ -55,16 +83,6 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
       return reply.type('application/json; charset=utf-8').send(answer)
     },
   )
-
-  const created = body(
-    {
-      name: text,
-      description: given(longText),
-      metrics: given(metrics),
-      blueprint: given(body(blueprintFields, READ_ONLY)),
-    },
-    SHOWN,
-  ).meta(example({ name: 'shop', metrics: [{ pluginName: 'dora', pluginOption: {}, enable: true }] }))
   api.post(
     '/projects',
     {
@@ -76,17 +94,16 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
       },
     },
     async (request, reply) => {
-      const { name, description, metrics: sent, blueprint } = request.body
+      const { name, description, metrics: metricsInput, blueprint } = request.body
       const saved = await servicesFor(request).projects.create({
         name,
         ...(description !== undefined && { description }),
-        ...(sent && { metrics: metricsOf(sent) }),
+        ...(metricsInput && { metrics: metricsOf(metricsInput) }),
         ...(blueprint && { blueprint: present(blueprint) as Partial<NewBlueprint> }),
       })
       return reply.code(201).send(saved)
     },
   )
-
   api.get(
     '/projects/:projectName',
     { schema: { tags, summary: 'One project', params: named, response: answers(200, project, 404) } },
@@ -104,11 +121,9 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
     },
     async ({ params }) => ({ exist: await services.projects.exists(params.projectName) }),
   )
+}
 
-  const changed = body({ name: given(text), description: change(longText, ''), metrics: change(metrics, []) }, [
-    ...SHOWN,
-    'blueprint',
-  ])
+const changeRoutes: Routes = (api, { servicesFor }) => {
   api.patch(
     '/projects/:projectName',
     {
@@ -122,12 +137,12 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
       },
     },
     async (request, reply) => {
-      const { name, description, metrics: sent } = request.body
+      const { name, description, metrics: metricsInput } = request.body
       const changes = {
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description }),
-        // Clients of the reference send an empty list for "as they are".
-        ...(sent?.length && { metrics: metricsOf(sent) }),
+        // Clients of DevLake send an empty list for "as they are".
+        ...(metricsInput?.length && { metrics: metricsOf(metricsInput) }),
       }
       const { projects } = servicesFor(request)
       const saved = await projects.update(request.params.projectName, changes, request.headers['if-match'])
@@ -150,3 +165,5 @@ export const projectRoutes: Routes = (api, { services, servicesFor, shared }) =>
     },
   )
 }
+
+export const projectRoutes = inTurn(readRoutes, changeRoutes)

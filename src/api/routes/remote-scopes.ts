@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UserError } from '../../errors.ts'
 import type { ApiClient } from '../../plugin-kit/http/index.ts'
-import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { askSource } from '../ask-source.ts'
 import { answers, paging, passedOn, REMOTE_FAILURES } from '../contract/common.ts'
@@ -36,7 +36,7 @@ function readToken(token: string): unknown {
   } catch {
     // Told below, like any other token that we did not make.
   }
-  throw new UserError('pageToken is not one that this server gave out: begin without it.')
+  throw new UserError('pageToken is not valid: start again without it.')
 }
 
 /** What the source of a connection offers for collection, and its answers to other questions. */
@@ -118,8 +118,8 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
       const path = pathOf(request.url)
       const every = Array.from({ length: 500 }, (_, index) => 100 + index)
       const answer = await askSource(source, services, connectionId, async (client) => {
-        const sent = { path, query: request.query, accept: every }
-        const { status, headers, body } = await client.send(sent, patience(stopWith(reply)))
+        const question = { path, query: request.query, accept: every }
+        const { status, headers, body } = await client.send(question, patience(stopWith(reply)))
         const own = Object.entries(headers).filter(([name]) => name.startsWith('x-'))
         return { status, headers: quoted(client, Object.fromEntries(own)), body: quoted(client, body) }
       })

@@ -1,20 +1,32 @@
 import { z } from 'zod'
-import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
+import { id } from '../../plugin-kit/spec/request-values.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { answers, id } from '../contract/common.ts'
-import { newScopeConfig, sentScopeConfig, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { answers } from '../contract/common.ts'
+import { newScopeConfig, scopeConfigAnswer, scopeConfigBody } from '../contract/plugin-fields.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { connectionParameter } from './connections.ts'
 
-/** Rules by which the scopes of a data source are understood. */
-export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, servicesFor }: ApiContext): void {
+const scope = z.object({ scopeId: z.string(), scopeName: z.string() })
+
+const project = z.object({ name: z.string(), blueprintId: z.int(), scopes: z.array(scope) })
+
+function scopeConfigContract(source: PluginSpec) {
   const { name: plugin, title, scopeConfig } = source
   const tags = [plugin]
   const base = `/plugins/${plugin}/connections/:connectionId/scope-configs`
-  const sent = sentScopeConfig(scopeConfig.fields)
-  const shown = shownScopeConfig(scopeConfig.fields)
+  const bodySchema = scopeConfigBody(scopeConfig.fields)
+  const answerSchema = scopeConfigAnswer(scopeConfig.fields)
   const params = z.object({ connectionId: id, scopeConfigId: id })
+  return { plugin, title, scopeConfig, tags, base, bodySchema, answerSchema, params }
+}
+type ScopeConfigContract = ReturnType<typeof scopeConfigContract>
 
+function listRoutes(
+  api: Api,
+  { plugin, title, scopeConfig, tags, base, answerSchema }: ScopeConfigContract,
+  { services, servicesFor }: ApiContext,
+): void {
   api.get(
     base,
     {
@@ -22,7 +34,7 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         tags,
         summary: `${title} scope configs of a connection`,
         params: connectionParameter,
-        response: answers(200, z.array(shown)),
+        response: answers(200, z.array(answerSchema)),
       },
     },
     (request) => services.scopeConfigs.list(plugin, request.params.connectionId),
@@ -35,7 +47,7 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         summary: `Create a ${title} scope config`,
         params: connectionParameter,
         body: newScopeConfig(scopeConfig.fields),
-        response: answers(201, shown, 404),
+        response: answers(201, answerSchema, 404),
       },
     },
     async (request, reply) => {
@@ -44,9 +56,16 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
       return reply.code(201).send(await servicesFor(request).scopeConfigs.create(plugin, connectionId, request.body))
     },
   )
+}
+
+function oneRoutes(
+  api: Api,
+  { plugin, title, tags, base, bodySchema, answerSchema, params }: ScopeConfigContract,
+  { services, servicesFor }: ApiContext,
+): void {
   api.get(
     `${base}/:scopeConfigId`,
-    { schema: { tags, summary: `One ${title} scope config`, params, response: answers(200, shown, 404) } },
+    { schema: { tags, summary: `One ${title} scope config`, params, response: answers(200, answerSchema, 404) } },
     (request) => services.scopeConfigs.get(plugin, request.params.connectionId, request.params.scopeConfigId),
   )
   api.patch(
@@ -57,8 +76,8 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
         summary: `Change a ${title} scope config`,
         params,
         headers: unlessChanged,
-        body: sent,
-        response: answers(200, shown, 404, 412),
+        body: bodySchema,
+        response: answers(200, answerSchema, 404, 412),
       },
     },
     async (request) => {
@@ -70,14 +89,22 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
   )
   api.delete(
     `${base}/:scopeConfigId`,
-    { schema: { tags, summary: `Delete a ${title} scope config`, params, response: answers(200, shown, 404, 409) } },
+    {
+      schema: {
+        tags,
+        summary: `Delete a ${title} scope config`,
+        params,
+        response: answers(200, answerSchema, 404, 409),
+      },
+    },
     (request) => {
       const { connectionId, scopeConfigId } = request.params
       return servicesFor(request).scopeConfigs.remove(plugin, connectionId, scopeConfigId)
     },
   )
-  const scope = z.object({ scopeId: z.string(), scopeName: z.string() })
-  const project = z.object({ name: z.string(), blueprintId: z.int(), scopes: z.array(scope) })
+}
+
+function projectRoutes(api: Api, { plugin, tags }: ScopeConfigContract, { services }: ApiContext): void {
   api.get(
     `/plugins/${plugin}/scope-config/:scopeConfigId/projects`,
     {
@@ -93,4 +120,12 @@ export function scopeConfigRoutes(api: Api, source: PluginSpec, { services, serv
       return { count: projects.length, projects }
     },
   )
+}
+
+/** Rules by which the scopes of a data source are understood. */
+export function scopeConfigRoutes(api: Api, source: PluginSpec, context: ApiContext): void {
+  const contract = scopeConfigContract(source)
+  listRoutes(api, contract, context)
+  oneRoutes(api, contract, context)
+  projectRoutes(api, contract, context)
 }

@@ -1,41 +1,52 @@
 import { z } from 'zod'
-import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
+import { example, id, present, queryFlag, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import type { Api, ApiContext } from '../api.ts'
-import {
-  answers,
-  example,
-  FURTHEST_PAGE,
-  id,
-  LARGEST_PAGE,
-  queryFlag,
-  timeOrNull,
-  wholeNumber,
-} from '../contract/common.ts'
-import { present } from '../contract/lenient.ts'
-import { exampleScope, sentScope, shownScope, shownScopeConfig } from '../contract/plugin-fields.ts'
+import { answers, FURTHEST_PAGE, LARGEST_PAGE, timeOrNull } from '../contract/common.ts'
+import { exampleScope, scopeAnswer, scopeBody, scopeConfigAnswer } from '../contract/plugin-fields.ts'
 import { unlessChanged } from '../contract/seen.ts'
 import { connectionParameter } from './connections.ts'
 
 const scopeParameter = z.object({ connectionId: id, scopeId: z.string() })
 const withBlueprints = { blueprints: queryFlag }
 
-/** Repositories, boards, projects of a connection that are collected. */
-export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFor }: ApiContext): void {
+const list = z.object({
+  page: wholeNumber(1, FURTHEST_PAGE).optional(),
+  pageSize: wholeNumber(1, LARGEST_PAGE).optional(),
+  searchTerm: z.string().optional(),
+  ...withBlueprints,
+})
+
+const state = z.object({
+  raw_data_table: z.string(),
+  raw_data_params: z.string(),
+  latest_success_start: timeOrNull,
+})
+
+function scopeContract(source: PluginSpec) {
   const { name: plugin, scope, scopeConfig } = source
   const tags = [plugin]
   const what = scope.title.toLowerCase()
   const base = `/plugins/${plugin}/connections/:connectionId/scopes`
-  const shown = shownScope(scope.table)
-  const sent = sentScope(scope.table)
+  const answerSchema = scopeAnswer(scope.table)
+  const bodySchema = scopeBody(scope.table)
   const view = z.object({
-    scope: shown,
-    scopeConfig: shownScopeConfig(scopeConfig.fields).optional(),
+    scope: answerSchema,
+    scopeConfig: scopeConfigAnswer(scopeConfig.fields).optional(),
     blueprints: z.array(z.looseObject({ id: z.int(), name: z.string(), projectName: z.string() })).optional(),
   })
-
   const data = z
-    .object({ data: z.array(sent) })
+    .object({ data: z.array(bodySchema) })
     .meta(example({ data: [exampleScope(scope.table, Object.values(scope.options))] }))
+  return { plugin, scope, scopeConfig, tags, what, base, answerSchema, bodySchema, view, data }
+}
+type ScopeContract = ReturnType<typeof scopeContract>
+
+function listRoutes(
+  api: Api,
+  { plugin, tags, what, base, answerSchema, view, data }: ScopeContract,
+  { services, servicesFor }: ApiContext,
+): void {
   api.put(
     base,
     {
@@ -44,17 +55,11 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
         summary: `Add or replace scopes (${what}); all columns are written`,
         params: connectionParameter,
         body: data,
-        response: answers(200, z.array(shown)),
+        response: answers(200, z.array(answerSchema)),
       },
     },
     (request) => servicesFor(request).scopes.put(plugin, request.params.connectionId, request.body.data),
   )
-  const list = z.object({
-    page: wholeNumber(1, FURTHEST_PAGE).optional(),
-    pageSize: wholeNumber(1, LARGEST_PAGE).optional(),
-    searchTerm: z.string().optional(),
-    ...withBlueprints,
-  })
   api.get(
     base,
     {
@@ -71,6 +76,13 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
       return { count, scopes: items }
     },
   )
+}
+
+function oneRoutes(
+  api: Api,
+  { plugin, tags, what, base, answerSchema, bodySchema, view }: ScopeContract,
+  { services, servicesFor }: ApiContext,
+): void {
   api.get(
     `${base}/:scopeId`,
     {
@@ -93,8 +105,8 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
         summary: `Change a scope (${what}); scopeConfigId null detaches its scope config`,
         params: scopeParameter,
         headers: unlessChanged,
-        body: sent,
-        response: answers(200, shown, 404, 412),
+        body: bodySchema,
+        response: answers(200, answerSchema, 404, 412),
       },
     },
     (request) => {
@@ -116,7 +128,7 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
         summary: `Delete what was collected for a scope (${what}) and, unless asked not to, the scope`,
         params: scopeParameter,
         querystring: z.object({ delete_data_only: queryFlag }),
-        response: answers(200, shown, 404, 409),
+        response: answers(200, answerSchema, 404, 409),
       },
     },
     (request) => {
@@ -125,11 +137,9 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
       return servicesFor(request).scopes.remove(plugin, connectionId, scopeId, { dataOnly })
     },
   )
-  const state = z.object({
-    raw_data_table: z.string(),
-    raw_data_params: z.string(),
-    latest_success_start: timeOrNull,
-  })
+}
+
+function stateRoutes(api: Api, { plugin, tags, base }: ScopeContract, { services }: ApiContext): void {
   api.get(
     `${base}/:scopeId/latest-sync-state`,
     {
@@ -142,4 +152,12 @@ export function scopeRoutes(api: Api, source: PluginSpec, { services, servicesFo
     },
     ({ params: { connectionId, scopeId } }) => services.scopes.latestSyncState(plugin, connectionId, scopeId),
   )
+}
+
+/** Repositories, boards, projects of a connection that are collected. */
+export function scopeRoutes(api: Api, source: PluginSpec, context: ApiContext): void {
+  const contract = scopeContract(source)
+  listRoutes(api, contract, context)
+  oneRoutes(api, contract, context)
+  stateRoutes(api, contract, context)
 }

@@ -1,4 +1,5 @@
 /** Rules by which scopes join a blueprint by themselves. */
+
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import {
@@ -8,9 +9,11 @@ import {
   type SelectorContext,
   type StandingSelector,
 } from '../../config-as-code/standing-selectors.ts'
+import { id, idParameter } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { answers, id, idParameter, REMOTE_FAILURES } from '../contract/common.ts'
+import { plain } from '../api.ts'
+import { answers, REMOTE_FAILURES } from '../contract/common.ts'
 import { addedSelector, newSelector, selectorList } from '../contract/selectors.ts'
 import { patience, stopWith } from '../stream.ts'
 
@@ -18,12 +21,12 @@ const tags = ['blueprints']
 const BASE = '/v1/blueprints/:id/selectors'
 const MOST_CHOSEN = 5000
 
-const shown = ({ scopeConfigId, topic, ...selector }: StandingSelector) => ({
+const publicSelector = ({ scopeConfigId, topic, ...selector }: StandingSelector) => ({
   ...selector,
   topic: topic ?? null,
   scopeConfigId: scopeConfigId || null,
 })
-const list = (selectors: readonly StandingSelector[]) => ({ selectors: selectors.map(shown) })
+const list = (selectors: readonly StandingSelector[]) => ({ selectors: selectors.map(publicSelector) })
 
 export const selectorRoutes: Routes = (api, { control, database, services, servicesFor }) => {
   const contextOf = (request: FastifyRequest): SelectorContext => ({
@@ -37,14 +40,14 @@ export const selectorRoutes: Routes = (api, { control, database, services, servi
     {
       schema: {
         tags,
-        summary: 'Selectors such as `acme/*`: what comes to match them joins at the next run',
+        summary: 'Selectors such as `acme/*`: new scopes that match are added at the next run',
         params: idParameter,
         response: answers(200, selectorList, 404),
       },
     },
     async ({ params }) => {
       await services.blueprints.get(params.id)
-      return list(await listSelectors(database, params.id)) as any
+      return plain(list(await listSelectors(database, params.id)))
     },
   )
   api.post(
@@ -52,7 +55,7 @@ export const selectorRoutes: Routes = (api, { control, database, services, servi
     {
       schema: {
         tags,
-        summary: 'Add a selector; what it chooses now joins at once',
+        summary: 'Add a selector; scopes that match now are added at once',
         params: idParameter,
         body: newSelector,
         response: answers(201, addedSelector, 404, 409, ...REMOTE_FAILURES),
@@ -68,12 +71,14 @@ export const selectorRoutes: Routes = (api, { control, database, services, servi
         name: String(data.fullName ?? data.name ?? scopeId),
         isNew,
       }))
-      return reply.code(201).send({
-        selector: shown(added.selector),
-        count: scopes.length,
-        newCount: scopes.filter(({ isNew }) => isNew).length,
-        scopes: scopes.slice(0, MOST_CHOSEN),
-      } as any)
+      return reply.code(201).send(
+        plain({
+          selector: publicSelector(added.selector),
+          count: scopes.length,
+          newCount: scopes.filter(({ isNew }) => isNew).length,
+          scopes: scopes.slice(0, MOST_CHOSEN),
+        }),
+      )
     },
   )
   api.delete(
@@ -81,12 +86,12 @@ export const selectorRoutes: Routes = (api, { control, database, services, servi
     {
       schema: {
         tags,
-        summary: 'Delete a selector; the scopes that it let in stay',
+        summary: 'Delete a selector; the scopes that it added stay',
         params: z.object({ id, selectorId: z.string().max(100) }),
         response: answers(200, selectorList, 404),
       },
     },
     async (request) =>
-      list(await removeSelector(contextOf(request), request.params.id, request.params.selectorId)) as any,
+      plain(list(await removeSelector(contextOf(request), request.params.id, request.params.selectorId))),
   )
 }

@@ -1,13 +1,14 @@
 /** Incidents that a category and a component choose, against the deployments of a project. */
 
+import { measureOne } from '../../control-plane/measure.ts'
 import { serviceReport } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { readSeries } from '../../metrics/read.ts'
-import { measureOne } from '../../pipelines/measure.ts'
+import { toCsv } from '../../plugin-kit/push/csv-text.ts'
 import type { Routes } from '../api.ts'
+import { sentAlready } from '../api.ts'
 import { tables } from '../contract/common.ts'
 import { reportQuery, reportRecord } from '../contract/metrics.ts'
-import { toCsv } from '../csv.ts'
 import { aboutMetric, filterOf } from '../metric-filter.ts'
 
 const COLUMNS = ['month', 'incidents', 'deployments', 'changeFailureRate', 'recoveryMinutes']
@@ -37,13 +38,13 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
         tags: ['metrics'],
         summary: 'Incidents of a service, what share of deployments they are, and how long they took, by month',
         querystring: reportQuery,
-        response: tables(reportRecord, 'One line a month.', 404),
+        response: tables(reportRecord, 'One line per month.', 404),
       },
     },
-    async ({ query }, reply): Promise<any> => {
+    async ({ query }, reply) => {
       const filter = await filterOf(database, { ...query, policy: 'project', reading: 'known' })
       const months = await monthsOf(filter)
-      if (query.format === 'csv') return reply.type('text/csv; charset=utf-8').send(toCsv(COLUMNS, months))
+      if (query.format === 'csv') return sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(COLUMNS, months)))
       const metrics = []
       for (const metric of serviceReport) {
         const { leftOut: _, ...value } = await measureOne({ database, plugins }, metric, filter)

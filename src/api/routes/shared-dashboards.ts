@@ -1,19 +1,22 @@
 /** Public links to dashboards. Who has one sees that dashboard with its values, and nothing else. */
-import type { Dashboard } from '../../dashboards/dashboard.ts'
-import { rangeBefore, rangeOfText } from '../../dashboards/range.ts'
-import { UserError } from '../../errors.ts'
-import { didYouMean } from '../../nearest.ts'
-import { findDashboard } from '../../pipelines/own-dashboards.ts'
+
+import { findDashboard } from '../../control-plane/own-dashboards.ts'
 import {
   listSharedDashboards,
   revokeSharedDashboard,
   type SharedDashboard,
   shareDashboard,
   sharedByToken,
-} from '../../pipelines/shared-dashboards.ts'
+} from '../../control-plane/shared-dashboards.ts'
+import type { Dashboard } from '../../dashboards/dashboard.ts'
+import { dora } from '../../dashboards/definitions/dora.ts'
+import { rangeBefore, rangeOfText } from '../../dashboards/range.ts'
+import { UserError } from '../../errors.ts'
+import { didYouMean } from '../../nearest.ts'
+import { example, idParameter } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf } from '../access/gate.ts'
-import type { Routes } from '../api.ts'
-import { answers, example, idParameter, success } from '../contract/common.ts'
+import { inTurn, plain, type Routes } from '../api.ts'
+import { answers, success } from '../contract/common.ts'
 import {
   freshSharedDashboard,
   newSharedDashboard,
@@ -29,9 +32,9 @@ import { done } from '../envelope.ts'
 
 const tags = ['dashboards']
 const BASE = '/v1/shared-dashboards'
-const EXAMPLE = { dashboard: 'dora', values: { project: 'shop' }, from: 'now-6M', to: 'now' }
+const EXAMPLE = { dashboard: dora.name, values: { project: 'shop' }, from: 'now-6M', to: 'now' }
 
-export const sharedDashboardRoutes: Routes = (api, { database, secrets }) => {
+const linkRoutes: Routes = (api, { database, secrets }) => {
   api.get(
     BASE,
     {
@@ -41,15 +44,14 @@ export const sharedDashboardRoutes: Routes = (api, { database, secrets }) => {
         response: answers(200, sharedDashboardRecord.array()),
       },
     },
-    () => listSharedDashboards(database) as any,
+    async () => plain(await listSharedDashboards(database)),
   )
   api.post(
     BASE,
     {
       schema: {
         tags,
-        summary:
-          'Make a public link to a dashboard with these values; the answer shows its token, and nothing will again',
+        summary: 'Create a public link to a dashboard with these values; only this answer shows its token',
         body: newSharedDashboard.meta(example(EXAMPLE)),
         response: answers(201, freshSharedDashboard, 403, 404),
       },
@@ -60,7 +62,7 @@ export const sharedDashboardRoutes: Routes = (api, { database, secrets }) => {
       requireValues(dashboard, values)
       await choiceOf(database, request, dashboard, { values, from, to })
       const link = { dashboard: name, title: dashboard.title, values, from, to, expiresAt }
-      return reply.code(201).send((await shareDashboard(database, secrets, link, actorOf(request))) as any)
+      return reply.code(201).send(plain(await shareDashboard(database, secrets, link, actorOf(request))))
     },
   )
   api.delete(
@@ -68,7 +70,7 @@ export const sharedDashboardRoutes: Routes = (api, { database, secrets }) => {
     {
       schema: {
         tags,
-        summary: 'Revoke a public link: from now on it leads nowhere',
+        summary: 'Revoke a public link: it stops working at once',
         params: idParameter,
         response: answers(200, success, 404),
       },
@@ -78,7 +80,9 @@ export const sharedDashboardRoutes: Routes = (api, { database, secrets }) => {
       return done()
     },
   )
+}
 
+const viewRoutes: Routes = (api, { database, secrets }) => {
   const viewedBy = async (token: string) => {
     const link = await sharedByToken(database, secrets, token)
     return { link, viewed: await findDashboard(database, link.dashboard), range: rangeOfText(link) }
@@ -95,7 +99,7 @@ export const sharedDashboardRoutes: Routes = (api, { database, secrets }) => {
     },
     async ({ params }) => {
       const { link, viewed, range } = await viewedBy(params.token)
-      return { ...recordOf(viewed, range), values: { ...link.values }, expiresAt: link.expiresAt } as any
+      return plain({ ...recordOf(viewed, range), values: link.values, expiresAt: link.expiresAt })
     },
   )
   api.get(
@@ -118,6 +122,8 @@ export const sharedDashboardRoutes: Routes = (api, { database, secrets }) => {
     },
   )
 }
+
+export const sharedDashboardRoutes = inTurn(linkRoutes, viewRoutes)
 
 /** A link never asks: what has no value to begin with must have been chosen. */
 function requireValues({ variables }: Dashboard, values: SharedDashboard['values']): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { doRecorded } from '../../audit/record.ts'
-import { findRow, insertRow, updateRows } from '../../pipelines/store.ts'
+import { doRecorded } from '../../control-plane/audit/record.ts'
+import { findRow, insertRow, updateRows } from '../../control-plane/store.ts'
 import { store } from '../../system/state.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'

@@ -1,28 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { engineOn } from '../../traffic/connect.ts'
-import { act, approve, judgeGates } from '../../traffic/engine.ts'
-import { preview } from '../../traffic/preview.ts'
-import { reverseSwitch } from '../../traffic/reverse.ts'
-import { describeSwitch, getSwitch, journalOf, planOf } from '../../traffic/store.ts'
-import type { Routes } from '../api.ts'
-import { answers, events, queryFlag, wholeNumber } from '../contract/common.ts'
-import { bounded } from '../contract/lenient.ts'
-import { journalRecord, switchRecord, transitionAnswers, transitionBody } from '../contract/traffic.ts'
+import { bounded, queryFlag, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
+import { engineOn } from '../../traffic/engine/connect.ts'
+import { act, approve } from '../../traffic/engine/engine.ts'
+import { judgeGates } from '../../traffic/engine/gate-verdicts.ts'
+import { liveStatus } from '../../traffic/engine/live-status.ts'
+import { preview } from '../../traffic/engine/preview.ts'
+import { reverseSwitch } from '../../traffic/engine/reverse.ts'
+import { describeSwitch, getSwitch, journalOf } from '../../traffic/engine/store.ts'
+import { planOf } from '../../traffic/engine/stored-plan.ts'
+import { inTurn, type Routes } from '../api.ts'
+import { answers, events } from '../contract/common.ts'
+import {
+  gateRecord,
+  journalRecord,
+  liveRecord,
+  switchRecord,
+  transitionAnswers,
+  transitionBody,
+} from '../contract/traffic.ts'
 import { streamEvents } from '../stream.ts'
 import { actorName, BASE, idParameter, tags, versionOf } from './traffic.ts'
 
 const POLL_MS = 1_000
 
-/** Switches at work: what moves them on, and what came of it. */
-export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
+const transitionRoutes: Routes = (api, { database }) => {
   const engine = engineOn(database)
-  const entriesOf = async (id: string, after: number) =>
-    (await journalOf(database, id, after)).map(({ switch_id: _id, at, ...entry }) => ({
-      ...entry,
-      at: at?.toISOString() ?? null,
-    }))
-
   api.post(
     `${BASE}/:id/transitions`,
     {
@@ -39,8 +42,6 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
       const row = await getSwitch(database, request.params.id)
       if (dryRun) return { dryRun: [...(await preview(engine, row, wanted))] }
       const actor = actorName(request)
-      if (wanted.action === 'rollback' && row.state === 'cleaned-up')
-        return describeSwitch(await reverseSwitch(engine, row, actor))
       const work = act(engine, row.id, {
         ...wanted,
         actor,
@@ -56,7 +57,7 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
     {
       schema: {
         tags,
-        summary: 'Pass the approval gate of the step in force',
+        summary: 'Approve the present step',
         params: idParameter,
         body: z.strictObject({ reason: bounded(1000).optional() }).default({}),
         response: answers(200, switchRecord, 404, 409),
@@ -85,26 +86,18 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
         .send(describeSwitch(await reverseSwitch(engine, row, actorName(request), request.body.sourceSecurityGroup)))
     },
   )
+}
+
+const gateRoutes: Routes = (api, { database }) => {
+  const engine = engineOn(database)
   api.get(
     `${BASE}/:id/gates`,
     {
       schema: {
         tags,
-        summary: 'What the gates of the step in force say now',
+        summary: 'What the gates of the present step say now',
         params: idParameter,
-        response: answers(
-          200,
-          z.array(
-            z.object({
-              gate: z.string(),
-              verdict: z.enum(['pass', 'fail', 'inconclusive', 'pending']),
-              message: z.string(),
-            }),
-          ),
-          404,
-          502,
-          503,
-        ),
+        response: answers(200, z.array(gateRecord), 404, 502, 503),
       },
     },
     async ({ params }) => {
@@ -114,11 +107,37 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
     },
   )
   api.get(
+    `${BASE}/:id/live`,
+    {
+      schema: {
+        tags,
+        summary: 'What the load balancer does now: weights, health, gates, and the time left',
+        params: idParameter,
+        response: answers(200, liveRecord, 404),
+      },
+    },
+    async ({ params }) => {
+      const { gates, health, weights, ...rest } = await liveStatus(engine, await getSwitch(database, params.id))
+      return {
+        ...{ ...rest, weights: { ...weights }, gates: [...gates] },
+        health: health && { ...health, reasons: [...health.reasons] },
+      }
+    },
+  )
+}
+
+const journalRoutes: Routes = (api, { database, admitStream }) => {
+  const entriesOf = async (id: string, after: number) =>
+    (await journalOf(database, id, after)).map(({ switch_id: _id, at, ...entry }) => ({
+      ...entry,
+      at: at?.toISOString() ?? null,
+    }))
+  api.get(
     `${BASE}/:id/journal`,
     {
       schema: {
         tags,
-        summary: 'What was done and what came of it',
+        summary: 'The journal of a switch: each action and its result',
         params: idParameter,
         querystring: z.object({ after: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0) }),
         response: answers(200, z.array(journalRecord), 404),
@@ -143,7 +162,6 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
       return streamEvents(reply, eventsOf(id, query.after, query.follow !== false, admitStream(reply)))
     },
   )
-
   async function* eventsOf(id: string, after: number, follows: boolean, signal: AbortSignal): AsyncGenerator<unknown> {
     for (let last = after; !signal.aborted; ) {
       const { state } = await getSwitch(database, id)
@@ -155,3 +173,6 @@ export const trafficRunRoutes: Routes = (api, { database, admitStream }) => {
     }
   }
 }
+
+/** Switches at work: what moves them on, and what came of it. */
+export const trafficRunRoutes = inTurn(transitionRoutes, gateRoutes, journalRoutes)

@@ -2,23 +2,24 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { decimalOf } from '../../decimal.ts'
 import { UserError } from '../../errors.ts'
-import { engineOn } from '../../traffic/connect.ts'
-import { liveManifests } from '../../traffic/live-manifests.ts'
-import type { Plan } from '../../traffic/plan.ts'
-import { joinFiles, manifestsOf, renderPhase } from '../../traffic/render.ts'
-import type { SimulationOptions } from '../../traffic/simulate.ts'
+import { example } from '../../plugin-kit/spec/request-values.ts'
+import { engineOn } from '../../traffic/engine/connect.ts'
 import {
   createSwitch,
   describeSwitch,
   getSwitch,
   listSwitches,
-  planOf,
   replacePlan,
   type SwitchRow,
-} from '../../traffic/store.ts'
+} from '../../traffic/engine/store.ts'
+import { planOf } from '../../traffic/engine/stored-plan.ts'
+import type { Plan } from '../../traffic/model/plan.ts'
+import { joinFiles, manifestsOf, renderPhase } from '../../traffic/render/render.ts'
+import type { SimulationOptions } from '../../traffic/render/simulate.ts'
+import { liveManifests } from '../../traffic/vendors/live-manifests.ts'
 import { actorOf } from '../access/gate.ts'
-import type { Routes } from '../api.ts'
-import { answers, eitherWay, example } from '../contract/common.ts'
+import { inTurn, type Routes } from '../api.ts'
+import { answers, eitherWay } from '../contract/common.ts'
 import {
   differenceRecord,
   findingRecord,
@@ -28,6 +29,7 @@ import {
   switchRecord,
   yamlText,
 } from '../contract/traffic.ts'
+import type { HeavyWork } from '../heavy/heavy-work.ts'
 
 export const tags = ['traffic switches']
 export const BASE = '/v1/traffic-switches'
@@ -46,17 +48,16 @@ export const versionOf = ({ headers }: FastifyRequest): number | undefined => {
   return version
 }
 
-/** Plans of switches, and what can be told of them without acting. */
-export const trafficRoutes: Routes = (api, { database, heavy }) => {
-  const readBody = async ({ yaml, ...plan }: z.infer<typeof planBody>): Promise<Plan> => {
-    if (yaml === undefined) return heavy.run('planFromValue', plan)
-    if (Object.keys(plan).length > 0) throw new UserError('Send either yaml or the fields of a plan.')
-    return heavy.run('planFromText', yaml)
-  }
-  const engine = engineOn(database)
-  const manifests = (row: SwitchRow, phase: string) =>
-    renderPhase(planOf(row), phase, { targetGroupArn: row.target_group_arn ?? undefined })
+const manifests = (row: SwitchRow, phase: string) =>
+  renderPhase(planOf(row), phase, { targetGroupArn: row.target_group_arn ?? undefined })
 
+async function readBody(heavy: HeavyWork, { yaml, ...plan }: z.infer<typeof planBody>): Promise<Plan> {
+  if (yaml === undefined) return heavy.run('planFromValue', plan)
+  if (Object.keys(plan).length > 0) throw new UserError('Send either yaml or the fields of a plan.')
+  return heavy.run('planFromText', yaml)
+}
+
+const planRoutes: Routes = (api, { database, heavy }) => {
   api.get(
     BASE,
     { schema: { tags, summary: 'Traffic switches, newest first', response: answers(200, z.array(switchRecord)) } },
@@ -75,7 +76,7 @@ export const trafficRoutes: Routes = (api, { database, heavy }) => {
     async (request, reply) =>
       reply
         .code(201)
-        .send(describeSwitch(await createSwitch(database, await readBody(request.body), actorName(request)))),
+        .send(describeSwitch(await createSwitch(database, await readBody(heavy, request.body), actorName(request)))),
   )
   api.post(
     `${BASE}/lint`,
@@ -91,6 +92,9 @@ export const trafficRoutes: Routes = (api, { database, heavy }) => {
     },
     async ({ body }) => [...(await heavy.run('lintText', body.yaml, body.against))],
   )
+}
+
+const switchRoutes: Routes = (api, { database, heavy }) => {
   api.get(
     `${BASE}/:id`,
     { schema: { tags, summary: 'One switch', params: idParameter, response: answers(200, switchRecord, 404) } },
@@ -113,7 +117,7 @@ export const trafficRoutes: Routes = (api, { database, heavy }) => {
     async (request) => {
       const { id } = await getSwitch(database, request.params.id)
       return describeSwitch(
-        await replacePlan(database, id, await readBody(request.body), actorName(request), versionOf(request)),
+        await replacePlan(database, id, await readBody(heavy, request.body), actorName(request), versionOf(request)),
       )
     },
   )
@@ -129,6 +133,10 @@ export const trafficRoutes: Routes = (api, { database, heavy }) => {
     },
     async ({ params }) => [...(await heavy.run('lintPlan', planOf(await getSwitch(database, params.id))))],
   )
+}
+
+const manifestRoutes: Routes = (api, { database, heavy }) => {
+  const engine = engineOn(database)
   api.get(
     `${BASE}/:id/manifests`,
     {
@@ -184,6 +192,9 @@ export const trafficRoutes: Routes = (api, { database, heavy }) => {
       return differences.map(({ before = null, after = null, ...rest }) => ({ ...rest, before, after }))
     },
   )
+}
+
+const simulateRoutes: Routes = (api, { database, heavy }) => {
   api.post(
     `${BASE}/:id/simulate`,
     {
@@ -199,3 +210,6 @@ export const trafficRoutes: Routes = (api, { database, heavy }) => {
       heavy.run('simulate', planOf(await getSwitch(database, params.id)), body as SimulationOptions),
   )
 }
+
+/** Plans of switches, and what can be told of them without acting. */
+export const trafficRoutes = inTurn(planRoutes, switchRoutes, manifestRoutes, simulateRoutes)

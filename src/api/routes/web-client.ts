@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import staticFiles from '@fastify/static'
+import type { FastifyReply } from 'fastify'
 import type { Api, Routes } from '../api.ts'
 import { streams } from '../contract/common.ts'
 import { page } from '../page.ts'
@@ -11,8 +12,14 @@ const BUILT = join(import.meta.dirname, '../../../web/dist')
 const NOT_BUILT = page(
   'Weir is running without its pages',
   `<p>They are not built: stop the server and start it with <code>npm start</code>, which builds them.</p>
-<p><a href="swagger/index.html">Interface description</a></p>`,
+<p><a href="/swagger/doc.json">The description of the API, for programs</a></p>`,
 )
+
+/** Read each time: a client that is built again is seen at once. */
+export async function sendPage(reply: FastifyReply, file: 'index.html' | 'reference.html') {
+  const text = await readFile(join(BUILT, file), 'utf8').catch(() => NOT_BUILT)
+  return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(text)
+}
 
 export const webClientRoutes: Routes = (api: Api) => {
   api.get(
@@ -24,10 +31,7 @@ export const webClientRoutes: Routes = (api: Api) => {
         response: streams('text/html', 'A page.'),
       },
     },
-    async (_request, reply) => {
-      const text = await readFile(join(BUILT, 'index.html'), 'utf8').catch(() => NOT_BUILT)
-      return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(text)
-    },
+    async (_request, reply) => sendPage(reply, 'index.html'),
   )
   const assets = join(BUILT, 'assets')
   if (!existsSync(assets)) return

@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../../errors.ts'
-import { TrafficError, type Trouble } from '../../traffic/finding.ts'
+import { TrafficError, type Trouble } from '../../traffic/model/finding.ts'
 
 /** Documented in docs/traffic.md; pipelines depend on them. */
 export const EXIT: Readonly<Record<Trouble, number>> = { invalid: 2, gate: 3, conflict: 4, timeout: 5 }
+
+// Whoever reads only the first lines closes the pipe; that is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit()
+  throw error
+})
 
 export const print = (text: string): void => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))

@@ -2,17 +2,17 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { parse } from 'yaml'
-import { chart } from '../../traffic/chart.ts'
-import { connect } from '../../traffic/connect.ts'
-import { describeDifference, diffSides } from '../../traffic/diff.ts'
-import { describeFinding, errorsIn, type Finding, TrafficError } from '../../traffic/finding.ts'
-import { initialPlan, PRESETS } from '../../traffic/init.ts'
-import { lintText } from '../../traffic/lint-text.ts'
-import { liveManifests } from '../../traffic/live-manifests.ts'
-import type { Plan } from '../../traffic/plan.ts'
-import { joinFiles, manifestsOf, phasesOf, type RenderedFile, renderPhase } from '../../traffic/render.ts'
-import { planFromText } from '../../traffic/require-plan.ts'
-import { simulate } from '../../traffic/simulate.ts'
+import { connect } from '../../traffic/engine/connect.ts'
+import { planFromText } from '../../traffic/lint/require-plan.ts'
+import { lintText } from '../../traffic/lint/text.ts'
+import { describeFinding, errorsIn, type Finding, TrafficError } from '../../traffic/model/finding.ts'
+import { initialPlan, PLACEHOLDERS, PRESETS } from '../../traffic/model/init.ts'
+import type { Plan } from '../../traffic/model/plan.ts'
+import { chart } from '../../traffic/render/chart.ts'
+import { describeDifference, diffSides } from '../../traffic/render/diff.ts'
+import { joinFiles, manifestsOf, phasesOf, type RenderedFile, renderPhase } from '../../traffic/render/render.ts'
+import { simulate } from '../../traffic/render/simulate.ts'
+import { liveManifests } from '../../traffic/vendors/live-manifests.ts'
 import { EXIT, guarded, print, printJson, readText } from './output.ts'
 
 const lint = new Command('lint')
@@ -42,7 +42,18 @@ const init = new Command('init')
   .description('print a plan to start from')
   .argument('<name>', 'name of the plan')
   .option('--preset <name>', `how to split the move: ${Object.keys(PRESETS).join(', ')}`, 'standard')
-  .action(guarded((name: string, { preset }: { preset: string }) => print(initialPlan(name, preset))))
+  .option('--vpc <id>', 'VPC of both clusters')
+  .option('--source-security-group <id>', 'security group of the current load balancer')
+  .action(
+    guarded((name: string, flags: { preset: string; vpc?: string; sourceSecurityGroup?: string }) =>
+      print(
+        initialPlan(name, flags.preset, {
+          vpcId: flags.vpc ?? PLACEHOLDERS.vpcId,
+          sourceSecurityGroup: flags.sourceSecurityGroup ?? PLACEHOLDERS.sourceSecurityGroup,
+        }),
+      ),
+    ),
+  )
 
 interface RenderFlags {
   phase?: string

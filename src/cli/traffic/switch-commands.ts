@@ -2,25 +2,46 @@ import { userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { Database } from '../../database/database.ts'
-import { act, approve, type Engine, type Request } from '../../traffic/engine.ts'
-import { TrafficError } from '../../traffic/finding.ts'
-import { preview } from '../../traffic/preview.ts'
-import { planFromText } from '../../traffic/require-plan.ts'
-import { reverseSwitch } from '../../traffic/reverse.ts'
-import { ACTIONS, type Action } from '../../traffic/state.ts'
-import { describeSwitch, getSwitch, journalOf, listSwitches, type SwitchRow } from '../../traffic/store.ts'
-import { submitPlan } from '../../traffic/submit-plan.ts'
+import { connect } from '../../traffic/engine/connect.ts'
+import { act, approve } from '../../traffic/engine/engine.ts'
+import type { Engine, Request } from '../../traffic/engine/engine-types.ts'
+import { describeLive, liveStatus } from '../../traffic/engine/live-status.ts'
+import { preview } from '../../traffic/engine/preview.ts'
+import { reverseSwitch } from '../../traffic/engine/reverse.ts'
+import {
+  describeSwitch,
+  findSwitch,
+  getSwitch,
+  journalOf,
+  listSwitches,
+  noSwitch,
+  type SwitchRow,
+} from '../../traffic/engine/store.ts'
+import { draftOf, editsOf, refuseEdits, submitPlan } from '../../traffic/engine/submit-plan.ts'
+import { planFromText } from '../../traffic/lint/require-plan.ts'
+import { TrafficError } from '../../traffic/model/finding.ts'
+import { ACTIONS, type Action } from '../../traffic/model/state.ts'
 import { guarded, print, printJson, readText } from './output.ts'
 
 const POLL_MS = 2_000
-/** Opens what a command works on, and closes it afterwards. */
-export type WithEngine = (body: (engine: Engine) => Promise<void>) => Promise<void>
+/** Opens what a command works on, and closes it afterwards; who only reads says what is true without a database. */
+export type WithEngine = (
+  body: (engine: Engine) => Promise<void>,
+  withoutDatabase?: () => Promise<void>,
+) => Promise<void>
 
-/** A plan file starts or names its switch; otherwise the text is an id or a name. */
-const switchOf = async (database: Database, subject: string): Promise<SwitchRow> =>
-  /\.ya?ml$|^-$/.test(subject)
-    ? submitPlan(database, planFromText(readText(subject)), userInfo().username)
-    : getSwitch(database, subject)
+const isPlanFile = (subject: string): boolean => /\.ya?ml$|^-$/.test(subject)
+
+/** A plan file starts its switch with prepare, and names it otherwise; any other text is an id or a name. */
+async function switchOf(database: Database, action: Action, subject: string): Promise<SwitchRow> {
+  if (!isPlanFile(subject)) return getSwitch(database, subject)
+  const plan = planFromText(readText(subject))
+  if (action === 'prepare') return submitPlan(database, plan, userInfo().username)
+  const row = await getSwitch(database, plan.name)
+  // Going back uses the plan that was carried out, whatever the file says by now.
+  if (action !== 'rollback') refuseEdits(row, editsOf(row, plan))
+  return row
+}
 
 const show = (row: SwitchRow, isJson: boolean | undefined): void => {
   const { plan, ...rest } = describeSwitch(row)
@@ -40,6 +61,7 @@ interface ActionFlags {
   uncheckedDns?: boolean
   skipQuiet?: boolean
   acceptLive?: boolean
+  keepIngress?: boolean
   confirm?: string
   dryRun?: boolean
   wait?: boolean
@@ -61,35 +83,54 @@ const actionCommand = (withEngine: WithEngine, action: Action): Command =>
     .description(SUMMARY[action])
     .argument('<switch>', 'plan file, id or name')
     .option('--reason <text>', 'why; needed to skip a check')
-    .option('--override-gates', 'go on although gates are not passed')
+    .option('--override-gates', 'continue although gates are not passed')
     .option('--unchecked-dns', 'do not look up the host name')
     .option('--skip-quiet', 'do not wait for the quiet time')
     .option('--accept-live', 'start from the live annotation although it drifted')
+    .option('--keep-ingress', 'clean-up does not delete the current Ingress, whatever the plan says')
     .option('--confirm <name>', 'name of the plan, to confirm a deletion')
     .option('--dry-run', 'ask the API servers, change nothing')
     .option('--wait', 'repeat until the action may be carried out; with advance until all steps are done')
     .option('--json', 'the switch as JSON')
     .action(
       guarded((subject: string, flags: ActionFlags) =>
-        withEngine((engine) => carryOut(engine, action, subject, flags)),
+        withEngine(
+          (engine) => carryOut(engine, action, subject, flags),
+          flags.dryRun ? () => previewNew(action, subject, flags) : undefined,
+        ),
       ),
     )
 
 async function carryOut(engine: Engine, action: Action, subject: string, flags: ActionFlags): Promise<void> {
-  const row = await switchOf(engine.database, subject)
-  const actor = userInfo().username
   if (flags.dryRun) {
-    const lines = await preview(engine, row, { action, acceptLive: flags.acceptLive })
+    const lines = await preview(engine, await previewed(engine.database, action, subject), { action, ...flags })
     return flags.json ? printJson(lines) : print(lines.join('\n'))
   }
-  if (action === 'rollback' && row.state === 'cleaned-up')
-    return show(await reverseSwitch(engine, row, actor), flags.json)
+  const row = await switchOf(engine.database, action, subject)
+  const actor = userInfo().username
   const { dryRun: _dryRun, wait, json, ...rest } = flags
   const request: Request = { action, actor, ...rest }
   let after = await attempt(engine, row.id, request, wait)
   while (wait && action === 'advance' && after.state !== 'switched')
     after = await attempt(engine, row.id, request, wait)
   show(after, json)
+}
+
+/** Where no database is, no switch is either: all that can be looked at is the beginning of a plan. */
+async function previewNew(action: Action, subject: string, flags: ActionFlags): Promise<void> {
+  if (!isPlanFile(subject)) throw noSwitch(subject)
+  const plan = planFromText(readText(subject))
+  if (action !== 'prepare') throw noSwitch(plan.name)
+  const lines = await preview({ connect }, draftOf(plan), { action, ...flags })
+  flags.json ? printJson(lines) : print(lines.join('\n'))
+}
+
+/** A dry run stores nothing, not even a draft. */
+async function previewed(database: Database, action: Action, subject: string): Promise<SwitchRow> {
+  if (action !== 'prepare' || !isPlanFile(subject)) return switchOf(database, action, subject)
+  const plan = planFromText(readText(subject))
+  const row = await findSwitch(database, plan.name)
+  return row === undefined || row.state === 'cleaned-up' || row.state === 'draft' ? draftOf(plan) : row
 }
 
 /** With `--wait`, a gate that is merely not passed yet is asked again. */
@@ -99,14 +140,20 @@ async function attempt(
   request: Request,
   isPatient: boolean | undefined,
 ): Promise<SwitchRow> {
+  let told = ''
+  const progress = (text: string) => {
+    if (isPatient && text !== told) console.error(`weir: ${text}`)
+    told = text
+  }
   for (;;) {
     try {
-      return await act(engine, id, request)
+      return await act({ ...engine, progress }, id, request)
     } catch (error) {
       const { state } = await getSwitch(engine.database, id)
       const mayPass =
         error instanceof TrafficError && error.trouble === 'gate' && !['paused', 'rolled-back'].includes(state)
       if (!isPatient || !mayPass) throw error
+      progress(error.message)
       await sleep(POLL_MS)
     }
   }
@@ -119,34 +166,45 @@ const status = (withEngine: WithEngine): Command =>
     .option('--json', 'as JSON')
     .action(
       guarded((subject: string | undefined, { json }: { json?: boolean }) =>
-        withEngine(async ({ database }) => {
-          if (subject === undefined) {
-            const rows = await listSwitches(database)
-            if (json) printJson(rows.map(describeSwitch))
-            else for (const row of rows) show(row, false)
-            return
-          }
-          const row = await getSwitch(database, subject)
-          const journal = await journalOf(database, row.id)
-          if (json) return printJson({ ...describeSwitch(row), journal })
-          show(row, false)
-          print(
-            journal
-              .map(
-                ({ at, actor, action, kind, effect, detail }) =>
-                  `  ${at?.toISOString()} ${actor} ${action} ${kind} ${effect} ${detail}`,
-              )
-              .join('\n'),
-          )
-        }),
+        withEngine(
+          async (engine) => {
+            const { database } = engine
+            if (subject === undefined) return showAll(await listSwitches(database), json)
+            const row = await getSwitch(database, subject)
+            const journal = await journalOf(database, row.id)
+            const live = await liveStatus(engine, row)
+            if (json) return printJson({ ...describeSwitch(row), live, journal })
+            show(row, false)
+            print(describeLive(live))
+            print(
+              journal
+                .map(
+                  ({ at, actor, action, kind, effect, detail }) =>
+                    `  ${at?.toISOString()} ${actor} ${action} ${kind} ${effect} ${detail}`,
+                )
+                .join('\n'),
+            )
+          },
+          noneOf(subject, json),
+        ),
       ),
     )
 
+function showAll(rows: readonly SwitchRow[], isJson: boolean | undefined): void {
+  if (isJson) printJson(rows.map(describeSwitch))
+  else for (const row of rows) show(row, false)
+}
+
+const noneOf = (subject: string | undefined, isJson: boolean | undefined) => async (): Promise<void> => {
+  if (subject !== undefined) throw noSwitch(subject)
+  showAll([], isJson)
+}
+
 const approval = (withEngine: WithEngine): Command =>
   new Command('approve')
-    .description('pass the approval gate of the step in force')
+    .description('approve the present step')
     .argument('<switch>', 'id or name')
-    .option('--reason <text>', 'what was looked at')
+    .option('--reason <text>', 'what you checked')
     .option('--json', 'the switch as JSON')
     .action(
       guarded((subject: string, { reason, json }: { reason?: string; json?: boolean }) =>
@@ -161,7 +219,10 @@ const reverse = (withEngine: WithEngine): Command =>
   new Command('reverse')
     .description('a new draft in the other direction')
     .argument('<switch>', 'id or name')
-    .option('--source-security-group <id>', 'of the load balancer that is left; read from AWS when missing')
+    .option(
+      '--source-security-group <id>',
+      'security group of the load balancer that traffic leaves; default: read from AWS',
+    )
     .option('--json', 'the switch as JSON')
     .action(
       guarded((subject: string, { sourceSecurityGroup, json }: { sourceSecurityGroup?: string; json?: boolean }) =>

@@ -14,7 +14,7 @@ const complete: Panel = {
   name: 'complete-lists',
   title: 'Lists that are complete',
   definition:
-    'Share of the lists that collections asked their sources for, of which the last collection stored all there is. A list is what one subtask asks for one scope.',
+    'Share of the lists that the last collection stored completely. A list is what one subtask asks for one scope, for example the issues of a repository.',
   better: 'higher',
   columns: { value: share('Complete'), counted: count('Lists') },
   statement: (query) =>
@@ -26,7 +26,7 @@ const gaps: Panel = {
   ...number,
   name: 'gaps',
   title: 'Gaps',
-  definition: 'Lists or parts of lists that the sources have and did not give, and how many records they count there.',
+  definition: 'Lists, or parts of lists, that Weir did not get from the sources, and how many records are missing.',
   better: 'lower',
   columns: { value: count('Gaps'), missing: count('Records missing') },
   statement: () => sql`select count(*) as value, coalesce(sum(missing), 0) as missing from _weir_gaps`,
@@ -37,7 +37,7 @@ const quarantine: Panel = {
   ...number,
   name: 'quarantine',
   title: 'Records in quarantine',
-  definition: 'Records that were collected and could not be used. They are kept, and can be tried again.',
+  definition: 'Records that were collected but could not be used. Weir keeps them, and they can be tried again.',
   better: 'lower',
   columns: { value: count('Records') },
   statement: () => sql`select count(*) as value from _weir_quarantine`,
@@ -48,7 +48,7 @@ const success: Panel = {
   ...number,
   name: 'run-success',
   title: 'Runs that succeeded',
-  definition: 'Share of the runs finished in the range in which every task succeeded. Runs that go on are left out.',
+  definition: 'Share of the runs finished in the range in which every task succeeded. Unfinished runs are left out.',
   better: 'higher',
   columns: { value: share('Succeeded'), counted: count('Runs') },
   statement: (query) => sql`select ${shareIf(query, sql`status = 'TASK_COMPLETED'`)} as value, count(*) as counted
@@ -98,7 +98,7 @@ const runTimes: Panel = {
 const tasks: Panel = {
   name: 'tasks',
   title: 'What runs spend their time on',
-  definition: 'Tasks finished in the range by plugin: the time they took in all and on average, and how many failed.',
+  definition: 'Tasks finished in the range, by plugin: their total and mean time, and how many failed.',
   look: 'ranking',
   columns: {
     plugin: text('Plugin'),
@@ -117,7 +117,7 @@ const limits: Panel = {
   name: 'limits',
   title: 'Connections and what their sources still allow',
   definition:
-    'Every connection that was used: requests that its source said are left, when it said so, and when a test or a collection last succeeded and last failed.',
+    'Every connection that was used: how many requests its source still allows, when it reported this, and when a test or collection last succeeded and last failed.',
   look: 'table',
   columns: {
     plugin: text('Plugin'),
@@ -137,7 +137,7 @@ const missing: Panel = {
   name: 'missing',
   title: 'What is missing, and why',
   definition:
-    'Every gap, every list whose collection failed, and what is in quarantine by reason. The next run asks for gaps again; records in quarantine can be tried again on the page of the data.',
+    'Every gap, every list that could not be collected, and the records in quarantine by reason. The next run asks for gaps again. Records in quarantine can be tried again on the page Data.',
   look: 'table',
   width: 24,
   height: 12,
@@ -170,7 +170,7 @@ const receipts: Panel = {
   name: 'receipts',
   title: 'What was stored of what exists',
   definition:
-    'Lists by plugin and subtask: how many are complete, what the sources count, what came and what is stored since, what it cost in requests, and the oldest success.',
+    'Lists by plugin and subtask: how many are complete, how many records the sources report, how many arrived and are stored, the number of requests, and the oldest success.',
   look: 'table',
   width: 24,
   height: 12,
@@ -196,7 +196,7 @@ const receipts: Panel = {
 const latestRuns: Panel = {
   name: 'latest-runs',
   title: 'Runs, the latest first',
-  definition: 'Runs that began in the range, with their tasks and the reason where they failed.',
+  definition: 'Runs that began in the range, with their tasks and, if they failed, the reason.',
   look: 'table',
   width: 24,
   columns: {

@@ -12,7 +12,7 @@ import { INTERVAL, PROJECT } from '../variables.ts'
 const remedy = REMEDIES.deployments
 const STAGES = ['coding', 'pickup', 'review', 'deploy'] as const
 const MEANINGS =
-  'Coding is from the first commit to the creation of the pull request, pickup to the first answer of somebody else, review to the merge, deploy to production.'
+  'Coding lasts from the first commit to the creation of the pull request, pickup until somebody else answers, review until the merge, and deploy until production.'
 
 /** Pull requests that count, `pr`, with their stages, `m`; `item.at` is the date of their deployment. */
 const changes = (query: PanelQuery): Sql => sql`from (${countedItems(query, changeLeadTime)}) item
@@ -23,7 +23,7 @@ const meanCycle: Panel = {
   name: 'mean-lead-time',
   title: 'Mean lead time',
   definition:
-    'Mean, where the key is a median, of the same pull requests: a few that took long move it. The stages below add up to about this.',
+    'The mean of the same pull requests; the key is their median. A few slow pull requests change the mean a lot. The stages below add up to about this value.',
   look: 'number',
   width: 6,
   height: 5,
@@ -36,7 +36,7 @@ const meanCycle: Panel = {
 const stages: Panel = {
   name: 'stages',
   title: 'Where the time goes',
-  definition: `Mean of each stage, of the pull requests deployed in the range that have it; a stage that is not known is left out, not taken for 0. ${MEANINGS}`,
+  definition: `Mean time of each stage of the pull requests deployed in the range. An unknown stage is left out; it does not count as 0. ${MEANINGS}`,
   look: 'ranking',
   better: 'lower',
   columns: { stage: text('Stage'), value: minutes('Mean'), counted: count('Pull requests') },
@@ -80,7 +80,7 @@ const CLASSES: Classes = {
 const classes: Panel = {
   name: 'classes',
   title: 'How long changes take',
-  definition: 'Changes deployed in the range by their lead time. The limits are those of the bands.',
+  definition: 'Changes deployed in the range, by lead time. The limits are those of the DORA bands.',
   look: 'ranking',
   columns: { label: text('Lead time'), value: count('Changes') },
   statement: (query) => sql`select label, count(*) as value from (select ${classOf(sql`item.value`, CLASSES)}

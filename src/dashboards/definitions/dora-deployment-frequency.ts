@@ -19,7 +19,7 @@ const daysPerMonth: Panel = {
   name: 'days-per-month',
   title: 'Deployment days a month',
   definition:
-    'Days with at least one successful deployment to production, as the median over the months that lie in the range as a whole. It grades projects that deploy less than weekly.',
+    'Median number of days per month with at least one successful deployment to production, over the whole months in the range. It grades projects that deploy less than weekly.',
   look: 'number',
   width: 6,
   height: 5,
@@ -48,7 +48,7 @@ const days: Panel = {
   name: 'deployment-days',
   title: 'Days with deployments',
   definition:
-    'Days of each interval with at least one successful deployment to production: what the deployment frequency is the median of, by week.',
+    'Days with at least one successful deployment to production, in each interval. By week, the deployment frequency is the median of these numbers.',
   look: 'bars',
   better: 'higher',
   columns: { time: TIME, value: count('Days') },

@@ -30,7 +30,7 @@ const wordsOf = (word: (reason: Reason) => string): Sql =>
 const explanation = (metric: Metric): Panel => ({
   name: metric.name,
   title: `What counts for the ${metric.title.toLowerCase()}`,
-  definition: `${metric.definition} Every row of the project that might count, by the reason why it does not, whatever its date; rows outside the range say so.`,
+  definition: `${metric.definition} The table has all rows of the project that could count, of any date, with the reason why they do not count. Being outside the range is one of the reasons.`,
   look: 'table',
   width: 24,
   height: 8,
@@ -50,7 +50,7 @@ const origins: Panel = {
   name: 'origins',
   title: 'Where the rows come from',
   definition:
-    'Rows of the project of any date by the raw table that they were made from, with the first and the latest date in the source, and when a run last wrote one. A table that is missing was not collected.',
+    'All rows of the project, of any date, by the raw table that they come from: the first and the latest date in the source, and when a run last wrote one. A table that is not listed was not collected.',
   look: 'table',
   width: 24,
   columns: {
@@ -115,7 +115,7 @@ const mergedAndDeployed: Panel = {
   name: 'merged-and-deployed',
   title: 'Merged, and deployed since',
   definition:
-    'Pull requests by date of merge, and those of them that a deployment to production has brought. An interval in which they part company lacks deployments, or the history of commits.',
+    'Pull requests by date of merge, and how many of them were deployed to production. If the two numbers of an interval differ a lot, deployments or the commit history are missing.',
   look: 'bars',
   columns: { time: TIME, merged: count('Merged'), deployed: count('Of these deployed') },
   statement: (query) => {
@@ -134,7 +134,7 @@ const issueTypes: Panel = {
   name: 'issue-types',
   title: 'Which issues are incidents',
   definition:
-    'Issues of the project created in the range by the type that the tracker gives them, and how many of them are taken for incidents.',
+    'Issues of the project created in the range by the type that the tracker gives them, and how many of them count as incidents.',
   look: 'table',
   columns: {
     original: text('Type in the tracker'),
@@ -159,7 +159,7 @@ const incidentLinks: Panel = {
   name: 'incident-links',
   title: 'Incidents and deployments',
   definition:
-    'Incidents that began in the range: those that a deployment before them is held responsible for, those without one, and those not resolved.',
+    'Incidents that began in the range: those that are attributed to a deployment, those that are not, and those that are not resolved.',
   look: 'ranking',
   columns: { state: text('Incidents'), value: count('How many') },
   statement: (query) => {
@@ -183,7 +183,7 @@ const scopes: Panel = {
   name: 'scopes',
   title: 'What the project is made of',
   definition:
-    'Every repository, board and source of deployments of the project, and how many rows of it the keys can see: pull requests, issues, and deployed commits. A scope with 0 was not collected, or has none.',
+    'Every repository, board and source of deployments of the project, and how many of its pull requests, issues and deployed commits the keys can use. A scope with 0 was not collected, or has none.',
   look: 'table',
   columns: { kind: text('Kind'), scope: text('Scope'), found: count('Rows'), latest: moment('Latest') },
   statement: (query) => {
@@ -237,7 +237,7 @@ const scopes: Panel = {
 export const doraValidation: Dashboard = {
   name: 'dora-validation',
   title: 'DORA validation',
-  question: 'Is the data behind the four keys complete; what is missing, why, and what mends it?',
+  question: 'Is the data behind the four keys complete? What is missing, why, and what can you do?',
   group: 'Delivery',
   variables: [PROJECT, INTERVAL],
   sections: [

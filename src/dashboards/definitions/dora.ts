@@ -57,7 +57,7 @@ export const dora: Dashboard = {
           name: 'materials',
           title: 'What the keys are made of',
           definition:
-            'Rows of the project in the range, and the date of the latest. Where one is missing, the keys made of it have no data.',
+            'How many rows of each kind the project has in the range, and the date of the latest. Without rows of a kind, the keys that need it have no data.',
           look: 'table',
           columns: {
             material: { title: 'Rows', kind: 'text' },

@@ -34,7 +34,7 @@ const developers = numberOf(
   {
     name: 'developers',
     title: 'People who commit',
-    definition: 'Distinct authors of commits in the range, told apart by e-mail address. Bots count where they commit.',
+    definition: 'Distinct authors of commits in the range, by e-mail address. Bots that commit are counted too.',
     columns: { value: count('Authors') },
     remedy: REMEDIES.history,
   },

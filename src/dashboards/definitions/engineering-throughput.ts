@@ -77,7 +77,7 @@ export const engineeringThroughput: Dashboard = {
             name: 'stages-series',
             title: 'Stages of pull requests merged',
             definition:
-              'By date of merge, means of what is known: coding (first commit to creation), pickup (to the first answer), review (to the merge) and deploy (to production). A pull request without a stage is left out of that stage, not taken for 0.',
+              'Mean time of each stage, by date of merge: coding (first commit to creation), pickup (to the first answer), review (to the merge) and deploy (to production). An unknown stage is left out; it does not count as 0.',
             remedy: REMEDIES['pull requests'],
           },
         ),

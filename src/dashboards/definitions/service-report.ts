@@ -46,7 +46,7 @@ const byMonth: Panel = {
   name: 'recovery-by-month',
   title: 'Recovery by month',
   definition:
-    'Mean minutes that the chosen incidents took, by the month of their creation (yy/mm): lead_time_minutes where the tool tells it, otherwise from created_date to updated_date. Months without an incident are left out.',
+    'Mean minutes that the chosen incidents took, by the month of their creation (yy/mm): lead_time_minutes if the tool reports it, otherwise from created_date to updated_date. Months without an incident are left out.',
   look: 'ranking',
   better: 'lower',
   columns: { month: text('Month'), value: minutes('Recovery'), incidents: count('Incidents') },

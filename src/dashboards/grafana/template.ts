@@ -8,6 +8,7 @@ import {
   type Panel,
   type Variable,
 } from '../dashboard.ts'
+import { layOut } from './lay-out.ts'
 import { type Engine, statementText } from './text.ts'
 
 /** Of the newest schema that Grafana 10 knows; later ones read it too. */
@@ -85,7 +86,11 @@ export function templateOf(dashboard: Dashboard, { engine, datasource }: Templat
       },
     ],
     templating: { list: dashboard.variables.map((variable) => variableOf(variable, engine, source)) },
-    panels: layOut(dashboard, engine, source),
+    panels: layOut(
+      dashboard.sections,
+      ({ height = HEIGHT }) => height,
+      (panel) => panelOf(panel, engine, source),
+    ),
   }
 }
 
@@ -134,39 +139,7 @@ const KINDS: Readonly<Record<Look, string>> = {
   ranking: 'barchart',
   table: 'table',
 }
-const WHOLE_WIDTH = 24
-
-/** Panels from left to right, and into the next row where there is no room. */
-function layOut(dashboard: Dashboard, engine: Engine, datasource: Source): object[] {
-  const laid: object[] = []
-  let [x, y, rowHeight] = [0, 0, 0]
-  const endRow = () => {
-    y += rowHeight
-    ;[x, rowHeight] = [0, 0]
-  }
-  for (const { title, panels } of dashboard.sections) {
-    endRow()
-    if (title) {
-      laid.push({
-        id: laid.length + 1,
-        type: 'row',
-        title,
-        collapsed: false,
-        panels: [],
-        gridPos: { x: 0, y, w: WHOLE_WIDTH, h: 1 },
-      })
-      y += 1
-    }
-    for (const panel of panels) {
-      const { width = 12, height = 9 } = panel
-      if (x + width > WHOLE_WIDTH) endRow()
-      laid.push({ id: laid.length + 1, ...panelOf(panel, engine, datasource), gridPos: { x, y, w: width, h: height } })
-      x += width
-      rowHeight = Math.max(rowHeight, height)
-    }
-  }
-  return laid
-}
+const HEIGHT = 9
 
 function panelOf(panel: Panel, engine: Engine, datasource: Source): object {
   const isOverTime = panel.look === 'lines' || panel.look === 'bars'

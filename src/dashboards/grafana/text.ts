@@ -10,8 +10,8 @@ import {
   PostgresQueryCompiler,
   sql,
 } from 'kysely'
-import { mysql } from '../../database/dialects/mysql.ts'
-import { postgres } from '../../database/dialects/postgres.ts'
+import { mysql } from '../../database/mysql/dialect.ts'
+import { postgres } from '../../database/postgres/dialect.ts'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { REFERENCE } from '../../metrics/policy.ts'
 import type { PanelQuery } from '../dashboard.ts'
@@ -32,7 +32,7 @@ class MysqlText extends MysqlQueryCompiler {
 }
 
 const compilers = {
-  postgres: new Kysely<any>({
+  postgres: new Kysely<unknown>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
       createDriver: () => new DummyDriver(),
@@ -40,7 +40,7 @@ const compilers = {
       createQueryCompiler: () => new PostgresText(),
     },
   }),
-  mysql: new Kysely<any>({
+  mysql: new Kysely<unknown>({
     dialect: {
       createAdapter: () => new MysqlAdapter(),
       createDriver: () => new DummyDriver(),

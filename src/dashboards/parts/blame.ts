@@ -1,4 +1,4 @@
-/** Incidents beside the deployments that they are held against. */
+/** Incidents beside the deployments that they are attributed to. */
 import { sql } from 'kysely'
 import { blameOf } from '../../metrics/blame.ts'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
@@ -15,7 +15,7 @@ import { leadTime } from './issues.ts'
 const successes = (query: PanelQuery): Sql => sql`select * from (${deploymentRows(projectDeployments, query)}) every_one
   where environment = 'PRODUCTION' and result = 'SUCCESS'`
 
-/** Which deployment (`deployment_id`) each incident (`incident_id`) is held against. */
+/** Which deployment (`deployment_id`) each incident (`incident_id`) is attributed to. */
 const blame = (query: PanelQuery): Sql => blameOf(metricQueryOf(query))
 
 /** Unknown where the clocks of the tools contradict each other. */
@@ -24,9 +24,9 @@ const recoveryFrom = (query: PanelQuery, deployed: Sql): Sql =>
 
 export const deploymentsWithIncidents: Panel = {
   name: 'deployments-with-incidents',
-  title: 'Deployments and the incidents held against them',
+  title: 'Deployments and the incidents attributed to them',
   definition:
-    'One row an incident whose deployment was finished in the range: the latest successful deployment to production before it began. Recovery runs from the finish of the deployment to the resolution.',
+    'One row for each incident whose deployment finished in the range. The deployment is the latest successful one to production before the incident began. Recovery is the time from the finish of the deployment to the resolution.',
   look: 'table',
   width: 24,
   height: 12,
@@ -55,7 +55,7 @@ export const incidentsAndDeployments: Panel = {
   name: 'incidents-and-deployments',
   title: 'Deployments, those that failed, and incidents',
   definition:
-    'Successful deployments to production by date of finish, those among them that an incident is held against, and incidents by the date on which they began.',
+    'Successful deployments to production by date of finish, how many of them have an incident, and incidents by the date on which they began.',
   look: 'bars',
   columns: {
     time: TIME,
@@ -80,7 +80,7 @@ export const failuresByRepository: Panel = {
   name: 'failures-by-repository',
   title: 'By repository',
   definition:
-    'Successful deployments to production finished in the range by repository, and the share of them that an incident is held against. A deployment of several repositories counts for each of them.',
+    'Successful deployments to production finished in the range by repository, and the share of them that have an incident. A deployment of several repositories counts for each of them.',
   look: 'ranking',
   better: 'lower',
   columns: { repository: text('Repository'), value: share('Change failure rate'), deployments: count('Deployments') },
@@ -102,7 +102,7 @@ export const timeline: Panel = {
   name: 'timeline',
   title: 'Time line of deployments and incidents',
   definition:
-    'Successful deployments to production and incidents of the range in one order, the latest first. An incident is held against the next deployment below it.',
+    'Successful deployments to production and incidents of the range in one list, the latest first. An incident is attributed to the next deployment below it.',
   look: 'table',
   width: 24,
   height: 12,
@@ -129,7 +129,7 @@ export const incidentTimes: Panel = {
   name: 'incident-times',
   title: 'Incidents and how long they took',
   definition:
-    'Incidents that began or were resolved in the range. Time to restore runs from their creation, recovery from the finish of the deployment they are held against.',
+    'Incidents that began or were resolved in the range. Time to restore begins with the creation of the incident; recovery begins with the finish of its deployment.',
   look: 'table',
   width: 24,
   height: 12,

@@ -56,7 +56,7 @@ export const meanBuildDuration = (population: Population): Panel =>
     {
       name: 'mean-build-duration',
       title: 'Build duration',
-      definition: 'Mean time that the builds took that succeeded or failed in the range, without the time in a queue.',
+      definition: 'Mean duration of the builds that succeeded or failed in the range, without the time in a queue.',
       better: 'lower',
       columns: { value: seconds('Duration'), counted: count('Builds') },
       remedy,
@@ -69,7 +69,7 @@ export const buildResults = (population: Population): Panel => ({
   name: 'build-results',
   title: 'Builds by result',
   definition:
-    'Builds by the date on which they were finished. Others were cancelled, skipped, or have no result of which the tool tells.',
+    'Builds by the date on which they were finished. Others were cancelled or skipped, or the tool reports no result.',
   look: 'bars',
   columns: { time: TIME, succeeded: count('Succeeded'), failed: count('Failed'), others: count('Others') },
   statement: (query) => {
@@ -93,7 +93,7 @@ const ofResults = (population: Population, query: PanelQuery, value: Sql): Sql =
 export const buildSuccessSeries = (population: Population): Panel => ({
   name: 'build-success-series',
   title: 'Build success over time',
-  definition: 'Share of the builds that succeeded among those that succeeded or failed, by date of finishing.',
+  definition: 'Share of the builds that succeeded among those that succeeded or failed, by date of finish.',
   look: 'lines',
   better: 'higher',
   columns: { time: TIME, value: share('Succeeded'), counted: count('Builds') },
@@ -110,7 +110,7 @@ export const buildSuccessSeries = (population: Population): Panel => ({
 export const buildDurationSeries = (population: Population): Panel => ({
   name: 'build-duration-series',
   title: 'Build duration over time',
-  definition: 'Mean time that builds took that succeeded or failed, by date of finishing.',
+  definition: 'Mean duration of the builds that succeeded or failed, by date of finish.',
   look: 'lines',
   better: 'lower',
   columns: { time: TIME, value: seconds('Duration'), counted: count('Builds') },
@@ -129,7 +129,7 @@ const queued = (query: PanelQuery): Sql => sql`coalesce(p.queued_duration_sec, (
   ${secondsFrom(query, sql`p.created_date`, sql`min(t.started_date)`)} from cicd_tasks t
   where t.pipeline_id = p.id and t.started_date >= p.created_date))`
 const QUEUED =
-  'as the tool tells it, otherwise from the creation of the build to the start of its first job. A build that was run again counts from its first creation.'
+  'as the tool reports it, otherwise from the creation of the build to the start of its first job. A build that was run again counts from its first creation.'
 
 const queueRows = (population: Population, query: PanelQuery): Sql => {
   const { from, where } = population(query)
@@ -140,7 +140,7 @@ const queueRows = (population: Population, query: PanelQuery): Sql => {
 export const buildQueueTime = (population: Population): Panel => ({
   name: 'queue-time',
   title: 'Time in the queue',
-  definition: `Median time that the builds waited before anything ran that succeeded or failed in the range: ${QUEUED}`,
+  definition: `Median time that builds waited before anything ran, for the builds that succeeded or failed in the range: ${QUEUED}`,
   look: 'number',
   width: 6,
   height: 5,
@@ -153,7 +153,7 @@ export const buildQueueTime = (population: Population): Panel => ({
 export const queueTimeSeries = (population: Population): Panel => ({
   name: 'queue-time-series',
   title: 'Time in the queue over time',
-  definition: `Median time that builds waited before anything ran, by date of finishing: ${QUEUED}`,
+  definition: `Median time that builds waited before anything ran, by date of finish: ${QUEUED}`,
   look: 'lines',
   better: 'lower',
   columns: { time: TIME, value: seconds('In the queue'), counted: count('Builds') },
@@ -193,7 +193,7 @@ const successOf = (query: PanelQuery) => mean(query, sql`(case result when 'SUCC
 export const slowestJobs = (population: Population): Panel => ({
   name: 'slowest-jobs',
   title: 'Slowest jobs',
-  definition: 'Jobs of the builds finished in the range by their mean duration, the 20 slowest.',
+  definition: 'The 20 slowest jobs of the builds finished in the range, by mean duration.',
   look: 'ranking',
   columns: { job: text('Job'), value: seconds('Mean duration'), runs: count('Runs') },
   statement: (query) => sql`select job, ${mean(query, sql`duration_sec`)} as value, count(*) as runs
@@ -205,7 +205,7 @@ export const slowestJobs = (population: Population): Panel => ({
 export const failuresByJob = (population: Population): Panel => ({
   name: 'failures-by-job',
   title: 'Jobs that fail most',
-  definition: 'Jobs of the builds finished in the range by the number of their failures, the 20 with most.',
+  definition: 'The 20 jobs with the most failures, in builds finished in the range.',
   look: 'ranking',
   columns: { job: text('Job'), value: count('Failures'), share: share('Of its runs') },
   statement: (
@@ -221,7 +221,7 @@ export const flakyJobs = (population: Population): Panel => ({
   name: 'flaky-jobs',
   title: 'Flaky jobs',
   definition:
-    'Jobs that both succeeded and failed on the same commit, in builds finished in the range: nothing had changed but luck. Commits counts those, among all commits that the job ran on.',
+    'Jobs that both succeeded and failed on the same commit, in builds finished in the range, although nothing had changed. The table shows how many commits had this, and how many the job ran on.',
   look: 'table',
   height: 10,
   columns: {

@@ -33,7 +33,7 @@ export const deploymentResults = (population: Population): Panel => ({
   name: 'deployment-results',
   title: 'Deployments by environment and result',
   definition:
-    'All deployments finished in the range, also those that count for no key: only SUCCESS in PRODUCTION does. Place is the name that the tool gives the environment.',
+    'All deployments finished in the range, including those that no key counts: the keys count only SUCCESS in PRODUCTION. Place is the name of the environment in the tool.',
   look: 'table',
   columns: {
     environment: text('Environment'),
@@ -56,7 +56,7 @@ export const deploymentsByRepository = (population: Population): Panel => ({
   name: 'deployments-by-repository',
   title: 'Deployments by repository',
   definition:
-    'Successful deployments to production finished in the range by repository. One of several repositories counts for each of them.',
+    'Successful deployments to production finished in the range, by repository. A deployment of several repositories counts for each of them.',
   look: 'ranking',
   better: 'higher',
   columns: { repository: text('Repository'), value: count('Deployments'), latest: moment('Latest') },
@@ -116,7 +116,7 @@ export const deploymentsCount = (population: Population): Panel => ({
   name: 'deployments',
   title: 'Deployments to production',
   definition:
-    'Successful deployments to production that were finished in the range; one of several repositories is one.',
+    'Successful deployments to production that finished in the range. A deployment of several repositories counts once.',
   look: 'number',
   width: 6,
   height: 5,

@@ -17,7 +17,7 @@ export const incidentsCreated = (population: Population): Panel =>
     {
       name: 'incidents',
       title: 'Incidents',
-      definition: 'Incidents that began in the range, each once, and how many of them are resolved.',
+      definition: 'Incidents that began in the range, and how many of them are resolved. Each counts once.',
       better: 'lower',
       columns: { value: count('Incidents'), resolved: count('Resolved') },
       remedy,
@@ -70,7 +70,7 @@ export const incidentsByComponent = (population: Population): Panel => ({
 export const openIncidents = (population: Population): Panel => ({
   name: 'open-incidents',
   title: 'Open incidents, the oldest first',
-  definition: 'Incidents that were not resolved at the end of the range, with their age then.',
+  definition: 'Incidents that were not resolved at the end of the range, with their age at that time.',
   look: 'table',
   width: 24,
   columns: {

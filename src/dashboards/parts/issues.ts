@@ -36,7 +36,7 @@ export const issuesCreated = (population: Population): Panel =>
     {
       name: 'issues-created',
       title: 'Issues created',
-      definition: 'Issues created in the range, each once, whatever became of them.',
+      definition: 'Issues created in the range, in any state. Each counts once.',
       better: 'lower',
       columns: { value: count('Created') },
       remedy,
@@ -50,7 +50,7 @@ export const issuesResolved = (population: Population): Panel =>
     {
       name: 'issues-resolved',
       title: 'Issues resolved',
-      definition: 'Issues resolved in the range, each once, whenever they were created.',
+      definition: 'Issues resolved in the range. Each counts once.',
       better: 'higher',
       columns: { value: count('Resolved') },
       remedy,
@@ -146,8 +146,7 @@ export const issueFlow = (population: Population): Panel => ({
 export const openIssuesSeries = (population: Population): Panel => ({
   name: 'open-issues-series',
   title: 'Open issues over time',
-  definition:
-    'Issues that were open at the end of each interval: those open before the range, and since then what was created less what was resolved.',
+  definition: 'Issues that were open at the end of each interval.',
   look: 'lines',
   better: 'lower',
   columns: { time: TIME, value: count('Open') },

@@ -184,7 +184,7 @@ export const pullRequestsByAuthor = (population: Population): Panel => ({
   name: 'pull-requests-by-author',
   title: 'Who merges most',
   definition:
-    'Authors by the number of their pull requests merged in the range, the 20 largest. A person with two accounts is two authors.',
+    'The 20 authors with the most pull requests merged in the range. A person with two accounts counts as two authors.',
   look: 'ranking',
   columns: { author: text('Author'), value: count('Merged') },
   statement: (query) => {
@@ -199,7 +199,7 @@ export const oldestOpenPullRequests = (population: Population): Panel => ({
   name: 'oldest-open-pull-requests',
   title: 'Open pull requests, the oldest first',
   definition:
-    'Pull requests that were open at the end of the range, with their age then, their size, and whether somebody other than the author has answered.',
+    'Pull requests that were open at the end of the range, with their age at that time, their size, and whether somebody other than the author has answered.',
   look: 'table',
   width: 24,
   height: 12,
@@ -229,7 +229,7 @@ export const unlinkedSeries = (population: Population): Panel => ({
   name: 'without-issue-series',
   title: 'Pull requests that name no issue',
   definition:
-    'Share of the pull requests merged in each interval that name no issue, by which nobody can tell why they were made.',
+    'Share of the pull requests merged in each interval that name no issue, so that nobody can see why they were made.',
   look: 'lines',
   better: 'lower',
   columns: { time: TIME, value: share('Without issue'), merged: count('Merged') },

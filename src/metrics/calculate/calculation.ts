@@ -6,9 +6,13 @@ import { UserError } from '../../errors.ts'
 
 export type Sql = RawBuilder<unknown>
 
+/** Of a task, as somebody wrote them. */
+// biome-ignore lint/suspicious/noExplicitAny: each calculation checks what it reads of them
+type Options = Readonly<Record<string, any>>
+
 export interface CalculationRun {
   readonly database: Database
-  readonly options: Readonly<Record<string, any>>
+  readonly options: Options
   /** Forget what earlier runs remembered. */
   readonly fullSync: boolean
   readonly signal: AbortSignal
@@ -18,7 +22,7 @@ export type Calculation = (run: CalculationRun) => Promise<number>
 /** Takes back what a calculation wrote for a project alone, as long as its scopes are known; how many rows went. */
 export type Forgetting = (inside: Database, project: string) => Promise<number>
 
-export function projectOf({ projectName }: Readonly<Record<string, any>>): string {
+export function projectOf({ projectName }: Options): string {
   if (typeof projectName === 'string' && projectName !== '') return projectName
   throw new UserError('The task has no projectName: name the project whose metrics are to be calculated.')
 }
@@ -44,7 +48,7 @@ export const mapping = (alias: string, table: Mapped, project: string | Sql) => 
 })
 
 /** The scopes that a task is about: one, when it names one, or all of its project. */
-export const scopesOf = (options: Readonly<Record<string, any>>): Sql =>
+export const scopesOf = (options: Options): Sql =>
   options.scopeId ? sql`${options.scopeId}` : mapped('cicd_scopes', projectOf(options))
 
 /** Ready-made SQL text of a dialect. */
@@ -61,7 +65,7 @@ export const originOf = (alias: string): Record<string, Sql> => ({
   _raw_data_remark: word(`${alias}._raw_data_remark`),
 })
 
-/** The same, where the reference leaves an unknown record unknown. */
+/** The same, where DevLake leaves an unknown record unknown. */
 export const originAsIs = (alias: string): Record<string, Sql> => ({
   ...originOf(alias),
   _raw_data_id: sql`${sql.ref(`${alias}._raw_data_id`)}`,

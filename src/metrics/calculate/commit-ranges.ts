@@ -1,10 +1,12 @@
 /** The commits between two others: between a deployment and the success before it, or between two tags. */
+
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Cell } from '../../database/fit.ts'
 import { among, inPieces, type Piece } from '../../database/pieces.ts'
 import { wholeRows } from '../../database/rows.ts'
-import { defineTable, indexed, key, string, type Table } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { defineTable, indexed, key, string } from '../../database/table.ts'
 import { commitsDiffs } from '../../domain/code.ts'
 import { type Calculation, type CalculationRun, type Forgetting, mapped, projectOf, type Sql } from './calculation.ts'
 import { type CommitGraph, loadCommitGraph } from './commit-graph.ts'
@@ -38,7 +40,7 @@ const OF_PROJECT = 'project '
 const ownerOf = (project: string) => `${OF_PROJECT}${project}`
 
 /**
- * A deployment that failed has no predecessor, and the reference lists its whole history again each time; nothing
+ * A deployment that failed has no predecessor, and DevLake lists its whole history again each time; nothing
  * reads those rows, so they are left out.
  */
 export const calculateDeploymentCommitsDiff: Calculation = async (run) => {
@@ -87,7 +89,7 @@ export interface Ranges {
   readonly owner: string
   readonly repos: Sql
   /** Puts all pairs of the owner into the table that it is given. */
-  readonly want: (inside: Database, table: Table<any>) => Promise<number>
+  readonly want: (inside: Database, table: AnyTable) => Promise<number>
 }
 
 const BATCH_ROWS = 20_000

@@ -47,7 +47,7 @@ export const forgetIncidents: Forgetting = (inside, project) =>
   })
 
 interface Making {
-  /** What is on its boards is made anew. */
+  /** What is on its boards is made again. */
   readonly project: string
   /** All that an incident may be on. */
   readonly boards: Sql

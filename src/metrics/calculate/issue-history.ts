@@ -1,8 +1,10 @@
 /** How long issues stayed in each status and with each assignee, from their changelogs. */
+
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { among, inPieces } from '../../database/pieces.ts'
-import { defineTable, key, string, type Table, type TableRow } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { defineTable, key, string, type TableRow } from '../../database/table.ts'
 import { issueAssigneeHistory, issueStatusHistory } from '../../domain/ticket.ts'
 import {
   type Calculation,
@@ -173,7 +175,7 @@ async function noteBoards(inside: Database, { projectName, scopeIds = [] }: Calc
 }
 
 const history =
-  (table: Table<any>, field: string, rowsOf: (issue: TracedIssue, now: Date) => TableRow[]): Calculation =>
+  (table: AnyTable, field: string, rowsOf: (issue: TracedIssue, now: Date) => TableRow[]): Calculation =>
   ({ database, options, signal }: CalculationRun) =>
     inTurn(database, table.name, async (inside) => {
       await noteBoards(inside, options)
@@ -201,7 +203,7 @@ export const convertIssueStatusHistory = history(issueStatusHistory, 'status', s
 export const convertIssueAssigneeHistory = history(issueAssigneeHistory, 'assignee', assigneeRows)
 
 const forgetHistory =
-  (table: Table<any>): Forgetting =>
+  (table: AnyTable): Forgetting =>
   (inside, project) => {
     const others = [mappedByOthers('boards', project), sql`select board_id from ${sql.table(tracedBoards.name)}`]
     const isOnlyHere = others.map((boards) => sql`issue_id not in (${onBoards(sql`board_id in (${boards})`)})`)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Dialect } from '../../database/dialects/dialect.ts'
+import type { Dialect } from '../../database/dialect.ts'
 import { projectPrMetrics } from '../../domain/crossdomain.ts'
 import { type Calculation, mapping, originOf, projectOf, raw, type Sql, word } from './calculation.ts'
 import { inTurn, replace } from './results.ts'

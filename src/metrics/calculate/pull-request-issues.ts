@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { RE2JS } from 're2js'
 import type { Database } from '../../database/database.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
-import { bigint, defineTable, indexed, key, string, type Table } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { bigint, defineTable, indexed, key, string } from '../../database/table.ts'
 import { pullRequestIssues } from '../../domain/crossdomain.ts'
 import { messageOf, UserError } from '../../errors.ts'
 import {
@@ -121,7 +122,7 @@ export function keysIn(
 interface Search {
   readonly project: string
   readonly pattern: RE2JS | null
-  readonly table: Table<any>
+  readonly table: AnyTable
 }
 
 async function findLinks({ database, signal }: CalculationRun, { project, pattern, table }: Search): Promise<number> {

@@ -1,10 +1,12 @@
 /** Commits, issues and cherry-picks between tags or branches of one repository. */
+
 import { type RawBuilder, sql } from 'kysely'
 import { RE2JS } from 're2js'
 import { byName } from '../../by-name.ts'
+import { readConfig } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { among, inPieces, type Piece } from '../../database/pieces.ts'
-import type { Table } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
 import { retrying } from '../../database/write.ts'
 import { commits, refCommits } from '../../domain/code.ts'
 import { refsIssuesDiffs } from '../../domain/crossdomain.ts'
@@ -90,7 +92,10 @@ async function readRefs({ database, options }: CalculationRun): Promise<Refs> {
     if (found) return found
     throw new UserError(`${repoId} has no ref ${name}: collect the repository first, or correct the pair.`)
   }
-  const named = pairs.map(({ newRef, oldRef }: any) => ({ newRef: refOf(newRef), oldRef: refOf(oldRef) }))
+  const named = pairs.map(({ newRef, oldRef }: { newRef: string; oldRef: string }) => ({
+    newRef: refOf(newRef),
+    oldRef: refOf(oldRef),
+  }))
   const hasTags = tagsPattern && tagsLimit > 1
   const pattern = hasTags ? compile(tagsPattern) : null
   const tags = rows.filter(({ ref_type, name }) => ref_type === 'TAG' && pattern?.matcher(name).find())
@@ -105,7 +110,7 @@ async function readRefs({ database, options }: CalculationRun): Promise<Refs> {
 /** The pairs of the task, and those of the repository in the table that are to go. */
 async function conditionsOf(
   { kysely }: Database,
-  table: Table<any>,
+  table: AnyTable,
   repoId: string,
   { pairs, isOurs }: Refs,
 ): Promise<Sql[]> {
@@ -171,7 +176,7 @@ export const calculateIssuesDiff: Calculation = async (run) => {
   )
 }
 
-function fillIssues(inside: Database, table: Table<any>, pairs: Piece<RefPair>): Promise<number> {
+function fillIssues(inside: Database, table: AnyTable, pairs: Piece<RefPair>): Promise<number> {
   const between: RawBuilder<unknown> = sql.join(
     pairs.map(
       ({ newRef, oldRef }) => sql`select ${newRef.id} as new_ref_id, ${oldRef.id} as old_ref_id,
@@ -216,7 +221,7 @@ interface PickedRequest {
 export const calculatePrCherryPick: Calculation = ({ database, options }) => {
   const { repoId, projectName } = options
   if (projectName || !repoId) return Promise.resolve(0)
-  const title = process.env.GITHUB_PR_TITLE_PATTERN
+  const title = readConfig(process.env).cherryPickTitle
   const pattern = title ? compile(title) : null
   const ofRepo = sql`parent_pr_id in (select id from pull_requests where base_repo_id = ${repoId})`
   const isGone = sql`not exists (select 1 from pull_requests r where r.id = ${sql.ref('refs_pr_cherrypicks.parent_pr_id')})`

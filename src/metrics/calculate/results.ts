@@ -1,14 +1,16 @@
 /** How results get into their tables: one run at a time, all at once, and nothing that is right already is touched. */
+
 import { sql } from 'kysely'
 import { byName } from '../../by-name.ts'
 import type { Database } from '../../database/database.ts'
-import { quoteAll, updatedNames } from '../../database/dialects/dialect.ts'
-import { defineTable, key, string, type Table, type TableRow, timestamp } from '../../database/table.ts'
+import { quoteAll, updatedNames } from '../../database/dialect.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { defineTable, key, string, type TableRow, timestamp } from '../../database/table.ts'
 import { retrying, write } from '../../database/write.ts'
 import { raw, type Sql } from './calculation.ts'
 
 export interface Filling {
-  readonly table: Table<any>
+  readonly table: AnyTable
   /** An expression for each column. */
   readonly columns: Readonly<Record<string, Sql>>
   /** `from … where …`, joined in this order; the `where` is needed, or what follows it would be ambiguous. */
@@ -43,14 +45,14 @@ export const replace = (inside: Database, { within, ...filling }: Replacing): Pr
 /** The same for rows that come from elsewhere: `make` puts them into the table that it is given. */
 export async function replaceRows(
   inside: Database,
-  table: Table<any>,
+  table: AnyTable,
   within: readonly Sql[],
-  make: (table: Table<any>) => Promise<number>,
+  make: (table: AnyTable) => Promise<number>,
 ): Promise<number> {
   const { kysely, dialect } = inside
   const target = sql.table(table.name)
   if (!(await hasRows(inside, table, within))) return make(table)
-  const made: Table<any> = { ...table, name: `_made_${table.name}` }
+  const made: AnyTable = { ...table, name: `_made_${table.name}` }
   const { create, drop } = dialect.temporary
   await raw(drop(made.name)).execute(kysely)
   await raw(create(made)).execute(kysely)
@@ -79,12 +81,12 @@ export async function replaceRows(
   return count
 }
 
-export async function remove({ kysely }: Database, table: Table<any>, condition: Sql): Promise<number> {
+export async function remove({ kysely }: Database, table: AnyTable, condition: Sql): Promise<number> {
   const { numAffectedRows } = await sql`delete from ${sql.table(table.name)} where ${condition}`.execute(kysely)
   return Number(numAffectedRows ?? 0)
 }
 
-async function hasRows({ kysely }: Database, table: Table<any>, within: readonly Sql[]): Promise<boolean> {
+async function hasRows({ kysely }: Database, table: AnyTable, within: readonly Sql[]): Promise<boolean> {
   for (const condition of within) {
     const { rows } = await sql`select 1 from ${sql.table(table.name)} where ${condition} limit 1`.execute(kysely)
     if (rows.length > 0) return true
@@ -93,7 +95,7 @@ async function hasRows({ kysely }: Database, table: Table<any>, within: readonly
 }
 
 /** Rows of a table, or of the one that stands in for it. */
-export async function writeInto(inside: Database, table: Table<any>, rows: readonly TableRow[]): Promise<number> {
+export async function writeInto(inside: Database, table: AnyTable, rows: readonly TableRow[]): Promise<number> {
   await write(
     inside,
     rows.map(({ cells }) => ({ table, cells })),

@@ -13,8 +13,8 @@ const key = {
 export const changeFailureRate: Metric = {
   ...key,
   definition:
-    'Share of the successful deployments to production that an incident is held against: the latest one finished ' +
-    'before the incident began. Deployments that failed themselves are no failures in this sense.',
+    'Share of the successful deployments to production that have an incident. An incident is attributed to the latest ' +
+    'deployment that finished before it began. Deployments that failed are not counted.',
   unit: 'share',
   better: 'lower',
   summary: 'mean',

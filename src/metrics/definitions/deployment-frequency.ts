@@ -5,9 +5,9 @@ export const deploymentFrequency: Metric = {
   name: 'deployment-frequency',
   title: 'Deployment frequency',
   definition:
-    'Days with at least one successful deployment to production, as the median over the weeks (from Monday) that the ' +
-    'range touches; weeks without any count as 0. The series counts deployments. A deployment of several ' +
-    'repositories is one, dated by its latest finish.',
+    'Median number of days per week with at least one successful deployment to production, over the weeks (from Monday) ' +
+    'that the range touches. A week without a deployment counts as 0. The series counts deployments. A deployment of ' +
+    'several repositories counts once, by its latest finish.',
   unit: 'days per week',
   better: 'higher',
   summary: 'days',

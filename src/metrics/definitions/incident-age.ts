@@ -6,7 +6,7 @@ import { incidentsOf, ofTicket } from '../sources.ts'
 export const incidentAge: Metric = {
   name: 'incident-age',
   title: 'Age of open incidents',
-  definition: 'Median minutes for which the incidents that were open at the end of the range had been open by then.',
+  definition: 'Median age in minutes of the incidents that were open at the end of the range.',
   unit: 'minutes',
   better: 'lower',
   summary: 'median',

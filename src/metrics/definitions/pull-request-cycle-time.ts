@@ -5,7 +5,7 @@ export const pullRequestCycleTime: Metric = {
   name: 'pull-request-cycle-time',
   title: 'Pull request cycle time',
   definition:
-    'Mean minutes from first commit to deployment of pull requests merged in the range; the part after the merge counts once it is known.',
+    'Mean minutes from first commit to deployment of pull requests merged in the range. For those that are not deployed yet, the time ends with the merge.',
   unit: 'minutes',
   better: 'lower',
   summary: 'mean',

@@ -6,7 +6,7 @@ export const pullRequestSize: Metric = {
   name: 'pull-request-size',
   title: 'Pull request size',
   definition:
-    'Mean number of lines that merged pull requests add and delete; the merge commit tells where the tool does not.',
+    'Mean number of lines that merged pull requests add and delete. If the tool does not report it, the merge commit is used.',
   unit: 'lines',
   better: 'lower',
   summary: 'mean',

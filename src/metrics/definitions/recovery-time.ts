@@ -14,8 +14,8 @@ const key = {
 export const recoveryTime: Metric = {
   ...key,
   definition:
-    'Median minutes from the finish of the deployment that an incident is held against to the resolution of the ' +
-    'incident, by date of the deployment; both must lie in the range.',
+    'Median minutes from the finish of a deployment to the resolution of the incident that is attributed to it, by date ' +
+    'of the deployment. Both must be in the range.',
   unit: 'minutes',
   better: 'lower',
   summary: 'median',
@@ -43,7 +43,7 @@ export const recoveryTime: Metric = {
   },
 }
 
-/** Each incident of the project (`id`) with the finish of the deployment it is held against (`at`), if there is one. */
+/** Each incident of the project (`id`) with the finish of the deployment it is attributed to (`at`), if there is one. */
 function incidentsWithDeployment(query: MetricQuery): Sql {
   const { from, where } = incidentsOf(query)
   const commits = deploymentCommitsOf({ ...query, team: undefined })

@@ -6,7 +6,7 @@ export const serviceRecoveryTime: Metric = {
   name: 'service-recovery-time',
   title: 'Recovery time of the service',
   definition:
-    'Mean minutes that the chosen incidents took, by date of creation: lead_time_minutes where the tool tells it, otherwise the ' +
+    'Mean minutes that the chosen incidents took, by date of creation: lead_time_minutes if the tool reports it, otherwise the ' +
     'minutes from created_date to updated_date. Chosen are issues of type INCIDENT created in the range by their ' +
     'x_issue_category and component.',
   unit: 'minutes',

@@ -48,7 +48,7 @@ const asked = (endpoint: string, proxy?: string) =>
       ({ body }) => body,
       (error) => error.message,
     )
-const REFUSED = /is not open to connections/
+const REFUSED = /leads to a blocked address/
 
 test.each([
   'http://127.0.0.1',

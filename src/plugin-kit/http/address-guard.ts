@@ -27,7 +27,7 @@ function listOf(ranges: readonly string[], variable: string): BlockList {
     const longest = version === 6 ? 128 : 32
     const length = prefix === undefined ? longest : Number(prefix)
     if (version === 0 || !(length >= 0 && length <= longest)) {
-      throw new UserError(`${variable} is wrong: ${range} is no network such as 10.0.0.0/8.`)
+      throw new UserError(`${variable} is wrong: ${range} is not a network such as 10.0.0.0/8.`)
     }
     list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')
     if (version === 4) list.addSubnet(NAT64 + address, 96 + length, 'ipv6')
@@ -65,7 +65,7 @@ export class ClosedAddress extends UserError {}
 
 const refusal = (host: string) =>
   new ClosedAddress(
-    `${host} leads to an address that is not open to connections: choose another endpoint, or name its network in ENDPOINT_CIDR_ALLOWED.`,
+    `${host} leads to a blocked address: choose another endpoint, or add its network to ENDPOINT_CIDR_ALLOWED.`,
   )
 
 const plainHost = (host: string) => host.replace(/^\[|\]$/g, '')

@@ -178,7 +178,7 @@ describe('bodies', () => {
     })
     const client = createTestClient(server.endpoint, { timeouts: { stallMs: 100 } })
     expect((await client.send({ path: '/' }, never)).body).toEqual([])
-    expect(client.events.map(({ message }) => /not a byte for 0.1 s/.test(message))).toEqual([true, true])
+    expect(client.events.map(({ message }) => /no data for 0.1 s/.test(message))).toEqual([true, true])
   })
 
   test('that trickle for ever end with the timeout', async () => {
@@ -190,7 +190,7 @@ describe('bodies', () => {
     const error = await failure(client.send({ path: '/' }, never))
     expect(error).toMatchObject({
       heavy: true,
-      message: expect.stringMatching(/failed once, last with: no whole answer within 0.2 s/),
+      message: expect.stringMatching(/failed once, last with: no complete answer within 0.2 s/),
     })
   })
 

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { addressSecrets } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
 import { type Budget, createBudget, type RateLimits } from './budget.ts'
+import type { BudgetStore } from './budget-store.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { type Credential, createCredentialPool } from './credential-pool.ts'
+import { createCredentialPool } from './credential-pool.ts'
+import type { Credential } from './credential-slot.ts'
 import type { HttpEvent } from './http-event.ts'
 import type { HttpRequest, HttpResponse } from './http-message.ts'
 import { type Page, type PagesOptions, readPages } from './pages.ts'
@@ -22,6 +24,8 @@ export interface ApiClientOptions {
   readonly credentials?: readonly Credential[]
   /** The headers that carry a credential; not called for a connection without any. */
   readonly sign?: (credential: string) => Readonly<Record<string, string>>
+  /** For sources that answer a wrong credential with a page to sign in, and a status of success. */
+  readonly asksToSignIn?: (response: HttpResponse) => boolean
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   /** What no message may show, besides the credentials. */
@@ -42,6 +46,8 @@ export interface ApiClientOptions {
   readonly share?: { readonly connections: SharedConnections; readonly key: string }
   /** Takes the place of the pacing within this process: one that other processes share. */
   readonly budget?: Budget
+  /** Shares the pace and the quota with other processes too. */
+  readonly store?: BudgetStore | undefined
   readonly onEvent?: (event: HttpEvent) => void
   readonly clock?: Clock
 }
@@ -49,7 +55,7 @@ export interface ApiClientOptions {
 export interface ApiClient {
   /** The answer, if it is a success, a 304 or an accepted status; anything else is thrown as what happens next. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>
-  /** Page after page, in order. Store `page.state` with a page's records: `options.from` goes on from there. */
+  /** Page after page, in order. Store `page.state` with a page's records: `options.from` continues from there. */
   pages(request: HttpRequest, paging: Paging, signal: AbortSignal, options?: PagesOptions): AsyncGenerator<Page, void>
   readonly usage: Usage
   /** What the source still allows; undefined while it has not said. */
@@ -97,6 +103,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       hosts: options.hosts ?? [],
       headers,
       sign,
+      asksToSignIn: options.asksToSignIn,
       retries,
       clock,
       transport,
@@ -106,6 +113,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       answered,
     },
     quota: limits.quota,
+    store: options.store,
   })
   return {
     usage,
@@ -132,8 +140,8 @@ function requireUrl(connection: string, what: string, value: string, protocols: 
 function join(options: ApiClientOptions, clock: Clock): SharedConnection {
   const { credentials = [], limits = {}, share } = options
   const create = () => ({
-    budget: options.budget ?? createBudget(limits, clock),
-    pool: createCredentialPool(credentials, clock),
+    budget: options.budget ?? createBudget(limits, clock, share?.key),
+    pool: createCredentialPool(credentials, clock, URL.parse(options.endpoint)?.origin),
   })
   if (!share) return create()
   const secrets = credentials.map((one) => (typeof one === 'string' ? one : [one.name, one.version]))

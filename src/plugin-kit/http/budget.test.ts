@@ -118,7 +118,7 @@ test('clients of one connection share rate and quota while any is open, and star
   expect(clock.sleeps).toEqual([60_000])
 })
 
-test('a budget from outside takes the place of our own', async () => {
+test('a budget from outside replaces our own', async () => {
   const server = await startServer(() => ({ body: {} }))
   const entered: string[] = []
   const budget = {

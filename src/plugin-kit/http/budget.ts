@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
+import type { BudgetStore } from './budget-store.ts'
 import type { Clock } from './clock.ts'
-import { createPlaces } from './places.ts'
-import type { QuotaReader } from './quota.ts'
+import type { QuotaReader } from './quota-reader.ts'
+import { createSlots } from './slots.ts'
 
 export interface ClassLimits {
   readonly requestsPerHour?: number
@@ -18,29 +20,36 @@ export interface RateLimits {
   readonly quota?: QuotaReader
 }
 
-/**
- * Decides when a request may start. Clients of one connection share one; another process can share it too by an
- * implementation of this interface over a store that both see.
- */
+/** Decides when a request may start. Clients of one connection share one, and with a store those of other processes too. */
 export interface Budget {
   /** Resolves when one more request may start; call the result when it has ended. `onWait` hears of waits for the rate. */
-  enter(className: string, signal: AbortSignal, onWait: (until: Date) => void): Promise<() => void>
+  enter(
+    className: string,
+    signal: AbortSignal,
+    onWait: (until: Date) => void,
+    store?: BudgetStore | undefined,
+  ): Promise<() => void>
 }
 
 export const DEFAULT_CONCURRENCY = 10
 const HOUR = 3_600_000
+/** Starts that are booked at a time: as many as are due within this time. */
+const BOOKED_AHEAD = 2000
+const MOST_BOOKED = 20
 const MINUTE = 60_000
 
-/** A budget within this process. */
-export function createBudget(limits: RateLimits, clock: Clock): Budget {
-  const connection = gate({ ...limits, concurrency: limits.concurrency ?? DEFAULT_CONCURRENCY }, clock)
-  const classes = new Map(Object.entries(limits.classes ?? {}).map(([name, of]) => [name, gate(of, clock)]))
+/** `place` names the connection to other processes. */
+export function createBudget(limits: RateLimits, clock: Clock, place = ''): Budget {
+  const connection = gate({ ...limits, concurrency: limits.concurrency ?? DEFAULT_CONCURRENCY }, clock, place)
+  const classes = new Map(
+    Object.entries(limits.classes ?? {}).map(([name, of]) => [name, gate(of, clock, `${place} ${name}`)]),
+  )
   return {
-    async enter(className, signal, onWait) {
-      // The class first: what waits for a slow class must not hold a place that another class could use.
-      const leaveClass = await classes.get(className)?.(signal, onWait)
+    async enter(className, signal, onWait, store) {
+      // The class first: what waits for a slow class must not hold a slot that another class could use.
+      const leaveClass = await classes.get(className)?.(signal, onWait, store)
       try {
-        const leaveConnection = await connection(signal, onWait)
+        const leaveConnection = await connection(signal, onWait, store)
         return () => {
           leaveConnection()
           leaveClass?.()
@@ -53,25 +62,26 @@ export function createBudget(limits: RateLimits, clock: Clock): Budget {
   }
 }
 
-type Gate = (signal: AbortSignal, onWait: (until: Date) => void) => Promise<() => void>
+type Gate = (signal: AbortSignal, onWait: (until: Date) => void, store: BudgetStore | undefined) => Promise<() => void>
 
-function gate(limits: ClassLimits, clock: Clock): Gate {
-  const places = limits.concurrency ? createPlaces(limits.concurrency) : undefined
+function gate(limits: ClassLimits, clock: Clock, place: string): Gate {
+  const slots = limits.concurrency ? createSlots(limits.concurrency) : undefined
   const rates: Rate[] = []
-  if (limits.requestsPerHour) rates.push(createRate(limits.requestsPerHour, HOUR))
-  if (limits.requestsPerMinute) rates.push(createRate(limits.requestsPerMinute, MINUTE))
-  return async (signal, onWait) => {
-    const leave = (await places?.enter(signal)) ?? (() => undefined)
+  if (limits.requestsPerHour) rates.push(createRate(limits.requestsPerHour, HOUR, place))
+  if (limits.requestsPerMinute) rates.push(createRate(limits.requestsPerMinute, MINUTE, place))
+  return async (signal, onWait, store) => {
+    const leave = (await slots?.enter(signal)) ?? (() => undefined)
     try {
       for (const rate of rates) {
+        const booked = store && (await rate.book(store, clock))
         const now = clock.now()
-        const wait = rate.reserve(now)
+        const wait = booked === undefined ? rate.reserve(now) : booked - now
         if (wait <= 0) continue
         onWait(new Date(now + wait))
         try {
           await clock.sleep(wait, signal)
         } catch (error) {
-          rate.giveBack()
+          if (booked === undefined) rate.giveBack()
           throw error
         }
       }
@@ -87,16 +97,25 @@ interface Rate {
   /** Books the next start and says how many milliseconds away it is. */
   reserve(now: number): number
   giveBack(): void
+  /** The same over all processes: the moment of the next start, by our clock. */
+  book(store: BudgetStore, clock: Clock): Promise<number>
 }
 
 /**
  * Spaces requests evenly, but lets a sixtieth of the allowance go at once after a quiet time. The burst is taken off
  * the steady rate, so that no window of the period's length ever holds more than `requests`.
  */
-export function createRate(requests: number, period: number): Rate {
+export function createRate(requests: number, period: number, place = ''): Rate {
   const burst = Math.max(1, Math.floor(requests / 60))
   const interval = period / (requests - burst + 1)
   let nextEven = Number.NEGATIVE_INFINITY
+  const name = createHash('sha256')
+    .update(JSON.stringify([place, requests, period]))
+    .digest('hex')
+  const atOnce = Math.max(1, Math.min(MOST_BOOKED, Math.floor(BOOKED_AHEAD / interval)))
+  /** Places that are booked and not taken, by our clock. */
+  let places: number[] = []
+  let booking: Promise<void> | undefined
   return {
     reserve(now) {
       const start = Math.max(now, nextEven - (burst - 1) * interval)
@@ -105,6 +124,25 @@ export function createRate(requests: number, period: number): Rate {
     },
     giveBack() {
       nextEven -= interval
+    },
+    async book(store, clock) {
+      for (;;) {
+        const place = places.shift()
+        if (place !== undefined) return place
+        booking ??= store
+          .book(name, atOnce, interval)
+          .then((first) => {
+            const now = clock.now()
+            // A place of long ago is worth no more than a full burst.
+            const from = Math.max(now, now + first)
+            const burstBefore = (burst - 1) * interval
+            places = Array.from({ length: atOnce }, (_, index) => Math.max(now, from + index * interval - burstBefore))
+          })
+          .finally(() => {
+            booking = undefined
+          })
+        await booking
+      }
     },
   }
 }

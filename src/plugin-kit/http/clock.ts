@@ -17,9 +17,9 @@ export const systemClock: Clock = {
   random: Math.random,
   async sleep(milliseconds, signal) {
     const end = Date.now() + milliseconds
-    for (let left = milliseconds; left > 0; left = end - Date.now()) {
+    for (let remaining = milliseconds; remaining > 0; remaining = end - Date.now()) {
       signal.throwIfAborted()
-      await delay(Math.min(left, LONGEST_STEP), undefined, { signal }).catch((error) => {
+      await delay(Math.min(remaining, LONGEST_STEP), undefined, { signal }).catch((error) => {
         throw signal.aborted ? signal.reason : error
       })
     }
@@ -27,7 +27,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Settles as `promise` does, or rejects as soon as the signal aborts; the promise itself goes on. */
+/** Settles as `promise` does, or rejects as soon as the signal aborts; the promise itself continues. */
 export function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   if (signal.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { UserError } from '../../errors.ts'
 import { systemClock } from './clock.ts'
 import { graphqlRequest, quotaFromGraphql } from './graphql.ts'
-import { quotaFromHeaders } from './quota.ts'
+import { quotaFromHeaders } from './quota-reader.ts'
 import { createSharedConnections } from './shared-connections.ts'
 import { type Answer, createTestClient, never, type Received, seconds, startServer } from './test-support.ts'
 
@@ -199,7 +199,7 @@ describe('the vendor’s clock', () => {
 })
 
 describe('secondary limits', () => {
-  test('with Retry-After pause the token, and another goes on', async () => {
+  test('with Retry-After pause the token, and another continues', async () => {
     const server = await startServer((request) =>
       tokenOf(request) === 'a'
         ? {
@@ -245,7 +245,7 @@ test('a reset may be given in seconds from now', () => {
 })
 
 describe('401', () => {
-  test('takes a revoked token out of the pool and the others go on', async () => {
+  test('takes a revoked token out of the pool and the others continue', async () => {
     const server = await startServer((request) => {
       const isRevoked = tokenOf(request) === 'ghp_b' && request.index > 3
       return isRevoked ? { status: 401, body: { message: 'Bad credentials ghp_b' } } : { body: {} }

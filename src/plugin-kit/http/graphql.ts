@@ -1,3 +1,4 @@
+import type { RawRecord } from '../../database/table.ts'
 import type { HttpRequest, HttpResponse, Verdict } from './http-message.ts'
 import { retryAfter } from './judge.ts'
 import type { Paging } from './paging.ts'
@@ -43,7 +44,7 @@ const FORBIDDEN = /FORBIDDEN|INSUFFICIENT_SCOPES|UNAUTHORIZED/
 /** What the settings of the connection can mend is told, and never passed over. */
 const MENDABLE = /INSUFFICIENT_SCOPES|UNAUTHORIZED/
 
-const errorsIn = (body: any): readonly GraphqlError[] => (Array.isArray(body?.errors) ? body.errors : [])
+const errorsIn = (body: RawRecord): readonly GraphqlError[] => (Array.isArray(body?.errors) ? body.errors : [])
 const kindOf = ({ type, extensions }: GraphqlError): string => type ?? extensions?.code ?? ''
 
 const isGone = (error: GraphqlError): boolean => kindOf(error) === 'NOT_FOUND'
@@ -65,8 +66,8 @@ const isOfPart = (error: GraphqlError, tolerateMissing: boolean): boolean =>
 const isHidden = ({ extensions }: GraphqlError): boolean => extensions?.saml_failure === true
 
 const problemOf = (error: GraphqlError): string => {
-  const said = error.message || kindOf(error) || 'an error without a message'
-  return error.path ? `${error.path.join('.')}: ${said}` : said
+  const message = error.message || kindOf(error) || 'an error without a message'
+  return error.path ? `${error.path.join('.')}: ${message}` : message
 }
 
 /** GraphQL answers 200 and puts its failures into a list: the gravest of them decides. */
@@ -78,12 +79,13 @@ function graphqlVerdict(
 ): Verdict | undefined {
   const { body, headers } = response
   const errors = errorsIn(body)
-  const said = body?.data ? '' : String(body?.message ?? '')
+  const complaint = body?.data ? '' : String(body?.message ?? '')
   const reason = [
-    ...new Set([...(said ? [said] : []), ...errors.map((error) => error.message || problemOf(error))]),
+    ...new Set([...(complaint ? [complaint] : []), ...errors.map((error) => error.message || problemOf(error))]),
   ].join('; ')
   const some = (pattern: RegExp) => errors.some((error) => pattern.test(signOf(error)))
-  const isSecondary = SECONDARY.test(said) || some(SECONDARY) || (some(LIMITED) && headers['retry-after'] !== undefined)
+  const isSecondary =
+    SECONDARY.test(complaint) || some(SECONDARY) || (some(LIMITED) && headers['retry-after'] !== undefined)
   if (isSecondary) {
     const wait = retryAfter(headers['retry-after'], now)
     return { kind: 'limited', reason, ofClass: false, ...(wait !== undefined && { until: new Date(now + wait) }) }
@@ -99,7 +101,7 @@ function graphqlVerdict(
   }
   if (errors.length === 0) {
     if (body?.data) return undefined
-    return { kind: 'retry', reason: said || 'a GraphQL answer without data', heavy: true }
+    return { kind: 'retry', reason: complaint || 'a GraphQL answer without data', heavy: true }
   }
   if (some(TOO_LARGE)) return { kind: 'too-large', reason }
   if (some(PASSING)) return { kind: 'retry', reason, heavy: true }
@@ -115,7 +117,7 @@ export function quotaFromGraphql({ body }: HttpResponse): Quota | undefined {
 }
 
 export interface Connection {
-  readonly nodes?: readonly any[] | null
+  readonly nodes?: readonly RawRecord[] | null
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor?: string | null }
   readonly totalCount?: number
 }
@@ -126,7 +128,7 @@ export interface GraphqlPagingOptions {
   readonly sizeVariable?: string
   readonly cursorVariable?: string
   /** Where the paged list is in the data; null where its parent does not exist. */
-  readonly connection: (data: any) => Connection | null | undefined
+  readonly connection: (data: RawRecord) => Connection | null | undefined
 }
 
 export function graphql(options: GraphqlPagingOptions): Paging {

@@ -1,4 +1,5 @@
 import { isSecretParameter } from '../../address-secrets.ts'
+import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import { HttpFatalError } from './failure.ts'
 import type { Quota } from './quota.ts'
@@ -39,7 +40,7 @@ export interface HttpResponse {
   /** Names in lower case; repeated headers joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
   /** The parsed JSON; undefined when the body is empty or was asked for as bytes. */
-  readonly body: any
+  readonly body: RawRecord
   readonly bytes: Uint8Array
   /** After redirects. */
   readonly url: string

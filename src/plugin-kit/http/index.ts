@@ -2,8 +2,9 @@ export { ClosedAddress, openAddresses, requireOpenEndpoint } from './address-gua
 export { type ApiClient, type ApiClientOptions, createApiClient } from './api-client.ts'
 export type { Budget, ClassLimits, RateLimits } from './budget.ts'
 export { createBudget, DEFAULT_CONCURRENCY } from './budget.ts'
+export type { BudgetStore, QuotaGrant, QuotaReport } from './budget-store.ts'
 export type { Clock } from './clock.ts'
-export type { Credential, RefreshedCredential, RefreshingCredential } from './credential-pool.ts'
+export type { Credential, RefreshedCredential, RefreshingCredential } from './credential-slot.ts'
 export {
   HttpFatalError,
   HttpForbiddenError,
@@ -32,9 +33,10 @@ export {
   singlePage,
   upTo,
 } from './paging.ts'
-export { createPlaces, type Places } from './places.ts'
-export { type Quota, type QuotaReader, quotaFromHeaders } from './quota.ts'
+export type { Quota } from './quota.ts'
+export { type QuotaReader, quotaFromHeaders } from './quota-reader.ts'
 export { createSharedConnections, type SharedConnections } from './shared-connections.ts'
+export { createSlots, type Slots } from './slots.ts'
 export { type DateWindow, splitByDate } from './split-by-date.ts'
 export { createTransport, type Transport } from './transport.ts'
 export type { Usage } from './usage.ts'

@@ -49,9 +49,9 @@ export function retryAfter(value: string | undefined, now: number): number | und
 const LONGEST_EXCERPT = 200
 
 function messageIn({ body, bytes }: HttpResponse): string {
-  const said = body?.message ?? body?.error_description ?? body?.error ?? body?.errorMessages ?? body?.errors
-  const texts = (Array.isArray(said) ? said : [said]).map((one) => one?.message ?? one)
-  if (said !== undefined) return texts.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('; ')
+  const problem = body?.message ?? body?.error_description ?? body?.error ?? body?.errorMessages ?? body?.errors
+  const texts = (Array.isArray(problem) ? problem : [problem]).map((one) => one?.message ?? one)
+  if (problem !== undefined) return texts.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('; ')
   const text = Buffer.from(bytes.subarray(0, LONGEST_EXCERPT)).toString()
   return /^\s*</.test(text) ? '' : text
 }

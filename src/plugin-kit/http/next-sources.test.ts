@@ -1,7 +1,7 @@
 /** What sources to come need of the client, each on a made-up server. */
 import { expect, test } from 'vitest'
 import { cursor, offset, pageNumber } from './paging.ts'
-import { quotaFromHeaders } from './quota.ts'
+import { quotaFromHeaders } from './quota-reader.ts'
 import { createTestClient, never, startServer } from './test-support.ts'
 
 const all = Array.from({ length: 7 }, (_, index) => ({ id: index + 1 }))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { RawRecord } from '../../database/table.ts'
 import { messageOf } from '../../errors.ts'
 import { HttpMisleadingError, isHeavy } from './failure.ts'
 import type { HttpEvent } from './http-event.ts'
@@ -8,7 +9,7 @@ import type { PageState, Paging } from './paging.ts'
 export interface Page {
   /** With status 304 there is one page, without records. */
   readonly response: HttpResponse
-  readonly records: readonly any[]
+  readonly records: readonly RawRecord[]
   /** What the server says is missing in this page. */
   readonly problems: readonly string[]
   /** What the server says exists in all, if it does. */
@@ -20,10 +21,10 @@ export interface Page {
 }
 
 export interface PagesOptions {
-  /** Go on from a checkpoint. */
+  /** Continue from a checkpoint. */
   readonly from?: PageState | undefined
   /** The records of a page; overrides the paging's own. */
-  readonly records?: (body: any) => readonly any[]
+  readonly records?: (body: RawRecord) => readonly RawRecord[]
 }
 
 /** Attempts at a page that can still be made smaller. */
@@ -107,7 +108,7 @@ function createSizing(paging: Paging) {
       patience = Math.min(patience * 2, MOST_PATIENCE)
       return smaller(at)
     },
-    /** The place to go on from after a success: with larger pages again after enough of them. */
+    /** The place to continue from after a success: with larger pages again after enough of them. */
     grow(at: PageState, following: PageState): PageState {
       // The strategy itself went down: the server allows no more.
       if (following.size < at.size) full = following.size
@@ -133,7 +134,7 @@ function keyOf({ size, offset, cursor, url, until }: PageState): string {
 }
 
 /** The body itself, or the only list in it. */
-function listIn(body: any): readonly any[] {
+function listIn(body: RawRecord): readonly RawRecord[] {
   if (Array.isArray(body)) return body
   const lists = Object.values(body ?? {}).filter(Array.isArray)
   return lists.length === 1 ? lists[0]! : []
@@ -146,7 +147,7 @@ const MOST_ALIKE = 3
 function createRepeats() {
   const counts = new Map<string, number>()
   return {
-    has(records: readonly any[]): boolean {
+    has(records: readonly RawRecord[]): boolean {
       if (records.length === 0) return false
       const ends = JSON.stringify([records.length, records[0], records.at(-1)])
       const key = createHash('sha256').update(ends).digest('base64')
@@ -158,10 +159,10 @@ function createRepeats() {
 }
 
 function circles(request: HttpRequest, response: HttpResponse, following: PageState | undefined): HttpMisleadingError {
-  const place = following?.cursor ?? following?.offset ?? (following?.url ? safeUrl(following.url) : 'the end')
+  const next = following?.cursor ?? following?.offset ?? (following?.url ? safeUrl(following.url) : 'the end')
   const address = safeUrl(response.url)
   return new HttpMisleadingError(
-    `${request.method ?? 'GET'} ${address}: the server pages in circles (the same page came twice, next would be ${place}); stopped`,
+    `${request.method ?? 'GET'} ${address}: the server sent the same page twice (next would be ${next}); stopped`,
     { address, status: response.status },
   )
 }

@@ -1,6 +1,7 @@
+import type { RawRecord } from '../../database/table.ts'
 import type { HttpRequest, HttpResponse, Query } from './http-message.ts'
 
-/** Where a page starts. Plain JSON: a checkpoint stores it, and `pages` goes on from it. */
+/** Where a page starts. Plain JSON: a checkpoint stores it, and `pages` continues from it. */
 export interface PageState {
   /** Records asked for at once. */
   readonly size: number
@@ -16,7 +17,7 @@ export interface PageState {
 
 export interface ReceivedPage {
   readonly response: HttpResponse
-  readonly records: readonly any[]
+  readonly records: readonly RawRecord[]
 }
 
 /** A vendor's way of paging, as a value. */
@@ -38,7 +39,7 @@ export interface Paging {
   /** What it says is an estimate, and nothing is missing where less comes. */
   readonly isTotalVague?: boolean
   /** The records of a page; the body itself, or the only list in it, unless told. */
-  records?(response: HttpResponse): readonly any[]
+  records?(response: HttpResponse): readonly RawRecord[]
 }
 
 /** One request, one page. */
@@ -116,6 +117,7 @@ function counted(options: CountedPagingOptions, counting: Counting): Paging {
       for (let at = offset + size; at < all; at += size) yield { size, offset: at }
     },
     resize: (state, size) => (counting.fits(state, size) ? { ...state, size } : undefined),
+    before: ({ offset = 0 }) => offset,
     ...(options.total && { total: options.total }),
     ...(isTotalVague && { isTotalVague }),
   }
@@ -206,7 +208,7 @@ export interface CursorOptions {
   readonly sizeParam?: string
   readonly param: string
   /** The cursor of the next page; empty, null or undefined after the last. */
-  readonly next: (body: any, response: HttpResponse) => string | number | null | undefined
+  readonly next: (body: RawRecord, response: HttpResponse) => string | number | null | undefined
   readonly total?: (response: HttpResponse) => number | undefined
   readonly sentIn?: 'query' | 'body'
 }
@@ -233,7 +235,7 @@ export interface ByTimeOptions {
   /** Asks for records from a time on. */
   readonly param: string
   /** The time that they come by, oldest first, as the server writes it. */
-  readonly timeOf: (record: any) => string
+  readonly timeOf: (record: RawRecord) => string
 }
 
 /**
@@ -266,7 +268,7 @@ export function byTime({ size, sizeParam = 'per_page', pageParam = 'page', param
 
 /** How to ask for what is not newer than the last record of a list that comes newest first. */
 export interface Older {
-  readonly timeOf: (record: any) => string
+  readonly timeOf: (record: RawRecord) => string
   readonly request: (request: HttpRequest, until: string) => HttpRequest
   readonly paging: Paging
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import type { RawRecord } from '../../database/table.ts'
 import { type ApiClient, type ApiClientOptions, createApiClient } from './api-client.ts'
 import type { Clock } from './clock.ts'
 import type { HttpEvent } from './http-event.ts'
@@ -11,7 +12,7 @@ export interface Received {
   readonly method: string
   readonly url: URL
   readonly headers: IncomingMessage['headers']
-  readonly body: any
+  readonly body: RawRecord
   /** How many requests came before. */
   readonly index: number
 }

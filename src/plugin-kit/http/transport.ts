@@ -104,7 +104,7 @@ export function createTransport(options: TransportOptions): Transport {
       } catch (error) {
         if (signal.aborted) throw signal.reason
         throw stop.signal.aborted
-          ? new ExchangeFailed(`no whole answer within ${timeouts.totalMs / 1000} s`, { heavy: true, cause: error })
+          ? new ExchangeFailed(`no complete answer within ${timeouts.totalMs / 1000} s`, { heavy: true, cause: error })
           : explain(error, url, timeouts)
       } finally {
         clearTimeout(timer)
@@ -170,7 +170,7 @@ function explain(error: unknown, url: URL, { stallMs }: Timeouts): Error {
     })
   }
   const reason =
-    code.endsWith('_TIMEOUT') && code !== 'UND_ERR_CONNECT_TIMEOUT' ? `not a byte for ${stallMs / 1000} s` : message
+    code.endsWith('_TIMEOUT') && code !== 'UND_ERR_CONNECT_TIMEOUT' ? `no data for ${stallMs / 1000} s` : message
   return new ExchangeFailed(code && !message.includes(code) ? `${reason} (${code})` : reason, {
     heavy: ANSWER_LOST.test(code),
     cause: error,

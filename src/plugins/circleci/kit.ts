@@ -1,30 +1,30 @@
+import type { RawRecord } from '../../database/table.ts'
 import { bigint, key, type RowOf, string } from '../../database/table.ts'
-import { pluginKit } from '../../plugin-kit/entity.ts'
-import { cursor } from '../../plugin-kit/http/index.ts'
-import type { deliveryRules } from '../../plugin-kit/patterns.ts'
+import { cursor, type deliveryRules, pluginKit } from '../../plugin-kit/index.ts'
 
 const kit = pluginKit('circleci')
-export const { table } = kit
 
-export const projects = table('projects', 'CircleciProject', {
+export const projects = kit.table('projects', 'CircleciProject', {
   id: key(string(100)),
   scope_config_id: bigint(() => 0),
-  slug: string((_project: unknown, { scope }: any) => scope.slug),
+  slug: string((_project, { scope }: { scope: { slug: string } }) => scope.slug),
   name: string(),
-  organization_id: string(100, () => ''), // never filled by the reference, although the API sends it
+  organization_id: string(100, () => ''), // never filled by DevLake, although the API sends it
 })
 export type Project = RowOf<typeof projects>
+type Rules = ReturnType<typeof deliveryRules>
+export const table = kit.tableMaker<Project, Rules>()
 
-export const entity = kit.entityMaker<Project, ReturnType<typeof deliveryRules>>((table, scope) =>
+export const entity = kit.entityMaker<Project, Rules>((table, scope) =>
   'project_slug' in table.columns ? { project_slug: scope.slug } : {},
 )
 
 /** Records carry the short form of the slug (gh/…), scopes the form that the user chose. */
-export const slug = () => string((_record: unknown, { scope }: any) => scope.slug)
+export const slug = () => string((_record, { scope }: { scope: Project }) => scope.slug)
 
 // CircleCI's page size is fixed at 20.
 export const pageToken = cursor({ param: 'page-token', next: (body) => body.next_page_token, size: 20 })
-export const items = (body: any) => body.items
+export const items = (body: RawRecord) => body.items
 
 // https://circleci.com/docs/api/v2/index.html#operation/getWorkflowById
 export const RESULT = { SUCCESS: ['success'], FAILURE: ['failed', 'failing', 'error'] }

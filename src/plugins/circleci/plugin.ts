@@ -1,5 +1,4 @@
-import { definePlugin } from '../../plugin-kit/define-plugin.ts'
-import { deliveryRules } from '../../plugin-kit/patterns.ts'
+import { definePlugin, deliveryRules } from '../../plugin-kit/index.ts'
 import accounts from './entities/accounts.ts'
 import jobs from './entities/jobs.ts'
 import pipelineEntity from './entities/pipelines.ts'
@@ -17,7 +16,7 @@ export const circleci = definePlugin({
   connection: {
     endpoint: 'https://circleci.com/api/',
     rights: [
-      'Personal API token: it may do what its owner may, so the owner must see the projects. Project tokens are refused by the interface that is asked.',
+      'Personal API token: it has the rights of its owner, so the owner must see the projects. Project tokens do not work with this API.',
     ],
     sign: (token) => ({ 'Circle-Token': token }),
     test: { path: '/v2/me' },
@@ -51,8 +50,8 @@ export const circleci = definePlugin({
       },
       productionPattern: {
         kind: 'regex',
-        label: 'Of these, to production',
-        help: 'Matched against their names. Empty: all of them.',
+        label: 'Those that deploy to production',
+        help: 'Matched against their names. Empty: all that deploy.',
         names: ['workflows', 'jobs'],
         looksLike: '(?i)prd',
         within: 'deploymentPattern',

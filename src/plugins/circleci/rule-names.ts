@@ -1,4 +1,4 @@
-import type { NameKinds, NameSample } from '../../plugin-kit/rule-names.ts'
+import type { NameKinds, NameSample } from '../../plugin-kit/index.ts'
 import { jobs } from './entities/jobs.ts'
 import { workflows } from './entities/workflows.ts'
 

@@ -1,5 +1,5 @@
 /** The CSV files that can be imported: what their columns mean beyond those of the table, and whose rows they replace. */
-import type { Table, TableRow } from '../../database/table.ts'
+import type { AnyTable, TableRow } from '../../database/table.ts'
 import { issueCommits, issueRepoCommits } from '../../domain/crossdomain.ts'
 import { domainId } from '../../domain/ids.ts'
 import { qaApis, qaProjects, qaTestCaseExecutions, qaTestCases } from '../../domain/qa.ts'
@@ -33,17 +33,17 @@ const BOARD: Owner = {
 const QA_PROJECT: Owner = {
   idField: 'qaProjectId',
   nameField: 'qaProjectName',
-  // The reference leaves its origin empty.
+  // DevLake leaves its origin empty.
   row: (id, name) => qaProjects.row({ id, name }),
 }
 
 /** What is deleted before a whole import. */
 export interface Clearing {
   /** Tables, and in each the column that names the member (an issue or a sprint) or, without links, the owner. */
-  readonly parts: readonly (readonly [table: Table<any>, column: string])[]
+  readonly parts: readonly (readonly [table: AnyTable, column: string])[]
   /** Where members belong to boards: one that belongs to another board too is not touched. */
   readonly links?: {
-    readonly table: Table<any>
+    readonly table: AnyTable
     readonly member: string
     /** The file says itself which members the board has. */
     readonly isReplaced?: boolean
@@ -53,11 +53,11 @@ export interface Clearing {
 export interface CsvFile {
   readonly name: string
   /** Of these tables a line makes a row each; columns of the file are those of the first. */
-  readonly tables: readonly [Table<any>, ...Table<any>[]]
+  readonly tables: readonly [AnyTable, ...AnyTable[]]
   readonly owner: Owner
   /** The upload must name the owner, whose row is written. */
   readonly isNamed?: boolean
-  /** A new file takes the place of the last one; it cannot add to it. */
+  /** A new file replaces the last one; it cannot add to it. */
   readonly isAlwaysWhole?: boolean
   /** Columns that may not be empty, besides the key. */
   readonly needed?: readonly string[]
@@ -77,17 +77,17 @@ export interface Person {
   readonly when?: (values: Values) => boolean
 }
 export interface List {
-  readonly table: Table<any>
+  readonly table: AnyTable
   /** The column that holds the line's id. */
   readonly by: string
   readonly row: (id: string, word: string, ownerId: string) => TableRow
 }
 
-const ofIssues = (...tables: readonly Table<any>[]): Clearing => ({
+const ofIssues = (...tables: readonly AnyTable[]): Clearing => ({
   parts: tables.map((table) => [table, 'issue_id']),
   links: { table: boardIssues, member: 'issue_id' },
 })
-const ofQaProject = (...tables: readonly Table<any>[]): Clearing => ({
+const ofQaProject = (...tables: readonly AnyTable[]): Clearing => ({
   parts: tables.map((table) => [table, 'qa_project_id']),
 })
 const creator: Person = { name: 'creator_name', id: 'creator_id' }
@@ -184,7 +184,7 @@ export const csvFiles: readonly CsvFile[] = [
     isNamed: true,
     people: [creator],
     adds: { qa_project_id },
-    // Whoever imports the test cases anew imports the rest after them.
+    // Whoever imports the test cases again imports the rest after them.
     clears: ofQaProject(qaTestCases, qaApis, qaTestCaseExecutions),
   },
   {

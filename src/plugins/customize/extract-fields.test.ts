@@ -7,8 +7,8 @@ import { readAll } from '../../database/read.ts'
 import { write } from '../../database/write.ts'
 import { pullRequests } from '../../domain/pull-requests.ts'
 import { issueCustomArrayFields, issues } from '../../domain/ticket.ts'
-import { quarantine } from '../../plugin-kit/quarantine.ts'
-import { rawTable } from '../../plugin-kit/raw.ts'
+import { quarantine } from '../../plugin-kit/raw/quarantine.ts'
+import { rawTable } from '../../plugin-kit/raw/raw-table.ts'
 import { createField, customizedFields, type FieldType, withFields } from './fields.ts'
 import { customize } from './plugin.ts'
 
@@ -222,10 +222,7 @@ describeEachDatabase('extractCustomizedFields', (test) => {
     for (const [rules, message] of [
       ['all', /transformationRules must be a list/],
       [['all'], /rule 1 must be an object/],
-      [
-        [rule({ x_whole: 'v' }), rule({ x_whole: 'v' }, { table: 'nothing' })],
-        /nothing is no table of the domain layer/,
-      ],
+      [[rule({ x_whole: 'v' }), rule({ x_whole: 'v' }, { table: 'nothing' })], /nothing is not a domain table/],
       [[rule({ x_whole: 'v' }, { table: undefined })], /rule 1: table is missing/],
       [[rule({ x_whole: 'v' }, { rawDataTable: '_raw_nothing' })], /there is no table _raw_nothing/],
       [[rule({ x_whole: 'v' }, { rawDataTable: 'issues' })], /there is no table issues of raw records/],

@@ -1,20 +1,30 @@
 /** Fills the fields of domain rows from the raw records that the rows were made from. */
+
 import { sql } from 'kysely'
-import { keyOf, type Table, type TableRow } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { keyOf, type TableRow } from '../../database/table.ts'
 import { issueCustomArrayFields, issues } from '../../domain/ticket.ts'
 import { messageOf, RecordError } from '../../errors.ts'
-import { eachWhileWriting, inBatches } from '../../plugin-kit/batches.ts'
-import { parseExactBytes } from '../../plugin-kit/json.ts'
 import {
-  type Place,
+  among,
+  eachWhileWriting,
+  inBatches,
+  inPieces,
+  letGo,
+  nextStamp,
+  parseExactBytes,
   putInQuarantine,
   quarantinedIds,
-  type Rejected,
+  type RejectedRecord,
   releaseFromQuarantine,
-} from '../../plugin-kit/quarantine.ts'
-import { among, inPieces, retrying, update, write } from '../../plugin-kit/rows.ts'
-import { nextStamp } from '../../plugin-kit/state.ts'
-import type { Subtask, SubtaskResult, TaskRun } from '../../plugin-kit/subtask.ts'
+  retrying,
+  type Subtask,
+  type SubtaskKey,
+  type SubtaskResult,
+  type TaskRun,
+  update,
+  write,
+} from '../../plugin-kit/index.ts'
 import { type Rule, readRules } from './rules.ts'
 
 const FETCH = 200
@@ -46,12 +56,15 @@ export const extractCustomizedFields: Subtask = {
   redrive: (run) => extractAll(run, (place) => quarantinedIds(run.database, place)),
 }
 
-async function extractAll(run: TaskRun, only?: (place: Place) => Promise<readonly number[]>): Promise<SubtaskResult> {
+async function extractAll(
+  run: TaskRun,
+  only?: (place: SubtaskKey) => Promise<readonly number[]>,
+): Promise<SubtaskResult> {
   const total = { records: 0, rows: 0, quarantined: 0 }
   // The same for all rules: what one puts aside, another one of the same place must not take back.
   const stamp = nextStamp()
   for (const rule of await readRules(run)) {
-    const place: Place = {
+    const place: SubtaskKey = {
       plugin: 'customize',
       subtask: NAME,
       params: `${rule.table.name} ${rule.rawParams}`.slice(0, 255),
@@ -98,7 +111,7 @@ async function* sourcesOf(
   for (const piece of rawIds ? inPieces(rawIds) : [undefined]) {
     const selected = sql`select ${sql.join(columns.map((name) => sql.ref(`t.${name}`)))}, r.data as data
       from ${sql.table(table.name)} as t inner join ${sql.table(rawTable)} as r on r.id = t._raw_data_id
-      where t._raw_data_table = ${rawTable} and ${isAsked} ${piece ? sql`and ${among(sql`r.id`, piece)}` : sql``}`
+      where t._raw_data_table = ${rawTable} and ${isAsked} and (r.data is null or not ${letGo('r.data')}) ${piece ? sql`and ${among(sql`r.id`, piece)}` : sql``}`
     yield* database.kysely
       .selectFrom(sql`(${selected})`.as('selected'))
       .selectAll()
@@ -106,11 +119,11 @@ async function* sourcesOf(
   }
 }
 
-const keyNames = (table: Table<any>) => table.keys.map((position) => table.names[position] as string)
+const keyNames = (table: AnyTable) => table.keys.map((position) => table.names[position] as string)
 
 function readBatch(rule: Rule, batch: readonly Source[]) {
   const brought: Brought[] = []
-  const rejected: Rejected[] = []
+  const rejected: RejectedRecord[] = []
   for (const source of batch) {
     try {
       brought.push(readSource(rule, source))
@@ -133,7 +146,7 @@ function readBatch(rule: Rule, batch: readonly Source[]) {
   return { brought, rejected }
 }
 
-const keysOf = (table: Table<any>, source: Source): Record<string, unknown> =>
+const keysOf = (table: AnyTable, source: Source): Record<string, unknown> =>
   Object.fromEntries(keyNames(table).map((name) => [name, source[name]]))
 
 function readSource(rule: Rule, source: Source): Brought {

@@ -1,5 +1,7 @@
 /** Fields that users add to domain tables: columns whose names begin with `x_`, and a registry that says what they are. */
+
 import { sql } from 'kysely'
+import type { AnyTable } from '../../database/table.ts'
 import {
   bigint,
   type Column,
@@ -8,7 +10,6 @@ import {
   key,
   optional,
   string,
-  type Table,
   text,
   timestamp,
   written,
@@ -16,8 +17,7 @@ import {
 import { domainTables } from '../../domain/index.ts'
 import { issueCustomArrayFields, issues } from '../../domain/ticket.ts'
 import { UserError } from '../../errors.ts'
-import { write } from '../../plugin-kit/rows.ts'
-import type { TaskRun } from '../../plugin-kit/subtask.ts'
+import { type TaskRun, write } from '../../plugin-kit/index.ts'
 
 export type Database = TaskRun['database']
 
@@ -64,9 +64,9 @@ function requireName(name: string): void {
   }
 }
 
-export function domainTable(name: string): Table<any> {
+export function domainTable(name: string): AnyTable {
   const table = domainTables.find((each) => each.name === name)
-  if (!table) throw new UserError(`${name} is no table of the domain layer.`, { status: 404 })
+  if (!table) throw new UserError(`${name} is not a domain table.`, { status: 404 })
   return table
 }
 
@@ -77,7 +77,7 @@ function typeName({ kind, size }: { readonly kind: string; readonly size?: numbe
 }
 
 /** The `x_` columns that the table has now. One that was added by hand is known by its type alone. */
-const customFields = async (database: Database, { name }: Table<any>): Promise<Field[]> =>
+const customFields = async (database: Database, { name }: AnyTable): Promise<Field[]> =>
   (await addedFields(database, [name])).map(({ table: _, ...field }) => field)
 
 /** The same of every table of the domain layer. */
@@ -124,7 +124,7 @@ export async function listFields(database: Database, tableName: string): Promise
 }
 
 const columnOf = (dataType: string): Column => FIELD_TYPES[dataType as FieldType] ?? FIELD_TYPES.text
-const extended = (table: Table<any>, fields: readonly Pick<Field, 'columnName' | 'dataType'>[]): Table<any> =>
+const extended = (table: AnyTable, fields: readonly Pick<Field, 'columnName' | 'dataType'>[]): AnyTable =>
   defineTable(
     table.name,
     {
@@ -135,7 +135,7 @@ const extended = (table: Table<any>, fields: readonly Pick<Field, 'columnName' |
   )
 
 /** The table with the fields that users added to it. */
-export const withFields = async (database: Database, table: Table<any>): Promise<Table<any>> =>
+export const withFields = async (database: Database, table: AnyTable): Promise<AnyTable> =>
   extended(table, await customFields(database, table))
 
 /** Changes of one table's fields happen one after another. One engine takes them back when the registry fails. */

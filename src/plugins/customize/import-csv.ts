@@ -1,19 +1,23 @@
 /** Takes a CSV file into domain tables: all of it or, when one line is wrong, nothing. */
+
 import { sql } from 'kysely'
 import { byName } from '../../by-name.ts'
-import {
-  type Column,
-  defineTable,
-  keyOf,
-  optional,
-  requireWholeText,
-  type Table,
-  type TableRow,
-} from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { type Column, defineTable, keyOf, optional, requireWholeText, type TableRow } from '../../database/table.ts'
 import { accounts } from '../../domain/people.ts'
-import { inBatches } from '../../plugin-kit/batches.ts'
-import { type Csv, type CsvRecord, lineError, onLine, openCsv, requireColumns } from '../../plugin-kit/csv.ts'
-import { among, inPieces, retrying, write } from '../../plugin-kit/rows.ts'
+import {
+  among,
+  type Csv,
+  type CsvRecord,
+  inBatches,
+  inPieces,
+  lineError,
+  onLine,
+  openCsv,
+  requireColumns,
+  retrying,
+  write,
+} from '../../plugin-kit/index.ts'
 import { type CsvFile, csvAccountId, type Values } from './csv-files.ts'
 import { type Database, withFields } from './fields.ts'
 
@@ -25,7 +29,8 @@ export interface ImportTarget {
   readonly isIncremental: boolean
 }
 
-const BATCH = 1000
+/** Each is sent at once: a file of many lines takes as long as they are, not as their number. */
+const BATCH = 10_000
 
 /** Gives how many lines it imported. */
 export function importCsv(database: Database, file: CsvFile, bytes: Buffer, target: ImportTarget): Promise<number> {
@@ -106,7 +111,7 @@ const accountOf = (name: string, ownerId: string): TableRow =>
   accounts.row({ id: csvAccountId(name), full_name: name, user_name: name, _raw_data_params: ownerId })
 
 /** Only what the file brings: other columns of rows that exist stay as they are, and what is NULL is stored so. */
-function narrowed(table: Table<any>, written: ReadonlySet<string>): Table<any> {
+function narrowed(table: AnyTable, written: ReadonlySet<string>): AnyTable {
   const names = table.names.filter((name) => written.has(name))
   const columns = names.map((name) => {
     const column = table.columns[name] as Column
@@ -174,7 +179,7 @@ async function clear(database: Database, { clears: { parts, links } }: CsvFile, 
   if (links.isReplaced) await deleteWhere(database, links.table, 'board_id', [ownerId])
 }
 
-async function deleteWhere({ kysely }: Database, table: Table<any>, column: string, values: readonly string[]) {
+async function deleteWhere({ kysely }: Database, table: AnyTable, column: string, values: readonly string[]) {
   for (const piece of inPieces(values)) {
     await sql`delete from ${sql.table(table.name)} where ${among(sql`${sql.ref(column)}`, piece)}`.execute(kysely)
   }

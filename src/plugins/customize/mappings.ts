@@ -1,13 +1,7 @@
 /** The fields that a plan fills: found in it, put into it, taken out of it. */
 import { UserError } from '../../errors.ts'
+import type { Plan, PlanTask } from '../../plugin-kit/index.ts'
 import { readPath } from './json-path.ts'
-
-interface PlanTask {
-  readonly plugin: string
-  readonly subtasks: readonly string[] | null
-  readonly options: Readonly<Record<string, any>>
-}
-type Plan = readonly (readonly PlanTask[])[]
 
 /** One field, and where its values come from. */
 export interface Mapping {

@@ -1,15 +1,17 @@
-import type { Plugin } from '../../plugin-kit/subtask.ts'
+import type { Plugin } from '../../plugin-kit/index.ts'
 import { extractCustomizedFields } from './extract-fields.ts'
 import { customizedFields } from './fields.ts'
+import { mappingRoutes } from './mapping-routes.ts'
+import { customizeRoutes } from './routes.ts'
 
 export const customize: Plugin = {
   name: 'customize',
-  title: 'Own fields and CSV files',
+  title: 'Custom fields and CSV files',
   tables: [customizedFields],
   options: {
     transformationRules: {
       kind: 'list',
-      label: 'Which fields of own are filled from which raw records',
+      label: 'Which custom fields are filled from which raw records',
       isRequired: true,
       example: [
         {
@@ -21,5 +23,6 @@ export const customize: Plugin = {
       ],
     },
   },
+  routes: [...customizeRoutes, ...mappingRoutes],
   subtasks: [extractCustomizedFields],
 }

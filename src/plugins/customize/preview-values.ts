@@ -1,8 +1,10 @@
 /** What a path would bring into a field of some rows, before it is written anywhere. */
+
 import { sql } from 'kysely'
-import { defineTable, type Table } from '../../database/table.ts'
+import type { AnyTable, RawRecord } from '../../database/table.ts'
+import { defineTable } from '../../database/table.ts'
 import { messageOf, RecordError } from '../../errors.ts'
-import { among, onePiece } from '../../plugin-kit/rows.ts'
+import { among, onePiece } from '../../plugin-kit/index.ts'
 import { type Database, FIELD_TYPES, type FieldType } from './fields.ts'
 import { readPath } from './json-path.ts'
 
@@ -22,7 +24,7 @@ export interface PreviewedValues {
 }
 
 interface Asked {
-  readonly table: Table<any>
+  readonly table: AnyTable
   readonly rawTable: string
   readonly params: string
   readonly path: string
@@ -55,7 +57,7 @@ export async function previewValues(
     if (Array.isArray(value) && table.name === 'issues') return { key, value: short(value), problem: null }
     try {
       const plain = value !== null && typeof value === 'object' ? JSON.stringify(value) : value
-      const [cell] = field.row({ value: plain as any }).cells
+      const [cell] = field.row({ value: plain as RawRecord }).cells
       return { key, value: short(cell), problem: null }
     } catch (error) {
       if (!(error instanceof RecordError)) throw error

@@ -1,14 +1,14 @@
 /** What a task of this plugin asks for, checked before anything is read. */
-import { defineTable, type Table } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { defineTable } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { isRawTable } from '../../plugin-kit/raw.ts'
-import type { TaskRun } from '../../plugin-kit/subtask.ts'
+import { isRawTable, type TaskRun } from '../../plugin-kit/index.ts'
 import { domainTable, withFields } from './fields.ts'
 import { type PathReader, readPath } from './json-path.ts'
 
 export interface Rule {
   /** The key of a domain table, and the fields that are filled. */
-  readonly table: Table<any>
+  readonly table: AnyTable
   readonly rawTable: string
   /** Of the rows' origin; a pattern of SQL's `like`. */
   readonly rawParams: string
@@ -43,7 +43,7 @@ export async function readRules({ database, options }: TaskRun): Promise<Rule[]>
   return rules
 }
 
-function readMapping(place: string, table: Table<any>, mapping: unknown): Map<string, PathReader> {
+function readMapping(place: string, table: AnyTable, mapping: unknown): Map<string, PathReader> {
   if (!isObject(mapping) || Object.keys(mapping).length === 0) {
     throw new UserError(`${place}: mapping must be an object such as {"x_points": "fields.points"}.`)
   }

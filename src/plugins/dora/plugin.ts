@@ -3,8 +3,19 @@ import { connectIncidentToDeployment, convertIssuesToIncidents } from '../../met
 import { calculateChangeLeadTime } from '../../metrics/calculate/lead-times.ts'
 import { enrichPrevSuccessDeploymentCommits } from '../../metrics/calculate/previous-deployments.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
-import { calculation } from '../../plugin-kit/calculation.ts'
-import type { Plugin } from '../../plugin-kit/subtask.ts'
+import { calculation, type MetricProject, type Plan, type Plugin } from '../../plugin-kit/index.ts'
+
+/** In the order in which stages stand: each waits for the one before. */
+const planMetric = ({ projectName }: MetricProject): Plan => {
+  const options = { projectName }
+  const before = ['generateDeployments', 'generateDeploymentCommits', 'enrichPrevSuccessDeploymentCommits']
+  const after = ['calculateChangeLeadTime', 'ConvertIssuesToIncidents', 'ConnectIncidentToDeployment']
+  return [
+    [{ plugin: 'dora', subtasks: before, options }],
+    [{ plugin: 'refdiff', subtasks: ['calculateDeploymentCommitsDiff'], options }],
+    [{ plugin: 'dora', subtasks: after, options }],
+  ]
+}
 
 const PIPELINES = ['project_mapping', 'cicd_pipelines', 'cicd_tasks']
 
@@ -16,6 +27,8 @@ export const dora: Plugin = {
     projectName: { kind: 'text', label: 'Project whose four keys are calculated', isRequired: true, example: 'shop' },
     scopeId: { kind: 'text', label: 'Only this scope of deployments' },
   },
+  plans: { metric: { plan: planMetric } },
+  isUnsummarised: true,
   leases: ({ projectName }) => (projectName ? [`project ${projectName}`] : []),
   subtasks: [
     calculation(

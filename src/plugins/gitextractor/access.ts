@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import { addressSecrets, serverOf } from '../../address-secrets.ts'
 import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
-import { connectionSettings, credentialsOf } from '../../plugin-kit/connection.ts'
-import type { Plugin } from '../../plugin-kit/subtask.ts'
-import { taskConfig } from '../../plugin-kit/task-config.ts'
+import { connectionSettings, credentialsOf, type Plugin, taskConfig } from '../../plugin-kit/index.ts'
 import { settings } from './git.ts'
 import { type GitTask, isHttp, text } from './options.ts'
 import { openRoute } from './route.ts'
@@ -98,7 +96,8 @@ async function connectionOf(
   const stored = await connectionSettings(source, connectionId, task)
   const proxy = String(stored.proxy ?? '')
   if (!isHttp(task.url)) return { login: null, proxy }
-  const login = stored.username && stored.password ? { user: stored.username, password: stored.password } : null
+  const user = source.connection.cloneUser?.(stored) ?? stored.username
+  const login = user && stored.password ? { user, password: stored.password } : null
   const [first] = credentialsOf(source, stored)
   const token = typeof first === 'object' ? (await first.refresh()).value : first?.trim()
   if (!login && !token) return { login: null, proxy }

@@ -10,8 +10,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FatalError, messageOf, RetryableError } from '../../errors.ts'
-import type { Plugin } from '../../plugin-kit/subtask.ts'
-import { taskConfig } from '../../plugin-kit/task-config.ts'
+import { type Plugin, taskConfig } from '../../plugin-kit/index.ts'
 import { type Access, openAccess } from './access.ts'
 import { BrokenClone, explainFetch, explainReading } from './failure.ts'
 import { GitError, type GitOptions, git, gitText } from './git.ts'
@@ -50,7 +49,7 @@ export async function updateClone(task: GitTask, plugins: readonly Plugin[]): Pr
   await exclusively(task, (home) => update(task, plugins, home))
 }
 
-/** Reads the clone; one that is not there is made, and one that turns out to be damaged is made anew, once. */
+/** Reads the clone; one that is not there is made, and one that turns out to be damaged is made again, once. */
 export function withClone<Result>(
   task: GitTask,
   plugins: readonly Plugin[],
@@ -64,7 +63,7 @@ export function withClone<Result>(
       return await read(openClone(task, folder, usable))
     } catch (error) {
       if (!(error instanceof BrokenClone)) throw error
-      task.log?.(`The clone is damaged and is made anew: ${error.message}`)
+      task.log?.(`The clone is damaged and is created again: ${error.message}`)
       return await read(openClone(task, folder, await makeAnew(task, plugins, home))).catch(stillBroken)
     }
   })
@@ -114,7 +113,7 @@ async function update(task: GitTask, plugins: readonly Plugin[], home: string): 
     return await download(task, plugins, home, folder, shape)
   } catch (error) {
     if (!(error instanceof BrokenClone)) throw error
-    task.log?.(`The clone is damaged and is made anew: ${error.message}`)
+    task.log?.(`The clone is damaged and is created again: ${error.message}`)
     return makeAnew(task, plugins, home)
   }
 }

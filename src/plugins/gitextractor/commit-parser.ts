@@ -1,6 +1,6 @@
 /**
  * Reads single commits as git stores them: headers, an empty line, the message. Histories are long and their people few:
- * who wrote a commit is looked up, not made anew.
+ * who wrote a commit is looked up, not made again.
  */
 import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'

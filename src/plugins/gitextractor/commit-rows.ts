@@ -3,8 +3,7 @@ import { hash } from 'node:crypto'
 import type { TableRow } from '../../database/table.ts'
 import { commitFileComponents, commitFiles, commitParents, commits, repoCommits } from '../../domain/code.ts'
 import { accounts } from '../../domain/people.ts'
-import type { MarkedRows } from '../../plugin-kit/marked-rows.ts'
-import { rowShape } from '../../plugin-kit/rows.ts'
+import { type MarkedRows, rowShape } from '../../plugin-kit/index.ts'
 import { type Commit, dateOf, type Person } from './commit-parser.ts'
 
 export interface ChangedFile {

@@ -1,4 +1,4 @@
-import type { MarkedRows } from '../../plugin-kit/marked-rows.ts'
+import type { MarkedRows } from '../../plugin-kit/index.ts'
 import type { LogVisitor } from './commit-log.ts'
 import type { Commit, Person } from './commit-parser.ts'
 import { accountId, accountRow, type CountedCommit, fileId, openCommitTables } from './commit-rows.ts'

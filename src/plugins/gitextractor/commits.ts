@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
 import { commitFileComponents, commitFiles, commitParents, commits, repoCommits } from '../../domain/code.ts'
-import { type MarkedRows, openMarkedRows } from '../../plugin-kit/marked-rows.ts'
-import type { SubtaskResult } from '../../plugin-kit/subtask.ts'
+import { type MarkedRows, openMarkedRows, type SubtaskResult } from '../../plugin-kit/index.ts'
 import type { Clone } from './clone.ts'
 import { logReader } from './commit-log.ts'
 import { objectReader } from './commit-objects.ts'
@@ -84,7 +83,7 @@ async function existing(clone: Clone, shas: readonly string[]): Promise<string[]
   return [...found.matchAll(/^commit (\w+)$/gm)].map(([, sha]) => sha as string)
 }
 
-/** Where a shallow history was cut off. */
+/** Where a shallow history was interrupted. */
 async function cutCommits({ folder }: Clone): Promise<Set<string>> {
   const text = await readFile(join(folder, 'shallow'), 'utf8').catch(() => '')
   return new Set(text.split('\n').filter((line) => line !== ''))
@@ -104,7 +103,7 @@ async function sweep(marked: MarkedRows, repoId: string): Promise<void> {
   )
 }
 
-/** Commits that only other repositories hold now keep their files; those that this one holds were written anew. */
+/** Commits that only other repositories hold now keep their files; those that this one holds were written again. */
 function notOnlyOfOthers(sha: RawBuilder<unknown>, repoId: string): RawBuilder<unknown> {
   const holders = sql`select 1 from ${sql.table(repoCommits.name)} as r where r.commit_sha = ${sha}`
   return sql`(exists (${holders} and r.repo_id = ${repoId}) or not exists (${holders}))`

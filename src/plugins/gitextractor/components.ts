@@ -1,6 +1,5 @@
 import { components } from '../../domain/code.ts'
-import { compilePattern, matches } from '../../plugin-kit/patterns.ts'
-import type { TaskRun } from '../../plugin-kit/subtask.ts'
+import { compilePattern, matches, type TaskRun } from '../../plugin-kit/index.ts'
 
 export interface Components {
   /** The first whose pattern is found in the path, by name, or `Default`. */

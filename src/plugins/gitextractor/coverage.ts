@@ -1,6 +1,6 @@
 /** What the passes over the commits have covered so far, so that the next one reads only what is new. */
 import { repoCommits } from '../../domain/code.ts'
-import { openNote } from '../../plugin-kit/note.ts'
+import { openRememberedText } from '../../plugin-kit/index.ts'
 import type { GitTask } from './options.ts'
 
 export interface Coverage {
@@ -8,7 +8,7 @@ export interface Coverage {
   readonly tips: readonly string[] | null
   /** No pass has stored anything of this repository yet. */
   readonly isEmpty: boolean
-  /** Before a pass over everything: if it is cut off, only another one can mend it. */
+  /** Before a pass over everything: if it is interrupted, only another one can mend it. */
   begin(): Promise<void>
   remember(tips: readonly string[]): Promise<void>
 }
@@ -25,7 +25,7 @@ const BEGUN: Remembered = { config: '', since: null, tips: [] }
 const MOST_TIPS = 20_000
 
 const noteOf = (database: GitTask['database'], repoId: string) =>
-  openNote(database, { plugin: 'gitextractor', subtask: 'Collect Commits', params: repoId })
+  openRememberedText(database, { plugin: 'gitextractor', subtask: 'Collect Commits', params: repoId })
 
 export const forgetCoverage = (database: GitTask['database'], repoId: string): Promise<void> =>
   noteOf(database, repoId).forget()

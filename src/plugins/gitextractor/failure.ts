@@ -2,7 +2,7 @@
 import { FatalError, RetryableError, UserError } from '../../errors.ts'
 import { GitError } from './git.ts'
 
-/** The clone on disk is damaged or half there: it is made anew. */
+/** The clone on disk is damaged or half there: it is made again. */
 export class BrokenClone extends Error {
   override readonly name = 'BrokenClone'
 }
@@ -48,7 +48,8 @@ const MEANINGS: readonly Meaning[] = [
   },
   {
     says: /returned error: 429|Connection (refused|timed out|reset)|Failed to connect|Could not connect|Operation too slow|RPC failed|early EOF|hung up unexpectedly|returned error: 5\d\d|unexpected disconnect|Recv failure|Empty reply/i,
-    error: (url, said) => new RetryableError(`${url} cannot be reached or broke off. (git: ${lastLine(said)})`),
+    error: (url, said) =>
+      new RetryableError(`${url} cannot be reached, or the connection broke. (git: ${lastLine(said)})`),
   },
   {
     says: /returned error: 404|repository .{0,300}not found|does not appear to be a git repository|repository .{0,300}does not exist|returned error: 410/i,
@@ -92,7 +93,7 @@ export function explainFetch(error: unknown, url: string, secrets: readonly stri
   return BROKEN.test(said) ? new BrokenClone(lastLine(said)) : new FatalError(scrub(error.message, secrets))
 }
 
-/** Of commands that stay on this machine: what is not understood is blamed on the clone, which can be made anew. */
+/** Of commands that stay on this machine: what is not understood is blamed on the clone, which can be made again. */
 export function explainReading(error: unknown): unknown {
   if (!(error instanceof GitError)) return error
   const meaning = LOCAL_MEANINGS.find(({ says }) => says.test(error.output))

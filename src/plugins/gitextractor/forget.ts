@@ -1,7 +1,8 @@
 /** Forgets a repository: its clone, what runs remember of it, and its rows, but for those that others need. */
+
 import { rm } from 'node:fs/promises'
 import { type RawBuilder, sql } from 'kysely'
-import type { Table } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
 import {
   commitFileComponents,
   commitFiles,
@@ -14,8 +15,7 @@ import {
 import { accounts } from '../../domain/people.ts'
 import { pullRequestCommits } from '../../domain/pull-requests.ts'
 import { finishedCommitsDiffs } from '../../metrics/calculate/commit-ranges.ts'
-import { retrying } from '../../plugin-kit/rows.ts'
-import type { TaskRun } from '../../plugin-kit/subtask.ts'
+import { retrying, type TaskRun } from '../../plugin-kit/index.ts'
 import { homeOf, lockOf } from './clone.ts'
 import { forgetCoverage } from './coverage.ts'
 import { MARK } from './mark.ts'
@@ -25,7 +25,7 @@ const BATCH = 1000
 export async function forgetRepository(database: TaskRun['database'], repoId: string): Promise<void> {
   const run = <Row>(statement: RawBuilder<Row>) => retrying(database, () => statement.execute(database.kysely))
   const isMarked = sql`_raw_data_table = ${MARK} and _raw_data_params = ${repoId}`
-  const remove = async (table: Table<any>, column: string, values: readonly string[], condition = sql`1 = 1`) => {
+  const remove = async (table: AnyTable, column: string, values: readonly string[], condition = sql`1 = 1`) => {
     for (const some of inPieces(values)) {
       await run(
         sql`delete from ${sql.table(table.name)} where ${sql.ref(column)} in (${sql.join(some)}) and ${condition}`,
@@ -33,7 +33,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
     }
   }
   /** Rows that others need bear their mark from now on, so that they go with them. */
-  const handOver = async (table: Table<any>, column: string, heirs: ReadonlyMap<string, string>) => {
+  const handOver = async (table: AnyTable, column: string, heirs: ReadonlyMap<string, string>) => {
     const byHeir = Map.groupBy(heirs.keys(), (value) => heirs.get(value) as string)
     for (const [heir, values] of byHeir) {
       for (const some of inPieces(values)) {
@@ -111,7 +111,7 @@ export async function forgetRepository(database: TaskRun['database'], repoId: st
   }
 
   await database.locked(lockOf(repoId), () => rm(homeOf(repoId), { recursive: true, force: true }))
-  // First: whatever a crash leaves undeleted is then collected anew.
+  // First: whatever a crash leaves undeleted is then collected again.
   await forgetCoverage(database, repoId)
   await run(sql`delete from ${sql.table(refs.name)} where repo_id = ${repoId}`)
   const others = await valuesOf(

@@ -1,9 +1,7 @@
 /** What a task asks for, checked before git sees any of it. */
 import { isSecretParameter } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
-import type { TaskRun } from '../../plugin-kit/subtask.ts'
-import { taskConfig } from '../../plugin-kit/task-config.ts'
-import type { TaskOptions } from '../../plugin-kit/task-options.ts'
+import { type TaskOptions, type TaskRun, taskConfig } from '../../plugin-kit/index.ts'
 
 export interface GitTask extends TaskRun {
   readonly repoId: string

@@ -1,5 +1,5 @@
 import { repos } from '../../domain/code.ts'
-import type { Plugin, Subtask } from '../../plugin-kit/subtask.ts'
+import type { PlannedScope, PlanTask, Plugin, Subtask } from '../../plugin-kit/index.ts'
 import { type Clone, updateClone, withClone } from './clone.ts'
 import { collectCommits } from './commits.ts'
 import { forgetRepository } from './forget.ts'
@@ -14,6 +14,21 @@ const COMMIT_TABLES = [
   'commit_file_components',
   'accounts',
 ]
+
+/** Without token and proxy: they are read from the connection, so that no plan ever holds a secret. */
+function planHistory(scope: PlannedScope): PlanTask | undefined {
+  const { entities, cloneUrl: url, repoId, title, connectionId, plugin: pluginName, settings } = scope
+  if (!entities.has('CODE') || url === undefined || !repoId) return undefined
+  const { prSizeExcludedFileExtensions: excluded } = settings
+  return {
+    plugin: 'gitextractor',
+    subtasks: [],
+    options: {
+      ...{ url, name: title, fullName: title, repoId, connectionId, pluginName },
+      ...(Array.isArray(excluded) && excluded.length > 0 && { excludeFileExtensions: excluded }),
+    },
+  }
+}
 
 /** Git history of any source. `plugins` gives those whose connections may hold the credentials. */
 export function gitextractor(plugins: () => readonly Plugin[]): Plugin {
@@ -53,6 +68,7 @@ export function gitextractor(plugins: () => readonly Plugin[]): Plugin {
     forget: async (database, { table, rowId }) => {
       if (table === repos.name) await forgetRepository(database, rowId)
     },
+    plans: { withScope: planHistory },
     leases: ({ repoId }) => (repoId ? [`repository ${repoId}`] : []),
     subtasks: [
       clone,

@@ -2,8 +2,7 @@
 import { isIP } from 'node:net'
 import { serverOf } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
-import { ClosedAddress, createTransport, openAddresses, safeUrl } from '../../plugin-kit/http/index.ts'
-import { taskConfig } from '../../plugin-kit/task-config.ts'
+import { ClosedAddress, createTransport, openAddresses, safeUrl, taskConfig } from '../../plugin-kit/index.ts'
 import { isHttp } from './options.ts'
 
 export interface Route {
@@ -87,7 +86,9 @@ async function resolveRedirects({ url: start, proxy, headers, signal }: Way): Pr
         )
       }
       if (!isHttp(target.href) || !target.pathname.endsWith('/info/refs')) {
-        throw new NoRepository(`${safeUrl(start)} redirects to what is no git repository, ${safeUrl(target)}.`)
+        throw new NoRepository(
+          `${safeUrl(start)} redirects to something that is not a git repository, ${safeUrl(target)}.`,
+        )
       }
       url = target.origin + target.pathname.slice(0, -'/info/refs'.length)
     }

@@ -1,7 +1,7 @@
 /** What a connection test says about each token: whose it is, and whether it may read what is collected. */
+import type { RawRecord } from '../../database/table.ts'
 import { messageOf, UserError } from '../../errors.ts'
-import type { Settings } from '../../plugin-kit/plugin.ts'
-import { type CheckQuestion, type ConnectionCheck, notThere } from '../../plugin-kit/remote-scopes.ts'
+import { type CheckQuestion, type ConnectionCheck, notThere, type Settings } from '../../plugin-kit/index.ts'
 import { asApp, isApp, tokensOf } from './connection.ts'
 
 interface Found {
@@ -47,7 +47,7 @@ async function checkToken(settings: Settings, token: string, { open, signal }: C
 async function checkApp(settings: Settings): Promise<Found> {
   const app = await asApp(settings, '/app')
   const installations = await asApp(settings, '/app/installations')
-  const shown = installations.map(({ id, account }: any) => ({ id, account: { login: account?.login } }))
+  const shown = installations.map(({ id, account }: RawRecord) => ({ id, account: { login: account?.login } }))
   return { success: true, login: String(app.slug ?? app.name ?? ''), warning: false, installations: shown }
 }
 
@@ -74,7 +74,7 @@ export async function checkConnection(settings: Settings, question: CheckQuestio
       )
   const wrong = each.filter(({ success }) => !success)
   const message = wrong.map((token) => token.message).join(' ')
-  // Of something unsaved, clients of the reference know the first token only.
+  // Of something unsaved, clients of DevLake know the first token only.
   const { login, warning } = each[0] as Found
   const first = question.isSaved ? {} : { installations: null, login, warning }
   return { success: wrong.length === 0, ...(message && { message }), details: { ...first, tokens: each } }

@@ -1,7 +1,8 @@
 /** How requests to GitHub are signed and how many it allows. */
+
 import { createPrivateKey, createSign, type KeyObject } from 'node:crypto'
+import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { wayOf } from '../../plugin-kit/connection.ts'
 import {
   type Credential,
   createApiClient,
@@ -9,8 +10,9 @@ import {
   quotaFromHeaders,
   type RateLimits,
   type RefreshingCredential,
-} from '../../plugin-kit/http/index.ts'
-import type { Settings } from '../../plugin-kit/plugin.ts'
+  type Settings,
+  wayOf,
+} from '../../plugin-kit/index.ts'
 
 export const ENDPOINT = 'https://api.github.com/'
 export const headers = {
@@ -57,7 +59,7 @@ function installation(settings: Settings): RefreshingCredential {
 }
 
 /** A request in the name of the app itself. */
-export async function asApp(settings: Settings, path: string, method = 'GET'): Promise<any> {
+export async function asApp(settings: Settings, path: string, method = 'GET'): Promise<RawRecord> {
   const client = createApiClient({
     ...wayOf(settings, { title: 'GitHub', endpoint: ENDPOINT }),
     credentials: [appToken(settings, Date.now())],

@@ -10,10 +10,10 @@ import { readAll } from '../../database/read.ts'
 import { write } from '../../database/write.ts'
 import { domainTables } from '../../domain/index.ts'
 import { issues } from '../../domain/ticket.ts'
-import { receipts } from '../../plugin-kit/receipts.ts'
-import { settingsTables } from '../../plugin-kit/settings-tables.ts'
-import type { Plugin } from '../../plugin-kit/subtask.ts'
-import { kitTables } from '../../plugin-kit/tables.ts'
+import { kitTables } from '../../plugin-kit/define/tables.ts'
+import { receipts } from '../../plugin-kit/raw/receipts.ts'
+import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
+import { settingsTables } from '../../plugin-kit/task/settings-tables.ts'
 import { systemTables } from '../../system/index.ts'
 import { githubGraphql } from './graphql-plugin.ts'
 import { repos } from './kit.ts'
@@ -213,17 +213,17 @@ describeEachDatabase('GitHub', (test) => {
     await empty()
     await connect()
     await run(plugin)
-    const anew = await domain()
+    const again = await domain()
     // The fake moves the comments of a ticket that changes, and does not say so.
-    for (const rows of [followed, anew]) {
+    for (const rows of [followed, again]) {
       const { issue_comments = [], pull_request_comments = [] } = rows
       Object.assign(rows, {
         issue_comments: issue_comments.map(idIn),
         pull_request_comments: pull_request_comments.map(idIn),
       })
     }
-    expect(countsOf(followed)).toEqual(countsOf(anew))
-    expect(followed).toEqual(anew)
+    expect(countsOf(followed)).toEqual(countsOf(again))
+    expect(followed).toEqual(again)
   })
 
   it.each(plugins)('reads with $name a repository without commits, and one without issues', async (plugin) => {

@@ -1,5 +1,5 @@
-import { definePlugin } from '../../plugin-kit/define-plugin.ts'
-import type { Entity } from '../../plugin-kit/entity.ts'
+import { definePlugin, type Entity } from '../../plugin-kit/index.ts'
+import { graphqlDeliveries } from './deliveries.ts'
 import pullRequestCommits from './entities/pull-request-commits.ts'
 import reviews from './entities/reviews.ts'
 import accounts, { bots } from './graphql/accounts.ts'
@@ -15,6 +15,7 @@ export const githubGraphql = definePlugin({
   name: 'github_graphql',
   title: 'GitHub (GraphQL)',
   settingsOf: githubSpec,
+  deliveries: graphqlDeliveries,
   entities: [
     ...sharedEntities,
     issues,

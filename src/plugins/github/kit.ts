@@ -1,12 +1,12 @@
+import type { RawRecord } from '../../database/table.ts'
 import { bigint, indexed, key, type RowOf, string, text, timestamp } from '../../database/table.ts'
-import { pluginKit } from '../../plugin-kit/entity.ts'
-import { byTime, type HttpRequest, linkHeader } from '../../plugin-kit/http/index.ts'
+import type { AnyExtractContext } from '../../plugin-kit/index.ts'
+import { byTime, type HttpRequest, linkHeader, pluginKit } from '../../plugin-kit/index.ts'
 import type { Rules } from './rules.ts'
 
 const kit = pluginKit('github')
-export const { table } = kit
 
-export const repos = table('repos', 'GithubRepo', {
+export const repos = kit.table('repos', 'GithubRepo', {
   github_id: key(bigint()),
   scope_config_id: bigint(),
   name: string(),
@@ -22,6 +22,7 @@ export const repos = table('repos', 'GithubRepo', {
   updated_date: timestamp(),
 })
 export type Repo = RowOf<typeof repos>
+export const table = kit.tableMaker<Repo, Rules>()
 
 /** Tables that carry the id of their repository are read by it; others join one that does. */
 export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { github_id }) => {
@@ -31,7 +32,7 @@ export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { github_id }) 
 })
 
 /** Most records do not name their repository. */
-export const repoId = (_record: unknown, { scope }: any): number => scope.github_id
+export const repoId = (_record: unknown, { scope }: { scope: Repo }): number => scope.github_id
 export const repoIdColumn = () => indexed(bigint(repoId))
 
 /** Who was seen in a repository; their profiles are asked for by this list. */
@@ -42,13 +43,13 @@ export const repoAccounts = table('repo_accounts', 'GithubRepoAccount', {
 })
 
 /** One row for each person of a record; deleted accounts are null and have none. */
-export const peopleIn = (people: readonly any[], { read }: { read: (table: any, record: any) => any }) =>
+export const peopleIn = (people: readonly RawRecord[], { read }: Pick<AnyExtractContext, 'read'>) =>
   people.filter((person) => person?.id).map((person) => read(repoAccounts, person))
 
 /** REST lets this account stand for those that were deleted; GraphQL has null. */
 const GHOST = 'ghost'
 /** A record without deleted accounts in these places: nothing can be said of them. */
-export function withoutGhosts<R extends Record<string, any>>(record: R, ...places: string[]): R {
+export function withoutGhosts<R extends Record<string, RawRecord>>(record: R, ...places: string[]): R {
   const ghosts = places.filter((place) => record[place]?.login === GHOST)
   return ghosts.length === 0 ? record : { ...record, ...Object.fromEntries(ghosts.map((place) => [place, null])) }
 }
@@ -82,7 +83,7 @@ export const LONG_LIST_OF_PULL_REQUESTS = {
     request: (request: HttpRequest) => oldestFirst({ ...request, path: request.path.replace(/pulls$/, 'issues') }),
     paging: changedSince(NAMES_AT_ONCE),
   },
-  named: ({ number, pull_request }: any, { scope }: { scope: Repo }) =>
+  named: ({ number, pull_request }: RawRecord, { scope }: { scope: Repo }) =>
     pull_request ? { path: inRepo(scope, `pulls/${number}`) } : null,
 }
 /** Path below the repository. */
@@ -103,7 +104,8 @@ export const addressOf = ({ connection }: { connection: { endpoint: string } }, 
   connection.endpoint.replace(/\/$/, '') + path
 
 /** Labels of a record, by name. */
-export const labelNames = (record: any): string[] => (record.labels ?? []).map(({ name }: { name: string }) => name)
+export const labelNames = (record: RawRecord): string[] =>
+  (record.labels ?? []).map(({ name }: { name: string }) => name)
 
 /** The number at the end of an API address such as `…/issues/12`; 0 when there is none. */
 export const numberAtEnd = (url: string | null | undefined): number => Number(/\/(\d+)$/.exec(url ?? '')?.[1] ?? 0)

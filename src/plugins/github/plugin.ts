@@ -1,7 +1,7 @@
-import { definePlugin } from '../../plugin-kit/define-plugin.ts'
-import type { PluginSpec } from '../../plugin-kit/plugin.ts'
+import { definePlugin, type PluginSpec } from '../../plugin-kit/index.ts'
 import { checkConnection } from './check.ts'
 import { credentials, ENDPOINT, headers, limits, sign } from './connection.ts'
+import { deliveries } from './deliveries.ts'
 import accounts, { organisations } from './entities/accounts.ts'
 import comments, { onIssues, onPullRequests, reviewComments } from './entities/comments.ts'
 import commits, { stats } from './entities/commits.ts'
@@ -76,6 +76,7 @@ export const githubSpec: PluginSpec = {
     plugin: ({ enableGraphql }) => (enableGraphql ? 'github_graphql' : 'github'),
     cloneUrl: ({ clone_url }) => clone_url,
   },
+  deliveries,
   referred,
   extra: { first: [collectRepository], last: [] },
   entities: [

@@ -1,5 +1,5 @@
-import type { Table } from '../../database/table.ts'
-import type { Referred } from '../../plugin-kit/plugin.ts'
+import type { AnyTable } from '../../database/table.ts'
+import type { Referred } from '../../plugin-kit/index.ts'
 import { issueComments, pullRequestComments } from './entities/comments.ts'
 import { commits, repoCommits } from './entities/commits.ts'
 import { deployments } from './entities/deployments.ts'
@@ -10,7 +10,7 @@ import { pullRequestDetails, pullRequests, reviewers } from './entities/pull-req
 import { reviews } from './entities/reviews.ts'
 import { repoAccounts } from './kit.ts'
 
-const person = (table: Table<any>, column: string) => ({ table, columns: { account_id: column } })
+const person = (table: AnyTable, column: string) => ({ table, columns: { account_id: column } })
 
 /** Rows that many records make: they stay as long as something names them. */
 export const referred: readonly Referred[] = [

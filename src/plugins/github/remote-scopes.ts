@@ -1,5 +1,6 @@
 /** What GitHub offers: the account's own repositories and those of its organisations. */
-import type { RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/remote-scopes.ts'
+import type { RawRecord } from '../../database/table.ts'
+import type { RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/index.ts'
 import { isApp } from './connection.ts'
 
 const PER_PAGE = 100
@@ -19,7 +20,7 @@ const group = (login: string): RemoteEntry => ({
   data: null,
 })
 
-const repository = (repo: any, parentId: string | null): RemoteEntry => ({
+const repository = (repo: RawRecord, parentId: string | null): RemoteEntry => ({
   type: 'scope',
   parentId,
   id: String(repo.id),
@@ -43,7 +44,7 @@ const repository = (repo: any, parentId: string | null): RemoteEntry => ({
   },
 })
 
-async function ask({ client, signal }: RemoteQuestion, path: string, query: object): Promise<any> {
+async function ask({ client, signal }: RemoteQuestion, path: string, query: object): Promise<RawRecord> {
   return (await client.send({ path, query: query as Record<string, string> }, signal)).body
 }
 
@@ -55,9 +56,11 @@ export const remoteScopes: RemoteScopes = {
   async list({ group: owner, page = { page: 1, per_page: PER_PAGE }, ...question }) {
     if (isApp(question.settings)) {
       const { repositories } = await ask(question, '/installation/repositories', page)
-      const owners = [...new Set<string>(repositories.map((repo: any) => repo.owner.login))]
+      const owners = [...new Set<string>(repositories.map((repo: RawRecord) => repo.owner.login))]
       const children = owner
-        ? repositories.filter((repo: any) => repo.owner.login === owner).map((repo: any) => repository(repo, owner))
+        ? repositories
+            .filter((repo: RawRecord) => repo.owner.login === owner)
+            .map((repo: RawRecord) => repository(repo, owner))
         : owners.map(group)
       return { children, ...nextOf(page, repositories) }
     }
@@ -66,18 +69,21 @@ export const remoteScopes: RemoteScopes = {
       const organisations = await ask(question, '/user/orgs', page)
       const own = page.page === 1 ? [group(user.login)] : []
       return {
-        children: [...own, ...organisations.map((each: any) => group(each.login))],
+        children: [...own, ...organisations.map((each: RawRecord) => group(each.login))],
         ...nextOf(page, organisations),
       }
     }
     const isOwn = page.own ?? user.login === owner
     const path = isOwn ? '/user/repos' : `/orgs/${encodeURIComponent(owner)}/repos`
     const repos = await ask(question, path, { page: page.page, per_page: page.per_page, type: isOwn ? 'owner' : 'all' })
-    return { children: repos.map((repo: any) => repository(repo, owner)), ...nextOf({ ...page, own: isOwn }, repos) }
+    return {
+      children: repos.map((repo: RawRecord) => repository(repo, owner)),
+      ...nextOf({ ...page, own: isOwn }, repos),
+    }
   },
   async search({ search, page, pageSize, ...question }) {
     const query = { q: `${search} in:name fork:true`, page, per_page: Math.min(pageSize, PER_PAGE) }
     const { items, total_count } = await ask(question, '/search/repositories', query)
-    return { children: items.map((repo: any) => repository(repo, null)), count: total_count }
+    return { children: items.map((repo: RawRecord) => repository(repo, null)), count: total_count }
   },
 }

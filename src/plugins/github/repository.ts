@@ -1,5 +1,4 @@
-import type { ExtraStep } from '../../plugin-kit/plugin.ts'
-import { refreshScope } from '../../plugin-kit/refresh-scope.ts'
+import { type ExtraStep, refreshScope } from '../../plugin-kit/index.ts'
 
 /** A repository may have been renamed or moved since it was added: by its id GitHub tells where it is now. */
 export const collectRepository: ExtraStep = {

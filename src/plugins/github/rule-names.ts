@@ -1,5 +1,6 @@
 /** The names that rules of GitHub speak of, and how GitHub is asked for some: its newest deployments, runs and issues. */
-import type { NameKinds, NameSample, SampledName } from '../../plugin-kit/rule-names.ts'
+import type { RawRecord } from '../../database/table.ts'
+import type { NameKinds, NameSample, SampledName } from '../../plugin-kit/index.ts'
 import { deployments } from './entities/deployments.ts'
 import { issueLabels, issues } from './entities/issues.ts'
 import { jobs } from './entities/jobs.ts'
@@ -41,7 +42,7 @@ const named = (kind: string, names: readonly string[]): SampledName[] => names.m
 export const ruleSamples: readonly NameSample[] = [
   {
     request: (scope) => ({ path: inRepo(scope, 'deployments'), query: { per_page: 100 } }),
-    names: (body: readonly any[]) =>
+    names: (body: readonly RawRecord[]) =>
       named(
         'environments',
         body.map(({ environment }) => environment),
@@ -55,12 +56,12 @@ export const ruleSamples: readonly NameSample[] = [
     names: ({ workflow_runs }) =>
       named(
         'workflows',
-        workflow_runs.map(({ name }: any) => name),
+        workflow_runs.map(({ name }: RawRecord) => name),
       ),
   },
   {
     request: (scope) => ({ path: inRepo(scope, 'issues'), query: { per_page: 100, state: 'all' } }),
-    names: (body: readonly any[]) =>
+    names: (body: readonly RawRecord[]) =>
       body.flatMap((issue) => named(issue.pull_request ? 'pullRequestLabels' : 'issueLabels', labelNames(issue))),
   },
 ]

@@ -4,8 +4,7 @@ import {
   tracedBoards,
 } from '../../metrics/calculate/issue-history.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
-import { calculation } from '../../plugin-kit/calculation.ts'
-import type { Plugin } from '../../plugin-kit/subtask.ts'
+import { calculation, type Plugin } from '../../plugin-kit/index.ts'
 
 const reads = ['project_mapping', 'board_issues', 'issues', 'issue_changelogs']
 
@@ -16,6 +15,15 @@ export const issueTrace: Plugin = {
   options: {
     projectName: { kind: 'text', label: 'Project', isRequired: true, example: 'shop' },
     scopeIds: { kind: 'list', label: 'Ids of boards; all of the project when left out' },
+  },
+  plans: {
+    metric: {
+      plan: ({ projectName, domainScopes }) => {
+        const scopeIds = domainScopes.filter(({ table }) => table === 'boards').map(({ rowId }) => rowId)
+        const subtasks = ['ConvertIssueStatusHistory', 'ConvertIssueAssigneeHistory']
+        return [[{ plugin: 'issue_trace', subtasks, options: { projectName, scopeIds } }]]
+      },
+    },
   },
   leases: ({ projectName }) => (projectName ? [`histories of project ${projectName}`] : []),
   subtasks: [

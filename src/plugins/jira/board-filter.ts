@@ -1,13 +1,9 @@
 /**
  * A board shows what its filter finds. Runs that ask only for changes do not see what the filter has come to find or to
- * leave out, so a changed filter asks for everything anew.
+ * leave out, so a changed filter asks for everything again.
  */
 import { UserError } from '../../errors.ts'
-import { forgetScope } from '../../plugin-kit/forget-scope.ts'
-import type { ApiClient } from '../../plugin-kit/http/index.ts'
-import type { ExtraStep } from '../../plugin-kit/plugin.ts'
-import type { SourceTask } from '../../plugin-kit/source-task.ts'
-import { taskConfig } from '../../plugin-kit/task-config.ts'
+import { type ApiClient, type ExtraStep, forgetScope, type SourceTask, taskConfig } from '../../plugin-kit/index.ts'
 import { boards } from './kit.ts'
 
 /** A filter may be private to somebody else; its board can be read all the same. */
@@ -44,8 +40,8 @@ export const boardFilterBegin: ExtraStep = {
     if (known) {
       const sentence = changed(task, 'since the last run')
       if (!task.fullSync && !taskConfig().jiraFullRefresh) throw new UserError(`${sentence}. ${REMEDY}`)
-      task.log?.(`${sentence}: everything is collected anew`)
-      // Not only for this run: should it be cut off, the next one goes on with it.
+      task.log?.(`${sentence}: everything is collected again`)
+      // Not only for this run: should it be interrupted, the next one continues with it.
       await forgetScope(task.database, task.plugin.name, task.params)
     }
     await remember(task, jql)
@@ -62,7 +58,7 @@ export const boardFilterEnd: ExtraStep = {
     if (jql === undefined || !known || jql === known) return 1
     const sentence = changed(task, 'while this run collected')
     if (!taskConfig().jiraFullRefresh) throw new UserError(`${sentence}. ${REMEDY}`)
-    task.log?.(`${sentence}: the next run collects everything anew`)
+    task.log?.(`${sentence}: the next run collects everything again`)
     return 1
   },
 }

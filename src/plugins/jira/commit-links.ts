@@ -1,7 +1,9 @@
 /** Commits behind the links of issues: the patterns that users describe them by, and a look at what an issue links to. */
+
 import { byName } from '../../by-name.ts'
+import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { compilePattern, type Pattern } from '../../plugin-kit/patterns.ts'
+import { compilePattern, type Pattern } from '../../plugin-kit/index.ts'
 
 const PARTS: Readonly<Record<string, string>> = byName({ namespace: '\\S+', repo_name: '\\S+', commit_sha: '\\w{40}' })
 const PART_NAMES = Object.keys(PARTS)
@@ -52,7 +54,7 @@ export function commitsIn(regex: string, urls: readonly string[]): RepoCommit[] 
 }
 
 /** Asks Jira for JSON. */
-export type AskJira = (path: string, query: Record<string, string>) => Promise<any>
+export type AskJira = (path: string, query: Record<string, string>) => Promise<RawRecord>
 
 async function issueId(ask: AskJira, key: string): Promise<string> {
   return (await ask(`api/2/issue/${encodeURIComponent(key)}`, { fields: 'id' })).id
@@ -65,13 +67,13 @@ export async function applicationTypes(ask: AskJira, key: string): Promise<strin
 }
 
 const MOST_COMMITS = 5
-const writtenAt = ({ authorTimestamp }: any): number => Date.parse(authorTimestamp) || 0
+const writtenAt = ({ authorTimestamp }: RawRecord): number => Date.parse(authorTimestamp) || 0
 
 /** Addresses of the newest commits of an issue. */
 export async function developmentCommits(ask: AskJira, key: string, applicationType: string): Promise<string[]> {
   const query = { issueId: await issueId(ask, key), applicationType, dataType: 'repository' }
   const { detail } = await ask('dev-status/1.0/issue/detail', query)
-  const repositories: any[] = (detail ?? []).flatMap((each: any) => each.repositories ?? [])
+  const repositories: RawRecord[] = (detail ?? []).flatMap((each: RawRecord) => each.repositories ?? [])
   return repositories
     .flatMap(({ commits }) => commits ?? [])
     .sort((one, other) => writtenAt(other) - writtenAt(one))

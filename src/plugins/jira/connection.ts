@@ -1,16 +1,20 @@
 /** How requests to Jira are signed, and what a connection test asks. */
 import { UserError } from '../../errors.ts'
-import type { ApiClient, HttpResponse } from '../../plugin-kit/http/index.ts'
-import type { Fields, Settings } from '../../plugin-kit/plugin.ts'
-import type { CheckConnection } from '../../plugin-kit/remote-scopes.ts'
-import { requireLogin } from '../../plugin-kit/required-fields.ts'
+import {
+  type ApiClient,
+  type CheckConnection,
+  type Fields,
+  type HttpResponse,
+  requireLogin,
+  type Settings,
+} from '../../plugin-kit/index.ts'
 
-const ENDPOINT_HELP = 'Ends in /rest/, as https://example.atlassian.net/rest/.'
+const ENDPOINT_HELP = 'Ends in /rest/, for example https://example.atlassian.net/rest/.'
 
 export const RIGHTS = [
   'Cloud: BasicAuth with the e-mail address and an API token of the account (without scopes, or with `read:jira-work`, `read:jira-user`, `read:board-scope:jira-software`, `read:sprint:jira-software` and `read:epic:jira-software`).',
-  'Server and Data Center: a user with a password, or a personal access token of one.',
-  'The account needs the global permission Browse users and groups, and in the projects of the boards Browse projects; View development tools where commits come from the development panel.',
+  'Server and Data Center: BasicAuth with user name and password, or AccessToken with a personal access token.',
+  'The account needs the global permission Browse users and groups, and in the projects of the boards Browse projects. If commits come from the development panel, it also needs View development tools.',
 ]
 
 export const connectionFields: Fields = {
@@ -22,8 +26,8 @@ export const connectionFields: Fields = {
     default: 'BasicAuth',
     size: 20,
   },
-  username: { kind: 'string', label: 'User name', help: 'On Cloud the e-mail address.', authMethod: 'BasicAuth' },
-  password: { kind: 'secret', label: 'Password', help: 'On Cloud an API token.', authMethod: 'BasicAuth' },
+  username: { kind: 'string', label: 'User name', help: 'On Cloud: the e-mail address.', authMethod: 'BasicAuth' },
+  password: { kind: 'secret', label: 'Password', help: 'On Cloud: an API token.', authMethod: 'BasicAuth' },
   token: { kind: 'secret', label: 'Personal access token', authMethod: 'AccessToken' },
   proxy: { kind: 'url', label: 'Proxy', isOptional: true },
   rateLimitPerHour: { kind: 'integer', label: 'Requests per hour', isOptional: true },

@@ -1,4 +1,5 @@
 /** The table of issues; apart from its entity, since most other entities refer to it. */
+import type { RawRecord } from '../../database/table.ts'
 import {
   bigint,
   boolean,
@@ -12,10 +13,11 @@ import {
   timestamp,
   zeroTime,
 } from '../../database/table.ts'
-import { valueAt } from '../../plugin-kit/entity.ts'
+import { valueAt } from '../../plugin-kit/index.ts'
 import { accountIdOf } from './entities/accounts.ts'
 import { onBoard, table } from './kit.ts'
 import { plainText } from './plain-text.ts'
+import type { Rules } from './rules.ts'
 
 const minutes = (path: string) =>
   bigint((issue) => {
@@ -25,12 +27,19 @@ const minutes = (path: string) =>
 const names = (path: string) =>
   text((issue) => ((valueAt(issue, path) ?? []) as { name: string }[]).map(({ name }) => name).join())
 
-/** The table of types is in the connection's language; an issue carries the same name. */
-const typeOf = ({ fields }: any, { lookups }: any): string =>
-  lookups.types.get(fields.issuetype?.id)?.name ?? fields.issuetype?.name ?? ''
-const categoryOf = ({ fields }: any): string => fields.status?.statusCategory?.key ?? ''
+interface RulesContext {
+  readonly scopeConfig: Rules
+}
+interface TypeContext {
+  readonly lookups: { readonly types: ReadonlyMap<unknown, { readonly name: string }> }
+}
 
-function leadTimeMinutes({ fields }: any): number | undefined {
+/** The table of types is in the connection's language; an issue carries the same name. */
+const typeOf = ({ fields }: RawRecord, { lookups }: TypeContext): string =>
+  lookups.types.get(fields.issuetype?.id)?.name ?? fields.issuetype?.name ?? ''
+const categoryOf = ({ fields }: RawRecord): string => fields.status?.statusCategory?.key ?? ''
+
+function leadTimeMinutes({ fields }: RawRecord): number | undefined {
   const [start, end] = [fields.created, fields.resolutiondate].map((time) => Math.floor(Date.parse(time) / 1000)) as [
     number,
     number,
@@ -38,18 +47,18 @@ function leadTimeMinutes({ fields }: any): number | undefined {
   return end >= start ? Math.floor((end - start) / 60) : undefined
 }
 
-function storyPoints({ fields }: any, { scopeConfig }: any): number {
+function storyPoints({ fields }: RawRecord, { scopeConfig }: RulesContext): number {
   const points = fields[scopeConfig.storyPointField]
   return typeof points === 'number' ? points : typeof points === 'string' ? Number(points) || 0 : 0
 }
 
 /** As boards give it, also of epics, which are searched for: one issue has one address, whoever asked last. */
-const agileAddress = ({ self }: any): string | undefined =>
+const agileAddress = ({ self }: RawRecord): string | undefined =>
   self?.replace(/\/rest\/api\/\w+\/issue\//, '/rest/agile/1.0/issue/')
 
 const OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i
 /** A day begins where the issue was created. */
-function dueDate({ fields }: any, { scopeConfig }: any): Date | undefined {
+function dueDate({ fields }: RawRecord, { scopeConfig }: RulesContext): Date | undefined {
   const due = fields[scopeConfig.dueDateField]
   if (typeof due !== 'string') return undefined
   const time = due.includes('T') ? due : `${due}T00:00:00`
@@ -75,7 +84,7 @@ export const issues = table('issues', 'JiraIssue', {
   aggregate_estimate_minutes: minutes('fields.aggregatetimeestimate'),
   remaining_estimate_minutes: minutes('fields.timeestimate'),
   creator_account_id: string((issue) => accountIdOf(issue.fields.creator)),
-  creator_account_type: string(() => ''), // never filled by the reference, as the assignee's
+  creator_account_type: string(() => ''), // never filled by DevLake, as the assignee's
   creator_display_name: string('fields.creator.displayName'),
   assignee_account_id: string((issue) => accountIdOf(issue.fields.assignee)),
   assignee_account_type: string(() => ''),
@@ -118,5 +127,10 @@ export const eachIssue = (only?: (issue: Issue) => boolean) => ({
   input: ({ issue_id, updated }: Issue) => ({ issue_id, update_time: updated }),
   changedBy: 'updated',
 })
-export const issueOfInput = (_record: unknown, { input }: any) => input?.issue_id
-export const updateOfInput = (_record: unknown, { input }: any) => input?.update_time
+/** An issue brings some of its records with it: those have no input. */
+export type IssueInput = ReturnType<ReturnType<typeof eachIssue>['input']>
+interface InputContext {
+  readonly input: IssueInput | null
+}
+export const issueOfInput = (_record: unknown, { input }: InputContext) => input?.issue_id
+export const updateOfInput = (_record: unknown, { input }: InputContext) => input?.update_time

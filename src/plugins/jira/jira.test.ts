@@ -1,11 +1,11 @@
-/** What the reference's own cases leave open, from raw records to the domain. */
+/** What DevLake's own cases leave open, from raw records to the domain. */
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../../../tests/support/databases.ts'
 import { runSubtask } from '../../../tests/support/run-subtask.ts'
 import { migrate } from '../../database/migrate.ts'
 import { write } from '../../database/write.ts'
-import { rawTable } from '../../plugin-kit/raw.ts'
+import { rawTable } from '../../plugin-kit/raw/raw-table.ts'
 import { allTables } from '../../tables.ts'
 import { jira } from './plugin.ts'
 

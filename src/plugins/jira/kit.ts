@@ -1,12 +1,11 @@
+import type { RawRecord } from '../../database/table.ts'
 import { bigint, key, type RowOf, string, text } from '../../database/table.ts'
-import { inner, pluginKit } from '../../plugin-kit/entity.ts'
-import { offset } from '../../plugin-kit/http/index.ts'
+import { innerJoin, offset, pluginKit } from '../../plugin-kit/index.ts'
 import type { Rules } from './rules.ts'
 
 const kit = pluginKit('jira')
-export const { table } = kit
 
-export const boards = table('boards', 'JiraBoard', {
+export const boards = kit.table('boards', 'JiraBoard', {
   board_id: key(bigint('id')),
   scope_config_id: bigint(() => 0),
   project_id: bigint('location.projectId'),
@@ -21,15 +20,17 @@ export const paramsOf = (connectionId: number, { board_id }: Pick<Board, 'board_
   BoardId: Number(board_id),
 })
 
-export const ofBoard = () => key(bigint((_record: unknown, { scope }: any) => scope.board_id))
+export const table = kit.tableMaker<Board, Rules>()
+
+export const ofBoard = () => key(bigint((_record, { scope }: { scope: Board }) => scope.board_id))
 export const boardIssues = table('board_issues', 'JiraBoardIssue', { board_id: ofBoard(), issue_id: key(bigint('id')) })
 /** Rows whose issue is on the board. */
 export const onBoard = {
-  joins: { board: inner(boardIssues, { connection_id: 'connection_id', issue_id: 'issue_id' }) },
+  joins: { board: innerJoin(boardIssues, { connection_id: 'connection_id', issue_id: 'issue_id' }) },
   where: ({ board_id }: Board) => ({ 'board.board_id': board_id }),
 }
 
-export const entity = kit.entityMaker<Board, Rules>((table, { board_id }) =>
+export const entity = kit.entityMaker<Board, Rules, Server>((table, { board_id }) =>
   'board_id' in table.columns ? { board_id } : {},
 )
 
@@ -42,7 +43,7 @@ export interface Server {
   /** Of the user that the connection logs in as: JQL reads times in it. */
   readonly timeZone: string | undefined
 }
-export async function probe(get: (path: string) => Promise<any>): Promise<Server> {
+export async function probe(get: (path: string) => Promise<RawRecord>): Promise<Server> {
   const { deploymentType, versionNumbers } = await get('api/2/serverInfo')
   const { timeZone } = await get('api/2/myself')
   return { isCloud: deploymentType === 'Cloud', majorVersion: versionNumbers?.[0] ?? 0, timeZone }

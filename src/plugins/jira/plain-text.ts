@@ -3,8 +3,10 @@
  * their dashes and numbers, quotes with `>`, cells of a table side by side, code as it is.
  * https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
+
 import { byName } from '../../by-name.ts'
-export function plainText(content: any): string {
+import type { RawRecord } from '../../database/table.ts'
+export function plainText(content: RawRecord): string {
   if (content === null || content === undefined) return ''
   return typeof content === 'string' ? content : linesOf(content).join('\n').trimEnd()
 }
@@ -13,9 +15,9 @@ type Lines = readonly string[]
 
 /** Nodes whose text stands in the line of what is around them; an unknown one that holds blocks is none of them. */
 const INLINE = new Set(['text', 'hardBreak', 'mention', 'emoji', 'status', 'date', 'inlineCard', 'placeholder'])
-const isInline = ({ type, content }: any) => INLINE.has(type) || (!content && !BLOCKS[type])
+const isInline = ({ type, content }: RawRecord) => INLINE.has(type) || (!content && !BLOCKS[type])
 
-const BLOCKS: Readonly<Record<string, (node: any) => Lines>> = byName({
+const BLOCKS: Readonly<Record<string, (node: RawRecord) => Lines>> = byName({
   codeBlock: (node) => inlineText(childrenOf(node)).split('\n'),
   blockquote: (node) => linesIn(node).map((line) => `> ${line}`),
   bulletList: (node) => childrenOf(node).flatMap((item) => hanging('- ', linesOf(item))),
@@ -33,16 +35,16 @@ const BLOCKS: Readonly<Record<string, (node: any) => Lines>> = byName({
   ],
 })
 
-const childrenOf = ({ content }: any): readonly any[] => content ?? []
+const childrenOf = ({ content }: RawRecord): readonly RawRecord[] => content ?? []
 
-function linesOf(node: any): Lines {
+function linesOf(node: RawRecord): Lines {
   return BLOCKS[node.type]?.(node) ?? (node.content || !isInline(node) ? linesIn(node) : textLines([node]))
 }
 
 /** Of everything in a node, where inline nodes that follow each other share a line. */
-function linesIn(node: any): Lines {
+function linesIn(node: RawRecord): Lines {
   const lines: string[] = []
-  let inline: any[] = []
+  let inline: RawRecord[] = []
   for (const child of childrenOf(node)) {
     if (isInline(child)) {
       inline.push(child)
@@ -54,15 +56,15 @@ function linesIn(node: any): Lines {
   return [...lines, ...textLines(inline)]
 }
 
-const textLines = (nodes: readonly any[]): Lines =>
+const textLines = (nodes: readonly RawRecord[]): Lines =>
   inlineText(nodes)
     .split('\n')
     .filter((line) => line.trim() !== '')
 
-const inlineText = (nodes: readonly any[]): string => nodes.map(textOf).join('')
+const inlineText = (nodes: readonly RawRecord[]): string => nodes.map(textOf).join('')
 
 /** Mentions, emojis and statuses carry their text, cards their address. */
-function textOf({ type, text, attrs, content }: any): string {
+function textOf({ type, text, attrs, content }: RawRecord): string {
   if (type === 'hardBreak') return '\n'
   if (type === 'date') return dayOf(Number(attrs?.timestamp))
   return content ? inlineText(content) : String(text ?? attrs?.text ?? attrs?.url ?? attrs?.shortName ?? '')
@@ -70,12 +72,12 @@ function textOf({ type, text, attrs, content }: any): string {
 const dayOf = (time: number): string => (Number.isFinite(time) ? new Date(time).toISOString().slice(0, 10) : '')
 
 /** Tasks below a task stand in a list beside it. */
-function taskLines(node: any): Lines {
+function taskLines(node: RawRecord): Lines {
   if (node.type === 'taskList') return hanging('  ', linesOf(node))
   return hanging(node.attrs?.state === 'DONE' ? '- [x] ' : '- [ ] ', linesOf(node))
 }
 
-function titled(node: any): Lines {
+function titled(node: RawRecord): Lines {
   const { title } = node.attrs ?? {}
   return [...(title ? [String(title)] : []), ...linesIn(node)]
 }

@@ -1,6 +1,7 @@
-import { definePlugin } from '../../plugin-kit/define-plugin.ts'
+import { definePlugin } from '../../plugin-kit/index.ts'
 import { boardFilterBegin, boardFilterEnd } from './board-filter.ts'
 import { checkConnection, connectionFields, credentials, RIGHTS, sign } from './connection.ts'
+import { deliveries } from './deliveries.ts'
 import accounts, { accounts as accountTable, issuePeople } from './entities/accounts.ts'
 import boardEntity from './entities/boards.ts'
 import changelogs from './entities/changelogs.ts'
@@ -23,6 +24,7 @@ import statuses from './entities/statuses.ts'
 import worklogs from './entities/worklogs.ts'
 import { boards, paramsOf, probe } from './kit.ts'
 import { remoteScopes } from './remote-scopes.ts'
+import { jiraRoutes } from './routes.ts'
 import { ruleNames, ruleSamples, suggestIssueRules } from './rule-names.ts'
 import { issueRules, repoPatterns, STANDARD_TYPES, typeMappings } from './rules.ts'
 
@@ -40,6 +42,7 @@ export const jira = definePlugin({
     check: checkConnection,
     probe,
   },
+  routes: jiraRoutes,
   scope: {
     table: boards,
     title: 'Board',
@@ -54,7 +57,7 @@ export const jira = definePlugin({
         kind: 'json',
         schema: typeMappings,
         label: 'Issue types and statuses',
-        help: 'For each type of Jira its standardType (REQUIREMENT, BUG, INCIDENT) and, if wished, statusMappings. A type without one keeps its name, in capitals.',
+        help: 'For each type in Jira: its standardType (REQUIREMENT, BUG or INCIDENT) and, if you want, statusMappings. A type that is not listed keeps its name, in capital letters.',
         isOptional: true,
         names: ['types', 'statuses'],
         suggestion: STANDARD_TYPES,
@@ -69,7 +72,7 @@ export const jira = definePlugin({
       dueDateField: {
         kind: 'string',
         label: 'Field with the due date',
-        help: 'Empty: the one that Jira itself has.',
+        help: "Empty: Jira's own due date.",
         names: ['fields'],
         size: 255,
         isOptional: true,
@@ -79,7 +82,7 @@ export const jira = definePlugin({
       applicationType: {
         kind: 'string',
         label: 'Source of commits in the development panel',
-        help: 'Such as GitLab or bitbucket; when set, remote links are not collected.',
+        help: 'For example GitLab or bitbucket. If it is set, remote links are not collected.',
         size: 255,
         isOptional: true,
       },
@@ -118,6 +121,7 @@ export const jira = definePlugin({
     issueRepoCommits,
     accounts,
   ],
+  deliveries,
   referred: [{ table: accountTable, by: [{ table: issuePeople, columns: { account_id: 'account_id' } }] }],
   keyTitles: { table: issueFieldTable, key: 'id', title: 'name' },
   extra: { first: [boardFilterBegin], last: [boardFilterEnd] },

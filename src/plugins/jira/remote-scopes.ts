@@ -1,10 +1,11 @@
 /** What Jira offers: every board that the account may see, in one flat list. */
-import type { RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/remote-scopes.ts'
+import type { RawRecord } from '../../database/table.ts'
+import type { RemoteEntry, RemoteQuestion, RemoteScopes } from '../../plugin-kit/index.ts'
 
 /** Jira gives no more boards at once. */
 const PAGE_SIZE = 50
 
-const boardEntry = ({ id, name, self, type, location }: any): RemoteEntry => ({
+const boardEntry = ({ id, name, self, type, location }: RawRecord): RemoteEntry => ({
   type: 'scope',
   parentId: null,
   id: String(id),

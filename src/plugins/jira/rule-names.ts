@@ -1,6 +1,8 @@
 /** The names that rules of Jira speak of, some of them asked of it, and what its issue types probably mean. */
+
 import { byName } from '../../by-name.ts'
-import type { FoundName, FoundNames, NameKinds, NameSample, RuleSuggestion } from '../../plugin-kit/rule-names.ts'
+import type { RawRecord } from '../../database/table.ts'
+import type { FoundName, FoundNames, NameKinds, NameSample, RuleSuggestion } from '../../plugin-kit/index.ts'
 import { issueFields } from './entities/issue-fields.ts'
 import { issues } from './issue.ts'
 import { boardIssues } from './kit.ts'
@@ -41,7 +43,7 @@ export const ruleSamples: readonly NameSample[] = [
   {
     isForAll: true,
     request: () => ({ path: 'api/2/field' }),
-    *names(fields: readonly any[]) {
+    *names(fields: readonly RawRecord[]) {
       for (const { id, name } of fields) yield { kind: 'fields', name: id, label: name, isUncounted: true }
     },
   },

@@ -1,8 +1,7 @@
 /** What a scope config says about issues and commit links, made ready to ask. */
 import { z } from 'zod'
 import { byName } from '../../by-name.ts'
-import { compilePattern, optionalPattern, type Pattern, patternText } from '../../plugin-kit/patterns.ts'
-import type { Settings } from '../../plugin-kit/plugin.ts'
+import { compilePattern, optionalPattern, type Pattern, patternText, type Settings } from '../../plugin-kit/index.ts'
 import { isCommitPattern, type RepoCommit, repoCommitIn } from './commit-links.ts'
 
 const word = z.string('must be text').max(255).nullish()

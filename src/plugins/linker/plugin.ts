@@ -1,7 +1,7 @@
+import { UserError } from '../../errors.ts'
 import { linkedIssues, linkPrToIssue } from '../../metrics/calculate/pull-request-issues.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
-import { calculation } from '../../plugin-kit/calculation.ts'
-import type { Plugin } from '../../plugin-kit/subtask.ts'
+import { calculation, compilePattern, type Plugin } from '../../plugin-kit/index.ts'
 
 export const linker: Plugin = {
   name: 'linker',
@@ -10,6 +10,24 @@ export const linker: Plugin = {
   options: {
     projectName: { kind: 'text', label: 'Project', isRequired: true, example: 'shop' },
     prToIssueRegexp: { kind: 'text', label: 'Finds keys of issues in titles of pull requests', example: '#(\\d+)' },
+  },
+  plans: {
+    metric: {
+      plan: ({ projectName, option }) => [
+        [
+          {
+            plugin: 'linker',
+            subtasks: ['LinkPrToIssue'],
+            options: { projectName, prToIssueRegexp: option.prToIssueRegexp ?? '' },
+          },
+        ],
+      ],
+      check: ({ prToIssueRegexp: pattern = null }) => {
+        if (pattern === null) return
+        if (typeof pattern !== 'string') throw new UserError('pluginOption: prToIssueRegexp must be text.')
+        compilePattern(pattern, 'pluginOption: prToIssueRegexp')
+      },
+    },
   },
   leases: ({ projectName }) => (projectName ? [`links of project ${projectName}`] : []),
   subtasks: [

@@ -1,12 +1,12 @@
 /** Who is who, as CSV files that people keep in a spreadsheet: each can be read, changed and given back. */
+
 import { sql } from 'kysely'
-import { keyOf, type Table, type TableRow } from '../../database/table.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { keyOf, type TableRow } from '../../database/table.ts'
 import { projectMapping } from '../../domain/crossdomain.ts'
 import { accounts, teams, teamUsers, userAccounts, users } from '../../domain/people.ts'
 import { connectedAccounts } from '../../metrics/calculate/user-accounts.ts'
-import { type Csv, lineError, onLine, requireColumns } from '../../plugin-kit/csv.ts'
-import { retrying, write } from '../../plugin-kit/rows.ts'
-import type { TaskRun } from '../../plugin-kit/subtask.ts'
+import { type Csv, lineError, onLine, requireColumns, retrying, type TaskRun, write } from '../../plugin-kit/index.ts'
 
 type Database = TaskRun['database']
 /** Cells by column of the file. */
@@ -19,7 +19,7 @@ export interface OrgFile {
   /** Columns that may not be empty. */
   readonly needed: readonly string[]
   /** Emptied before the file is taken in. */
-  readonly replaces: readonly Table<any>[]
+  readonly replaces: readonly AnyTable[]
   readonly read: (database: Database) => Promise<readonly FileRow[]>
   /** The first is the one that the line is about; no two lines may be about the same. */
   readonly rows: (cells: Readonly<Record<string, string>>) => readonly TableRow[]
@@ -30,7 +30,7 @@ export interface OrgFile {
 /** Rows in the order of their keys; null reads as the empty text that it stands for. */
 async function select(
   { kysely }: Database,
-  table: Table<any>,
+  table: AnyTable,
   columns: Readonly<Record<string, string>>,
 ): Promise<FileRow[]> {
   const selected = Object.entries(columns).map(([shown, name]) => sql`${sql.ref(name)} as ${sql.id(shown)}`)

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setProjectMapping } from '../../metrics/calculate/project-mapping.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
 import { connectedAccounts, connectUserAccountsExact } from '../../metrics/calculate/user-accounts.ts'
-import { calculation } from '../../plugin-kit/calculation.ts'
-import type { Plugin } from '../../plugin-kit/subtask.ts'
+import { calculation, type Plugin } from '../../plugin-kit/index.ts'
+import { orgRoutes } from './routes.ts'
 
 export const org: Plugin = {
   name: 'org',
@@ -17,6 +17,15 @@ export const org: Plugin = {
     },
     sleepSeconds: { kind: 'number', label: 'How long the subtask sleep waits' },
   },
+  plans: {
+    mapProject: (projectName, scopes) => ({
+      plugin: 'org',
+      subtasks: ['setProjectMapping'],
+      options: { projectMappings: [{ projectName, scopes }] },
+    }),
+  },
+  isUnsummarised: true,
+  routes: orgRoutes,
   leases: ({ projectMappings }) =>
     Array.isArray(projectMappings) ? projectMappings.map(({ projectName }) => `project ${projectName}`) : [],
   subtasks: [

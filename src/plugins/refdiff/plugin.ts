@@ -11,8 +11,7 @@ import {
   forgetRanges,
 } from '../../metrics/calculate/ref-ranges.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
-import { calculation } from '../../plugin-kit/calculation.ts'
-import type { Plugin } from '../../plugin-kit/subtask.ts'
+import { calculation, type Plugin } from '../../plugin-kit/index.ts'
 
 const GRAPH = ['repo_commits', 'commit_parents']
 const RANGES = ['commits_diffs', finishedCommitsDiffs.name]
@@ -32,6 +31,12 @@ export const refdiff: Plugin = {
   forget: async (database, { table, rowId }) => {
     if (table === repos.name) await forgetRanges(database, rowId)
   },
+  plans: {
+    // Tags can be compared once the history is there.
+    afterScope: ({ repoId, settings: { refdiff: options } }) =>
+      options && repoId ? { plugin: 'refdiff', subtasks: [], options: { ...options, repoId } } : undefined,
+  },
+  isUnsummarised: true,
   leases: ({ repoId, projectName }) => [
     ...(repoId ? [`repository ${repoId}`] : []),
     ...(projectName ? [`project ${projectName}`] : []),

@@ -1,9 +1,8 @@
 import { UserError } from '../../errors.ts'
-import type { Inbox } from '../../plugin-kit/feed.ts'
-import { fieldName } from '../../plugin-kit/settings-tables.ts'
+import { fieldName, type Inbox } from '../../plugin-kit/index.ts'
 import issueEntity, { fields, issues } from './entities/issues.ts'
 
-/** Closing says little: what is kept is the whole issue as it stands then, so that it can be made anew from that. */
+/** Closing says little: what is kept is the whole issue as it stands then, so that it can be made again from that. */
 export async function closeIssue(inbox: Inbox, issueKey: string, url: string): Promise<void> {
   const { connectionId, database } = inbox
   const issue = await database.kysely

@@ -1,5 +1,5 @@
 import { bigint, type Columns, common, defineTable, indexed, key } from '../../database/table.ts'
-import { type EntityContext, pluginKit } from '../../plugin-kit/entity.ts'
+import { pluginKit } from '../../plugin-kit/index.ts'
 
 /**
  * A tool table. Ids have no part for the kind of thing: `webhook:1` is the connection, `webhook:1:KEY` whatever was sent
@@ -9,7 +9,7 @@ export const table = <const C extends Columns>(name: string, columns: C) =>
   defineTable(
     `_tool_webhook_${name}`,
     {
-      connection_id: key(bigint((_message: unknown, { connectionId }: EntityContext<any, any>) => connectionId)),
+      connection_id: key(bigint((_message, { connectionId }: { connectionId: number }) => connectionId)),
       ...columns,
       ...common,
       _raw_data_id: indexed(bigint()),

@@ -1,77 +1,62 @@
-import type { ForwardAction } from '../action.ts'
-import type { RuleWeights } from '../balancer.ts'
-import { refuseErrors } from '../finding.ts'
-import { lintHealth } from '../lint-live.ts'
-import { arnOf, type Effect, type EffectContext } from './effect.ts'
+import { byName } from '../../by-name.ts'
+import { counted } from '../../counted.ts'
+import { lintHealth } from '../lint/live.ts'
+import { refuseErrors } from '../model/finding.ts'
+import { attributesToMirror, type Mirrored } from '../model/health-check.ts'
+import type { Plan } from '../model/plan.ts'
+import { arnOf, type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
-export function targetGroup({ plan, outside, row }: EffectContext): Effect {
+/** The controller's own name for the target group of the current Service. */
+const resourceOf = ({ current }: Plan): string =>
+  `${current.namespace}/${current.ingress.name}-${current.service.name}:${current.service.port}`
+
+/** The live target group of the current Service; undefined where the controller's tags do not tell. */
+export async function currentGroup(context: EffectContext): Promise<Mirrored | undefined> {
+  const { balancer } = context.outside
+  const hostname = loadBalancerHostname(await liveCurrent(context))
+  const loadBalancer = hostname === undefined ? undefined : await balancer.loadBalancer(hostname)
+  return loadBalancer === undefined ? undefined : balancer.groupOfResource(loadBalancer.arn, resourceOf(context.plan))
+}
+
+export function targetGroup(context: EffectContext): Effect {
+  const { plan, outside, row } = context
   let arn: string | undefined
+  let mirrored: Mirrored | undefined
   return {
     name: 'target-group',
     async missing() {
       arn = (await outside.balancer.targetGroup(plan.targetGroup.name))?.arn
-      return arn === undefined ? `target group ${plan.targetGroup.name} does not exist` : undefined
+      if (arn !== undefined) return undefined
+      mirrored = await currentGroup(context)
+      return `target group ${plan.targetGroup.name} does not exist`
     },
     async apply(dryRun) {
       // AWS has no dry run for it; the settings were checked by lint and preflight.
-      if (!dryRun) arn = await outside.balancer.createTargetGroup(plan)
+      if (!dryRun) arn = await outside.balancer.createTargetGroup(plan, mirrored)
     },
     learned: () => ({ target_group_arn: arn ?? row().target_group_arn }),
   }
 }
 
-/** The live rules that name the target group, on whatever load balancer it hangs. */
-async function liveRules(context: EffectContext): Promise<readonly RuleWeights[]> {
+/** Targets come and go in both groups alike. */
+export function targetGroupAttributes(context: EffectContext): Effect {
   const { balancer } = context.outside
-  const group = await balancer.targetGroup(context.plan.targetGroup.name)
-  const rules = await Promise.all((group?.loadBalancerArns ?? []).map((arn) => balancer.rulesNaming(arn, group!.arn)))
-  return rules.flat()
-}
-
-function ruleProblem(rules: readonly RuleWeights[], wanted: ForwardAction): string | undefined {
-  const [current, target] = wanted.forwardConfig.targetGroups.map(({ weight }) => weight)
-  const sticky = wanted.forwardConfig.targetGroupStickinessConfig
-  const wrong = rules.find(
-    (rule) =>
-      rule.target !== target ||
-      rule.others.length !== 1 ||
-      rule.others[0] !== current ||
-      rule.isSticky !== sticky.enabled ||
-      (sticky.enabled && rule.durationSeconds !== sticky.durationSeconds),
-  )
-  if (wrong === undefined) return undefined
-  return `rule ${wrong.rule} has weights ${wrong.others.join('+')}/${wrong.target}${wrong.isSticky ? ', sticky' : ''}; wanted ${current}/${target}${sticky.enabled ? ', sticky' : ''}`
-}
-
-async function withWarning({ plan, outside }: EffectContext, problem: string): Promise<string> {
-  const warning = await outside.current
-    .warning(plan.current.namespace, plan.current.ingress.name)
-    .catch(() => undefined)
-  return warning === undefined ? problem : `${problem} (the controller says ${warning})`
-}
-
-export function rule(context: EffectContext, wanted: () => ForwardAction): Effect {
+  let wrong: Readonly<Record<string, string>> = byName({})
   return {
-    name: 'rule-verified',
+    name: 'target-group-attributes',
     async missing() {
-      const rules = await liveRules(context)
-      const problem =
-        rules.length === 0 ? 'no rule of the load balancer names the target group yet' : ruleProblem(rules, wanted())
-      return problem === undefined ? undefined : withWarning(context, problem)
+      const mirrored = await currentGroup(context)
+      if (mirrored === undefined) return undefined
+      const live = await balancer.attributes(arnOf(context))
+      const wanted = Object.entries(attributesToMirror(mirrored))
+      wrong = Object.fromEntries(wanted.filter(([key, value]) => live[key] !== value))
+      const list = Object.entries(wrong).map(
+        ([key, value]) => `${key} is ${live[key] ?? 'not set'} instead of ${value}`,
+      )
+      return list.length === 0 ? undefined : list.join(', ')
     },
-  }
-}
-
-/** No rule names the target group, or all of them send it nothing. */
-export function releasedOr(context: EffectContext, allowed: (() => ForwardAction) | undefined): Effect {
-  return {
-    name: allowed === undefined ? 'rule-released' : 'rule-rolled-back',
-    async missing() {
-      const rules = await liveRules(context)
-      if (rules.length === 0) return undefined
-      const problem =
-        allowed === undefined ? `rule ${rules[0]!.rule} still names the target group` : ruleProblem(rules, allowed())
-      return problem === undefined ? undefined : withWarning(context, problem)
+    async apply(dryRun) {
+      if (!dryRun) await balancer.setAttributes(arnOf(context), wrong)
     },
   }
 }
@@ -89,11 +74,13 @@ export function healthyTargets(context: EffectContext): Effect {
   }
 }
 
-export function healthBefore(context: EffectContext, step: number): Effect {
+/** Asked after the Ingress itself: of a group that drift has cut off no target is healthy. */
+export function healthBefore(context: EffectContext, step: number, weights: Effect): Effect {
   const { plan, outside } = context
   return {
     name: 'health-before',
     async missing() {
+      await weights.missing()
       const { healthy } = await outside.balancer.health(arnOf(context))
       refuseErrors(
         `Step ${step}`,
@@ -105,12 +92,20 @@ export function healthBefore(context: EffectContext, step: number): Effect {
 }
 
 export function targetsGone({ plan, outside }: EffectContext): Effect {
+  let delaySeconds = 0
   return {
     name: 'targets-deregistered',
+    extraSeconds: () => delaySeconds,
     async missing() {
       const group = await outside.balancer.targetGroup(plan.targetGroup.name)
-      const total = group === undefined ? 0 : (await outside.balancer.health(group.arn)).total
-      return total === 0 ? undefined : `${total} targets are still registered`
+      if (group === undefined) return undefined
+      const { total, draining } = await outside.balancer.health(group.arn)
+      if (total + draining === 0) return undefined
+      if (draining > 0) {
+        const delay = (await outside.balancer.attributes(group.arn))['deregistration_delay.timeout_seconds']
+        delaySeconds = Number(delay ?? 0)
+      }
+      return `${counted(total + draining, 'target')} still registered${draining > 0 ? `, ${draining} of them draining` : ''}`
     },
   }
 }

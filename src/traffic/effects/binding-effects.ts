@@ -1,6 +1,6 @@
-import { diffManifests } from '../diff.ts'
-import { bindingOfPlan } from '../ingress.ts'
-import { bindingNamespace } from '../plan.ts'
+import { bindingOfPlan } from '../model/ingress.ts'
+import { bindingNamespace } from '../model/plan.ts'
+import { diffManifests } from '../render/diff.ts'
 import { arnOf, type Effect, type EffectContext } from './effect.ts'
 
 export function binding(context: EffectContext): Effect {

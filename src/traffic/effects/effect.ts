@@ -1,15 +1,17 @@
-import type { Balancer } from '../balancer.ts'
-import type { Cluster } from '../cluster.ts'
-import { TrafficError } from '../finding.ts'
-import type { Ingress } from '../manifests.ts'
-import type { Plan } from '../plan.ts'
-import type { SwitchChanges, SwitchRow } from '../store.ts'
+import type { SwitchChanges, SwitchRow } from '../engine/store.ts'
+import { TrafficError } from '../model/finding.ts'
+import type { Ingress } from '../model/manifests.ts'
+import type { Plan } from '../model/plan.ts'
+import type { Balancer } from '../vendors/balancer.ts'
+import type { Cluster } from '../vendors/cluster.ts'
+import type { Metrics } from '../vendors/metrics.ts'
 
 /** The world outside: two clusters, one balancer, and the name servers. */
 export interface Outside {
   readonly current: Cluster
   readonly target: Cluster
   readonly balancer: Balancer
+  readonly metrics: Metrics
   addressesOf(hostname: string): Promise<readonly string[]>
 }
 
@@ -24,6 +26,8 @@ export interface Effect {
   readonly isRepeated?: boolean
   /** Not worth waiting for: somebody has to do it first. */
   readonly isInstant?: boolean
+  /** Waited for so much longer than other effects, as far as the last look can tell. */
+  extraSeconds?(): number
   /** What the switch remembers once it is so. */
   learned?(): SwitchChanges
 }
@@ -33,8 +37,11 @@ export interface EffectContext {
   readonly outside: Outside
   /** The switch as it is now; effects before this one may have changed it. */
   row(): SwitchRow
-  /** The operator has seen the drift and wants the live value to be the base. */
-  readonly acceptsLive: boolean
+  /** The operator has seen the drift, or goes back whatever stands there: what is not ours is written over and recorded. */
+  readonly overridesDrift: boolean
+  /** What was written over, until the journal has it. */
+  readonly overridden: string[]
+  progress?: ((text: string) => void) | undefined
 }
 
 export const arnOf = ({ row, plan }: EffectContext): string => {
@@ -43,6 +50,9 @@ export const arnOf = ({ row, plan }: EffectContext): string => {
     throw new TrafficError('conflict', `Target group ${plan.targetGroup.name} does not exist yet. Run prepare first.`)
   return arn
 }
+
+export const liveCurrent = ({ plan, outside }: EffectContext): Promise<Ingress | undefined> =>
+  outside.current.ingress(plan.current.namespace, plan.current.ingress.name)
 
 export const loadBalancerHostname = (ingress: Ingress | undefined): string | undefined =>
   (ingress?.status as { loadBalancer?: { ingress?: { hostname?: string }[] } } | undefined)?.loadBalancer?.ingress?.[0]

@@ -1,22 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
-import { actionKey, actionOfStep, type ForwardAction } from '../action.ts'
-import { TrafficError } from '../finding.ts'
+import { actionKey, actionOfStep, type ForwardAction } from '../model/action.ts'
+import { TrafficError } from '../model/finding.ts'
 import {
-  actionBackend,
+  actionBackends,
+  actionEdit,
   attachEdit,
   detachEdit,
+  directBackends,
   type IngressEdit,
   ingressOfSide,
   MULTI_CLUSTER,
   patchOf,
-} from '../ingress.ts'
-import { backendsOf, type Ingress } from '../manifests.ts'
-import { shown, textOf } from '../names.ts'
-import type { Plan } from '../plan.ts'
-import { arnOf, type Effect, type EffectContext } from './effect.ts'
+} from '../model/ingress.ts'
+import type { Ingress, Service } from '../model/manifests.ts'
+import { describeValue, textOf } from '../model/names.ts'
+import { type Plan, pathText } from '../model/plan.ts'
+import { arnOf, type Effect, type EffectContext, liveCurrent } from './effect.ts'
+import { describeOwner } from './field-owners.ts'
+
+/** Names the switch that made an Ingress, so that only its own abort removes it. */
+export const CREATED_BY = 'weir-traffic/created-by'
 
 /** An existing Ingress gets one annotation; a missing one is made from the plan. */
-export function targetIngress({ plan, outside }: EffectContext): Effect {
+export function targetIngress({ plan, outside, row }: EffectContext): Effect {
   const { namespace, ingress } = plan.target
   let live: Ingress | undefined
   return {
@@ -30,7 +36,11 @@ export function targetIngress({ plan, outside }: EffectContext): Effect {
         : `Ingress ${ingress.name} is not in multi-cluster mode`
     },
     apply(dryRun) {
-      const { apiVersion, kind, ...whole } = ingressOfSide(plan.target)
+      const { apiVersion, kind, metadata, spec } = ingressOfSide(plan.target)
+      const whole = {
+        metadata: { ...metadata, annotations: { ...metadata.annotations, [CREATED_BY]: row().id } },
+        spec,
+      }
       const only = { metadata: { name: ingress.name, namespace, annotations: { [MULTI_CLUSTER]: 'true' } } }
       return outside.target.apply({ apiVersion, kind, ...(live === undefined ? whole : only) }, dryRun)
     },
@@ -48,24 +58,32 @@ const parsedAction = (text: unknown): unknown => {
 const actionText = (ingress: Ingress, plan: Plan): string | undefined =>
   ingress.metadata.annotations?.[actionKey(plan.actionName)] as string | undefined
 
-/** Drift: neither what we wrote nor what we want. */
-function refuseDrift(
-  { plan, row, acceptsLive }: EffectContext,
-  live: string | undefined,
-  wanted?: ForwardAction,
-): void {
-  const applied = row().applied_action
-  const isOurs = applied !== null && isDeepStrictEqual(parsedAction(live), parsedAction(applied))
-  const isWanted = wanted !== undefined && isDeepStrictEqual(parsedAction(live), wanted)
-  if (isOurs || isWanted || acceptsLive) return
-  throw new TrafficError(
-    'conflict',
-    `Drift: annotation ${actionKey(plan.actionName)} of Ingress ${plan.current.namespace}/${plan.current.ingress.name} is not what Weir wrote; nothing was overwritten.\n  live:    ${live ?? '(none)'}\n  written: ${applied ?? '(nothing)'}\nPut it back, or repeat with --accept-live to start from the live value.`,
-  )
+const ingressName = ({ current }: Plan): string => `${current.namespace}/${current.ingress.name}`
+
+/** Refuses, or where going on was decided, keeps for the journal what is about to be written over. */
+function meetDrift({ overridesDrift, overridden }: EffectContext, what: string): void {
+  if (!overridesDrift)
+    throw new TrafficError(
+      'conflict',
+      `Drift: ${what}\nNothing was overwritten. Put it back, repeat with --accept-live to start from the live value, or roll back.`,
+    )
+  if (!overridden.includes(what)) overridden.push(what)
 }
 
-const liveCurrent = ({ plan, outside }: EffectContext) =>
-  outside.current.ingress(plan.current.namespace, plan.current.ingress.name)
+/** Drift: neither what we wrote nor what we want. */
+function meetForeignAction(context: EffectContext, live: Ingress, wanted?: ForwardAction): void {
+  const { plan, row } = context
+  const key = actionKey(plan.actionName)
+  const text = actionText(live, plan)
+  const applied = row().applied_action
+  const isOurs = applied !== null && isDeepStrictEqual(parsedAction(text), parsedAction(applied))
+  const isWanted = wanted !== undefined && isDeepStrictEqual(parsedAction(text), wanted)
+  if (isOurs || isWanted) return
+  meetDrift(
+    context,
+    `annotation ${key} of Ingress ${ingressName(plan)} is not what Weir wrote${describeOwner(live, key)}.\n  live:    ${text ?? '(none)'}\n  written: ${applied ?? '(nothing)'}`,
+  )
+}
 
 const change = (
   { plan, outside }: EffectContext,
@@ -75,68 +93,98 @@ const change = (
 ): Promise<void> =>
   outside.current.patchIngress(plan.current.namespace, plan.current.ingress.name, patchOf(ingress, edit), dryRun)
 
+/** What is left to write: an action that says the same in other words is no difference. */
+const leftToDo = (edit: IngressEdit, plan: Plan, wanted: ForwardAction): IngressEdit => ({
+  ...edit,
+  annotations: edit.annotations.filter(
+    ({ key, before }) =>
+      key !== actionKey(plan.actionName) || before === undefined || !isDeepStrictEqual(parsedAction(before), wanted),
+  ),
+})
+const isEmpty = ({ backends, annotations }: IngressEdit): boolean => backends.length + annotations.length === 0
+
+async function requireCurrent(context: EffectContext): Promise<Ingress> {
+  const live = await liveCurrent(context)
+  if (live !== undefined) return live
+  const { cluster } = context.plan.current
+  throw new TrafficError('conflict', `Ingress ${ingressName(context.plan)} is gone from cluster ${cluster}. Roll back.`)
+}
+const currentService = ({ plan, outside }: EffectContext): Promise<Service | undefined> =>
+  outside.current.service(plan.current.namespace, plan.current.service.name)
+
 /** First contact: every path of the service and the annotation change in one write. */
 export function attach(context: EffectContext): Effect {
   const { plan } = context
   const wanted = () => actionOfStep(plan, 0, arnOf(context))
-  let live: Ingress | undefined
+  let live: Ingress
+  let edit: IngressEdit
   return {
     name: 'attach',
     async missing() {
-      live = await liveCurrent(context)
-      if (live === undefined)
-        throw new TrafficError(
-          'conflict',
-          `Ingress ${plan.current.ingress.name} is gone from cluster ${plan.current.cluster}.`,
-        )
-      const text = actionText(live, plan)
-      if (text !== undefined) refuseDrift(context, text, wanted())
-      const edit = attachEdit(live, plan, wanted())
-      return edit.backends.length +
-        edit.annotations.filter(({ key, before }) => !isSame(key, before, wanted())).length ===
-        0
-        ? undefined
-        : 'the current Ingress does not use the action yet'
+      live = await requireCurrent(context)
+      if (actionText(live, plan) !== undefined) meetForeignAction(context, live, wanted())
+      edit = leftToDo(attachEdit(live, plan, wanted(), await currentService(context)), plan, wanted())
+      return isEmpty(edit) ? undefined : 'the current Ingress does not use the action yet'
     },
-    apply: (dryRun) => change(context, live!, attachEdit(live!, plan, wanted()), dryRun),
+    apply: (dryRun) => change(context, live, edit, dryRun),
     learned: () => ({ applied_action: JSON.stringify(wanted()) }),
   }
 }
 
-const isSame = (key: string, text: string | undefined, action: ForwardAction): boolean =>
-  key !== MULTI_CLUSTER && text !== undefined && isDeepStrictEqual(parsedAction(text), action)
+/** The weights of a step. Paths that left the action, or were added beside it, are drift: half of a Service never moves. */
+export function weights(context: EffectContext, step: number): Effect {
+  const { plan } = context
+  const wanted = () => actionOfStep(plan, step, arnOf(context))
+  let live: Ingress
+  let edit: IngressEdit
+  return {
+    name: 'weights',
+    async missing() {
+      live = await requireCurrent(context)
+      const service = await currentService(context)
+      const direct = directBackends(live, plan, service)
+      const text = actionText(live, plan)
+      if (text === undefined || actionBackends(live, plan).length === 0)
+        meetDrift(
+          context,
+          `Ingress ${ingressName(plan)} does not use the action ${plan.actionName} any more (${text === undefined ? 'annotation' : 'backend'} missing).`,
+        )
+      else if (direct.length > 0)
+        meetDrift(
+          context,
+          `${direct.map(({ path }) => pathText(path)).join(', ')} of Ingress ${ingressName(plan)} use Service ${plan.current.service.name} directly: ${actionBackends(live, plan).length} of ${actionBackends(live, plan).length + direct.length} paths move.`,
+        )
+      edit = leftToDo(attachEdit(live, plan, wanted(), service), plan, wanted())
+      if (isEmpty(edit)) return undefined
+      if (text !== undefined) meetForeignAction(context, live, wanted())
+      return isDeepStrictEqual(parsedAction(text), wanted())
+        ? `the current Ingress differs in ${[...edit.backends.map(({ path }) => pathText(path)), ...edit.annotations.map(({ key }) => key)].join(', ')}`
+        : `the annotation still says ${weightsText(parsedAction(text))}`
+    },
+    apply: (dryRun) => change(context, live, edit, dryRun),
+    learned: () => ({ applied_action: JSON.stringify(wanted()) }),
+  }
+}
 
-/** One annotation, compared and set. */
-export function action(context: EffectContext, name: string, wanted: () => ForwardAction, mayBeAbsent = false): Effect {
+/** All weight back, over whatever stands there. Paths that do not use the action have nothing to take back. */
+export function rollbackWeights(context: EffectContext, wanted: () => ForwardAction): Effect {
   const { plan } = context
   let live: Ingress | undefined
+  let edit: IngressEdit
   return {
-    name,
+    name: 'rollback-weights',
+    isRepeated: true,
     async missing() {
       live = await liveCurrent(context)
-      const text = live === undefined ? undefined : actionText(live, plan)
-      const isUsed =
-        live !== undefined && backendsOf(live).some(({ backend }) => isDeepStrictEqual(backend, actionBackend(plan)))
-      if (text === undefined && !isUsed && mayBeAbsent) return undefined
-      if (text === undefined || !isUsed) {
-        throw new TrafficError(
-          'conflict',
-          `Drift: Ingress ${plan.current.ingress.name} does not use the action ${plan.actionName} any more (${text === undefined ? 'annotation' : 'backend'} missing); nothing was overwritten.`,
-        )
-      }
-      if (isDeepStrictEqual(parsedAction(text), wanted())) return undefined
-      refuseDrift(context, text)
+      if (live === undefined) return undefined
+      const text = actionText(live, plan)
+      if (text === undefined && actionBackends(live, plan).length === 0) return undefined
+      edit = leftToDo(actionEdit(live, plan, wanted()), plan, wanted())
+      if (isEmpty(edit)) return undefined
+      meetForeignAction(context, live, wanted())
       return `the annotation still says ${weightsText(parsedAction(text))}`
     },
-    apply(dryRun) {
-      const key = actionKey(plan.actionName)
-      return change(
-        context,
-        live!,
-        { backends: [], annotations: [{ key, before: actionText(live!, plan), after: JSON.stringify(wanted()) }] },
-        dryRun,
-      )
-    },
+    apply: (dryRun) => change(context, live!, edit, dryRun),
     learned: () =>
       live === undefined || actionText(live, plan) === undefined ? {} : { applied_action: JSON.stringify(wanted()) },
   }
@@ -144,7 +192,7 @@ export function action(context: EffectContext, name: string, wanted: () => Forwa
 
 const weightsText = (value: unknown): string => {
   const groups = (value as Partial<ForwardAction> | undefined)?.forwardConfig?.targetGroups
-  return Array.isArray(groups) ? groups.map(({ weight }) => weight).join('/') : shown(value)
+  return Array.isArray(groups) ? groups.map((group) => group?.weight).join('/') : describeValue(value)
 }
 
 /** Clean-up may have deleted the Ingress: then it comes back as it was before the switch. */
@@ -153,35 +201,57 @@ export function restoredIngress(context: EffectContext): Effect {
   return {
     name: 'restore-ingress',
     async missing() {
-      const original = row().original_ingress
-      if (original === null || (await liveCurrent(context)) !== undefined) return undefined
-      return 'the current Ingress was deleted'
+      const live = await liveCurrent(context)
+      if (row().original_ingress === null) return undefined
+      // One that is being deleted cannot be kept; it is made again when it is gone.
+      if (live?.metadata.deletionTimestamp !== undefined) return 'the current Ingress is being deleted'
+      return live === undefined ? 'the current Ingress was deleted' : undefined
     },
-    apply: (dryRun) => outside.current.apply(JSON.parse(row().original_ingress!), dryRun),
+    isRepeated: true,
+    async apply(dryRun) {
+      if ((await liveCurrent(context)) === undefined)
+        await outside.current.apply(JSON.parse(row().original_ingress!), dryRun)
+    },
   }
 }
 
 export function detach(context: EffectContext, keepsIngress: boolean): Effect {
-  const { plan, outside } = context
+  const { plan, outside, row } = context
   let live: Ingress | undefined
+  const edit = (): IngressEdit => {
+    const original = row().original_ingress
+    return detachEdit(live!, plan, original === null ? undefined : JSON.parse(original))
+  }
   return {
     name: 'detach',
     async missing() {
       live = await liveCurrent(context)
       if (live === undefined) return undefined
-      const text = actionText(live, plan)
-      if (text !== undefined) refuseDrift(context, text)
+      if (actionText(live, plan) !== undefined) meetForeignAction(context, live)
       if (!keepsIngress) return 'the current Ingress still exists'
-      const edit = detachEdit(live, plan)
-      return edit.backends.length + edit.annotations.length === 0
-        ? undefined
-        : 'the current Ingress still uses the action'
+      return isEmpty(edit()) ? undefined : 'the current Ingress still uses the action'
     },
     apply: (dryRun) =>
       keepsIngress
-        ? change(context, live!, detachEdit(live!, plan), dryRun)
+        ? change(context, live!, edit(), dryRun)
         : dryRun
           ? Promise.resolve()
           : outside.current.deleteIngress(plan.current.namespace, plan.current.ingress.name),
+  }
+}
+
+/** The target Ingress that this switch made, unless the host name leads to it already. */
+export function createdIngressGone({ plan, outside, row }: EffectContext, isNameThere: () => Promise<boolean>): Effect {
+  const { namespace, ingress } = plan.target
+  return {
+    name: 'target-ingress-deleted',
+    async missing() {
+      const live = await outside.target.ingress(namespace, ingress.name)
+      if (live?.metadata.annotations?.[CREATED_BY] !== row().id || (await isNameThere())) return undefined
+      return `Ingress ${namespace}/${ingress.name}, which prepare made in cluster ${plan.target.cluster}, still exists`
+    },
+    async apply(dryRun) {
+      if (!dryRun) await outside.target.deleteIngress(namespace, ingress.name)
+    },
   }
 }

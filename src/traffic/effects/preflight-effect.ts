@@ -1,10 +1,13 @@
-import { actionKey } from '../action.ts'
-import { refuseErrors } from '../finding.ts'
-import { lintLive } from '../lint-live.ts'
-import { lintArn } from '../lint-plan.ts'
-import type { Ingress } from '../manifests.ts'
-import { bindingNamespace, bindingService, type Plan } from '../plan.ts'
-import { type Effect, type EffectContext, loadBalancerHostname } from './effect.ts'
+import { lintGuards } from '../lint/guards.ts'
+import { lintLive } from '../lint/live.ts'
+import { actionKey } from '../model/action.ts'
+import { refuseErrors } from '../model/finding.ts'
+import { savedIngress } from '../model/ingress.ts'
+import type { Ingress } from '../model/manifests.ts'
+import { bindingNamespace, bindingService, type Plan } from '../model/plan.ts'
+import { lintArn } from '../model/target-group-arn.ts'
+import { currentGroup } from './balancer-effects.ts'
+import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
 export function preflight(context: EffectContext): Effect {
   const { plan, outside, row } = context
@@ -33,6 +36,7 @@ export function preflight(context: EffectContext): Effect {
         actionService,
         loadBalancer,
         targetGroup: existing,
+        currentGroup: await currentGroup(context),
       }
       const wrongArn = existing === undefined ? [] : lintArn(plan, existing.arn)
       refuseErrors('The plan does not fit what is live: it', [...lintLive(plan, facts), ...wrongArn])
@@ -46,13 +50,21 @@ export function preflight(context: EffectContext): Effect {
   }
 }
 
+/** What protected a route when the switch was prepared may have been put there since. */
+export function guards(context: EffectContext): Effect {
+  const { plan, outside } = context
+  return {
+    name: 'guards',
+    async missing() {
+      const [ingress, service] = await Promise.all([
+        liveCurrent(context),
+        outside.current.service(plan.current.namespace, plan.current.service.name),
+      ])
+      refuseErrors('What guards the route now', lintGuards(plan, ingress, service))
+      return undefined
+    },
+  }
+}
+
 const isAttached = (ingress: Ingress, plan: Plan): boolean =>
   actionKey(plan.actionName) in (ingress.metadata.annotations ?? {})
-
-/** Without what the API server adds, so that it can be applied again. */
-const savedIngress = ({ apiVersion, kind, metadata, spec }: Ingress) => ({
-  apiVersion,
-  kind,
-  metadata: { name: metadata.name, namespace: metadata.namespace, annotations: metadata.annotations ?? {} },
-  spec,
-})

@@ -157,7 +157,7 @@ export function generatedRequests(document: any, local: string): fc.Arbitrary<Ge
 
   const requests = Object.entries<any>(document.paths).flatMap(([template, methods]) =>
     Object.entries<any>(methods)
-      // These go on for as long as a run does, and nothing runs here.
+      // These continue for as long as a run does, and nothing runs here.
       .filter(() => !/\/events$|\/log$/.test(template))
       .map(([method, operation]) => requestOf(template, method, operation)),
   )

@@ -1,19 +1,21 @@
-/** Collects from a fake GitHub as a pipeline would, and tells what was stored. */
+/** Collects from a fake GitHub as a pipeline would, and tells what was stored, of whichever code host. */
 import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { readAll, readRows } from '../../../src/database/read.ts'
 import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
-import { definePlugin } from '../../../src/plugin-kit/define-plugin.ts'
-import { gaps, type StoredGap } from '../../../src/plugin-kit/gaps.ts'
-import { receipts } from '../../../src/plugin-kit/receipts.ts'
-import { settingsTables } from '../../../src/plugin-kit/settings-tables.ts'
-import type { Plugin, Subtask, SubtaskResult, TaskRun } from '../../../src/plugin-kit/subtask.ts'
-import { kitTables } from '../../../src/plugin-kit/tables.ts'
+import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
+import { kitTables } from '../../../src/plugin-kit/define/tables.ts'
+import { gaps, type StoredGap } from '../../../src/plugin-kit/raw/gaps.ts'
+import { receipts } from '../../../src/plugin-kit/raw/receipts.ts'
+import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
+import type { Subtask, SubtaskResult, TaskRun } from '../../../src/plugin-kit/spec/subtask.ts'
+import { settingsTables } from '../../../src/plugin-kit/task/settings-tables.ts'
 import { githubGraphql } from '../../../src/plugins/github/graphql-plugin.ts'
 import { repos } from '../../../src/plugins/github/kit.ts'
 import { github, githubSpec } from '../../../src/plugins/github/plugin.ts'
+import { gitlab } from '../../../src/plugins/gitlab/plugin.ts'
 import { systemTables } from '../../../src/system/index.ts'
 import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
 import type { Item } from '../../fake-github/world/records.ts'
@@ -29,7 +31,8 @@ export const githubAtOnce = (concurrency: number): Plugin =>
     connection: { ...githubSpec.connection, limits: { ...githubSpec.connection.limits, concurrency } },
   })
 
-const tables = [...new Set([...systemTables, ...kitTables, ...domainTables, ...plugins.flatMap((each) => each.tables)])]
+const ofPlugins = [...plugins, gitlab].flatMap((each) => each.tables)
+const tables = [...new Set([...systemTables, ...kitTables, ...domainTables, ...ofPlugins])]
 export const prepare = (database: Database): Promise<unknown> => migrate(database, tables)
 
 export async function emptyTables({ kysely }: Database): Promise<void> {

@@ -52,6 +52,12 @@ export const OPERATIONS = {
   'our clock': { weight: 1, arguments: () => [minutes] },
   /** The vendor's clock jumps ahead by so many minutes. */
   'vendor clock': { weight: 1, arguments: () => [fc.constantFrom(2, 61, 180)] },
+  /** One of the changes that the vendor has told of arrives: the newest, or one of those before. */
+  deliver: {
+    weight: 3,
+    arguments: () => [fc.oneof(fc.constant(0), fc.nat(9))],
+    applies: ({ interfaces }) => interfaces[0].source?.deliveries !== undefined,
+  },
   wait: { weight: 1, arguments: () => [fc.constantFrom(1, 30, 60 * 25)] },
   fault: {
     weight: 1,

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { deleteScopeData, scopeParams } from '../../../src/control-plane/scope-data.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openDatabase } from '../../../src/database/open.ts'
@@ -11,14 +12,13 @@ import type { Table } from '../../../src/database/table.ts'
 import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
 import { messageOf } from '../../../src/errors.ts'
-import { createLeases, type Leases } from '../../../src/pipelines/leases.ts'
-import { deleteScopeData, scopeParams } from '../../../src/pipelines/scope-data.ts'
-import type { Membership } from '../../../src/pipelines/servers.ts'
-import { leasesOfTask } from '../../../src/pipelines/task-leases.ts'
-import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
-import { settingsTables } from '../../../src/plugin-kit/settings-tables.ts'
-import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
-import { kitTables } from '../../../src/plugin-kit/tables.ts'
+import { kitTables } from '../../../src/plugin-kit/define/tables.ts'
+import { applyRecords, scopesOfDelivery } from '../../../src/plugin-kit/push/apply-delivery.ts'
+import type { Plugin, PluginSpec } from '../../../src/plugin-kit/spec/plugin.ts'
+import { settingsTables } from '../../../src/plugin-kit/task/settings-tables.ts'
+import { createLeases, type Leases } from '../../../src/runner/leases.ts'
+import type { Membership } from '../../../src/runner/servers.ts'
+import { leasesOfTask } from '../../../src/runner/task-leases.ts'
 import { systemTables } from '../../../src/system/index.ts'
 import { clocks } from './clocks.ts'
 import { dyingAfter } from './dying-database.ts'
@@ -154,7 +154,7 @@ const OWN: Record<OwnOperationName, Happen> = {
     await bothEnd([first, other].map((scope) => mayRun(bench, life, bench.sides.lived, scope)))
   },
   async 'run twice'(bench, life, [scope]) {
-    const leases = createLeases(bench.sides.lived, () => ({ holder: 'machine', membership: ALIVE }))
+    const leases = createLeases(bench.sides.lived, () => ({ leaseHolder: 'machine', membership: ALIVE }))
     await bothEnd([1, 2].map((task) => leased(bench, life, { leases, scope, task })))
   },
   'full sync': (bench, life, [scope]) => mayRun(bench, life, bench.sides.lived, scope, { fullSync: true }),
@@ -235,6 +235,19 @@ const OWN: Record<OwnOperationName, Happen> = {
   async 'vendor clock'(_bench, _life, [minutes]) {
     clocks.advanceVendor(minutes)
   },
+  async deliver({ running, sides }, life, [number]) {
+    const sent = running.sent?.at(-1 - (number % (running.sent.length || 1)))
+    const spec = life.plugin.source as PluginSpec
+    const effect = sent && spec.deliveries?.read(sent.event, sent.payload)
+    const about = sent && spec.deliveries?.scopes(sent.payload)
+    if (!effect || !about || !('records' in effect)) return
+    const scopes = await scopesOfDelivery(sides.lived, spec, CONNECTION, about)
+    for (const options of scopes) {
+      await sides.lived.transaction((database) =>
+        applyRecords(spec, { database, options, signal: new AbortController().signal }, effect.records),
+      )
+    }
+  },
   async wait(_bench, _life, [minutes]) {
     clocks.pass(minutes)
   },
@@ -263,7 +276,7 @@ async function leased(
   await mayRun(bench, life, sides.lived, scope).finally(end)
 }
 
-/** Whatever one of them throws, the other must not go on beside the next operation. */
+/** Whatever one of them throws, the other must not continue beside the next operation. */
 async function bothEnd(runs: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(runs)) if (outcome.status === 'rejected') throw outcome.reason
 }

@@ -1,12 +1,12 @@
 /** Projects of a history: what makes them up, what is calculated for them, and how they are deleted. */
+
+import { domainScopesOf, entitiesOf } from '../../../src/control-plane/plan/domain-scopes.ts'
+import { metricOption, metricsOf } from '../../../src/control-plane/plan/metric-plans.ts'
+import { projectService } from '../../../src/control-plane/projects.ts'
+import type { BlueprintService, ServiceContext } from '../../../src/control-plane/services.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { write } from '../../../src/database/write.ts'
-import { domainScopesOf, entitiesOf } from '../../../src/pipelines/plan/domain-scopes.ts'
-import { METRIC_PLANS, metricOption } from '../../../src/pipelines/plan/metric-plans.ts'
-import { projectService } from '../../../src/pipelines/projects.ts'
-import type { BlueprintService, ServiceContext } from '../../../src/pipelines/services.ts'
-import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
-import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import type { Plugin, PluginSpec } from '../../../src/plugin-kit/spec/plugin.ts'
 import { dora } from '../../../src/plugins/dora/plugin.ts'
 import { issueTrace } from '../../../src/plugins/issue-trace/plugin.ts'
 import { linker } from '../../../src/plugins/linker/plugin.ts'
@@ -34,7 +34,7 @@ export interface ProjectRun {
   readonly source: PluginSpec
   readonly connectionId: number
   /** Rows of the scopes that are configured, by number. */
-  readonly scopes: ReadonlyMap<number, unknown>
+  readonly scopes: ReadonlyMap<number, Readonly<Record<string, unknown>>>
   readonly regrouped: Regrouped
   readonly signal: AbortSignal
 }
@@ -48,8 +48,12 @@ export const mapProject = (run: ProjectRun, project: number): Promise<void> =>
 /** The same: after they were collected. */
 export async function calculateProject(run: ProjectRun, project: number): Promise<void> {
   const projectName = PROJECTS[project]?.name as string
-  for (const [name, planOf] of Object.entries(METRIC_PLANS)) {
-    const plan = planOf({ projectName, domainScopes: domainScopes(run, project), option: metricOption(OPTIONS[name]) })
+  for (const [name, metric] of metricsOf(CALCULATING)) {
+    const plan = metric.plan({
+      projectName,
+      domainScopes: domainScopes(run, project),
+      option: metricOption(OPTIONS[name]),
+    })
     for (const { plugin, subtasks, options } of plan.flat()) await calculate(run, plugin, subtasks ?? [], options ?? {})
   }
 }

@@ -19,7 +19,7 @@ const countOf = ({ few, many }: Size): number =>
 
 const A_HISTORY_MS = 30_000
 
-/** The law of convergence, held against histories of a vendor. */
+/** The law of convergence, checked with histories of a vendor. */
 export function describeConvergence(vendor: VendorUnderTest, size: Size): void {
   describeMachine(`${vendor.name} converges`, vendor, (machine) => {
     const count = countOf(size)

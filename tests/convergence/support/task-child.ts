@@ -1,7 +1,7 @@
 /** One task in a process of its own, for an operation that kills it. */
 
 import { openDatabase } from '../../../src/database/open.ts'
-import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 import { clocks } from './clocks.ts'
 import { runTask } from './run-task.ts'
 

@@ -1,9 +1,9 @@
 /**
- * What a plugin brings to be held against the law of convergence: a vendor's server whose things come, change and go on
+ * What a plugin brings to be checked by the law of convergence: a vendor's server whose things come, change and go away on
  * demand, and the scopes and rules that it is collected with. `describeConvergence` of suite.ts does the rest.
  */
 import type { Arbitrary } from 'fast-check'
-import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 import { type FaultyServer, startFaultyProxy } from './faults.ts'
 
 export interface VendorUnderTest {
@@ -51,7 +51,19 @@ export interface RunningVendor {
   reset(): Promise<void>
   /** Numbers pick one of the things that are there, so that every change applies whatever came before. */
   change(name: string, parameters: readonly (string | number | boolean)[]): void
+  /** What it has sent of its changes so far, in their order, where it sends anything: deliveries come late, twice, or not at all. */
+  readonly sent?: readonly SentChange[]
   stop(): Promise<void>
+}
+
+export interface SentChange {
+  readonly event: string
+  readonly payload: any
+}
+
+export interface Outlet {
+  readonly url: string
+  readonly send: (sent: SentChange) => void
 }
 
 /** For fakes that are servers of their own: one a history, behind one address. */
@@ -62,9 +74,11 @@ export interface FakeServer {
 export async function behindFaults<Fake extends FakeServer>(parts: {
   readonly begin: () => Promise<Fake>
   readonly connection: (url: string) => Readonly<Record<string, unknown>>
-  readonly change: (fake: Fake, name: string, parameters: readonly any[]) => void
+  /** `send`: what the vendor, at that address, sends of it. */
+  readonly change: (fake: Fake, name: string, parameters: readonly any[], outlet: Outlet) => void
 }): Promise<RunningVendor> {
   let fake = await parts.begin()
+  const sent: SentChange[] = []
   const server = await startFaultyProxy(() => fake.url)
   return {
     server,
@@ -72,8 +86,12 @@ export async function behindFaults<Fake extends FakeServer>(parts: {
     async reset() {
       await fake.stop()
       fake = await parts.begin()
+      sent.length = 0
     },
-    change: (name, parameters) => parts.change(fake, name, parameters),
+    sent,
+    change(name, parameters) {
+      parts.change(fake, name, parameters, { url: server.url, send: (each) => void sent.push(each) })
+    },
     async stop() {
       await server.stop()
       await fake.stop()

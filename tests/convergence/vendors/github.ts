@@ -1,12 +1,20 @@
 import fc from 'fast-check'
-import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
+import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 import { githubGraphql } from '../../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../../src/plugins/github/plugin.ts'
+import { deliveryOf } from '../../fake-github/deliveries.ts'
 import { createWorld, DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../../fake-github/fake-github.ts'
+import type { Change } from '../../fake-github/world/changes.ts'
 import type { Item } from '../../fake-github/world/records.ts'
 import type { Collections, Repository } from '../../fake-github/world/repository.ts'
 import type { RepositorySettings, WorldOptions } from '../../fake-github/world/settings.ts'
-import { behindFaults, pick, type VendorChange, type VendorUnderTest } from '../support/vendor-under-test.ts'
+import {
+  behindFaults,
+  pick,
+  type SentChange,
+  type VendorChange,
+  type VendorUnderTest,
+} from '../support/vendor-under-test.ts'
 
 /** People are seen in all of them, and the fork has commits of the first. */
 const REPOSITORIES = ['acme/web', 'acme/api', 'user-1/web']
@@ -153,6 +161,34 @@ const APPLY: Record<keyof typeof CHANGES, Apply> = {
   'edit milestone': editing('milestones', ({ title }) => ({ title: `${title}!` })),
 }
 
+const noted = new WeakMap<Change, Item>()
+function watch(fake: FakeGithub, change: Change, changed: Change[]): Item | undefined {
+  const item = fake.update(change)
+  if (item) noted.set(change, item)
+  changed.push(change)
+  return item
+}
+
+/** What GitHub sends of a change; of what is gone it sends nothing that changes anything. */
+function tellings(fake: FakeGithub, name: string, change: Change, at: string): SentChange[] {
+  const kind = kindOf(change)
+  const index = noted.get(change)?.index ?? Object.values(change).find((value) => typeof value === 'number')
+  if (!kind || index === undefined) return []
+  const repository = fake.world.repository(name)
+  const kinds: readonly (keyof Collections)[] =
+    kind === 'ticket' ? [repository.pullRequests.get(index) ? 'pullRequests' : 'issues'] : [kind]
+  return kinds.flatMap((each) => deliveryOf(fake, name, each, index, { at }) ?? [])
+}
+
+function kindOf(change: any): keyof Collections | 'ticket' | undefined {
+  if ('rerun' in change) return 'runs'
+  return (
+    change.add ??
+    change.edit ??
+    (['close', 'reopen', 'merge', 'forcePush'].some((name) => name in change) ? 'ticket' : undefined)
+  )
+}
+
 const vendor = (name: string, interfaces: readonly [Plugin, Plugin]): VendorUnderTest => ({
   name,
   interfaces,
@@ -181,9 +217,13 @@ const vendor = (name: string, interfaces: readonly [Plugin, Plugin]): VendorUnde
         return fake
       },
       connection: (endpoint) => ({ endpoint, token: DEFAULT_TOKEN, auth_method: 'AccessToken' }),
-      change(fake, change, [at, ...numbers]) {
+      change(fake, change, [at, ...numbers], { url, send }) {
         fake.clock.set(now())
-        APPLY[change as keyof typeof CHANGES](fake, fake.world.repository(REPOSITORIES[at] as string), ...numbers)
+        const name = REPOSITORIES[at] as string
+        const changed: Change[] = []
+        const watched = { ...fake, update: (each: Change) => watch(fake, each, changed) }
+        APPLY[change as keyof typeof CHANGES](watched, fake.world.repository(name), ...numbers)
+        for (const each of changed.flatMap((one) => tellings(fake, name, one, url))) send(each)
       },
     }),
 })

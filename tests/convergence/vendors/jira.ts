@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { jira } from '../../../src/plugins/jira/plugin.ts'
+import { deliveriesSince, issueStates } from '../../jira/deliveries.ts'
 import { type FakeJira, startFakeJira, USER } from '../../jira/fake-jira.ts'
 import { behindFaults, pick, type VendorChange, type VendorUnderTest } from '../support/vendor-under-test.ts'
 
@@ -148,6 +149,10 @@ export const jiraVendor: VendorUnderTest = {
         return fake
       },
       connection: (url) => ({ endpoint: `${url}rest/`, auth_method: 'BasicAuth', ...USER }),
-      change: (fake, name, parameters) => APPLY[name as keyof typeof CHANGES](fake, ...parameters),
+      change(fake, name, parameters, { send }) {
+        const before = issueStates(fake)
+        APPLY[name as keyof typeof CHANGES](fake, ...parameters)
+        for (const each of deliveriesSince(fake, before)) send(each)
+      },
     }),
 }

@@ -1,7 +1,7 @@
 import { bigint, key, string, timestamp } from '../../../src/database/table.ts'
 import { cicdDeployments, cicdPipelineCommits, cicdPipelines } from '../../../src/domain/devops.ts'
-import { left } from '../../../src/plugin-kit/entity.ts'
 import { linkHeader, pageNumber } from '../../../src/plugin-kit/http/index.ts'
+import { leftJoin } from '../../../src/plugin-kit/spec/entity.ts'
 import { boards, entity, ofScope, people, table } from './kit.ts'
 
 export const builds = table('builds', 'WorkshopBuild', {
@@ -44,7 +44,7 @@ export const buildEntity = entity(builds, {
   },
   convert: {
     to: [cicdPipelines, cicdPipelineCommits],
-    joins: { commit: left(commits, { connection_id: 'connection_id', sha: 'sha' }) },
+    joins: { commit: leftJoin(commits, { connection_id: 'connection_id', sha: 'sha' }) },
     *rows({ commit, ...build }, { idOf, scope }) {
       const id = idOf(builds, build.id)
       yield cicdPipelines.row({
@@ -68,7 +68,7 @@ export const commitEntity = entity(commits, {
   collect: {
     forEach: { table: builds, input: ({ sha }) => ({ sha }), atOnce: () => 2 },
     key: ({ sha }) => sha,
-    request: ({ input }) => ({ path: 'commits', query: { sha: input.map(({ sha }: { sha: string }) => sha) } }),
+    request: ({ inputs }) => ({ path: 'commits', query: { sha: inputs.map(({ sha }) => sha) } }),
   },
   extract: {
     writes: [people],

@@ -7,10 +7,10 @@ import {
   issueComments,
   issueLabels,
 } from '../../../src/domain/ticket.ts'
-import type { Reconcile } from '../../../src/plugin-kit/collect-spec.ts'
-import type { ExtractContext } from '../../../src/plugin-kit/entity.ts'
 import { offset } from '../../../src/plugin-kit/http/index.ts'
-import { byKey, wholeTable } from '../../../src/plugin-kit/lookups.ts'
+import type { Reconcile } from '../../../src/plugin-kit/spec/collect.ts'
+import type { ExtractContext } from '../../../src/plugin-kit/spec/entity.ts'
+import { byKey, wholeTable } from '../../../src/plugin-kit/spec/lookups.ts'
 import { boardItems, boards, entity, NAMING, nodes, onBoard, people, type Rules, table } from './kit.ts'
 
 export const kinds = table('kinds', 'WorkshopKind', { id: key(bigint()), name: string() })

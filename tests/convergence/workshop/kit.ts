@@ -2,8 +2,8 @@
 import { bigint, key, type RowOf, string } from '../../../src/database/table.ts'
 import { cicdScopes } from '../../../src/domain/devops.ts'
 import { boards as domainBoards } from '../../../src/domain/ticket.ts'
-import { inner, pluginKit } from '../../../src/plugin-kit/entity.ts'
 import { cursor } from '../../../src/plugin-kit/http/index.ts'
+import { innerJoin, pluginKit } from '../../../src/plugin-kit/spec/entity.ts'
 
 const kit = pluginKit('workshop')
 export const { table } = kit
@@ -26,7 +26,7 @@ export const boardItems = table('board_items', 'WorkshopBoardItem', {
 })
 /** Rows whose item is on the board; `column` names it. */
 export const onBoard = (column: string) => ({
-  joins: { board: inner(boardItems, { connection_id: 'connection_id', item_id: column }) },
+  joins: { board: innerJoin(boardItems, { connection_id: 'connection_id', item_id: column }) },
   where: ({ id }: Board) => ({ 'board.board_id': id }),
 })
 

@@ -1,6 +1,6 @@
 /** A plugin that exists only here, and uses what the kit offers. */
-import { definePlugin } from '../../../src/plugin-kit/define-plugin.ts'
-import type { PluginSpec } from '../../../src/plugin-kit/plugin.ts'
+import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
+import type { PluginSpec } from '../../../src/plugin-kit/spec/plugin.ts'
 import { buildEntity, commitEntity, commits, deployEntity } from './builds.ts'
 import {
   commentEntity,

@@ -1,6 +1,6 @@
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
-import type { TaskRun } from '../../../src/plugin-kit/subtask.ts'
+import type { TaskRun } from '../../../src/plugin-kit/spec/subtask.ts'
 import { plugins } from '../../../src/plugins/index.ts'
 import { allTables } from '../../../src/tables.ts'
 import { temporaryFolder } from './repository.ts'

@@ -1,9 +1,9 @@
 /** A plugin whose passes look things up while they read; loaded by worker threads too. */
-import { definePlugin } from '../../../src/plugin-kit/define-plugin.ts'
-import { pluginKit } from '../../../src/plugin-kit/entity.ts'
-import { byKey } from '../../../src/plugin-kit/lookups.ts'
-import type { Plugin } from '../../../src/plugin-kit/subtask.ts'
-import { boards, issues, sampleSpec } from '../../support/sample-plugin.ts'
+import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
+import { pluginKit } from '../../../src/plugin-kit/spec/entity.ts'
+import { byKey } from '../../../src/plugin-kit/spec/lookups.ts'
+import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
+import { boardEntity, boards, issues, sampleSpec } from '../../support/sample-plugin.ts'
 
 const entity = pluginKit('sample').entityMaker<{ id: number }, { prefix: string }>(() => ({}))
 const busyIssues = entity(issues, {
@@ -17,5 +17,5 @@ const busyIssues = entity(issues, {
   },
 })
 
-export const busy = definePlugin({ ...sampleSpec, name: 'busy', entities: [busyIssues] })
+export const busy = definePlugin({ ...sampleSpec, name: 'busy', entities: [busyIssues, boardEntity] })
 export const plugins: readonly Plugin[] = [busy]

@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { defineTable, integer, key, string } from '../../../src/database/table.ts'
 import { write } from '../../../src/database/write.ts'
 import { UserError } from '../../../src/errors.ts'
-import type { Plugin, Subtask, TaskRun } from '../../../src/plugin-kit/subtask.ts'
+import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
+import type { Subtask, TaskRun } from '../../../src/plugin-kit/spec/subtask.ts'
 
 export const marks = defineTable('test_marks', {
   place: key(string(100)),

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bigint, defineTable, generated, integer, key, string } from '../../../src/database/table.ts'
 import { write } from '../../../src/database/write.ts'
-import type { Plugin, Subtask, TaskRun } from '../../../src/plugin-kit/subtask.ts'
+import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
+import type { Subtask, TaskRun } from '../../../src/plugin-kit/spec/subtask.ts'
 
 export const steps = defineTable('test_steps', {
   id: generated(key(bigint())),

@@ -6,6 +6,10 @@ const PREFIX = 'alb.ingress.kubernetes.io/'
 export interface FakeController {
   /** While true, nothing is reconciled: a controller that is down or throttled. */
   isPaused: boolean
+  /** Rules that are written in one pass: the real controller changes about three a second. */
+  rulesAtOnce: number
+  /** Works only when `reconcile` is called. */
+  isByHand: boolean
   reconcile(): void
 }
 
@@ -17,18 +21,28 @@ export function startFakeController(
   pods: readonly string[],
 ): FakeController {
   const deployed = new Set<string>()
-  const ownGroup = (name: string): string =>
-    elb.createGroup({
-      Name: `k8s-${cluster.url.slice(-5)}-${name}`.slice(0, 32),
-      Protocol: 'HTTP',
-      Port: '80',
-      VpcId: 'vpc-0123456789abcdef0',
-      TargetType: 'ip',
-      IpAddressType: 'ipv4',
-    }).arn
+  /** A group for each Ingress, service and form of its port, as the controller's tags say. */
+  const ownGroup = (ingress: any, name: string, port: number | string): string => {
+    const service = cluster.get('Service', ingress.metadata.namespace, name)
+    const group = elb.createGroup({
+      Name: `k8s-${cluster.url.slice(-5)}-${name}-${port}`.slice(0, 32),
+      ...{ Protocol: 'HTTP', Port: '80', VpcId: 'vpc-0123456789abcdef0', TargetType: 'ip', IpAddressType: 'ipv4' },
+      ...{ HealthCheckProtocol: 'HTTP', HealthCheckPort: '8081', HealthCheckPath: '/ready' },
+      ...{ HealthCheckIntervalSeconds: '7', HealthCheckTimeoutSeconds: '3', 'Matcher.HttpCode': '200-299' },
+    })
+    group.tags.set('ingress.k8s.aws/resource', `${ingress.metadata.namespace}/${ingress.metadata.name}-${name}:${port}`)
+    // Left out means: as it was.
+    for (const pair of (service?.metadata.annotations?.[`${PREFIX}target-group-attributes`] ?? '').split(',')) {
+      const [key, value] = pair.split('=')
+      if (value !== undefined) group.attributes.set(key, value)
+    }
+    return group.arn
+  }
 
   const controller: FakeController = {
     isPaused: false,
+    rulesAtOnce: Number.POSITIVE_INFINITY,
+    isByHand: false,
     reconcile() {
       if (controller.isPaused) return
       for (const object of [...cluster.objects.values()]) {
@@ -54,31 +68,75 @@ export function startFakeController(
     }
     const keys: string[] = []
     const before = [...deployed].filter((key) => key.startsWith(`${cluster.url}/${ingress.metadata.name}/`))
+    let isRefused = false
     try {
+      const wanted: Parameters<FakeElb['putRule']>[] = []
       for (const [rule, { http }] of ingress.spec.rules.entries()) {
         for (const [path, { backend }] of http.paths.entries()) {
-          const key = `${cluster.url}/${ingress.metadata.name}/${rule}/${path}`
-          elb.putRule(key, balancer.arn, actionOf(ingress, backend, key))
-          deployed.add(key)
-          keys.push(key)
+          for (let listener = 1; listener <= elb.listeners; listener++) {
+            const key = `${cluster.url}/${ingress.metadata.name}/${rule}/${path}${listener === 1 ? '' : `/${listener}`}`
+            wanted.push([key, balancer.arn, actionOf(ingress, backend, key), guardsOf(ingress, backend), listener])
+            keys.push(key)
+          }
         }
       }
+      const changes = wanted.filter(([key, , action, guards]) => {
+        const rule = elb.rules.get(key)
+        return rule === undefined || JSON.stringify([rule.action, rule.guards]) !== JSON.stringify([action, guards])
+      })
+      for (const change of changes.slice(0, controller.rulesAtOnce)) {
+        try {
+          elb.putRule(...change)
+          deployed.add(change[0])
+        } catch (error) {
+          // A refused rule stays as it was, and the others are changed all the same.
+          if (!(error instanceof ElbError)) throw error
+          isRefused = true
+          warn(ingress, error)
+        }
+      }
+      if (changes.length > controller.rulesAtOnce && !isRefused) schedule()
       return keys
     } catch (error) {
-      const reason = error instanceof ElbError ? 'FailedDeployModel' : 'FailedBuildModel'
-      cluster.warn(
-        ingress,
-        reason,
-        `${reason === 'FailedDeployModel' ? 'Failed deploy model due to' : `Failed build model due to ingress: ${ingress.metadata.namespace}/${ingress.metadata.name}:`} ${(error as Error).message}`,
-      )
+      warn(ingress, error as Error)
       return before
     }
+  }
+
+  function warn(ingress: any, error: Error): void {
+    const { namespace, name } = ingress.metadata
+    if (error instanceof ElbError)
+      cluster.warn(ingress, 'FailedDeployModel', `Failed deploy model due to ${error.message}`)
+    else
+      cluster.warn(
+        ingress,
+        'FailedBuildModel',
+        `Failed build model due to ingress: ${namespace}/${name}: ${error.message}`,
+      )
+  }
+
+  /** Conditions and transforms go by the backend's name; authentication of a Service holds only for a rule of its own. */
+  function guardsOf(ingress: any, backend: any): readonly string[] {
+    const { name, port } = backend.service
+    const own = ['conditions', 'transforms'].flatMap((kind) => {
+      const text = ingress.metadata.annotations?.[`${PREFIX}${kind}.${name}`]
+      return text === undefined ? [] : [`${kind} ${text}`]
+    })
+    const ofService =
+      port.name === 'use-annotation'
+        ? undefined
+        : cluster.get('Service', ingress.metadata.namespace, name)?.metadata.annotations
+    const type = ofService?.[`${PREFIX}auth-type`] ?? ingress.metadata.annotations?.[`${PREFIX}auth-type`]
+    return type === undefined ? own : [...own, `authenticate-${type}`]
   }
 
   function actionOf(ingress: any, backend: any, key: string): FakeForward | { fixedResponse: number } {
     const { name, port } = backend.service
     if (port.name !== 'use-annotation')
-      return { groups: [{ arn: ownGroup(name), weight: 1 }], stickiness: { enabled: false } }
+      return {
+        groups: [{ arn: ownGroup(ingress, name, port.number ?? port.name), weight: 1 }],
+        stickiness: { enabled: false },
+      }
     const text = ingress.metadata.annotations?.[`${PREFIX}actions.${name}`]
     if (text === undefined) return { fixedResponse: 503 }
     const { forwardConfig } = JSON.parse(text)
@@ -89,7 +147,7 @@ export function startFakeController(
       throw new Error('invalid ForwardConfig: weight must be set when route to multiple target groups')
     }
     const groups = forwardConfig.targetGroups.map((entry: any) => ({
-      arn: entry.targetGroupARN ?? ownGroup(entry.serviceName),
+      arn: entry.targetGroupARN ?? ownGroup(ingress, entry.serviceName, entry.servicePort),
       weight: entry.weight,
     }))
     // Left out means: as it was.
@@ -114,8 +172,8 @@ export function startFakeController(
   }
 
   let isScheduled = false
-  cluster.onChange = () => {
-    if (isScheduled) return
+  function schedule(): void {
+    if (isScheduled || controller.isByHand) return
     isScheduled = true
     // Never in the same breath as the change: a real controller is late, too.
     setTimeout(() => {
@@ -123,5 +181,6 @@ export function startFakeController(
       controller.reconcile()
     }, 2)
   }
+  cluster.onChange = schedule
   return controller
 }

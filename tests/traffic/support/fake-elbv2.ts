@@ -6,13 +6,17 @@ export interface FakeGroup {
   readonly arn: string
   readonly name: string
   readonly settings: Readonly<Record<string, string>>
-  readonly targets: Map<string, 'initial' | 'healthy' | 'unhealthy'>
-  readonly hasTargetStickiness?: boolean
+  readonly targets: Map<string, 'initial' | 'healthy' | 'unhealthy' | 'draining'>
+  readonly attributes: Map<string, string>
+  readonly tags: Map<string, string>
 }
 export interface FakeRule {
   readonly arn: string
   readonly loadBalancer: string
+  readonly listener: number
   action: FakeForward | { fixedResponse: number }
+  /** What the controller put in front of the action: source addresses, authentication, rewrites. */
+  guards: readonly string[]
 }
 export interface FakeForward {
   readonly groups: readonly { readonly arn: string; readonly weight: number }[]
@@ -34,17 +38,33 @@ export interface FakeElb {
   readonly rules: Map<string, FakeRule>
   /** Deletes that came while a rule still named the group. */
   inUseRefusals: number
+  /** Asked before every request: what it returns is answered instead, as throttling and expired credentials are. */
+  intercept: (action: string) => ElbError | undefined
+  /** Rules that AWS refuses, by their keys. */
+  isRuleRefused: (key: string) => boolean
+  listeners: number
   addLoadBalancer(name: string, securityGroup: string): { arn: string; dnsName: string }
   createGroup(settings: Readonly<Record<string, string>>): FakeGroup
   deleteGroup(arn: string): void
   /** What the controller calls; refuses what ELBv2 refuses. */
-  putRule(key: string, loadBalancer: string, action: FakeRule['action']): void
+  putRule(
+    key: string,
+    loadBalancer: string,
+    action: FakeRule['action'],
+    guards?: readonly string[],
+    listener?: number,
+  ): void
   deleteRule(key: string): void
   register(arn: string, targets: readonly string[]): void
   deregister(arn: string, targets: readonly string[]): void
   close(): Promise<void>
 }
 
+const SETTINGS = [
+  ...['Protocol', 'ProtocolVersion', 'Port', 'VpcId', 'TargetType', 'IpAddressType', 'HealthCheckProtocol'],
+  ...['HealthCheckPort', 'HealthCheckPath', 'HealthCheckIntervalSeconds', 'HealthCheckTimeoutSeconds'],
+  ...['HealthyThresholdCount', 'UnhealthyThresholdCount'],
+]
 const VPC = 'vpc-0123456789abcdef0'
 const base = (kind: string) => `arn:aws:elasticloadbalancing:eu-central-1:123456789012:${kind}`
 
@@ -64,6 +84,9 @@ export async function startFakeElb(): Promise<FakeElb> {
     groups,
     rules,
     inUseRefusals: 0,
+    intercept: () => undefined,
+    isRuleRefused: () => false,
+    listeners: 1,
     addLoadBalancer(name, securityGroup) {
       const arn = base(`loadbalancer/app/${name}/${randomBytes(8).toString('hex')}`)
       const dnsName = `${name}-1.eu-central-1.elb.amazonaws.com`
@@ -85,6 +108,8 @@ export async function startFakeElb(): Promise<FakeElb> {
         name,
         settings,
         targets: new Map(),
+        attributes: new Map([['deregistration_delay.timeout_seconds', '300']]),
+        tags: new Map<string, string>(),
       }
       groups.set(group.arn, group)
       return group
@@ -96,11 +121,13 @@ export async function startFakeElb(): Promise<FakeElb> {
       }
       groups.delete(arn)
     },
-    putRule(key, loadBalancer, action) {
+    putRule(key, loadBalancer, action, guards = [], listener = 1) {
+      if (fake.isRuleRefused(key)) throw new ElbError('TooManyUniqueTargetGroupsPerLoadBalancer', `refused: ${key}`)
       if ('groups' in action) check(action, loadBalancer)
       const existing = rules.get(key)
-      if (existing === undefined) rules.set(key, { arn: base(`listener-rule/app/${key}`), loadBalancer, action })
-      else existing.action = action
+      if (existing === undefined)
+        rules.set(key, { arn: base(`listener-rule/app/${key}`), loadBalancer, listener, action, guards })
+      else Object.assign(existing, { action, guards })
     },
     deleteRule: (key) => void rules.delete(key),
     register(arn, targets) {
@@ -132,7 +159,7 @@ export async function startFakeElb(): Promise<FakeElb> {
           `The following target groups cannot be associated with more than one load balancer: ${arn}`,
         )
       }
-      if (group.hasTargetStickiness && !stickiness.enabled) {
+      if (entries.length > 1 && group.attributes.get('stickiness.enabled') === 'true' && !stickiness.enabled) {
         throw new ElbError(
           'InvalidLoadBalancerAction',
           'You must enable group stickiness on a rule if you enabled target stickiness on one of its target groups',
@@ -153,8 +180,15 @@ export async function startFakeElb(): Promise<FakeElb> {
     DescribeTargetGroups(form) {
       const name = form.get('Names.member.1')
       const arn = form.get('TargetGroupArns.member.1')
-      const found = [...groups.values()].filter((group) => group.name === name || group.arn === arn)
-      if (found.length === 0) throw new ElbError('TargetGroupNotFound', `One or more target groups not found`)
+      const balancer = form.get('LoadBalancerArn')
+      const found = [...groups.values()].filter(
+        (group) =>
+          group.name === name ||
+          group.arn === arn ||
+          naming(group.arn).some(({ loadBalancer }) => loadBalancer === balancer),
+      )
+      if (found.length === 0 && balancer === null)
+        throw new ElbError('TargetGroupNotFound', `One or more target groups not found`)
       return `<TargetGroups>${found.map(groupXml).join('')}</TargetGroups>`
     },
     DeleteTargetGroup(form) {
@@ -169,9 +203,10 @@ export async function startFakeElb(): Promise<FakeElb> {
         // A target is checked only while a rule names its group, and needs a moment to become healthy.
         if (isUsed && state === 'initial') group.targets.set(target, 'healthy')
         const [id, port] = target.split(':')
-        const health = isUsed
-          ? `<State>${state}</State>${state === 'initial' ? '<Reason>Elb.RegistrationInProgress</Reason>' : ''}`
-          : '<State>unused</State><Reason>Target.NotInUse</Reason>'
+        const health =
+          isUsed || state === 'draining'
+            ? `<State>${state}</State>${state === 'initial' ? '<Reason>Elb.RegistrationInProgress</Reason>' : ''}`
+            : '<State>unused</State><Reason>Target.NotInUse</Reason>'
         return `<member><Target><Id>${id}</Id><Port>${port}</Port></Target><TargetHealth>${health}</TargetHealth></member>`
       })
       return `<TargetHealthDescriptions>${list.join('')}</TargetHealthDescriptions>`
@@ -183,27 +218,96 @@ export async function startFakeElb(): Promise<FakeElb> {
       )
       return `<LoadBalancers>${list.join('')}</LoadBalancers>`
     },
-    DescribeListeners: (form) =>
-      `<Listeners><member><ListenerArn>${form.get('LoadBalancerArn')!.replace(':loadbalancer/', ':listener/')}/1</ListenerArn><LoadBalancerArn>${form.get('LoadBalancerArn')}</LoadBalancerArn></member></Listeners>`,
+    DescribeTargetGroupAttributes(form) {
+      const group = groups.get(form.get('TargetGroupArn')!)
+      if (group === undefined) throw new ElbError('TargetGroupNotFound', 'One or more target groups not found')
+      return `<Attributes>${pairsXml(group.attributes)}</Attributes>`
+    },
+    ModifyTargetGroupAttributes(form) {
+      const { attributes } = groups.get(form.get('TargetGroupArn')!)!
+      for (let index = 1; form.has(`Attributes.member.${index}.Key`); index++)
+        attributes.set(form.get(`Attributes.member.${index}.Key`)!, form.get(`Attributes.member.${index}.Value`)!)
+      return `<Attributes>${pairsXml(attributes)}</Attributes>`
+    },
+    DescribeTags(form) {
+      const list = [...form]
+        .filter(([key]) => key.startsWith('ResourceArns.member.'))
+        .map(
+          ([, arn]) =>
+            `<member><ResourceArn>${arn}</ResourceArn><Tags>${pairsXml(groups.get(arn)!.tags)}</Tags></member>`,
+        )
+      return `<TagDescriptions>${list.join('')}</TagDescriptions>`
+    },
+    DescribeListeners(form) {
+      const arn = form.get('LoadBalancerArn')!
+      const list = Array.from(
+        { length: fake.listeners },
+        (_, index) =>
+          `<member><ListenerArn>${arn.replace(':loadbalancer/', ':listener/')}/${index + 1}</ListenerArn><LoadBalancerArn>${arn}</LoadBalancerArn></member>`,
+      )
+      return `<Listeners>${list.join('')}</Listeners>`
+    },
+    ModifyRule(form) {
+      const rule = [...rules.values()].find(({ arn }) => arn === form.get('RuleArn'))
+      if (rule === undefined) throw new ElbError('RuleNotFound', 'One or more rules not found')
+      const { forward, types } = actionsIn(form)
+      check(forward, rule.loadBalancer)
+      rule.action = forward
+      rule.guards = rule.guards.filter((guard) => !guard.startsWith('authenticate-') || types.includes(guard))
+      return `<Rules>${ruleXml(rule)}</Rules>`
+    },
     DescribeRules(form) {
-      const loadBalancer = form.get('ListenerArn')!.replace(':listener/', ':loadbalancer/').replace(/\/1$/, '')
+      const one = form.get('RuleArns.member.1')
+      if (one !== null)
+        return `<Rules>${[...rules.values()]
+          .filter(({ arn }) => arn === one)
+          .map(ruleXml)
+          .join('')}</Rules>`
+      const [, arn, number] = /^(.*)\/(\d+)$/.exec(form.get('ListenerArn')!)!
+      const loadBalancer = arn!.replace(':listener/', ':loadbalancer/')
       return `<Rules>${[...rules.values()]
-        .filter((rule) => rule.loadBalancer === loadBalancer)
+        .filter((rule) => rule.loadBalancer === loadBalancer && rule.listener === Number(number))
         .map(ruleXml)
         .join('')}</Rules>`
     },
   }
 
+  const pairsXml = (pairs: ReadonlyMap<string, string>) =>
+    [...pairs].map(([key, value]) => `<member><Key>${key}</Key><Value>${value}</Value></member>`).join('')
   const groupXml = ({ arn, name, settings }: FakeGroup) => {
     const attached = [...new Set(naming(arn).map(({ loadBalancer }) => loadBalancer))]
       .map((item) => `<member>${item}</member>`)
       .join('')
-    const fields = ['Protocol', 'Port', 'VpcId', 'TargetType', 'IpAddressType']
+    const fields = SETTINGS.filter((field) => settings[field] !== undefined)
       .map((field) => `<${field}>${settings[field]}</${field}>`)
       .join('')
-    return `<member><TargetGroupArn>${arn}</TargetGroupArn><TargetGroupName>${name}</TargetGroupName>${fields}<LoadBalancerArns>${attached}</LoadBalancerArns></member>`
+    const [kind] = ['HttpCode', 'GrpcCode'].filter((each) => settings[`Matcher.${each}`] !== undefined)
+    const matcher = kind === undefined ? '' : `<Matcher><${kind}>${settings[`Matcher.${kind}`]}</${kind}></Matcher>`
+    return `<member><TargetGroupArn>${arn}</TargetGroupArn><TargetGroupName>${name}</TargetGroupName>${fields}${matcher}<LoadBalancerArns>${attached}</LoadBalancerArns></member>`
   }
-  const ruleXml = ({ arn, action }: FakeRule) => {
+  const actionsIn = (form: URLSearchParams) => {
+    const types: string[] = []
+    const found: { arn: string; weight: number }[] = []
+    let isSticky = false
+    for (let index = 1; form.has(`Actions.member.${index}.Type`); index++) {
+      const prefix = `Actions.member.${index}.`
+      types.push(form.get(`${prefix}Type`)!)
+      const config = `${prefix}ForwardConfig.`
+      for (let group = 1; form.has(`${config}TargetGroups.member.${group}.TargetGroupArn`); group++) {
+        const of = (name: string) => form.get(`${config}TargetGroups.member.${group}.${name}`)!
+        found.push({ arn: of('TargetGroupArn'), weight: Number(of('Weight')) })
+      }
+      isSticky ||= form.get(`${config}TargetGroupStickinessConfig.Enabled`) === 'true'
+      const isOidc = types.at(-1) === 'authenticate-oidc'
+      if (isOidc && form.get(`${prefix}AuthenticateOidcConfig.UseExistingClientSecret`) !== 'true')
+        throw new ElbError('InvalidLoadBalancerAction', 'ClientSecret must be specified')
+    }
+    return { types, forward: { groups: found, stickiness: { enabled: isSticky } } }
+  }
+  const ruleXml = ({ arn, action, guards }: FakeRule) => {
+    const oidc = guards.includes('authenticate-oidc')
+      ? '<member><Type>authenticate-oidc</Type><Order>1</Order><AuthenticateOidcConfig><ClientId>shop</ClientId></AuthenticateOidcConfig></member>'
+      : ''
     if ('fixedResponse' in action)
       return `<member><RuleArn>${arn}</RuleArn><Actions><member><Type>fixed-response</Type></member></Actions></member>`
     const list = action.groups
@@ -213,7 +317,7 @@ export async function startFakeElb(): Promise<FakeElb> {
       action.stickiness.durationSeconds === undefined
         ? ''
         : `<DurationSeconds>${action.stickiness.durationSeconds}</DurationSeconds>`
-    return `<member><RuleArn>${arn}</RuleArn><Actions><member><Type>forward</Type><ForwardConfig><TargetGroups>${list}</TargetGroups><TargetGroupStickinessConfig><Enabled>${action.stickiness.enabled}</Enabled>${duration}</TargetGroupStickinessConfig></ForwardConfig></member></Actions></member>`
+    return `<member><RuleArn>${arn}</RuleArn><Actions>${oidc}<member><Type>forward</Type><Order>2</Order><ForwardConfig><TargetGroups>${list}</TargetGroups><TargetGroupStickinessConfig><Enabled>${action.stickiness.enabled}</Enabled>${duration}</TargetGroupStickinessConfig></ForwardConfig></member></Actions></member>`
   }
 
   const server: Server = createServer(async (request, response) => {
@@ -224,10 +328,12 @@ export async function startFakeElb(): Promise<FakeElb> {
     const send = (status: number, xml: string) => response.writeHead(status, { 'content-type': 'text/xml' }).end(xml)
     if (!String(request.headers.authorization).includes('/elasticloadbalancing/aws4_request'))
       return send(403, '<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>')
-    if (/^(?:Create|Delete)/.test(action)) calls.push(action)
     try {
       const answer = ANSWERS[action]
       if (answer === undefined) throw new ElbError('InvalidAction', action)
+      const refusal = fake.intercept(action)
+      if (refusal !== undefined) throw refusal
+      if (/^(?:Create|Delete|ModifyRule)/.test(action)) calls.push(action)
       send(
         200,
         `<${action}Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"><${action}Result>${answer(form)}</${action}Result></${action}Response>`,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parse } from 'yaml'
-import { bindingSchema, ingressSchema } from '../../../src/traffic/manifests.ts'
+import { bindingSchema, ingressSchema } from '../../../src/traffic/model/manifests.ts'
 
 type Fields = Record<string, any>
 
@@ -23,6 +23,8 @@ export interface FakeCluster {
   readonly calls: string[]
   /** Called after every change, as a watch would. */
   onChange: () => void
+  /** Asked before every request: a status to answer instead, as a server that restarts or a webhook that is away. */
+  intercept: (method: string, kind: string) => number | undefined
   /** Puts an object there as another owner would. */
   seed(object: Fields, manager?: string): void
   get(kind: string, namespace: string, name: string): Fields | undefined
@@ -70,6 +72,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     events,
     calls,
     onChange: () => {},
+    intercept: () => undefined,
     seed(object, manager = 'kubectl') {
       const key = keyOf(object.kind, object.metadata.namespace, object.metadata.name)
       owners.set(key, new Map([...leaves(object)].map(([path]) => [path, manager])))
@@ -82,6 +85,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
       if (before === undefined) return
       const next = structuredClone(before)
       change(next)
+      own(key, before, next, 'controller', new Set(owners.get(key)?.values()))
       if (JSON.stringify(next) !== JSON.stringify(before)) store(key, next, before)
     },
     warn(object, reason, message) {
@@ -128,6 +132,30 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     }
     owners.set(key, own)
     return next
+  }
+
+  /** Whoever changes a field owns it; whose entry is removed from the list owns nothing any more. */
+  function own(key: string, before: Fields, next: Fields, manager: string, kept: ReadonlySet<string>): void {
+    const fields = owners.get(key)!
+    for (const [path, owner] of fields) if (!kept.has(owner)) fields.delete(path)
+    const old = new Map(leaves(before))
+    for (const [path, value] of leaves(next))
+      if (JSON.stringify(old.get(path)) !== JSON.stringify(value)) fields.set(path, manager)
+  }
+  function withManagedFields(key: string, object: Fields): Fields {
+    const copy = structuredClone(object)
+    const byManager = Map.groupBy(owners.get(key) ?? [], ([, manager]) => manager)
+    copy.metadata.managedFields = [...byManager].map(([manager, fields]) => {
+      const annotations = fields.map(([path]) => path.split('\u0000')).filter((path) => path[1] === 'annotations')
+      return {
+        manager,
+        operation: 'Update',
+        fieldsV1: {
+          'f:metadata': { 'f:annotations': Object.fromEntries(annotations.map(([, , name]) => [`f:${name}`, {}])) },
+        },
+      }
+    })
+    return copy
   }
 
   const server: Server = createServer((request, response) => {
@@ -179,12 +207,14 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     const key = keyOf(resource.kind, namespace, name)
     const before = objects.get(key)
     const isDryRun = url.searchParams.get('dryRun') === 'All'
+    const fault = fake.intercept(request.method!, resource.kind)
+    if (fault !== undefined) throw new Refusal(fault, 'InternalError', `fault ${fault}: failed calling webhook`)
     if (request.method !== 'GET')
       calls.push(`${request.method} ${resource.kind} ${name}${isDryRun ? ' (dry run)' : ''}`)
     const notFound = () => new Refusal(404, 'NotFound', `${resource.plural} "${name}" not found`)
     if (request.method === 'GET') {
       if (before === undefined) throw notFound()
-      return respond(response, 200, before)
+      return respond(response, 200, withManagedFields(key, before))
     }
     if (request.method === 'DELETE') {
       if (before === undefined) throw notFound()
@@ -204,7 +234,10 @@ export async function startFakeCluster(): Promise<FakeCluster> {
       if (isDryRun) owners.set(key, saved)
     } else if (type.startsWith('application/json-patch+json')) {
       if (before === undefined) throw notFound()
-      next = jsonPatch(before, JSON.parse(body))
+      next = jsonPatch(withManagedFields(key, before), JSON.parse(body))
+      const kept = new Set<string>(next.metadata.managedFields.map(({ manager }: Fields) => manager))
+      delete next.metadata.managedFields
+      if (!isDryRun) own(key, before, next, url.searchParams.get('fieldManager') ?? 'unknown', kept)
     } else throw new Refusal(415, 'UnsupportedMediaType', type)
     admit(next, before)
     if (!isDryRun) store(key, next, before)
@@ -286,7 +319,8 @@ function jsonPatch(before: Fields, operations: readonly Fields[]): Fields {
     }
     if (op === 'replace' && parent[last] === undefined) throw new Refusal(422, 'Invalid', `replace: missing ${path}`)
     if (op === 'add' || op === 'replace') parent[last] = value
-    if (op === 'remove') delete parent[last]
+    if (op === 'remove' && Array.isArray(parent)) parent.splice(Number(last), 1)
+    else if (op === 'remove') delete parent[last]
   }
   return next
 }

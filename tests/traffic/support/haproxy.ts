@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, createServer, request as httpRequest, type Server } from 'node:http'
-import { type AddressInfo, connect, createServer as createProbe } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ForwardAction } from '../../../src/traffic/action.ts'
+import type { ForwardAction } from '../../../src/traffic/model/action.ts'
+import { freePort } from '../../support/servers.ts'
 
 export const HAPROXY = '/usr/sbin/haproxy'
 export const hasHaproxy = existsSync(HAPROXY)
@@ -27,14 +28,6 @@ export interface WeightedProxy {
   close(): Promise<void>
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createProbe().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
-
 const startServer = async (cluster: string): Promise<Server> => {
   const server = createServer((_request, response) => response.writeHead(200, { 'x-cluster': cluster }).end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -47,7 +40,7 @@ const stop = (server: Server): Promise<void> =>
     server.close(() => resolve())
   })
 
-/** The choice between groups is drawn anew for each request; health plays no part in it, and there is no second try. */
+/** The choice between groups is drawn again for each request; health plays no part in it, and there is no second try. */
 const configuration = (port: number, socket: string, current: number, target: number): string => `
 global
   stats socket ${socket} mode 600 level admin

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Plan, parsePlan } from '../../../src/traffic/plan.ts'
+import { type Plan, parsePlan } from '../../../src/traffic/model/plan.ts'
 
 export const SHOP_YAML = readFileSync(new URL('../fixtures/shop.yaml', import.meta.url), 'utf8')
 

@@ -14,6 +14,8 @@ export interface Client {
   expectComplaint(part: string): void
 }
 
+const LONGEST_MS = 100_000
+
 /** On both databases, unless the tests are of pages alone (see `describePages`). */
 export function describeClient(
   name: string,
@@ -49,6 +51,8 @@ export function describeClient(
         },
         async open(path, options = {}) {
           const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+          // For what hangs; on a machine with other work, pages take their time.
+          context.setDefaultTimeout(LONGEST_MS)
           const page = await context.newPage()
           page.on('pageerror', ({ message }) => complaints.push(message))
           page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))

@@ -1,6 +1,6 @@
 /** A server that has something to show on every page: collected once from the fake GitHub, by the API alone. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { initialPlan } from '../../../src/traffic/init.ts'
+import { initialPlan } from '../../../src/traffic/model/init.ts'
 import type { LiveServer } from '../../api/support/live-server.ts'
 import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
 import { startOrganisation } from '../../support/organisation.ts'
@@ -18,7 +18,7 @@ export interface Filled {
   readonly sharedToken: string
   /** A project and a connection with names as odd as they may be. */
   readonly odd: Pick<Filled, 'project' | 'connectionId' | 'scopeConfigId' | 'webhookId'>
-  /** The fake GitHub goes on until the process ends, for pages that ask the source. */
+  /** The fake GitHub continues until the process ends, for pages that ask the source. */
   stop(): Promise<void>
 }
 

@@ -78,7 +78,7 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
       const params = { plugin, id: String(connection.id), config: String(config.id) }
       void navigate({ to: '/sources/$plugin/$id/rules/$config', params, search: { scopes: true }, replace: true })
     } else if (isTransforming.current) transform.mutate(projects)
-    else notifications.show({ message: `${config.name} is saved. It holds from the next run on.` })
+    else notifications.show({ message: `${config.name} is saved. It applies from the next run on.` })
   }
   const transform = useMutation({
     mutationFn: (all: typeof projects) =>
@@ -258,8 +258,8 @@ export function Basis({ names, source }: { readonly names: Names | undefined; re
       {names.basis === 'sample'
         ? `Nothing is collected yet: the names below are the newest of ${scopesWord(source, names.scopes)}, asked for just now.`
         : names.scopes === 0
-          ? 'No scopes are chosen yet, so there are no names to show; the rules below are what is usual.'
-          : 'The source tells no names yet; the rules below are what is usual.'}
+          ? 'No scopes are chosen yet, so there are no names to show; the rules below are the default ones.'
+          : 'The source tells no names yet; the rules below are the default ones.'}
     </p>
   )
 }

@@ -70,7 +70,7 @@ export function RuleList({ source, connectionId }: RuleListProps) {
                       <thead>
                         <tr>
                           <th>Rules</th>
-                          <th>Hold for</th>
+                          <th>Apply to</th>
                           <th>Changed</th>
                           <th aria-label="Actions" />
                         </tr>
@@ -217,7 +217,7 @@ function Assumed({ source, bare, hasRules }: AssumedProps) {
     )
   return (
     <section className="card">
-      <h2>What is usual</h2>
+      <h2>Default rules</h2>
       <p className="small quiet" style={{ margin: '4px 0 12px' }}>
         {scopesWord(source, bare.length)} without rules of their own ({some(bare)}): this is assumed.
       </p>

@@ -1,17 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { root, text } from '../../root.tsx'
-
-export interface RuleView {
-  /** The drawer with the scopes that use the rules is open. */
-  readonly scopes?: true
-  /** The project that the effect is shown for. */
-  readonly project?: string
-}
-
-const known = (search: Record<string, unknown>): RuleView => ({
-  ...(Boolean(search.scopes) && { scopes: true as const }),
-  ...(text(search.project) && { project: text(search.project) as string }),
-})
+import { root } from '../../root.tsx'
+import { known } from './address.ts'
 
 export const rulePlaces = [
   createRoute({

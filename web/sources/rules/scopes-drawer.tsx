@@ -60,7 +60,7 @@ function Choice({
       }
     },
     onSuccess: () => {
-      notifications.show({ message: `${config.name} holds for what you chose, from the next run on.` })
+      notifications.show({ message: `${config.name} applies to what you chose, from the next run on.` })
       onClose()
     },
     // Some may be changed though another was refused.

@@ -1,3 +1,4 @@
+import type { RowOf } from '../../../database/table.ts'
 import { bigint, double, key, string, text, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
@@ -5,8 +6,12 @@ import { queuedSeconds } from '../../../domain/queued-seconds.ts'
 import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table, UNFINISHED } from '../kit.ts'
 import { workflows } from './workflows.ts'
 
+interface WorkflowContext {
+  readonly input: Pick<RowOf<typeof workflows>, 'id' | 'pipeline_id'>
+}
+
 export const jobs = table('jobs', 'CircleciJob', {
-  workflow_id: key(string(100, (_job: unknown, { input }: any) => input.id)),
+  workflow_id: key(string(100, (_job, { input }: WorkflowContext) => input.id)),
   id: key(string(100)),
   project_slug: slug(),
   canceled_by: string(100),
@@ -22,7 +27,7 @@ export const jobs = table('jobs', 'CircleciJob', {
   approval_request_id: string(100),
   stopped_at: timestamp(),
   duration_sec: double((job) => secondsFrom(job.started_at, job.stopped_at)),
-  pipeline_id: string(100, (_job: unknown, { input }: any) => input.pipeline_id),
+  pipeline_id: string(100, (_job, { input }: WorkflowContext) => input.pipeline_id),
   duration: bigint(),
 })
 
@@ -64,13 +69,13 @@ export default entity(jobs, {
         type: scopeConfig.typeOf(job.name),
         environment: scopeConfig.environmentOf(job.name),
         duration_sec: job.duration_sec,
-        // A job that never started has no date of its own; the reference dates it "now", so that its runs differ.
+        // A job that never started has no date of its own; DevLake dates it "now", so that its runs differ.
         created_date: job.started_at ?? job.created_date ?? job.queued_at,
         queued_date: job.queued_at,
         queued_duration_sec: queuedSeconds(job.queued_at, job.started_at),
         started_date: job.started_at,
         finished_date: job.stopped_at,
-        cicd_scope_id: idOf(projects, scope.id), // the reference's: pipelines carry the slug instead
+        cicd_scope_id: idOf(projects, scope.id), // DevLake's: pipelines carry the slug instead
       }),
     ],
   },

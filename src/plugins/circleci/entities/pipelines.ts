@@ -1,5 +1,5 @@
 import { bigint, key, string, text, timestamp } from '../../../database/table.ts'
-import { pick, sortedJson } from '../../../plugin-kit/json.ts'
+import { pick, sortedJson } from '../../../plugin-kit/index.ts'
 import { entity, items, pageToken, slug, table } from '../kit.ts'
 
 const TRIGGER = { type: '', received_at: '', actor: { login: '', avatar_url: '' } }

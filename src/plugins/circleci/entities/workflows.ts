@@ -1,7 +1,7 @@
 import { bigint, double, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
-import { left } from '../../../plugin-kit/entity.ts'
+import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table, UNFINISHED } from '../kit.ts'
 import { pipelines } from './pipelines.ts'
 
@@ -50,7 +50,7 @@ export default entity(workflows, {
   },
   convert: {
     to: [cicdPipelines, cicdPipelineCommits],
-    joins: { pipeline: left(pipelines, { connection_id: 'connection_id', id: 'pipeline_id' }) },
+    joins: { pipeline: leftJoin(pipelines, { connection_id: 'connection_id', id: 'pipeline_id' }) },
     *rows({ pipeline, ...workflow }, { idOf, scope, scopeConfig }) {
       if (!workflow.created_date) return
       const id = idOf(workflows, workflow.id)

@@ -1,7 +1,7 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
-import { inner } from '../../../plugin-kit/entity.ts'
-import { manyByKey } from '../../../plugin-kit/lookups.ts'
+import { innerJoin, manyByKey } from '../../../plugin-kit/index.ts'
 import { entity, repoAccounts, table } from '../kit.ts'
 
 export const accounts = table('accounts', 'GithubAccount', {
@@ -16,12 +16,12 @@ export const accounts = table('accounts', 'GithubAccount', {
   type: string(),
 })
 export const accountOrgs = table('account_orgs', 'GithubAccountOrg', {
-  account_id: key(bigint((_org: unknown, { input }: any) => input.AccountId)),
+  account_id: key(bigint((_org, { input }: { input: { AccountId: number } }) => input.AccountId)),
   org_id: key(bigint('id')),
   org_login: string('login'),
 })
 
-/** The people seen in this repository; the reference's names stand in the stored input. */
+/** The people seen in this repository; DevLake's names stand in the stored input. */
 export const forEachPerson = {
   table: repoAccounts,
   isShared: true,
@@ -42,7 +42,7 @@ export default entity(accounts, {
   },
   convert: {
     to: [domainAccounts],
-    joins: { seen: inner(repoAccounts, { connection_id: 'connection_id', account_id: 'id' }) },
+    joins: { seen: innerJoin(repoAccounts, { connection_id: 'connection_id', account_id: 'id' }) },
     where: ({ github_id }) => ({ 'seen.repo_github_id': github_id }),
     replaces: ['github_api_accounts', 'github_graphql_accounts'],
     lookups: { orgs: manyByKey(accountOrgs, 'account_id', ({ id }) => id) },
@@ -70,5 +70,5 @@ export const organisations = entity(accountOrgs, {
     emptyOn: [404],
   },
   // A record is the whole list; an empty one clears what was there.
-  extract: { rows: (organisations, { read }) => organisations.map((each: any) => read(accountOrgs, each)) },
+  extract: { rows: (organisations, { read }) => organisations.map((each: RawRecord) => read(accountOrgs, each)) },
 })

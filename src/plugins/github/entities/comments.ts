@@ -1,8 +1,7 @@
 import { bigint, indexed, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestComments as domainPullRequestComments } from '../../../domain/pull-requests.ts'
 import { issueComments as domainIssueComments } from '../../../domain/ticket.ts'
-import { inner } from '../../../plugin-kit/entity.ts'
-import { byKey } from '../../../plugin-kit/lookups.ts'
+import { byKey, innerJoin } from '../../../plugin-kit/index.ts'
 import {
   entity,
   inRepo,
@@ -111,12 +110,12 @@ export const onIssues = entity(issueComments, {
   domainTypes: ['TICKET'],
   convert: {
     to: [domainIssueComments],
-    joins: { issue: inner(issues, { connection_id: 'connection_id', github_id: 'issue_id' }) },
+    joins: { issue: innerJoin(issues, { connection_id: 'connection_id', github_id: 'issue_id' }) },
     where: ({ github_id }) => ({ 'issue.repo_id': github_id }),
     replaces: [RAW],
     rows: (comment, { idOf }) => [
       domainIssueComments.row({
-        id: idOf(issues, comment.github_id), // the reference's: the prefix of issues on the id of a comment
+        id: idOf(issues, comment.github_id), // DevLake's: the prefix of issues on the id of a comment
         issue_id: idOf(issues, comment.issue_id),
         body: comment.body,
         account_id: idOf(accounts, comment.author_user_id),

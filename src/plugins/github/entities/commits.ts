@@ -1,3 +1,4 @@
+import type { RawRecord } from '../../../database/table.ts'
 import {
   bigint,
   common,
@@ -11,7 +12,8 @@ import {
   zeroTime,
 } from '../../../database/table.ts'
 import { commits as domainCommits, repoCommits as domainRepoCommits } from '../../../domain/code.ts'
-import { type ExtractContext, inner, left } from '../../../plugin-kit/entity.ts'
+import type { AnyExtractContext } from '../../../plugin-kit/index.ts'
+import { innerJoin, leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, LONG_LIST, peopleIn, REST_PAGE, repoAccounts, repoId, repos, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
@@ -49,11 +51,11 @@ const commitStats = table('commit_stats', 'GithubCommitStat', {
 })
 
 /** A commit with the people behind it, wherever it was seen. */
-export const commitRows = (commit: any, context: Reading): TableRow[] => [
+export const commitRows = (commit: RawRecord, context: Reading): TableRow[] => [
   context.read(commits, commit),
   ...peopleIn([commit.author, commit.committer], context),
 ]
-type Reading = Pick<ExtractContext<any, any, any>, 'read'>
+type Reading = Pick<AnyExtractContext, 'read'>
 
 /** Off by default: git itself tells commits faster (gitextractor). */
 export default entity(repoCommits, {
@@ -76,8 +78,8 @@ export default entity(repoCommits, {
   convert: {
     to: [domainCommits, domainRepoCommits],
     joins: {
-      commit: inner(commits, { sha: 'commit_sha' }),
-      stats: left(commitStats, { connection_id: 'connection_id', sha: 'commit_sha' }),
+      commit: innerJoin(commits, { sha: 'commit_sha' }),
+      stats: leftJoin(commitStats, { connection_id: 'connection_id', sha: 'commit_sha' }),
     },
     rows: ({ repo_id, commit, stats }, { idOf }) => [
       domainCommits.row({

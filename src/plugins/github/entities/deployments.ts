@@ -1,7 +1,8 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
-import { left } from '../../../plugin-kit/entity.ts'
+import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, REST_PAGE, type Repo, repoAccounts, repoId, repoIdColumn, repos, table } from '../kit.ts'
 import { commitRows, commits } from './commits.ts'
 
@@ -35,9 +36,12 @@ export const deployments = table('deployments', 'GithubDeployment', {
   created_date: zeroTime(timestamp('createdAt')),
   updated_date: zeroTime(timestamp('updatedAt')),
 })
+interface StatusContext {
+  readonly input: { readonly Id: string; readonly DatabaseId: number }
+}
 const deploymentStatuses = table('deployment_statuses', 'GithubDeploymentStatus', {
-  id: key(string((_node: unknown, { input }: any) => input.Id)),
-  deployment_id: bigint((_node: unknown, { input }: any) => input.DatabaseId),
+  id: key(string((_node, { input }: StatusContext) => input.Id)),
+  deployment_id: bigint((_node, { input }: StatusContext) => input.DatabaseId),
   repo_id: repoIdColumn(),
   ...outcome,
 })
@@ -64,7 +68,7 @@ function payloadOf(payload: unknown): string {
   return payload && Object.keys(payload).length > 0 ? JSON.stringify(payload) : ''
 }
 
-const fromRest = (deployment: any, { html_url, name }: Repo) => ({
+const fromRest = (deployment: RawRecord, { html_url, name }: Repo) => ({
   ...deployment,
   id: deployment.node_id,
   databaseId: deployment.id,
@@ -109,8 +113,8 @@ export default entity(deployments, {
   convert: {
     to: [cicdDeploymentCommits, cicdDeployments],
     joins: {
-      outcome: left(deploymentStatuses, { connection_id: 'connection_id', id: 'id' }),
-      commit: left(commits, { sha: 'commit_oid' }),
+      outcome: leftJoin(deploymentStatuses, { connection_id: 'connection_id', id: 'id' }),
+      commit: leftJoin(commits, { sha: 'commit_oid' }),
     },
     replaces: RAW,
     rows: ({ outcome, commit, ...deployment }, { idOf, scopeConfig }) => {

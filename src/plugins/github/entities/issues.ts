@@ -5,7 +5,7 @@ import {
   issueLabels as domainIssueLabels,
   issues as domainIssues,
 } from '../../../domain/ticket.ts'
-import { inner } from '../../../plugin-kit/entity.ts'
+import { innerJoin } from '../../../plugin-kit/index.ts'
 import {
   BY_NUMBER,
   entity,
@@ -50,7 +50,7 @@ export const issues = table('issues', 'GithubIssue', {
   component: text((issue, { scopeConfig }) => scopeConfig.componentOf(labelNames(issue))),
 })
 const ofIssue = { connection_id: 'connection_id', issue_id: 'github_id' }
-const joinIssue = { issue: inner(issues, { connection_id: 'connection_id', github_id: 'issue_id' }) }
+const joinIssue = { issue: innerJoin(issues, { connection_id: 'connection_id', github_id: 'issue_id' }) }
 
 export const issueLabels = table('issue_labels', 'GithubIssueLabel', {
   issue_id: key(bigint()),

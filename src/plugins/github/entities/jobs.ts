@@ -23,7 +23,7 @@ export const jobs = table('jobs', 'GithubJob', {
   steps: json(),
   check_run_url: string(),
   labels: json(),
-  runner_id: bigint('run_id'), // the reference's mistake, kept since its tests show it
+  runner_id: bigint('run_id'), // DevLake's mistake, kept since its tests show it
   runner_name: string(),
   runner_group_id: bigint(),
   type: string((job, { scopeConfig }) => scopeConfig.typeOf(job.name)),
@@ -55,7 +55,7 @@ export default entity(jobs, {
     *rows(job, { idOf }) {
       if (!job.started_at) return
       yield cicdTasks.row({
-        id: idOf(jobs, job.run_id, job.id), // the reference's: the run stands where the key has the repository
+        id: idOf(jobs, job.run_id, job.id), // DevLake's: the run stands where the key has the repository
         name: job.name,
         pipeline_id: idOf(runs, job.repo_id, job.run_id),
         result: classify(job.conclusion, RESULT, ''),

@@ -1,6 +1,6 @@
 import { bigint, key, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { boardSprints, sprintIssues, sprints } from '../../../domain/ticket.ts'
-import { inner } from '../../../plugin-kit/entity.ts'
+import { innerJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, REST_PAGE, repoId, repos, table } from '../kit.ts'
 import { issues } from './issues.ts'
 
@@ -30,7 +30,7 @@ export default entity(milestones, {
   },
   convert: {
     to: [sprints, boardSprints, sprintIssues],
-    joins: { issue: inner(issues, { connection_id: 'connection_id', milestone_id: 'milestone_id' }) },
+    joins: { issue: innerJoin(issues, { connection_id: 'connection_id', milestone_id: 'milestone_id' }) },
     where: ({ github_id }) => ({ 'issue.repo_id': github_id }),
     rows: ({ issue, ...milestone }, { idOf }) => {
       const sprint_id = idOf(milestones, milestone.milestone_id)

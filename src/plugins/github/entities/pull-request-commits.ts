@@ -1,6 +1,6 @@
 import { key, string, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestCommits as domainPullRequestCommits } from '../../../domain/pull-requests.ts'
-import { left } from '../../../plugin-kit/entity.ts'
+import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, REST_PAGE, repoAccounts, table } from '../kit.ts'
 import { commitRows, commits, repoCommits } from './commits.ts'
 import {
@@ -30,10 +30,10 @@ export default entity(pullRequestCommits, {
   collect: {
     forEach: {
       ...forEachPullRequest,
-      joins: { details: left(pullRequestDetails, { connection_id: 'connection_id', github_id: 'github_id' }) },
+      joins: { details: leftJoin(pullRequestDetails, { connection_id: 'connection_id', github_id: 'github_id' }) },
       input: ({ details, ...pull }) => ({
         ...forEachPullRequest.input(pull as never),
-        ...(details?.commits > MOST_LISTED && { Range: `${pull.base_commit_sha}...${pull.head_commit_sha}` }),
+        ...((details?.commits ?? 0) > MOST_LISTED && { Range: `${pull.base_commit_sha}...${pull.head_commit_sha}` }),
       }),
       key: ({ GithubId }) => GithubId,
     },

@@ -1,6 +1,6 @@
 import { bigint, key } from '../../../database/table.ts'
 import { pullRequestIssues as domainPullRequestIssues } from '../../../domain/crossdomain.ts'
-import { byKey } from '../../../plugin-kit/lookups.ts'
+import { byKey } from '../../../plugin-kit/index.ts'
 import { entity, table } from '../kit.ts'
 import { issues } from './issues.ts'
 import { joinPullRequest, ofRepo, PULL_REQUEST_RAW, pullRequests } from './pull-requests.ts'

@@ -1,6 +1,6 @@
 import { bigint, boolean, indexed, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestLabels as domainLabels, pullRequests as domainPullRequests } from '../../../domain/pull-requests.ts'
-import { inner, left } from '../../../plugin-kit/entity.ts'
+import { innerJoin, leftJoin } from '../../../plugin-kit/index.ts'
 import {
   BY_NUMBER,
   entity,
@@ -59,18 +59,19 @@ export const pullRequests = table('pull_requests', 'GithubPullRequest', {
 })
 /** For tables whose rows belong to a pull request; `where` then names the repository. */
 export const joinPullRequest = {
-  pull: inner(pullRequests, { connection_id: 'connection_id', github_id: 'pull_request_id' }),
+  pull: innerJoin(pullRequests, { connection_id: 'connection_id', github_id: 'pull_request_id' }),
 }
 export const ofRepo = ({ github_id }: { github_id: number }) => ({ 'pull.repo_id': github_id })
 
-/** One round of requests for each pull request that changed; the reference's names stand in the stored input. */
+/** One round of requests for each pull request that changed; DevLake's names stand in the stored input. */
 export const forEachPullRequest = {
   table: pullRequests,
   input: ({ number, github_id }: { number: number; github_id: number }) => ({ Number: number, GithubId: github_id }),
   changedBy: 'github_updated_at',
 }
+type PullRequestInput = ReturnType<typeof forEachPullRequest.input>
 /** Key column of tables that hang on a pull request: of the one that was asked about, or of the record itself. */
-export const pullRequestId = () => bigint((_record: unknown, { input }: any) => input?.GithubId)
+export const pullRequestId = () => bigint((_record, { input }: { input: PullRequestInput | null }) => input?.GithubId)
 
 export const pullRequestLabels = table('pull_request_labels', 'GithubPrLabel', {
   pull_id: key(bigint()),
@@ -78,7 +79,7 @@ export const pullRequestLabels = table('pull_request_labels', 'GithubPrLabel', {
 })
 
 /**
- * Everyone who was asked for a review or gave one: `state` is REQUESTED until they did. (The reference stores those who
+ * Everyone who was asked for a review or gave one: `state` is REQUESTED until they did. (DevLake stores those who
  * gave one over REST, and those who were asked over GraphQL.)
  */
 export const reviewers = table('reviewers', 'GithubReviewer', {
@@ -135,7 +136,7 @@ export default entity(pullRequests, {
   },
   convert: {
     to: [domainPullRequests],
-    joins: { details: left(pullRequestDetails, { connection_id: 'connection_id', github_id: 'github_id' }) },
+    joins: { details: leftJoin(pullRequestDetails, { connection_id: 'connection_id', github_id: 'github_id' }) },
     replaces: PULL_REQUEST_RAW,
     rows: ({ details, ...pull }, { idOf }) => {
       const { additions, deletions, merged, merged_by_id, merged_by_name } = details ?? pull
@@ -203,7 +204,7 @@ export const labels = entity(pullRequestLabels, {
   domainTypes: ['CODEREVIEW'],
   convert: {
     to: [domainLabels],
-    joins: { pull: inner(pullRequests, { connection_id: 'connection_id', github_id: 'pull_id' }) },
+    joins: { pull: innerJoin(pullRequests, { connection_id: 'connection_id', github_id: 'pull_id' }) },
     where: ofRepo,
     replaces: PULL_REQUEST_RAW,
     rows: ({ pull_id, label_name }, { idOf }) => [

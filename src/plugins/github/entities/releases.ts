@@ -1,10 +1,11 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { bigint, boolean, key, string, text, timestamp } from '../../../database/table.ts'
 import { cicdReleases } from '../../../domain/devops.ts'
-import { left } from '../../../plugin-kit/entity.ts'
+import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, REST_PAGE, repoId, repos, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 
-/** The columns are those of GraphQL, which the reference asks; over REST bots have names too, and it is as cheap. */
+/** The columns are those of GraphQL, which DevLake asks; over REST bots have names too, and it is as cheap. */
 export const releases = table('releases', 'GithubRelease', {
   github_id: bigint(repoId),
   id: key(string()),
@@ -33,7 +34,7 @@ const tags = table('tags', 'GithubTag', {
 /** https://docs.github.com/en/rest/using-the-rest-api/media-types: the text as written, and as its page shows it. */
 const WITH_HTML = { accept: 'application/vnd.github.full+json' }
 
-const fromRest = (release: any, isLatest: boolean) => ({
+const fromRest = (release: RawRecord, isLatest: boolean) => ({
   ...release,
   id: release.node_id,
   databaseId: release.id,
@@ -57,7 +58,7 @@ export default entity(releases, {
   extract: { rows: (release, { read }) => [read(releases, fromRest(release, false))] },
   convert: {
     to: [cicdReleases],
-    joins: { tag: left(tags, { connection_id: 'connection_id', repo_id: 'github_id', name: 'tag_name' }) },
+    joins: { tag: leftJoin(tags, { connection_id: 'connection_id', repo_id: 'github_id', name: 'tag_name' }) },
     replaces: ['github_api_releases', 'github_api_latest_release'],
     *rows({ tag, ...release }, { idOf }) {
       if (!release.published_at) return

@@ -1,7 +1,8 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, text, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
-import { pageNumber } from '../../../plugin-kit/http/index.ts'
+import { pageNumber } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, RESULT, repoId, repos, STATUS, table, wholeSeconds } from '../kit.ts'
 
 export const runs = table('runs', 'GithubRun', {
@@ -37,12 +38,12 @@ export const runs = table('runs', 'GithubRun', {
   environment: string((run, { scopeConfig }) => scopeConfig.environmentOf(run.name ?? '', run.head_branch ?? '')),
 })
 
-/** One round of requests for each run that changed; the reference's names stand in the stored input. */
+/** One round of requests for each run that changed; DevLake's names stand in the stored input. */
 export const forEachRun = {
   table: runs,
   changedBy: 'github_updated_at',
 }
-const total = ({ body }: { body: any }): number => body.total_count
+const total = ({ body }: { body: RawRecord }): number => body.total_count
 
 export default entity(runs, {
   label: 'Workflow Runs',

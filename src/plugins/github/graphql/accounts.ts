@@ -21,10 +21,11 @@ export default overGraphql(rest, {
   collect: {
     forEach: { ...forEachPerson, only: (person) => !isBot(person), atOnce: () => 100 },
     request: (context) => {
-      const logins = context.input.map(({ Login }: { Login: string }, number: number) => [`login${number}`, Login])
+      const logins = context.inputs.map(({ Login }, number) => [`login${number}`, Login])
       return ask(context, profilesQuery(logins.length), Object.fromEntries(logins), true)
     },
     records: ({ data: { rateLimit: _, ...profiles } }) => Object.values(profiles).filter(Boolean),
+    key: ({ databaseId }) => databaseId,
   },
   owns: [{ table: accountOrgs, by: { connection_id: 'connection_id', account_id: 'id' } }],
   *rows(user, { read, ...context }) {

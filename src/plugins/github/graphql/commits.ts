@@ -1,12 +1,13 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { addressOf, inRepo, type Repo } from '../kit.ts'
 
 const PERSON = '{ name email user { databaseId login } }'
 export const COMMIT_FIELDS = `oid message authoredDate committedDate author ${PERSON} committer ${PERSON}`
 
-const account = (person: any) => (person?.user ? { id: person.user.databaseId, login: person.user.login } : null)
+const account = (person: RawRecord) => (person?.user ? { id: person.user.databaseId, login: person.user.login } : null)
 
 /** A commit in the shape of REST. */
-export const commitOf = (commit: any, context: { connection: { endpoint: string }; scope: Repo }) => ({
+export const commitOf = (commit: RawRecord, context: { connection: { endpoint: string }; scope: Repo }) => ({
   sha: commit.oid,
   url: addressOf(context, inRepo(context.scope, `commits/${commit.oid}`)),
   author: account(commit.author),

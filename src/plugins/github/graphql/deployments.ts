@@ -1,5 +1,5 @@
 import { key, string } from '../../../database/table.ts'
-import { byKey } from '../../../plugin-kit/lookups.ts'
+import { byKey } from '../../../plugin-kit/index.ts'
 import { commitRows, commits } from '../entities/commits.ts'
 import rest, { DAYS_OF_CHANGE, deployments, UNFINISHED } from '../entities/deployments.ts'
 import { entity, inRepo, REST_PAGE, repoAccounts, repoIdColumn, table } from '../kit.ts'
@@ -42,7 +42,7 @@ export default overGraphql(rest, {
       refetch: {
         where: UNFINISHED,
         atOnce: 100,
-        request: (rows, context) => ask(context, someQuery, { ids: rows.map(({ id }: { id: string }) => id) }, true),
+        request: (_row, context, rows) => ask(context, someQuery, { ids: rows.map(({ id }) => id) }, true),
         records: ({ data }) => nodesIn(data),
       },
     },

@@ -1,4 +1,5 @@
-import { wholeTable } from '../../../plugin-kit/lookups.ts'
+import type { RawRecord } from '../../../database/table.ts'
+import { wholeTable } from '../../../plugin-kit/index.ts'
 import rest from '../entities/issues.ts'
 import { milestones } from '../entities/milestones.ts'
 import { nodesIn, ofItsRepository, overGraphql, personOf, reconciled, repositoryList, rowsOf } from './kit.ts'
@@ -20,7 +21,7 @@ export default overGraphql(rest, {
   // GraphQL does not tell the id of a milestone.
   lookups: { milestones: wholeTable(milestones, 'number', ({ github_id }) => ({ repo_id: github_id })) },
   rows(node, context) {
-    const assignees = nodesIn(node.assignees).flatMap((each: any) => personOf(each) ?? [])
+    const assignees = nodesIn(node.assignees).flatMap((each: RawRecord) => personOf(each) ?? [])
     const milestone = context.lookups.milestones.get(node.milestone?.number)
     const issue = { ...ticketOf(node), assignees, assignee: assignees[0], milestone: { id: milestone?.milestone_id } }
     return rowsOf(rest)(issue, context)
@@ -28,7 +29,7 @@ export default overGraphql(rest, {
 })
 
 /** What issues and pull requests have in common, in the shape of REST. */
-export const ticketOf = (node: any) => ({
+export const ticketOf = (node: RawRecord) => ({
   id: node.fullDatabaseId,
   number: node.number,
   state: node.state === 'OPEN' ? 'open' : 'closed',

@@ -1,3 +1,4 @@
+import type { RawRecord } from '../../../database/table.ts'
 import rest from '../entities/jobs.ts'
 import { forEachRun } from '../entities/runs.ts'
 import { addressOf, inRepo } from '../kit.ts'
@@ -15,7 +16,7 @@ export const query = nodesQuery(
 export const completions = [completion('CheckSuite', 'checkRuns', CHECK_RUN, LATEST)]
 
 /** In the shape of REST, down to the order of its fields. */
-const stepOf = (step: any) => ({
+const stepOf = (step: RawRecord) => ({
   name: step.name,
   status: step.status?.toLowerCase(),
   conclusion: step.conclusion?.toLowerCase() ?? null,
@@ -34,7 +35,7 @@ export default overGraphql(rest, {
       input: ({ id, check_suite_node_id }) => ({ Id: id, CheckSuiteNodeID: check_suite_node_id }),
       atOnce: () => 25,
     },
-    request: (context) => ask(context, query, { ids: context.input.map((run: any) => run.CheckSuiteNodeID) }, true),
+    request: (context) => ask(context, query, { ids: context.inputs.map((run) => run.CheckSuiteNodeID) }, true),
     records: ({ data }) => nodesIn(data),
     completes: completions,
   },

@@ -1,9 +1,18 @@
 /** GraphQL differs from REST in how it is asked and in the shape of its answers; tables and conversions are the same. */
-import type { TableRow } from '../../../database/table.ts'
-import type { CollectContext, CollectSpec } from '../../../plugin-kit/collect-spec.ts'
-import type { Entity, ExtractContext, ExtractSpec } from '../../../plugin-kit/entity.ts'
-import { graphql, graphqlRequest, type HttpRequest, singlePage } from '../../../plugin-kit/http/index.ts'
-import type { Lookups } from '../../../plugin-kit/lookups.ts'
+
+import type { AnyTable, RawRecord, TableRow } from '../../../database/table.ts'
+import type { AnyExtractContext, Joins } from '../../../plugin-kit/index.ts'
+import {
+  type CollectContext,
+  type CollectSpec,
+  type Entity,
+  type ExtractSpec,
+  graphql,
+  graphqlRequest,
+  type HttpRequest,
+  type Lookups,
+  singlePage,
+} from '../../../plugin-kit/index.ts'
 import { BY_NUMBER, isOfRepo, type Repo } from '../kit.ts'
 import type { Rules } from '../rules.ts'
 
@@ -39,14 +48,14 @@ export function repositoryList(name: string, options: { size: number; order: str
     query,
     paging: graphql({ size: options.size, connection: (data) => data.repository?.[name] }),
     // Of the list, or of nodes that were asked for by their ids.
-    records: ({ data }: any): readonly any[] => nodesIn(data.nodes ? data : data.repository[name]),
+    records: ({ data }: RawRecord): readonly RawRecord[] => nodesIn(data.nodes ? data : data.repository[name]),
     request: inRepository(query),
   }
 }
 
 /** For issues and pull requests, which are asked for with `repository { databaseId }`: that costs nothing. */
 export const ofItsRepository = {
-  isOwn: ({ repository }: any, { scope }: { readonly scope: Repo }) => isOfRepo(repository?.databaseId, scope),
+  isOwn: ({ repository }: RawRecord, { scope }: { readonly scope: Repo }) => isOfRepo(repository?.databaseId, scope),
   knownBy: BY_NUMBER,
 }
 
@@ -55,7 +64,7 @@ const inRepository = (query: string) => (context: CollectContext<Repo, Rules>) =
   return ask(context, query, { owner, name: repo })
 }
 
-/** What is deleted or transferred leaves no trace in a list by time of change: its ids are held against what is stored. */
+/** What is deleted or transferred leaves no trace in a list by time of change: its ids are compared with what is stored. */
 export function reconciled(name: string, type: string, { size, fields }: { size: number; fields: string }) {
   const query = `query ${name}Ids($owner: String!, $name: String!, $pageSize: Int!, $cursor: String) {
     ${LIMIT}
@@ -84,11 +93,11 @@ export function reconciled(name: string, type: string, { size, fields }: { size:
 export const nodesQuery = (type: string, fields: string): string =>
   `query some${type}($ids: [ID!]!) { ${LIMIT} nodes(ids: $ids) { ... on ${type} { ${fields} } } }${fragmentsIn(fields)}`
 
-/** The first 100 of a list inside a record, with what `completion` needs to go on. */
+/** The first 100 of a list inside a record, with what `completion` needs to continue. */
 export const innerList = (name: string, fields: string, filter = ''): string =>
   `${name}(first: 100${filter}) { totalCount ${PAGE} nodes { ${fields} } }`
 
-/** How to go on with a list inside a record of `type`. */
+/** How to continue with a list inside a record of `type`. */
 export function completion(type: string, name: string, fields: string, filter = '') {
   const query = `query ${name}Of${type}($id: ID!, $pageSize: Int!, $cursor: String) {
     ${LIMIT}
@@ -98,9 +107,9 @@ export function completion(type: string, name: string, fields: string, filter = 
   }${fragmentsIn(fields)}`
   return {
     query,
-    list: (record: any) => record[name],
+    list: (record: RawRecord) => record[name],
     // The record may be gone meanwhile.
-    request: (record: any, context: Asking) => ask(context, query, { id: record.id }, true),
+    request: (record: RawRecord, context: Asking) => ask(context, query, { id: record.id }, true),
     paging: graphql({ size: 100, connection: (data) => data.node?.[name] }),
   }
 }
@@ -112,16 +121,16 @@ const PERSON = `fragment person on Actor {
 const fragmentsIn = (fields: string): string => (fields.includes('...person') ? `\n${PERSON}` : '')
 
 /** A person in the shape of REST, which puts [bot] behind the names of bots; null for a deleted account. */
-export const personOf = (actor: any) =>
+export const personOf = (actor: RawRecord) =>
   actor?.databaseId
     ? { id: actor.databaseId, login: actor.__typename === 'Bot' ? `${actor.login}[bot]` : actor.login }
     : null
 
 /** The nodes of a list; null stands for those that the token may not see. */
-export const nodesIn = (list: any): any[] => (list?.nodes ?? []).filter(Boolean)
+export const nodesIn = (list: RawRecord): RawRecord[] => (list?.nodes ?? []).filter(Boolean)
 
-/** Records that the reference collected have Go's names: CommitOid, ID. */
-function camelKeys(value: any): any {
+/** Records that DevLake collected have Go's names: CommitOid, ID. */
+function camelKeys(value: RawRecord): RawRecord {
   if (Array.isArray(value)) return value.map(camelKeys)
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
@@ -132,22 +141,28 @@ function camelKeys(value: any): any {
   )
 }
 
-type Rows<L extends Lookups> = (record: any, context: ExtractContext<Repo, Rules, L>) => Iterable<TableRow>
-
 /** How an entity makes rows of a record in the shape of REST. */
-export const rowsOf = ({ table, spec }: Entity): Rows<any> =>
+export const rowsOf = ({
+  table,
+  spec,
+}: Entity): ((record: RawRecord, context: AnyExtractContext) => Iterable<TableRow>) =>
   spec.extract?.rows ?? ((record, context) => [context.read(table, record)])
 
-interface OverGraphql<L extends Lookups> extends Omit<ExtractSpec<Repo, Rules, L>, 'rows'> {
+interface OverGraphql<L extends Lookups, F extends AnyTable, J extends Joins, Input>
+  extends ExtractSpec<Repo, Rules, L, Input> {
   readonly raw: string
-  readonly collect: CollectSpec<Repo, Rules>
-  readonly rows: Rows<L>
+  readonly collect: CollectSpec<Repo, Rules, unknown, AnyTable, F, J, Input>
 }
 
 /** The entity of REST, asked for by GraphQL. */
-export const overGraphql = <const L extends Lookups = Record<never, never>>(
+export const overGraphql = <
+  const L extends Lookups = Record<never, never>,
+  F extends AnyTable = AnyTable,
+  const J extends Joins = Record<never, never>,
+  Input = null,
+>(
   rest: Entity,
-  { raw, collect, rows, ...extract }: OverGraphql<L>,
+  { raw, collect, rows = rowsOf(rest), ...extract }: OverGraphql<L, F, J, Input>,
 ): Entity => ({
   ...rest,
   spec: {

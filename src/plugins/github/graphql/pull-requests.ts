@@ -1,4 +1,4 @@
-import type { Table } from '../../../database/table.ts'
+import type { AnyTable, RawRecord } from '../../../database/table.ts'
 import { commits, repoCommits } from '../entities/commits.ts'
 import restCommits, { pullRequestCommits } from '../entities/pull-request-commits.ts'
 import rest, { pullRequestLabels, reviewers } from '../entities/pull-requests.ts'
@@ -39,7 +39,7 @@ export const completions = [
   completion('PullRequest', 'reviewRequests', REQUEST),
 ]
 
-const pullRequestOf = (node: any) => ({
+const pullRequestOf = (node: RawRecord) => ({
   ...ticketOf(node),
   merged: node.merged,
   merged_at: node.mergedAt,
@@ -53,10 +53,12 @@ const pullRequestOf = (node: any) => ({
   commits: node.commits?.totalCount,
   head: { ref: node.headRefName, sha: node.headRefOid, repo: { id: node.headRepository?.databaseId } },
   base: { ref: node.baseRefName, sha: node.baseRefOid },
-  requested_reviewers: nodesIn(node.reviewRequests).flatMap((each: any) => personOf(each.requestedReviewer) ?? []),
+  requested_reviewers: nodesIn(node.reviewRequests).flatMap(
+    (each: RawRecord) => personOf(each.requestedReviewer) ?? [],
+  ),
 })
 
-const reviewOf = (node: any) => ({
+const reviewOf = (node: RawRecord) => ({
   id: node.fullDatabaseId,
   state: node.state,
   body: node.body,
@@ -88,7 +90,7 @@ export default overGraphql(rest, {
     const pull = pullRequestOf(node)
     if (context.scopeConfig.isExcluded(pull.user)) return
     // Over REST these know their pull request by what was asked.
-    const read = (table: Table<any>, record: unknown, values = {}) =>
+    const read = (table: AnyTable, record: unknown, values = {}) =>
       context.read(table, record, {
         ...values,
         ...('pull_request_id' in table.columns && { pull_request_id: pull.id }),

@@ -1,10 +1,11 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, type TableRow } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
-import type { ExtractContext } from '../../../plugin-kit/entity.ts'
-import { entity, ISSUE_SOURCES, onBoard, type Server, table } from '../kit.ts'
+import type { AnyExtractContext } from '../../../plugin-kit/index.ts'
+import { entity, ISSUE_SOURCES, onBoard, table } from '../kit.ts'
 
 /** Cloud knows people by account id, servers by key. */
-export const accountIdOf = (person: any): string => person?.accountId || person?.key || person?.emailAddress || ''
+export const accountIdOf = (person: RawRecord): string => person?.accountId || person?.key || person?.emailAddress || ''
 
 export const accounts = table('accounts', 'JiraAccount', {
   account_id: key(string(100, accountIdOf)),
@@ -22,7 +23,7 @@ export const issuePeople = table('issue_people', 'JiraIssuePerson', {
   source: key(string(20)),
 })
 
-/** What names people: `source` is the issue itself, or the list that goes on where the issue ends. */
+/** What names people: `source` is the issue itself, or the list that continues where the issue ends. */
 export interface Naming {
   readonly issue_id: number
   readonly source: 'issue' | 'comments' | 'worklogs' | 'changelogs'
@@ -30,7 +31,7 @@ export interface Naming {
 
 /** People whom a record names; the collector asks for the rest of what is known of them. */
 export function* accountRows(
-  { read }: Pick<ExtractContext<any, any, any>, 'read'>,
+  { read }: Pick<AnyExtractContext, 'read'>,
   people: readonly unknown[],
   naming: Naming,
 ): Iterable<TableRow> {
@@ -49,7 +50,7 @@ export default entity(accounts, {
     forEach: { table: issuePeople, ...onBoard, input: ({ account_id }) => ({ account_id }) },
     request: ({ input, server }) => ({
       path: 'api/2/user',
-      query: { [(server as Server).isCloud ? 'accountId' : 'key']: input.account_id },
+      query: { [server.isCloud ? 'accountId' : 'key']: input.account_id },
     }),
     records: (account) => [account],
     key: accountIdOf,

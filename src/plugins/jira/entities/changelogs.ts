@@ -1,3 +1,4 @@
+import type { RawRecord } from '../../../database/table.ts'
 import {
   bigint,
   boolean,
@@ -10,11 +11,12 @@ import {
   zeroTime,
 } from '../../../database/table.ts'
 import { issueChangelogs } from '../../../domain/ticket.ts'
-import type { ExtractContext } from '../../../plugin-kit/entity.ts'
-import { inner } from '../../../plugin-kit/entity.ts'
-import { wholeTable } from '../../../plugin-kit/lookups.ts'
+import { type ExtractContext, innerJoin, wholeTable } from '../../../plugin-kit/index.ts'
+import type { IssueInput } from '../issue.ts'
 import { eachIssue, issueOfInput, issues, type OfIssue, updateOfInput } from '../issue.ts'
-import { boardIssues, entity, ISSUE_SOURCES, idsIn, onBoard, type Server, startAt, table } from '../kit.ts'
+import type { Board } from '../kit.ts'
+import { boardIssues, entity, ISSUE_SOURCES, idsIn, onBoard, startAt, table } from '../kit.ts'
+import type { Rules } from '../rules.ts'
 import { standardStatus } from '../rules.ts'
 import { accountIdOf, accountRows, accounts, issuePeople, type Naming } from './accounts.ts'
 import { fieldLookup, isUserField } from './issue-fields.ts'
@@ -31,7 +33,7 @@ export const changelogs = table('issue_changelogs', 'JiraIssueChangelogs', {
   issue_updated: timestamp(updateOfInput),
 })
 /** Every object has a method of that name. */
-const toStringOf = (item: any) => (Object.hasOwn(item, 'toString') ? item.toString : undefined)
+const toStringOf = (item: RawRecord) => (Object.hasOwn(item, 'toString') ? item.toString : undefined)
 export const changelogItems = table('issue_changelog_items', 'JiraIssueChangelogItems', {
   changelog_id: key(bigint()),
   field: key(string(191)),
@@ -46,12 +48,14 @@ export const changelogItems = table('issue_changelog_items', 'JiraIssueChangelog
 })
 
 export function* changelogRows(
-  history: any,
-  context: Pick<ExtractContext<any, any, typeof fieldLookup>, 'read' | 'lookups' | 'input'>,
+  history: RawRecord,
+  context: Pick<ExtractContext<Board, Rules, typeof fieldLookup, IssueInput | null>, 'read' | 'lookups' | 'input'>,
   ofIssue?: OfIssue,
 ): Iterable<TableRow> {
   const { read, lookups, input } = context
-  const naming: Naming = ofIssue ? { ...ofIssue, source: 'issue' } : { issue_id: input?.issue_id, source: 'changelogs' }
+  const naming: Naming = ofIssue
+    ? { ...ofIssue, source: 'issue' }
+    : { issue_id: input?.issue_id ?? 0, source: 'changelogs' }
   for (const item of history.items ?? []) {
     yield read(changelogItems, item, { changelog_id: history.id })
     if (isUserField(item.field, item.fieldId, lookups.fields)) yield* accountRows(context, peopleIn(item), naming)
@@ -61,14 +65,14 @@ export function* changelogRows(
 }
 
 /** By id alone: a name that stands beside it may be one that they had then. The collector of accounts asks for the rest. */
-const peopleIn = (item: any) => [item.from, item.to].flatMap(idsIn).map((accountId) => ({ accountId }))
+const peopleIn = (item: RawRecord) => [item.from, item.to].flatMap(idsIn).map((accountId) => ({ accountId }))
 
 export default entity(changelogItems, {
   label: 'Issue Changelogs',
   domainTypes: ['TICKET'],
   raw: 'jira_api_issue_changelogs',
   collect: {
-    when: ({ server }) => (server as Server).isCloud, // servers put the whole history into the issue
+    when: ({ server }) => server.isCloud, // servers put the whole history into the issue
     forEach: eachIssue(({ changelog_total }) => changelog_total > 100),
     request: ({ input }) => ({ path: `api/3/issue/${input.issue_id}/changelog` }),
     paging: startAt(100),
@@ -78,8 +82,8 @@ export default entity(changelogItems, {
   convert: {
     to: [issueChangelogs],
     joins: {
-      changelog: inner(changelogs, { connection_id: 'connection_id', changelog_id: 'changelog_id' }),
-      board: inner(boardIssues, { connection_id: 'connection_id', issue_id: 'changelog.issue_id' }),
+      changelog: innerJoin(changelogs, { connection_id: 'connection_id', changelog_id: 'changelog_id' }),
+      board: innerJoin(boardIssues, { connection_id: 'connection_id', issue_id: 'changelog.issue_id' }),
     },
     where: onBoard.where,
     lookups: { ...fieldLookup, statuses: wholeTable(statuses, 'id') },

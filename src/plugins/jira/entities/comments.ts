@@ -1,9 +1,13 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, type TableRow, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { issueComments } from '../../../domain/ticket.ts'
-import type { ExtractContext } from '../../../plugin-kit/entity.ts'
+import type { ExtractContext, Lookups } from '../../../plugin-kit/index.ts'
+import type { IssueInput } from '../issue.ts'
 import { eachIssue, issueOfInput, issues, type OfIssue, updateOfInput } from '../issue.ts'
+import type { Board } from '../kit.ts'
 import { entity, ISSUE_SOURCES, onBoard, startAt, table } from '../kit.ts'
 import { plainText } from '../plain-text.ts'
+import type { Rules } from '../rules.ts'
 import { accountIdOf, accountRows, accounts, issuePeople, type Naming } from './accounts.ts'
 
 export const comments = table('issue_comments', 'JiraIssueComment', {
@@ -19,12 +23,14 @@ export const comments = table('issue_comments', 'JiraIssueComment', {
 })
 
 export function* commentRows(
-  comment: any,
-  context: Pick<ExtractContext<any, any, any>, 'read' | 'input'>,
+  comment: RawRecord,
+  context: Pick<ExtractContext<Board, Rules, Lookups, IssueInput | null>, 'read' | 'input'>,
   ofIssue?: OfIssue,
 ): Iterable<TableRow> {
   const { input } = context
-  const naming: Naming = ofIssue ? { ...ofIssue, source: 'issue' } : { issue_id: input?.issue_id, source: 'comments' }
+  const naming: Naming = ofIssue
+    ? { ...ofIssue, source: 'issue' }
+    : { issue_id: input?.issue_id ?? 0, source: 'comments' }
   yield* accountRows(context, [comment.author], naming)
   yield context.read(comments, comment, ofIssue)
 }
@@ -48,7 +54,7 @@ export default entity(comments, {
     replaces: ['jira_api_issue_comments', ...ISSUE_SOURCES],
     rows: (comment, { idOf }) => [
       issueComments.row({
-        // The reference takes the issue's id, so that one comment an issue survives.
+        // DevLake takes the issue's id, so that one comment an issue survives.
         id: idOf(comments, comment.issue_id, comment.coment_id),
         issue_id: idOf(issues, comment.issue_id),
         body: comment.body,

@@ -1,3 +1,4 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { eachIssue } from '../issue.ts'
 import { entity } from '../kit.ts'
 import { issueCommits } from './issue-commits.ts'
@@ -19,7 +20,7 @@ export default entity(issueCommits, {
   },
   extract: {
     *rows(panel, { read }) {
-      const repositories = (panel.detail ?? [panel]).flatMap((detail: any) => detail.repositories ?? [])
+      const repositories = (panel.detail ?? [panel]).flatMap((detail: RawRecord) => detail.repositories ?? [])
       for (const { url, commits } of repositories) {
         for (const commit of commits ?? []) yield read(issueCommits, commit, { repo_url: url })
       }

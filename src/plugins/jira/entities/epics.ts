@@ -1,6 +1,6 @@
-import { cursor } from '../../../plugin-kit/http/index.ts'
-import { type Issue, issues } from '../issue.ts'
-import { entity, onBoard, type Server, startAt } from '../kit.ts'
+import { cursor } from '../../../plugin-kit/index.ts'
+import { issues } from '../issue.ts'
+import { entity, onBoard, startAt } from '../kit.ts'
 import { extractIssue } from './issues.ts'
 
 const byToken = cursor({
@@ -19,20 +19,20 @@ export default entity(issues, {
     forEach: {
       table: issues,
       ...onBoard,
-      only: ({ epic_key }: Issue) => epic_key !== '',
-      input: ({ epic_key }: Issue) => ({ epic_key }),
+      only: ({ epic_key }) => epic_key !== '',
+      input: ({ epic_key }) => ({ epic_key }),
       // Older servers refuse the whole request for one epic that is gone.
-      atOnce: ({ isCloud, majorVersion }: Server) => (isCloud || majorVersion > 8 ? 100 : 1),
+      atOnce: ({ isCloud, majorVersion }) => (isCloud || majorVersion > 8 ? 100 : 1),
     },
-    request: ({ input, server }) => ({
-      path: (server as Server).isCloud ? 'api/3/search/jql' : 'api/2/search',
+    request: ({ inputs, server }) => ({
+      path: server.isCloud ? 'api/3/search/jql' : 'api/2/search',
       query: {
-        jql: `issue in (${input.map(({ epic_key }: Issue) => epic_key).join()}) ORDER BY created ASC`,
+        jql: `issue in (${inputs.map(({ epic_key }) => epic_key).join()}) ORDER BY created ASC`,
         fields: '*all',
         expand: 'changelog',
       },
     }),
-    paging: ({ isCloud }: Server) => (isCloud ? byToken : startAt(100)),
+    paging: ({ isCloud }) => (isCloud ? byToken : startAt(100)),
     records: (body) => body.issues,
     emptyOn: [400],
   },

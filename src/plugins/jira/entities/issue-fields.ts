@@ -1,5 +1,5 @@
 import { bigint, boolean, key, type RowOf, string, text } from '../../../database/table.ts'
-import { wholeTable } from '../../../plugin-kit/lookups.ts'
+import { wholeTable } from '../../../plugin-kit/index.ts'
 import { entity, ofBoard, table } from '../kit.ts'
 
 export const issueFields = table('issue_fields', 'JiraIssueField', {

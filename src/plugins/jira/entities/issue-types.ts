@@ -1,5 +1,5 @@
 import { bigint, boolean, key, string, text } from '../../../database/table.ts'
-import { entity, type Server, table } from '../kit.ts'
+import { entity, table } from '../kit.ts'
 
 export const issueTypes = table('issue_types', 'JiraIssueType', {
   self: string(),
@@ -19,7 +19,7 @@ export default entity(issueTypes, {
   domainTypes: ['TICKET'],
   raw: 'jira_api_issue_types',
   collect: {
-    request: ({ server }) => ({ path: `api/${(server as Server).isCloud ? 3 : 2}/issuetype` }),
+    request: ({ server }) => ({ path: `api/${server.isCloud ? 3 : 2}/issuetype` }),
     isForAll: true,
   },
 })

@@ -1,9 +1,8 @@
-import type { TableRow } from '../../../database/table.ts'
+import type { RawRecord, TableRow } from '../../../database/table.ts'
 import { boardIssues as domainBoardIssues, issues as domainIssues, issueAssignees } from '../../../domain/ticket.ts'
-import type { ExtractContext } from '../../../plugin-kit/entity.ts'
-import { wholeTable } from '../../../plugin-kit/lookups.ts'
+import { type ExtractContext, wholeTable } from '../../../plugin-kit/index.ts'
 import { issues } from '../issue.ts'
-import { type Board, boardIssues, boards, entity, ISSUE_SOURCES, onBoard, type Server, startAt } from '../kit.ts'
+import { type Board, boardIssues, boards, entity, ISSUE_SOURCES, onBoard, startAt } from '../kit.ts'
 import type { Rules } from '../rules.ts'
 import { accountRows, accounts, issuePeople } from './accounts.ts'
 import { changelogItems, changelogRows, changelogs } from './changelogs.ts'
@@ -26,7 +25,7 @@ export const extractIssue = {
     by: { connection_id: 'connection_id', issue_id: 'issue_id' },
   })),
   dependsOn: ['typeMappings', 'storyPointField', 'dueDateField'],
-  *rows(issue: any, context: ExtractContext<Board, Rules, typeof lookups>): Iterable<TableRow> {
+  *rows(issue: RawRecord, context: ExtractContext<Board, Rules, typeof lookups, RawRecord>): Iterable<TableRow> {
     const { fields = {}, changelog } = issue
     if (!fields.created) return
     const { read } = context
@@ -80,7 +79,7 @@ export default entity(issues, {
     records: (body) => body.issues,
     incremental: {
       filterBy: (since, { server }) => ({
-        jql: `updated >= '${jqlMinute(since, (server as Server).timeZone)}' ${OLDEST_FIRST}`,
+        jql: `updated >= '${jqlMinute(since, server.timeZone)}' ${OLDEST_FIRST}`,
       }),
     },
     // Deleted issues leave no trace, and issues come to a board and leave it without being updated.

@@ -1,6 +1,6 @@
 import { bigint, key, string, timestamp } from '../../../database/table.ts'
 import { boardSprints as domainBoardSprints, sprints as domainSprints } from '../../../domain/ticket.ts'
-import { inner } from '../../../plugin-kit/entity.ts'
+import { innerJoin } from '../../../plugin-kit/index.ts'
 import { boards, entity, ofBoard, startAt, table } from '../kit.ts'
 
 export const sprints = table('sprints', 'JiraSprint', {
@@ -31,7 +31,7 @@ export default entity(sprints, {
   },
   convert: {
     to: [domainSprints, domainBoardSprints],
-    joins: { board: inner(boardSprints, { connection_id: 'connection_id', sprint_id: 'sprint_id' }) },
+    joins: { board: innerJoin(boardSprints, { connection_id: 'connection_id', sprint_id: 'sprint_id' }) },
     where: ({ board_id }) => ({ 'board.board_id': board_id }),
     rows(sprint, { idOf, scope }) {
       const id = idOf(sprints, sprint.sprint_id)

@@ -1,8 +1,12 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, type TableRow, timestamp, zeroTime } from '../../../database/table.ts'
 import { issueWorklogs } from '../../../domain/ticket.ts'
-import type { ExtractContext } from '../../../plugin-kit/entity.ts'
+import type { ExtractContext, Lookups } from '../../../plugin-kit/index.ts'
+import type { IssueInput } from '../issue.ts'
 import { eachIssue, issues, type OfIssue, updateOfInput } from '../issue.ts'
+import type { Board } from '../kit.ts'
 import { entity, ISSUE_SOURCES, onBoard, startAt, table } from '../kit.ts'
+import type { Rules } from '../rules.ts'
 import { accountIdOf, accountRows, accounts, issuePeople, type Naming } from './accounts.ts'
 
 export const worklogs = table('worklogs', 'JiraWorklog', {
@@ -18,12 +22,14 @@ export const worklogs = table('worklogs', 'JiraWorklog', {
 })
 
 export function* worklogRows(
-  worklog: any,
-  context: Pick<ExtractContext<any, any, any>, 'read' | 'input'>,
+  worklog: RawRecord,
+  context: Pick<ExtractContext<Board, Rules, Lookups, IssueInput | null>, 'read' | 'input'>,
   ofIssue?: OfIssue,
 ): Iterable<TableRow> {
   const { input } = context
-  const naming: Naming = ofIssue ? { ...ofIssue, source: 'issue' } : { issue_id: input?.issue_id, source: 'worklogs' }
+  const naming: Naming = ofIssue
+    ? { ...ofIssue, source: 'issue' }
+    : { issue_id: input?.issue_id ?? 0, source: 'worklogs' }
   yield* accountRows(context, [worklog.author, worklog.updateAuthor], naming)
   yield context.read(worklogs, worklog, ofIssue)
 }

@@ -1,9 +1,10 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { key, required, string, text, timestamp } from '../../../database/table.ts'
 import { cicdDeploymentCommits } from '../../../domain/devops.ts'
-import { sent } from '../../../plugin-kit/feed.ts'
+import { fromFields } from '../../../plugin-kit/index.ts'
 import { entity, spanOf, table } from '../kit.ts'
 
-export const commitFields = sent({
+export const commitFields = fromFields({
   repo_url: required(string(500)),
   commit_sha: key(string(64)),
   started_date: required(timestamp()),
@@ -11,16 +12,16 @@ export const commitFields = sent({
   repo_id: string(),
   ref_name: string(),
   commit_msg: text(),
-  name: string(({ name, commitSha }: any) => name || `deployment for ${commitSha}`),
+  name: string(({ name, commitSha }: RawRecord) => name || `deployment for ${commitSha}`),
   display_title: text(),
-  result: string(100, ({ result }: any) => result || 'SUCCESS'),
-  status: string(100, ({ status }: any) => status || 'DONE'),
+  result: string(100, ({ result }: RawRecord) => result || 'SUCCESS'),
+  status: string(100, ({ status }: RawRecord) => status || 'DONE'),
   created_date: timestamp(),
 })
 
 /** A commit of a deployment, as it was when the message came: later messages about the deployment add to its commits. */
 export const deploymentCommits = table('deployment_commits', {
-  ...sent({
+  ...fromFields({
     deployment_id: key(string(150)),
     repo_hash: key(string(16)),
     environment: string(),

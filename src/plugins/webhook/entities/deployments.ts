@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto'
+import type { RawRecord } from '../../../database/table.ts'
 import { key, required, string, text, timestamp } from '../../../database/table.ts'
 import { cicdDeployments } from '../../../domain/devops.ts'
-import { type Message, oneOf, sent } from '../../../plugin-kit/feed.ts'
+import { fromFields, type Message, oneOf } from '../../../plugin-kit/index.ts'
 import { entity, spanOf, table } from '../kit.ts'
 import { commitFields, deploymentCommits } from './deployment-commits.ts'
 
-const environmentOf = ({ environment }: any): string => environment || 'PRODUCTION'
-const createdOf = ({ createdDate, startedDate }: any): string => createdDate || startedDate
+const environmentOf = ({ environment }: RawRecord): string => environment || 'PRODUCTION'
+const createdOf = ({ createdDate, startedDate }: RawRecord): string => createdDate || startedDate
 
-function titleOf(deployment: any): string {
-  const shas = deployment.deploymentCommits.map(({ commitSha }: any) => commitSha)
+function titleOf(deployment: RawRecord): string {
+  const shas = deployment.deploymentCommits.map(({ commitSha }: RawRecord) => commitSha)
   return `deploy ${shas.join(', ')} to ${environmentOf(deployment)}`
 }
 
-const fields = sent({
+const fields = fromFields({
   id: key(string(150)), // leaves room for connection, repository and commit in the ids of its commits
   name: text((deployment) => deployment.name || titleOf(deployment)),
   display_title: text(),
-  result: string(100, ({ result }: any) => result || 'SUCCESS'),
-  status: string(100, ({ status, deploymentCommits }: any) => status || deploymentCommits[0].status || 'DONE'),
+  result: string(100, ({ result }: RawRecord) => result || 'SUCCESS'),
+  status: string(100, ({ status, deploymentCommits }: RawRecord) => status || deploymentCommits[0].status || 'DONE'),
   environment: oneOf(['PRODUCTION', 'STAGING', 'TESTING', 'DEVELOPMENT'], string(environmentOf)),
   original_environment: string(),
   created_date: timestamp(createdOf),
@@ -31,8 +32,8 @@ export const deployments = table('deployments', fields)
 const HASH_LENGTH = 16
 const hashOf = (url: unknown) => createHash('md5').update(String(url)).digest('hex').slice(0, HASH_LENGTH)
 
-const commitsOf = (deployment: any): object[] =>
-  deployment.deploymentCommits.map((commit: any) => ({
+const commitsOf = (deployment: RawRecord): object[] =>
+  deployment.deploymentCommits.map((commit: RawRecord) => ({
     ...commit,
     createdDate: commit.createdDate || createdOf(deployment),
     repoHash: hashOf(commit.repoUrl),

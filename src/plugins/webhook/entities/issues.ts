@@ -11,11 +11,10 @@ import {
 } from '../../../database/table.ts'
 import { ISSUE_TYPES } from '../../../domain/enums.ts'
 import { boardIssues, issues as domainIssues, incidentAssignees, incidents } from '../../../domain/ticket.ts'
-import type { EntityContext } from '../../../plugin-kit/entity.ts'
-import { type Message, oneOf, sent } from '../../../plugin-kit/feed.ts'
+import { type EntityContext, fromFields, type Message, oneOf } from '../../../plugin-kit/index.ts'
 import { entity, spanOf, table } from '../kit.ts'
 
-export const fields = sent({
+export const fields = fromFields({
   issue_key: key(string(200)),
   title: required(text()),
   status: required(oneOf(['TODO', 'IN_PROGRESS', 'DONE'], string(100))),
@@ -55,6 +54,8 @@ function ticketOf(issue: RowOf<typeof issues>, { idOf }: EntityContext<undefined
     id: idOf(issues, issue.issue_key),
     creator_id: idOf(issues, issue.creator_id),
     assignee_id: idOf(issues, issue.assignee_id),
+    // Reports on services use it, and not every sender tells it.
+    updated_date: issue.updated_date ?? issue.resolution_date ?? issue.created_date,
     lead_time_minutes: issue.lead_time_minutes || spanOf(issue.created_date, issue.resolution_date, MINUTE_MS),
   }
 }

@@ -1,10 +1,10 @@
 import { bigint, boolean, key, required, string, text, timestamp } from '../../../database/table.ts'
 import { PULL_REQUEST_STATUSES } from '../../../domain/enums.ts'
 import { pullRequests as domainPullRequests } from '../../../domain/pull-requests.ts'
-import { type Message, oneOf, sent } from '../../../plugin-kit/feed.ts'
+import { fromFields, type Message, oneOf } from '../../../plugin-kit/index.ts'
 import { entity, table } from '../kit.ts'
 
-const fields = sent({
+const fields = fromFields({
   pull_request_key: key(bigint()),
   id: required(string()),
   display_title: required(text()),

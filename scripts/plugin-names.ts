@@ -1,0 +1,45 @@
+/** Names of plugins stand in src/plugins only: everything else treats all plugins alike. */
+import type { SourceFile } from './import-rules.ts'
+
+/** Files in which such a word means something else. */
+const OTHERWISE: readonly { readonly path: RegExp; readonly names: RegExp }[] = [
+  // The dashboards of one tool are named after it; what they show is data of that tool alone.
+  { path: /^src\/dashboards\/definitions\//, names: /./ },
+  // Where an alert is sent to.
+  { path: /^src\/alerts\//, names: /^webhook$/ },
+]
+
+const DECLARED = /\bname: '([a-z_]+)',\s+title: '/g
+const LITERAL = /'([^'\n]*)'|"([^"\n]*)"|`([^`]*)`/g
+
+/** The plugins that the files declare. */
+export const pluginNames = (files: readonly SourceFile[]): ReadonlySet<string> =>
+  new Set(
+    files
+      .filter(({ path }) => /^src\/plugins\/[^/]+\/[\w-]*plugin\.ts$/.test(path))
+      .flatMap(({ text }) => [...text.matchAll(DECLARED)].map(([, name]) => name as string)),
+  )
+
+/** One line for each literal outside of src/plugins that is such a name, or the address of a route of such a plugin. */
+export function findPluginNames(files: readonly SourceFile[]): string[] {
+  const names = pluginNames(files)
+  return files
+    .filter(({ path }) => /^src\/.*\.ts$/.test(path) && !/^src\/plugins\/|\.test\.ts$|(^|\/)test-/.test(path))
+    .flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, index) =>
+        namesIn(withoutComments(line), names)
+          .filter((name) => !OTHERWISE.some((each) => each.path.test(path) && each.names.test(name)))
+          .map((name) => `${path}:${index + 1}: the plugin ${name} is named outside of src/plugins`),
+      ),
+    )
+}
+
+const withoutComments = (line: string) => line.replace(/^\s*(\/\*\*|\*|\/\/).*$|\s\/\/ .*$|\/\*\*.*\*\//g, '')
+
+function namesIn(line: string, names: ReadonlySet<string>): string[] {
+  return [...line.matchAll(LITERAL)].flatMap(([, single, double, template]) => {
+    const literal = single ?? double ?? template ?? ''
+    const [, routed = literal] = /^(?:[A-Z]+ )?\/plugins\/(\w+)/.exec(literal) ?? []
+    return names.has(routed) ? [routed] : []
+  })
+}

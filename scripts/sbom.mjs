@@ -1,0 +1,41 @@
+/**
+ * Prints the parts of an installed Weir as CycloneDX: what package-lock.json names, without tools of development and packages of the
+ * web client. npm lists them; it does so rightly only for a package that has nothing else, so it gets one.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from './install.mjs'
+
+const readJson = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'))
+
+function npm(cwd, ...parameters) {
+  const options = { cwd, encoding: 'utf8', maxBuffer: 64 << 20, shell: process.platform === 'win32' }
+  const { status, stdout, stderr } = spawnSync('npm', [...parameters, '--loglevel=error'], options)
+  if (status !== 0) throw new Error(`npm ${parameters.join(' ')} ended with code ${status}: ${stderr}`)
+  return stdout
+}
+
+const { name, version, description, license, dependencies } = readJson('package.json')
+const lock = readJson('package-lock.json')
+const onlyOwn = { name, version, license, dependencies }
+lock.packages = Object.fromEntries(
+  Object.entries({ ...lock.packages, '': onlyOwn }).filter(([path, { link }]) => path !== 'web' && !link),
+)
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-sbom-'))
+try {
+  // npm calls the whole by the name of the folder.
+  const place = join(folder, name)
+  mkdirSync(place)
+  writeFileSync(join(place, 'package.json'), JSON.stringify({ ...onlyOwn, description }))
+  writeFileSync(join(place, 'package-lock.json'), JSON.stringify(lock))
+  npm(place, 'install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund')
+  console.log(npm(place, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'))
+} catch (error) {
+  console.error(`weir: ${error.message}`)
+  process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,258 @@
+/** What sources send by themselves: where it is sent to, and the secret that it is signed with. */
+
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  type DeliveryRow,
+  deliveryService,
+  deliverySpecOf,
+  isReplayable,
+  LONGEST_PAYLOAD,
+  MOST_KEPT,
+  type SentTo,
+} from '../../control-plane/deliveries.ts'
+import { equalTo, publicRow, selectPage } from '../../control-plane/store.ts'
+import type { RawRecord } from '../../database/table.ts'
+import { UserError } from '../../errors.ts'
+import type { SentDelivery } from '../../plugin-kit/spec/deliveries.ts'
+import { body, id } from '../../plugin-kit/spec/request-values.ts'
+import { webhookDeliveries } from '../../system/deliveries.ts'
+import { actorOf } from '../access/gate.ts'
+import type { Routes } from '../api.ts'
+import { parseBody } from '../body.ts'
+import { answers, paging, success, time, timeOrNull } from '../contract/common.ts'
+import { done } from '../envelope.ts'
+
+const tags = ['deliveries']
+export const DELIVERIES = '/v1/plugins/:plugin/connections/:connectionId/deliveries'
+const params = z.object({ plugin: z.string().max(60), connectionId: id })
+type Params = z.infer<typeof params>
+
+const delivery = z.object({
+  id: z.int(),
+  plugin: z.string(),
+  connectionId: z.int(),
+  kind: z.string().meta({ description: "The source's name of the event." }),
+  deliveryId: z.string().meta({ description: 'By which the source knows it.' }),
+  scope: z.string().meta({ description: 'What it is about, by the name that the source gives it.' }),
+  state: z.enum(['waiting', 'applied', 'ignored', 'refused', 'failed']),
+  effect: z.string().meta({ description: 'What it changed, or why nothing.' }),
+  isReplayable: z.boolean().meta({ description: 'Whether it is kept whole, so that it can be applied again.' }),
+  path: z.string(),
+  sender: z.string(),
+  address: z.string(),
+  status: z.int().meta({ description: 'Status of the answer; below 300 the delivery was accepted.' }),
+  message: z.string().meta({ description: 'Why it was refused; empty if it was accepted.' }),
+  payload: z.string().meta({ description: `Its first ${LONGEST_PAYLOAD} characters, secrets masked.` }),
+  characters: z.int().meta({ description: 'Length of the whole delivery.' }),
+  createdAt: time,
+  updatedAt: time,
+})
+
+function shown(row: DeliveryRow) {
+  const { body: _body, ...rest } = publicRow(webhookDeliveries, row)
+  return { ...rest, isReplayable: isReplayable(row) } as RawRecord
+}
+
+/** Of one connection, in a minute: whoever cannot sign must not fill the inbox, nor cost more than an answer. */
+const MOST_NOTES = 10
+const MINUTE_MS = 60_000
+
+export const deliveryRoutes: Routes = (api, context) => {
+  const { control, database, plugins } = context
+  const service = deliveryService(control.context)
+  const isNoted = noteLimit()
+  const placeOf = (request: FastifyRequest) => {
+    const { plugin, connectionId } = request.params as Params
+    return { plugin, connectionId }
+  }
+  const settings = z.object({
+    address: z.string().meta({ description: 'Where the source sends to, below the address of this server.' }),
+    secretSince: timeOrNull.meta({
+      description: 'When the secret was made; null: there is none, and nothing is taken.',
+    }),
+    isSecretOfSource: z.boolean().meta({ description: 'The source makes the secret, which is then entered here.' }),
+    setup: z.object({ address: z.string(), secret: z.string(), events: z.string() }),
+  })
+
+  api.get(
+    DELIVERIES,
+    {
+      schema: {
+        tags,
+        summary: `The last ${MOST_KEPT} deliveries to a connection, newest first, with their results`,
+        params,
+        querystring: z.object(paging),
+        response: answers(200, z.object({ count: z.int(), deliveries: z.array(delivery) }), 404),
+      },
+    },
+    async ({ params: { plugin, connectionId }, query }) => {
+      const own = { plugin, connection_id: connectionId }
+      const narrow = (rows: RawRecord) => equalTo(rows, own)
+      const { count, items } = await selectPage(database.kysely, webhookDeliveries, query, narrow, [['id', 'desc']])
+      return { count, deliveries: items.map(shown) }
+    },
+  )
+  api.get(
+    `${DELIVERIES}/setup`,
+    {
+      schema: {
+        tags,
+        summary: 'Where a source sends what changes there, and how that is set up',
+        params,
+        response: answers(200, settings, 404),
+      },
+    },
+    async (request) => {
+      const place = placeOf(request)
+      const { setup, isSecretOfSource = false } = service.specOf(place.plugin)
+      const secretSince = await service.secretSince(place)
+      return { address: addressOf(place), secretSince, isSecretOfSource, setup }
+    },
+  )
+  api.post(
+    `${DELIVERIES}/secret`,
+    {
+      schema: {
+        tags,
+        summary: 'Make a secret that deliveries are signed with, in place of the one before; nothing shows it again',
+        params,
+        response: answers(200, z.object({ secret: z.string() }), 400, 404),
+      },
+    },
+    async (request) => ({ secret: await service.renewSecret(placeOf(request), actorOf(request)) }),
+  )
+  api.put(
+    `${DELIVERIES}/secret`,
+    {
+      schema: {
+        tags,
+        summary: 'Enter the secret that a source made, in place of the one before; nothing shows it again',
+        params,
+        body: body({ secret: z.string().trim().min(8).max(500) }),
+        response: answers(200, success, 400, 404),
+      },
+    },
+    async (request) => {
+      await service.renewSecret(placeOf(request), actorOf(request), request.body.secret)
+      return done()
+    },
+  )
+  api.delete(
+    `${DELIVERIES}/secret`,
+    {
+      schema: {
+        tags,
+        summary: 'Take no deliveries any more',
+        params,
+        response: answers(200, success, 404),
+      },
+    },
+    async (request) => {
+      await service.removeSecret(placeOf(request), actorOf(request))
+      return done()
+    },
+  )
+  api.post(
+    `${DELIVERIES}/:id/replay`,
+    {
+      schema: {
+        tags,
+        summary: 'Apply a delivery of a source again',
+        params: params.extend({ id }),
+        response: answers(200, success, 404),
+      },
+    },
+    async (request) => {
+      await service.replay(placeOf(request), request.params.id, actorOf(request))
+      return done()
+    },
+  )
+
+  // As it came: a signature is of its bytes.
+  void api.register(async (inner) => {
+    const own = inner as typeof api
+    own.removeAllContentTypeParsers()
+    own.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: unknown) => body)
+    own.post(
+      DELIVERIES,
+      {
+        schema: {
+          tags,
+          summary: 'Take what a source sends, when it is signed with the secret of the connection',
+          description:
+            'The source signs it in its own way. It is kept, and applied as soon as nobody collects the scope.',
+          params,
+          body: z.any().meta({ description: 'As the source sends it.' }),
+          response: answers(202, z.object({ id: z.int(), state: z.string() }), 401, 404),
+        },
+      },
+      async (request, reply) => {
+        const to: SentTo = { ...placeOf(request), path: request.url.split('?')[0] as string, address: request.ip }
+        const spec = deliverySpecOf(plugins, to.plugin)
+        const secret = spec && (await service.secretOf(to))
+        if (!spec || !secret) {
+          throw new UserError(
+            'Nothing is taken here: an admin makes a secret for deliveries on the page of the connection.',
+            {
+              status: 404,
+            },
+          )
+        }
+        const sent = sentBy(request)
+        if (!spec.isGenuine(sent, secret)) {
+          const message = 'The delivery is not signed with the secret of this connection: enter it at the source.'
+          if (isNoted(to)) await service.refuse(to, 401, message)
+          throw new UserError(message, { status: 401 })
+        }
+        const payload = readPayload(request, sent.body)
+        const { isKnown, ...taken } = await service.take(to, sent, payload)
+        return reply.code(202).send(taken)
+      },
+    )
+  })
+}
+
+const addressOf = ({ plugin, connectionId }: Params): string =>
+  DELIVERIES.replace(':plugin', plugin).replace(':connectionId', String(connectionId))
+
+function sentBy({ headers, query, body }: FastifyRequest): SentDelivery {
+  const single = (values: Record<string, unknown>) =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : undefined]),
+    )
+  return {
+    headers: single(headers),
+    query: single(query as Record<string, unknown>),
+    body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+  }
+}
+
+/** As a form, GitHub puts the JSON into its only field. */
+function readPayload(request: FastifyRequest, body: Buffer): unknown {
+  const read = parseBody(request, body.toString()) as { readonly payload?: unknown } | undefined
+  const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
+  const payload = isForm && typeof read?.payload === 'string' ? parseJson(request, read.payload) : read
+  if (payload === null || typeof payload !== 'object' || Array.isArray(payload)) {
+    throw new UserError('The delivery is no JSON object: choose application/json as its content type.')
+  }
+  return payload
+}
+
+const parseJson = (request: FastifyRequest, text: string): unknown =>
+  parseBody({ ...request, headers: {} } as FastifyRequest, text)
+
+function noteLimit(): (to: SentTo) => boolean {
+  let counts = new Map<string, number>()
+  let since = Date.now()
+  return ({ plugin, connectionId }) => {
+    if (Date.now() - since > MINUTE_MS) {
+      counts = new Map()
+      since = Date.now()
+    }
+    const place = `${plugin} ${connectionId}`
+    const count = (counts.get(place) ?? 0) + 1
+    counts.set(place, count)
+    return count <= MOST_NOTES
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Restores a backup into an empty database. The whole file is checked before anything is written; what was written is read
+ * back and compared with its checksums. Killed in between, it is repeated: the database knows that it holds half of one.
+ */
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { migrate } from '../database/migrate.ts'
+import { wholeRows } from '../database/rows.ts'
+import type { AnyTable, Column } from '../database/table.ts'
+import { retrying } from '../database/write.ts'
+import { seedRows } from '../domain/seeds.ts'
+import { findKey, type KeyPlace, readKeyFile } from '../encryption-key.ts'
+import { FatalError, UserError } from '../errors.ts'
+import { refuseForeign } from '../import-devlake/recognise.ts'
+import { rotateKey } from '../rotate-key.ts'
+import { createSecrets } from '../secrets.ts'
+import { restores } from '../system/state.ts'
+import { allTables } from '../tables.ts'
+import { decodeCell, type EndLine, type Header, type TableLine } from './format.ts'
+import { readBackup } from './read-backup.ts'
+import { backedUpTables, generatedColumn, rowLines, withAdded } from './stored-tables.ts'
+
+export interface RestorePlace extends KeyPlace {
+  readonly oldEncryptionSecret?: string | undefined
+  /** A file with the key of the backup, where it is no longer the current one. */
+  readonly oldKeyFile?: string | undefined
+}
+
+/** A backup that was read to its end, and the key that opens its secrets. */
+export interface CheckedBackup {
+  readonly file: string
+  readonly header: Header
+  readonly tables: number
+  readonly rows: number
+  /** Where it is another than the current one. */
+  readonly oldKey?: string
+}
+
+/** Reads the file only: no database is needed to find out that it cannot be restored. */
+export async function checkBackup(file: string, place: RestorePlace): Promise<CheckedBackup> {
+  let header: Header | undefined
+  const { tables, rows } = await readBackup(file, { header: (line) => (header = line) })
+  if (!header) throw new FatalError('a backup has a header')
+  const oldKey = oldKeyFor(header, place)
+  return { file, header, tables, rows, ...(oldKey !== undefined && { oldKey }) }
+}
+
+function oldKeyFor({ key }: Header, place: RestorePlace): string | undefined {
+  const fits = (candidate: string | undefined) =>
+    candidate !== undefined && createSecrets(candidate).fingerprint === key
+  const current = findKey(place)
+  if (key === '' || fits(current?.key)) return undefined
+  const old = place.oldKeyFile === undefined ? place.oldEncryptionSecret : readKeyFile(place.oldKeyFile)?.key
+  if (!fits(old)) {
+    throw new UserError(
+      `The backup was made with another encryption key than the one ${current?.origin ?? 'that is missing here'}: put that key back, or name the file that holds it with --old-key, or set OLD_ENCRYPTION_SECRET. Nothing was changed.`,
+    )
+  }
+  if (!current) {
+    throw new UserError(
+      'There is no encryption key here yet: set ENCRYPTION_SECRET, or copy the key of the backup to DATA_FOLDER/encryption-key. Nothing was changed.',
+    )
+  }
+  return old
+}
+
+const MARK = { id: 'current' } as const
+
+/** Makes tables, and no rows. */
+export const prepareForRestore = (database: Database): Promise<void> =>
+  migrate(database, allTables, (live) => refuseForeign(database, live, false))
+
+export const restoreBackup = (database: Database, backup: CheckedBackup, place: KeyPlace): Promise<void> =>
+  database.locked('restore', async () => {
+    const { kysely } = database
+    if (await kysely.selectFrom(restores.name).select('id').executeTakeFirst()) await emptyAll(database)
+    else {
+      await requireEmpty(database)
+      await kysely
+        .insertInto(restores.name)
+        .values({ ...MARK, started_at: new Date() })
+        .execute()
+      // Whoever started in between has left a row.
+      await requireEmpty(database).catch(async (error) => {
+        await kysely.deleteFrom(restores.name).execute()
+        throw error
+      })
+      for (const table of seedTables()) await kysely.deleteFrom(table.name).execute()
+    }
+    const ends = await load(database, backup.file)
+    await compare(database, ends)
+    if (backup.oldKey !== undefined) {
+      await rotateKey(database, { ...place, encryptionSecret: backup.oldKey }, findKey(place)?.key)
+    }
+    await kysely.deleteFrom(restores.name).execute()
+  })
+
+const seedTables = () => new Set<AnyTable>(seedRows(new Date()).map(({ table }) => table))
+
+/** Rows that every database holds do not count. */
+async function requireEmpty({ kysely }: Database): Promise<void> {
+  const known = seedTables()
+  const filled: string[] = []
+  for (const table of allTables) {
+    if (table === restores || known.has(table)) continue
+    const row = await sql`select 1 from ${sql.table(table.name)} limit 1`.execute(kysely)
+    if (row.rows.length > 0) filled.push(table.name)
+  }
+  if (filled.length === 0) return
+  throw new UserError(
+    `This database is not empty: ${filled.length} tables hold rows, such as ${filled.slice(0, 3).join(', ')}. Restore into an empty one: name another in DB_URL, or another DATA_FOLDER. Nothing was changed.`,
+  )
+}
+
+/** What an earlier attempt has left. Tables that refuse to lose rows are made again as a whole. */
+async function emptyAll(database: Database): Promise<void> {
+  for (const table of backedUpTables) await sql`drop table if exists ${sql.table(table.name)}`.execute(database.kysely)
+  await migrate(database, allTables)
+}
+
+const ROWS_AT_ONCE = 500
+
+type LoadedTable = TableLine & EndLine
+
+async function load(database: Database, file: string): Promise<LoadedTable[]> {
+  const loaded: LoadedTable[] = []
+  let line: TableLine | undefined
+  let table: AnyTable | undefined
+  let batch: (readonly unknown[])[] = []
+  const flush = async () => {
+    if (table && batch.length > 0) await send(database, table, batch)
+    batch = []
+  }
+  await readBackup(file, {
+    async table(next) {
+      line = next
+      const defined = backedUpTables.find(({ name }) => name === next.table) as AnyTable
+      table = withAdded(defined, next.added)
+      await addColumns(database, defined, table, next)
+    },
+    async row(cells) {
+      if (batch.push(cells) === ROWS_AT_ONCE) await flush()
+    },
+    async end(end) {
+      await flush()
+      loaded.push({ ...(line as TableLine), ...end })
+      const column = table && generatedColumn(table)
+      const { next } = line as TableLine
+      if (table && column && next !== null && next > 1) {
+        await sql.raw(database.dialect.setNextNumber(table.name, column, next)).execute(database.kysely)
+      }
+    },
+  })
+  return loaded
+}
+
+async function addColumns({ kysely, dialect }: Database, defined: AnyTable, table: AnyTable, { added }: TableLine) {
+  for (const { name } of added) {
+    const type = dialect.columnType(table.columns[name] as Column, table)
+    await sql
+      .raw(`alter table ${dialect.quote(defined.name)} add column ${dialect.quote(name)} ${type}`)
+      .execute(kysely)
+  }
+}
+
+function send(database: Database, table: AnyTable, batch: readonly (readonly unknown[])[]): Promise<void> {
+  const kinds = table.names.map((name) => (table.columns[name] as Column).kind)
+  const rows = batch.map((cells) => cells.map((cell, position) => decodeCell(kinds[position] as Column['kind'], cell)))
+  const all = wholeRows(table, rows)
+  // Whole or not at all: one that is sent again meets nothing of itself.
+  return retrying(database, () => database.transaction((inside) => inside.sendRows(all, 'insert')))
+}
+
+/** What is in the database now, against what the backup says. */
+async function compare(database: Database, ends: readonly LoadedTable[]): Promise<void> {
+  for (const { end, added, rows, sha256 } of ends) {
+    const table = withAdded(backedUpTables.find(({ name }) => name === end) as AnyTable, added)
+    const own = createHash('sha256')
+    let count = 0
+    for await (const line of rowLines(database, table)) {
+      own.update(line).update('\n')
+      count++
+    }
+    if (count !== rows || own.digest('hex') !== sha256) {
+      throw new FatalError(
+        `${end} was not restored as it was: ${count} of ${rows} rows arrived, or some of them changed. Run the command again on an empty database.`,
+      )
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** Writes everything that the database holds to a file, as it was at one moment. Servers may run meanwhile. */
+import { createHash } from 'node:crypto'
+import { createWriteStream, existsSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { AnyTable } from '../database/table.ts'
+import { storedKey } from '../encryption-key.ts'
+import { messageOf, UserError } from '../errors.ts'
+import { type EndLine, FORMAT, type Header, type TableLine, type Trailer } from './format.ts'
+import { addedColumns, backedUpTables, generatedColumn, rowLines, schemaChecksum, withAdded } from './stored-tables.ts'
+
+export interface Written {
+  readonly tables: number
+  readonly rows: number
+}
+
+/** A statement that takes longer than a day does not end by itself. */
+const LONGEST_SECONDS = 86_400
+
+export async function writeBackup(
+  database: Database,
+  file: string,
+  { version, madeAt = new Date() }: { readonly version: string; readonly madeAt?: Date },
+): Promise<Written> {
+  if (existsSync(file)) throw new UserError(`${file} exists already: choose another name, or delete it first.`)
+  const draft = `${file}.part`
+  const written = { tables: 0, rows: 0 }
+  try {
+    await database.reading(LONGEST_SECONDS, async (inside) => {
+      const key = await storedKey(inside)
+      if (key?.next_fingerprint) {
+        throw new UserError(
+          'The encryption key of this database is being replaced: run `npx weir secrets rotate` to its end, then make the backup.',
+        )
+      }
+      const header: Header = {
+        ...{ weir: 'backup', format: FORMAT, madeAt: madeAt.toISOString(), version },
+        ...{ schema: schemaChecksum, key: key?.fingerprint ?? '' },
+      }
+      const lines = Readable.from(inChunks(backupLines(inside, header, written)))
+      await pipeline(lines, createGzip(), createWriteStream(draft, { mode: 0o600 })).catch((error) => {
+        throw (error as NodeJS.ErrnoException).syscall === undefined ? error : cannotWrite(file, error)
+      })
+    })
+    await settle(draft)
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+  return written
+}
+
+const cannotWrite = (file: string, error: unknown) =>
+  new UserError(`${file} cannot be written: ${messageOf(error)}. Choose another place.`, { cause: error })
+
+/** It has its name only when it is on the disk. */
+async function settle(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  await handle.sync()
+  await handle.close()
+}
+
+/** Every line but the end of a file; `count` is told how much there is. */
+async function* backupLines(
+  database: Database,
+  header: Header,
+  count: { tables: number; rows: number },
+): AsyncGenerator<string> {
+  const all = createHash('sha256')
+  const whole = (line: string) => {
+    all.update(line).update('\n')
+    return line
+  }
+  yield whole(JSON.stringify(header))
+  const live = await database.describe()
+  const numbers = await nextNumbers(database)
+  for (const defined of backedUpTables) {
+    const added = addedColumns(defined, live.get(defined.name))
+    const table = withAdded(defined, added)
+    const line: TableLine = {
+      table: table.name,
+      columns: [...table.names],
+      added,
+      next: await nextOf(database, table, numbers),
+    }
+    yield whole(JSON.stringify(line))
+    const own = createHash('sha256')
+    let rows = 0
+    for await (const line of rowLines(database, table)) {
+      own.update(line).update('\n')
+      rows++
+      yield whole(line)
+    }
+    yield whole(JSON.stringify({ end: table.name, rows, sha256: own.digest('hex') } satisfies EndLine))
+    count.tables++
+    count.rows += rows
+  }
+  yield JSON.stringify({ ...count, sha256: all.digest('hex') } satisfies Trailer)
+}
+
+/** Rows that came with a number of their own may be ahead of it. */
+async function nextOf({ kysely }: Database, table: AnyTable, numbers: ReadonlyMap<string, number>) {
+  const column = generatedColumn(table)
+  if (column === undefined) return null
+  const { rows } = await sql<{ last: number | null }>`select max(${sql.id(column)}) as last
+    from ${sql.table(table.name)}`.execute(kysely)
+  return Math.max(numbers.get(table.name) ?? 1, Number(rows[0]?.last ?? 0) + 1)
+}
+
+async function nextNumbers({ kysely, dialect }: Database): Promise<Map<string, number>> {
+  const { prepare, select } = dialect.nextNumbers
+  if (prepare) await sql.raw(prepare).execute(kysely)
+  const { rows } = await sql.raw<{ name: string; next: number }>(select).execute(kysely)
+  return new Map(rows.map(({ name, next }) => [name, Number(next)]))
+}
+
+const CHUNK = 1 << 16
+
+/** Many lines at once: a step through the streams costs more than a short line. */
+async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = ''
+  for await (const line of lines) {
+    chunk += `${line}\n`
+    if (chunk.length < CHUNK) continue
+    yield chunk
+    chunk = ''
+  }
+  yield chunk
+}

@@ -1,0 +1,36 @@
+/** What a process that runs for long tells of itself: measures for Prometheus, and the lines of its runs in its log. */
+import packageFile from '../../package.json' with { type: 'json' }
+import type { ControlPlane } from '../control-plane/control-plane.ts'
+import { createMeasures, type Measures } from '../measure/measures.ts'
+import { serveMeasures } from '../measure/serve.ts'
+import { stopTracing } from '../observe/tracing.ts'
+import { followWork } from '../observe/work-events.ts'
+import type { Runtime } from './runtime.ts'
+
+export interface Watching {
+  readonly measures: Measures
+  stop(): Promise<void>
+}
+
+export async function startWatching(
+  { config, log }: Pick<Runtime, 'config' | 'log'>,
+  control: ControlPlane,
+): Promise<Watching> {
+  const measures = createMeasures({ ...control.context, version: packageFile.version })
+  const quiet = followWork((event) => {
+    if (event.kind !== 'line') return
+    const { kind: _, line, ...place } = event
+    log.info(place, line)
+  })
+  const { host, metricsPort } = config
+  const server = metricsPort === undefined ? undefined : await serveMeasures(measures, host, metricsPort, log)
+  return {
+    measures,
+    async stop() {
+      quiet()
+      measures.close()
+      await server?.stop()
+      await stopTracing()
+    },
+  }
+}

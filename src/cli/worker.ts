@@ -1,0 +1,68 @@
+import { Command } from 'commander'
+import { storedKey } from '../encryption-key.ts'
+import { UserError } from '../errors.ts'
+import { startTracing } from '../observe/tracing.ts'
+import { requireSameKey } from '../rotate-key.ts'
+import { checkClock } from '../runner/health.ts'
+import { startLogRetention } from '../runner/log-retention.ts'
+import { startWorkerProcess } from '../runner/workers/worker-process.ts'
+import { openControl } from './control.ts'
+import { ownThreads, placeOf, version } from './runner.ts'
+import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
+import { startWatching } from './watching.ts'
+
+const MOST_TASKS = 100
+
+export const worker = new Command('worker')
+  .description('run tasks for servers that have the same QUEUE_URL and DB_URL')
+  .option('--concurrency <number>', 'tasks at a time', '8')
+  .addHelpText(
+    'after',
+    '\nIt has no API. It needs the DB_URL, QUEUE_URL and ENCRYPTION_SECRET of its servers. With METRICS_PORT it answers /ping and\n/metrics there. Stopped with SIGTERM, it takes nothing new and waits DRAIN_SECONDS for its tasks; other workers continue what is left.',
+  )
+  .action(async ({ concurrency: wish }: { readonly concurrency: string }) => {
+    const concurrency = Number(wish)
+    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_TASKS) {
+      throw new UserError(`--concurrency must be a number from 1 to ${MOST_TASKS}.`)
+    }
+    const runtime = createRuntime()
+    const { config, signal } = runtime
+    if (!config.queueUrl) {
+      throw new UserError('QUEUE_URL is not set: a worker needs the Redis of its servers, such as redis://host:6379.')
+    }
+    if (!config.databaseUrl) throw new UserError('DB_URL is not set: a worker needs the database of its servers.')
+    await withDatabase(
+      runtime,
+      async (database, url) => {
+        if (signal.aborted) return untilStopped(runtime)
+        if (!(await storedKey(database))) {
+          throw new UserError('This database has no encryption key yet: start a server on it first.')
+        }
+        const control = await openControl(runtime, database)
+        const { context } = control
+        const { secrets } = context
+        const clock = await checkClock(database)
+        if (clock.state === 'bad') say(`the clock of this machine is ${clock.message}`)
+        const place = placeOf(config, secrets) as NonNullable<ReturnType<typeof placeOf>>
+        const threads = ownThreads(config, secrets, url)
+        await startTracing(config)
+        const watching = await startWatching(runtime, control)
+        const process = await startWorkerProcess(context, { place, threads, concurrency, version })
+        const logs = startLogRetention(context, config.logRetentionDays)
+        try {
+          await requireSameKey(database, secrets)
+          say(`worker ready, tasks at a time: ${concurrency}`)
+          await untilStopped(runtime)
+        } finally {
+          say('stopping')
+          logs.stop()
+          await process.stop(config.drainSeconds * 1000)
+          await watching.stop()
+        }
+      },
+      say,
+    )
+    say('stopped')
+  })
+
+const say = (line: string) => console.log(`weir: ${line}`)

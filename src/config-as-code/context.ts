@@ -1,0 +1,25 @@
+/** What configuration is read and changed with. */
+import type { ServiceContext, Services } from '../control-plane/services.ts'
+import type { Database } from '../database/database.ts'
+import type { Chosen } from './ask-sources.ts'
+import type { Changing } from './change.ts'
+import type { Config } from './document.ts'
+
+export interface ConfigContext {
+  readonly control: Pick<ServiceContext, 'database' | 'plugins' | 'secrets' | 'changed'>
+  readonly services: Services
+  /** The same on a transaction; they record who changes what. */
+  servicesOn(database: Database): Services
+  /** Selectors may match nothing. */
+  readonly allowsEmpty?: boolean
+  /** What servers say of themselves is not told. */
+  readonly hidesReasons?: boolean
+}
+
+/** What the steps inside the transaction work with. */
+export interface Reconciling extends Changing {
+  readonly config: Config
+  readonly control: ConfigContext['control']
+  readonly services: Services
+  readonly chosen: Chosen
+}

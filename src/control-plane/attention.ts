@@ -1,0 +1,86 @@
+/** What needs a hand: runs that failed, what collections did not get, what was put aside, connections in trouble. */
+import { sql } from 'kysely'
+import type { TaskStatus } from '../domain/enums.ts'
+import { gaps } from '../plugin-kit/raw/gaps.ts'
+import { quarantine } from '../plugin-kit/raw/quarantine.ts'
+import { pipelines } from '../system/pipelines.ts'
+import { blueprints } from '../system/projects.ts'
+import { listConnections } from './connection-states.ts'
+import type { ServiceContext } from './services.ts'
+
+export interface FailedRun {
+  readonly id: number
+  readonly name: string
+  /** Empty: of a blueprint without one. */
+  readonly project: string
+  readonly status: TaskStatus
+  /** The first line. */
+  readonly message: string
+  readonly finishedAt: Date | null
+}
+export interface TroubledConnection {
+  readonly plugin: string
+  readonly connectionId: number
+  readonly name: string
+  /** Why it does not work. */
+  readonly message: string
+  readonly scopes: number
+}
+export interface Attention {
+  /** Blueprints whose last run failed, newest first. */
+  readonly runs: readonly FailedRun[]
+  readonly connections: readonly TroubledConnection[]
+  /** Lists that the source refused or cut, and the scopes that they belong to. */
+  readonly gaps: { readonly count: number; readonly scopes: number }
+  /** Records that could not be read. */
+  readonly quarantined: number
+}
+
+const MOST_RUNS = 20
+
+/** Of all projects, or of those that the asker may see: then only their runs, for the rest belongs to no project. */
+export async function readAttention(context: ServiceContext, projects?: readonly string[]): Promise<Attention> {
+  const runs = await failedRuns(context, projects)
+  if (projects) return { runs, connections: [], gaps: { count: 0, scopes: 0 }, quarantined: 0 }
+  const { kysely } = context.database
+  const [connections, missing, aside] = await Promise.all([
+    troubledConnections(context),
+    sql<{ count: number; scopes: number }>`select count(*) as count, count(distinct params) as scopes
+      from ${sql.table(gaps.name)}`.execute(kysely),
+    sql<{ count: number }>`select count(*) as count from ${sql.table(quarantine.name)}`.execute(kysely),
+  ])
+  return {
+    ...{ runs, connections },
+    gaps: { count: Number(missing.rows[0]?.count ?? 0), scopes: Number(missing.rows[0]?.scopes ?? 0) },
+    quarantined: Number(aside.rows[0]?.count ?? 0),
+  }
+}
+
+async function failedRuns({ database }: ServiceContext, projects?: readonly string[]): Promise<FailedRun[]> {
+  const { kysely } = database
+  if (projects?.length === 0) return []
+  const newest = kysely
+    .selectFrom(pipelines.name)
+    .select((builder) => builder.fn.max<number>('id').as('id'))
+    .where('blueprint_id', '>', 0)
+    .groupBy('blueprint_id')
+  let query = kysely
+    .selectFrom(`${pipelines.name} as run`)
+    .innerJoin(`${blueprints.name} as blueprint`, 'blueprint.id', 'run.blueprint_id')
+    .select(['run.id', 'run.name', 'run.status', 'run.message', 'run.finished_at', 'blueprint.project_name'])
+    .where('run.id', 'in', newest)
+    .where('run.status', 'in', ['TASK_FAILED', 'TASK_PARTIAL'])
+  if (projects) query = query.where('blueprint.project_name', 'in', [...projects])
+  const rows = await query.orderBy('run.id', 'desc').limit(MOST_RUNS).execute()
+  return rows.map(({ id, name, status, message, finished_at, project_name }) => ({
+    ...{ id, name, status, project: project_name ?? '', finishedAt: finished_at ?? null },
+    message: String(message ?? '').split('\n')[0] as string,
+  }))
+}
+
+async function troubledConnections(context: ServiceContext): Promise<TroubledConnection[]> {
+  const all = await listConnections(context)
+  return all.flatMap(({ plugin, id, name, state, failure, scopes }) =>
+    state === 'fails' ? { plugin, connectionId: id, name, message: failure ?? '', scopes } : [],
+  )
+}

@@ -1,0 +1,216 @@
+/** Services whose changes are recorded, each in the transaction that makes it. */
+import { retrying } from '../../database/write.ts'
+import type {
+  BlueprintService,
+  Change as Changed,
+  ConnectionService,
+  ProjectService,
+  ScopeConfigService,
+  ScopeService,
+  ServiceContext,
+  Services,
+} from '../services.ts'
+import { type Action, type Actor, recordChange, SELECTORS } from './record.ts'
+
+/** Runs `body` in one transaction; whoever waits for changes is told of them when it has ended. */
+export async function inOneTransaction<Result>(
+  context: ServiceContext,
+  body: (inside: ServiceContext) => Promise<Result>,
+): Promise<Result> {
+  const { database, notify } = context
+  let announcements: (() => void)[] = []
+  const result = await retrying(database, () => {
+    announcements = []
+    return database.transaction((own) =>
+      body({
+        ...context,
+        database: own,
+        changed: (what: Changed) => void announcements.push(() => context.changed(what)),
+        ...(notify && { notify: async (...news) => void announcements.push(() => void notify(...news)) }),
+      }),
+    )
+  })
+  for (const announce of announcements) announce()
+  return result
+}
+
+/** Methods that change nothing. All others are named below: one that is forgotten does not compile. */
+const reading = <Service, Name extends keyof Service>(service: Service, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, service[name]])) as Pick<Service, Name>
+
+/** Makes a change in a transaction, together with its entry. */
+type Record = <Result>(
+  action: Action,
+  subject: string,
+  key: string | number | ((result: Result) => string | number),
+  read: (own: Services) => Promise<unknown>,
+  act: (own: Services) => Promise<Result>,
+) => Promise<Result>
+
+const nothing = async () => null
+
+/** The same services; what they change on behalf of `actor` is recorded. `build` makes them on a transaction. */
+export function audited(actor: Actor, context: ServiceContext, build: (context: ServiceContext) => Services): Services {
+  const services = build({ ...context, actor })
+  const recorded: Record = (action, subject, key, read, act) =>
+    inOneTransaction({ ...context, actor }, async (inside) => {
+      const own = build(inside)
+      const before = await read(own)
+      const result = await act(own)
+      await recordChange(inside.database.kysely, actor, {
+        // Nobody wrote what selectors find.
+        action: actor === SELECTORS ? 'adopt' : action,
+        subject,
+        key: String(typeof key === 'function' ? key(result) : key),
+        before,
+        after: action === 'delete' ? null : result,
+      })
+      return result
+    })
+  return {
+    // These record what they do themselves.
+    ...reading(services, 'pipelines', 'collected', 'parsePlan'),
+    projects: auditedProjects(services.projects, recorded),
+    blueprints: auditedBlueprints(services.blueprints, recorded),
+    connections: auditedConnections(services.connections, recorded),
+    scopes: auditedScopes(services.scopes, recorded),
+    scopeConfigs: auditedScopeConfigs(services.scopeConfigs, recorded),
+  }
+}
+
+const auditedProjects = (service: ProjectService, recorded: Record): ProjectService => ({
+  ...reading(service, 'list', 'get', 'exists'),
+  create: (project) => recorded('create', 'project', project.name, nothing, (own) => own.projects.create(project)),
+  update: (name, changes, seen) =>
+    recorded(
+      'update',
+      'project',
+      name,
+      (own) => own.projects.get(name),
+      (own) => own.projects.update(name, changes, seen),
+    ),
+  remove: (name) =>
+    recorded(
+      'delete',
+      'project',
+      name,
+      (own) => own.projects.get(name),
+      (own) => own.projects.remove(name),
+    ),
+})
+
+const auditedBlueprints = (service: BlueprintService, recorded: Record): BlueprintService => ({
+  ...reading(service, 'list', 'get', 'preview', 'previewOf'),
+  // Asks sources before it changes anything; the pipeline that it makes is recorded with it.
+  trigger: service.trigger,
+  create: (blueprint) =>
+    recorded(
+      'create',
+      'blueprint',
+      ({ id }) => id,
+      nothing,
+      (own) => own.blueprints.create(blueprint),
+    ),
+  update: (id, changes, seen) =>
+    recorded(
+      'update',
+      'blueprint',
+      id,
+      (own) => own.blueprints.get(id),
+      (own) => own.blueprints.update(id, changes, seen),
+    ),
+  addScopes: (id, found) =>
+    recorded(
+      'update',
+      'blueprint',
+      id,
+      (own) => own.blueprints.get(id),
+      (own) => own.blueprints.addScopes(id, found),
+    ),
+  remove: (id) =>
+    recorded(
+      'delete',
+      'blueprint',
+      id,
+      (own) => own.blueprints.get(id),
+      (own) => own.blueprints.remove(id),
+    ),
+})
+
+const auditedConnections = (service: ConnectionService, recorded: Record): ConnectionService => ({
+  ...reading(service, 'list', 'get', 'reveal', 'check', 'mask'),
+  create: (plugin, values) =>
+    recorded(
+      'create',
+      `${plugin} connection`,
+      ({ id }) => id,
+      nothing,
+      (own) => own.connections.create(plugin, values),
+    ),
+  update: (plugin, id, values, seen) =>
+    recorded(
+      'update',
+      `${plugin} connection`,
+      id,
+      (own) => own.connections.get(plugin, id),
+      (own) => own.connections.update(plugin, id, values, seen),
+    ),
+  remove: (plugin, id) =>
+    recorded(
+      'delete',
+      `${plugin} connection`,
+      id,
+      (own) => own.connections.get(plugin, id),
+      (own) => own.connections.remove(plugin, id),
+    ),
+})
+
+const auditedScopes = (service: ScopeService, recorded: Record): ScopeService => ({
+  ...reading(service, 'list', 'get', 'latestSyncState'),
+  put: (plugin, connectionId, scopes) =>
+    recorded('update', `${plugin} scopes`, connectionId, nothing, (own) =>
+      own.scopes.put(plugin, connectionId, scopes),
+    ),
+  add: (plugin, connectionId, scopes) =>
+    recorded('update', `${plugin} scopes`, connectionId, nothing, (own) =>
+      own.scopes.add(plugin, connectionId, scopes),
+    ),
+  update: (plugin, connectionId, id, changes, seen) =>
+    recorded(
+      'update',
+      `${plugin} scope`,
+      `${connectionId}:${id}`,
+      async (own) => (await own.scopes.get(plugin, connectionId, id)).scope,
+      (own) => own.scopes.update(plugin, connectionId, id, changes, seen),
+    ),
+  // Continues over many transactions, and records them itself.
+  remove: service.remove,
+})
+
+const auditedScopeConfigs = (service: ScopeConfigService, recorded: Record): ScopeConfigService => ({
+  ...reading(service, 'list', 'get', 'projects', 'requireFreeName'),
+  create: (plugin, connectionId, values) =>
+    recorded(
+      'create',
+      `${plugin} scope config`,
+      ({ id }) => id,
+      nothing,
+      (own) => own.scopeConfigs.create(plugin, connectionId, values),
+    ),
+  update: (plugin, connectionId, id, values, seen) =>
+    recorded(
+      'update',
+      `${plugin} scope config`,
+      id,
+      (own) => own.scopeConfigs.get(plugin, connectionId, id),
+      (own) => own.scopeConfigs.update(plugin, connectionId, id, values, seen),
+    ),
+  remove: (plugin, connectionId, id) =>
+    recorded(
+      'delete',
+      `${plugin} scope config`,
+      id,
+      (own) => own.scopeConfigs.get(plugin, connectionId, id),
+      (own) => own.scopeConfigs.remove(plugin, connectionId, id),
+    ),
+})

@@ -1,0 +1,41 @@
+/** The audit for other systems: one JSON object a line, oldest first. */
+
+import type { Database } from '../../database/database.ts'
+import { auditEntries } from '../../system/access.ts'
+import type { Query } from '../store.ts'
+import { publicRow, selectRows } from '../store.ts'
+
+export interface AuditFilter {
+  readonly actorId?: string | undefined
+  readonly action?: string | undefined
+  readonly subject?: string | undefined
+  readonly subjectKey?: string | undefined
+}
+const COLUMNS: Readonly<Record<keyof AuditFilter, string>> = {
+  actorId: 'actor_id',
+  action: 'action',
+  subject: 'subject',
+  subjectKey: 'subject_key',
+}
+
+export const chosen =
+  (filter: AuditFilter) =>
+  (query: Query): Query =>
+    (Object.keys(COLUMNS) as (keyof AuditFilter)[]).reduce(
+      (narrowed, name) => (filter[name] === undefined ? narrowed : narrowed.where(COLUMNS[name], '=', filter[name])),
+      query,
+    )
+
+const AT_ONCE = 200
+
+/** Reads on by ids, so that a slow reader holds no connection. */
+export async function* auditLines(database: Database, filter: AuditFilter = {}, after = 0): AsyncGenerator<string> {
+  for (let last = after; ; ) {
+    const rows = await selectRows(database.kysely, auditEntries, (query) =>
+      chosen(filter)(query).where('id', '>', last).orderBy('id').limit(AT_ONCE),
+    )
+    for (const row of rows) yield `${JSON.stringify(publicRow(auditEntries, row))}\n`
+    if (rows.length < AT_ONCE) return
+    last = (rows.at(-1) as { id: number }).id
+  }
+}

@@ -1,0 +1,229 @@
+/** A blueprint is spread over five tables. */
+import type { RowOf } from '../database/table.ts'
+import { UserError } from '../errors.ts'
+import type { Secrets } from '../secrets.ts'
+import {
+  blueprintConnections,
+  blueprintLabels,
+  blueprintScopes,
+  blueprints,
+  scopeSelectors,
+} from '../system/projects.ts'
+import { blueprintTicks } from '../system/runs.ts'
+import { deletePlans, LONGEST_SHOWN, readPlans, type StoredPlans, writePlans } from './plan/stored-plans.ts'
+import type { Blueprint, BlueprintConnection } from './records.ts'
+import { deleteRows, findRow, type Ids, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
+import { laterThan } from './versions.ts'
+
+export type BlueprintRow = RowOf<typeof blueprints>
+
+/** What belongs to blueprints, in the tables beside theirs. */
+export interface BlueprintParts {
+  readonly connections: readonly RowOf<typeof blueprintConnections>[]
+  readonly scopes: readonly RowOf<typeof blueprintScopes>[]
+  readonly labels: readonly RowOf<typeof blueprintLabels>[]
+  readonly plans: ReadonlyMap<number, StoredPlans>
+}
+
+/** Plans up to `longestPlan` characters. */
+export async function readBlueprintParts(
+  queries: Queries,
+  ids: Ids,
+  secrets: Secrets,
+  longestPlan?: number,
+): Promise<BlueprintParts> {
+  const [connections, scopes, labels, plans] = await Promise.all([
+    selectRows(queries, blueprintConnections, (query) =>
+      query.where('blueprint_id', 'in', ids).orderBy('plugin_name').orderBy('connection_id'),
+    ),
+    selectRows(queries, blueprintScopes, (query) => query.where('blueprint_id', 'in', ids).orderBy('scope_id')),
+    selectRows(queries, blueprintLabels, (query) => query.where('blueprint_id', 'in', ids).orderBy('name')),
+    readPlans(queries, 'blueprint', ids, secrets, longestPlan),
+  ])
+  return { connections, scopes, labels, plans }
+}
+
+/** Plans in clear; all of them, or those up to `longestPlan` characters. */
+export async function readBlueprints(
+  queries: Queries,
+  rows: readonly BlueprintRow[],
+  secrets: Secrets,
+  longestPlan?: number,
+): Promise<Blueprint[]> {
+  const ids = rows.map(({ id }) => id)
+  return ids.length === 0 ? [] : joinBlueprints(rows, await readBlueprintParts(queries, ids, secrets, longestPlan))
+}
+
+export async function blueprintRow(queries: Queries, id: number): Promise<BlueprintRow> {
+  const row = await findRow(queries, blueprints, { id })
+  if (!row) throw new UserError(`There is no blueprint ${id}.`, { status: 404 })
+  return row
+}
+
+export async function storedBlueprint(queries: Queries, id: number, secrets: Secrets): Promise<Blueprint> {
+  const [blueprint] = await readBlueprints(queries, [await blueprintRow(queries, id)], secrets)
+  return blueprint as Blueprint
+}
+
+/** What was read has been changed by somebody else since. */
+export class ChangedMeanwhile extends UserError {
+  constructor() {
+    super('The blueprint was changed by somebody else at the same time: try again.', { status: 409 })
+  }
+}
+export const isSameVersion = (row: Pick<BlueprintRow, 'updated_at'>, updatedAt: Date): boolean =>
+  Number(row.updated_at) === Number(updatedAt)
+
+const MOST_ATTEMPTS = 20
+
+/** Does something that counts only for a blueprint as it is; again when it was changed in between. */
+export async function whileChanging<Result>(
+  blueprint: Blueprint,
+  attempt: (blueprint: Blueprint) => Promise<Result>,
+  readAgain: () => Promise<Blueprint>,
+): Promise<Result> {
+  let current = blueprint
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt(current)
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile) || attempts === MOST_ATTEMPTS) throw error
+      current = await readAgain()
+    }
+  }
+}
+
+const connectionKey = (row: { blueprint_id: number; plugin_name: string; connection_id: number }) =>
+  `${row.blueprint_id} ${row.connection_id} ${row.plugin_name}`
+
+export function joinBlueprints(rows: readonly BlueprintRow[], parts: BlueprintParts): Blueprint[] {
+  const labels = Map.groupBy(parts.labels, ({ blueprint_id }) => blueprint_id)
+  const connections = Map.groupBy(parts.connections, ({ blueprint_id }) => blueprint_id)
+  const scopes = Map.groupBy(parts.scopes, connectionKey)
+  return rows.map((row) => {
+    const { plan = [], beforePlan = null, afterPlan = null, problem } = parts.plans.get(row.id) ?? {}
+    return {
+      id: row.id,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      name: row.name,
+      projectName: row.project_name,
+      mode: row.mode as Blueprint['mode'],
+      plan,
+      enable: row.enable,
+      cronConfig: row.cron_config,
+      isManual: row.is_manual,
+      beforePlan,
+      afterPlan,
+      priority: row.priority,
+      skipOnFail: row.skip_on_fail,
+      timeAfter: row.time_after,
+      skipCollectors: row.skip_collectors,
+      fullSync: row.full_sync,
+      labels: (labels.get(row.id) ?? []).map(({ name }) => name),
+      connections: (connections.get(row.id) ?? []).map((connection) => ({
+        pluginName: connection.plugin_name,
+        connectionId: connection.connection_id,
+        scopes: (scopes.get(connectionKey(connection)) ?? []).map(({ scope_id }) => ({ scopeId: scope_id })),
+      })),
+      ...(problem && { problem }),
+    }
+  })
+}
+
+export type UnsavedBlueprint = Omit<Blueprint, 'id' | 'createdAt' | 'updatedAt' | 'problem'>
+
+/** Holds the row until the transaction ends. */
+async function requireUnchanged(transaction: Queries, { id, updatedAt }: Blueprint): Promise<void> {
+  const [row] = await selectRows(transaction, blueprints, (query) => query.where('id', '=', id).forUpdate())
+  if (!row || !isSameVersion(row, updatedAt)) throw new ChangedMeanwhile()
+}
+
+/** Writes a new blueprint, or another version of `before` as long as that is still the last one, with all its parts. */
+export async function writeBlueprint(
+  transaction: Queries,
+  blueprint: UnsavedBlueprint,
+  secrets: Secrets,
+  before?: Blueprint,
+): Promise<number> {
+  if (before) await requireUnchanged(transaction, before)
+  const row = {
+    name: blueprint.name,
+    project_name: blueprint.projectName,
+    mode: blueprint.mode,
+    enable: blueprint.enable,
+    cron_config: blueprint.cronConfig,
+    is_manual: blueprint.isManual,
+    priority: blueprint.priority,
+    skip_on_fail: blueprint.skipOnFail,
+    time_after: blueprint.timeAfter,
+    skip_collectors: blueprint.skipCollectors,
+    full_sync: blueprint.fullSync,
+  }
+  const blueprint_id = before?.id ?? (await insertRow(transaction, blueprints, row))
+  if (before) {
+    await updateRows(transaction, blueprints, { id: before.id }, { ...row, updated_at: laterThan(before.updatedAt) })
+    await deleteParts(transaction, before.id)
+  }
+  const isMadeAnew = blueprint.mode === 'NORMAL'
+  const plans = {
+    plan: { plan: blueprint.plan, ...(isMadeAnew && { most: LONGEST_SHOWN.blueprint }) },
+    beforePlan: { plan: blueprint.beforePlan },
+    afterPlan: { plan: blueprint.afterPlan },
+  }
+  await writePlans(transaction, { subject: 'blueprint', subject_id: blueprint_id }, plans, secrets)
+  const labels = [...new Set(blueprint.labels)].map((name) => ({ blueprint_id, name }))
+  await insertRows(transaction, blueprintLabels, labels)
+  for (const connection of merged(blueprint.connections)) {
+    const link = { blueprint_id, plugin_name: connection.pluginName, connection_id: connection.connectionId }
+    await insertRow(transaction, blueprintConnections, link)
+    const ids = new Set(connection.scopes.map(({ scopeId }) => scopeId))
+    await insertRows(
+      transaction,
+      blueprintScopes,
+      [...ids].map((scope_id) => ({ ...link, scope_id })),
+    )
+  }
+  return blueprint_id
+}
+
+/** The connections with these ones and their scopes too; undefined when they have them all. */
+export function joined(
+  connections: readonly BlueprintConnection[],
+  added: readonly BlueprintConnection[],
+): BlueprintConnection[] | undefined {
+  const sizeOf = (all: readonly BlueprintConnection[]) =>
+    all.reduce((sum, { scopes }) => sum + 1 + new Set(scopes.map(({ scopeId }) => scopeId)).size, 0)
+  const before = merged(connections)
+  const after = merged([...before, ...added])
+  return sizeOf(after) === sizeOf(before) ? undefined : after
+}
+
+/** A connection that was named twice is one connection. */
+function merged(connections: readonly BlueprintConnection[]): BlueprintConnection[] {
+  const groups = Map.groupBy(connections, ({ pluginName, connectionId }) => `${pluginName} ${connectionId}`)
+  return [...groups.values()].map((group) => ({
+    ...(group[0] as BlueprintConnection),
+    scopes: group.flatMap(({ scopes }) => scopes),
+  }))
+}
+
+async function deleteParts(queries: Queries, id: number): Promise<void> {
+  for (const table of [blueprintConnections, blueprintScopes, blueprintLabels]) {
+    await deleteRows(queries, table, { blueprint_id: id })
+  }
+}
+
+export async function deleteBlueprint(queries: Queries, id: number): Promise<void> {
+  await deleteParts(queries, id)
+  await deletePlans(queries, 'blueprint', id)
+  await deleteRows(queries, blueprintTicks, { blueprint_id: id })
+  await deleteRows(queries, scopeSelectors, { blueprint_id: id })
+  await deleteRows(queries, blueprints, { id })
+}
+
+/** From now on only ticks after this moment count. */
+export async function setTick(queries: Queries, blueprint_id: number, ticked_at: Date): Promise<void> {
+  const changed = await updateRows(queries, blueprintTicks, { blueprint_id }, { ticked_at })
+  if (changed === 0) await insertRow(queries, blueprintTicks, { blueprint_id, ticked_at })
+}

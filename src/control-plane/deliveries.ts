@@ -1,0 +1,192 @@
+/** What sources send by themselves: the secret that it is signed with, and the inbox that keeps it until it is applied. */
+
+import { randomBytes } from 'node:crypto'
+import { withBareAddresses } from '../address-secrets.ts'
+import { inLine } from '../database/line.ts'
+import type { RawRecord, RowOf } from '../database/table.ts'
+import { retrying } from '../database/write.ts'
+import { UnavailableError, UserError } from '../errors.ts'
+import type { DeliverySpec, SentDelivery } from '../plugin-kit/spec/deliveries.ts'
+import type { Plugin } from '../plugin-kit/spec/plugin.ts'
+import { maskSecrets } from '../secrets.ts'
+import { deliverySecrets, webhookDeliveries } from '../system/deliveries.ts'
+import { type Actor, recordChange } from './audit/record.ts'
+import type { ServiceContext } from './services.ts'
+import { deleteRows, equalTo, findRow, insertRow, type Queries, updateRows } from './store.ts'
+
+export type DeliveryRow = RowOf<typeof webhookDeliveries>
+export type DeliveryState = 'waiting' | 'applied' | 'ignored' | 'refused' | 'failed'
+
+export const LONGEST_PAYLOAD = 4000
+/** Older ones give way, of each connection: of those that were taken, and of those that were not. */
+export const MOST_KEPT = 200
+const MOST_REFUSED = 20
+const LONGEST_KEPT_MS = 30 * 24 * 3_600_000
+/** More are not taken: whoever applies them is away, and runs bring them anyway. */
+const MOST_WAITING = 1000
+
+interface Place {
+  readonly plugin: string
+  readonly connectionId: number
+}
+const whereOf = ({ plugin, connectionId }: Place) => ({ plugin, connection_id: connectionId })
+
+/** How a source that a connection can be of sends; undefined where it does not, or there is no such source. */
+export const deliverySpecOf = (plugins: readonly Plugin[], name: string): DeliverySpec | undefined => {
+  const source = plugins.find((plugin) => plugin.name === name)?.source
+  return source?.settingsOf ? undefined : source?.deliveries
+}
+
+const newSecret = (): string => randomBytes(20).toString('hex')
+
+export interface SentTo extends Place {
+  readonly path: string
+  readonly address: string
+}
+
+export interface Taken {
+  readonly id: number
+  readonly state: DeliveryState
+  /** It had come before. */
+  readonly isKnown: boolean
+}
+
+export function deliveryService({ database, plugins, secrets, changed }: ServiceContext) {
+  const { kysely } = database
+  const specOf = (plugin: string): DeliverySpec => {
+    const spec = deliverySpecOf(plugins, plugin)
+    if (!spec) throw new UserError(`${plugin} sends nothing by itself that Weir understands.`, { status: 404 })
+    return spec
+  }
+  async function requireConnection({ plugin, connectionId }: Place): Promise<void> {
+    const table = plugins.find(({ name }) => name === plugin)?.tables.find(({ name }) => name.endsWith('_connections'))
+    if (table && (await findRow(kysely, table, { id: connectionId }))) return
+    throw new UserError(`There is no ${plugin} connection ${connectionId}.`, { status: 404 })
+  }
+
+  return {
+    specOf,
+    /** A new secret, in place of one that there may be; nothing tells it again. `entered`: of a source that makes its own. */
+    async renewSecret(place: Place, actor: Actor, entered?: string): Promise<string> {
+      const spec = specOf(place.plugin)
+      await requireConnection(place)
+      if (entered === undefined && spec.isSecretOfSource) {
+        throw new UserError(`${place.plugin} makes the secret itself. ${spec.setup.secret}`, { status: 400 })
+      }
+      if (entered !== undefined && !spec.isSecretOfSource) {
+        throw new UserError(`${place.plugin} is given a secret that Weir makes: ask for a new one.`, { status: 400 })
+      }
+      const secret = entered ?? (spec.newSecret ?? newSecret)()
+      await retrying(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          const before = await findRow(transaction, deliverySecrets, whereOf(place))
+          await deleteRows(transaction, deliverySecrets, whereOf(place))
+          await insertRow(transaction, deliverySecrets, { ...whereOf(place), secret: secrets.encrypt(secret) })
+          await recordChange(transaction, actor, {
+            ...{ action: before ? 'update' : 'create', subject: `${place.plugin} delivery secret` },
+            ...{ key: String(place.connectionId), before: null, after: null },
+          })
+        }),
+      )
+      return secret
+    },
+    async removeSecret(place: Place, actor: Actor): Promise<void> {
+      specOf(place.plugin)
+      await kysely.transaction().execute(async (transaction) => {
+        if ((await deleteRows(transaction, deliverySecrets, whereOf(place))) === 0) return
+        const change = { subject: `${place.plugin} delivery secret`, key: String(place.connectionId) }
+        await recordChange(transaction, actor, { action: 'delete', ...change, before: null, after: null })
+      })
+    },
+    /** When the secret was made; null without one. */
+    async secretSince(place: Place): Promise<Date | null> {
+      await requireConnection(place)
+      return (await findRow(kysely, deliverySecrets, whereOf(place)))?.created_at ?? null
+    },
+    async secretOf(place: Place): Promise<string | undefined> {
+      const row = await findRow(kysely, deliverySecrets, whereOf(place))
+      return row && secrets.decrypt(row.secret)
+    },
+    /** Keeps a genuine delivery until it is applied. */
+    take(to: SentTo, sent: SentDelivery, payload: unknown): Promise<Taken> {
+      const spec = specOf(to.plugin)
+      const delivery_id = spec.idOf(sent, payload).slice(0, 191)
+      return inLine(database, `deliveries ${to.plugin} ${to.connectionId}`, async () => {
+        const known = delivery_id && (await findRow(kysely, webhookDeliveries, { ...whereOf(to), delivery_id }))
+        if (known) return { id: known.id, state: known.state as DeliveryState, isKnown: true }
+        await requireRoom(kysely, to)
+        const whole = JSON.stringify(maskSecrets(withBareAddresses(payload)))
+        const id = await insertRow(kysely, webhookDeliveries, {
+          ...{ ...whereOf(to), kind: spec.eventOf(sent, payload).slice(0, 100), delivery_id, state: 'waiting' },
+          ...{ path: to.path, address: to.address, sender: to.plugin, status: 202, body: Buffer.from(whole) },
+          ...{ payload: whole.slice(0, LONGEST_PAYLOAD), characters: whole.length },
+        })
+        await trimInbox(kysely, whereOf(to))
+        changed('deliveries')
+        return { id, state: 'waiting', isKnown: false }
+      })
+    },
+    /** Notes that something came that was not signed, or could not be read; nothing of it is kept. */
+    async refuse(to: SentTo, status: number, message: string): Promise<void> {
+      await insertRow(kysely, webhookDeliveries, {
+        ...{ ...whereOf(to), state: 'refused', path: to.path, address: to.address, status, message },
+      })
+      await trimInbox(kysely, whereOf(to))
+    },
+    /** Applies one again that was kept. */
+    async replay(place: Place, id: number, actor: Actor): Promise<void> {
+      const row = await findRow(kysely, webhookDeliveries, { id, ...whereOf(place) })
+      if (!row) throw new UserError(`There is no delivery ${id}: newer ones have replaced it.`, { status: 404 })
+      if (!isReplayable(row)) throw new UserError('This delivery was refused: have the source send it again.')
+      await kysely.transaction().execute(async (transaction) => {
+        await updateRows(transaction, webhookDeliveries, { id }, { state: 'waiting', effect: '' })
+        const change = { subject: `${row.plugin} delivery`, key: String(id) }
+        await recordChange(transaction, actor, { action: 'rerun', ...change, before: null, after: null })
+      })
+      changed('deliveries')
+    },
+  }
+}
+export type DeliveryService = ReturnType<typeof deliveryService>
+
+/** Whether it is kept whole. */
+export const isReplayable = ({ body }: DeliveryRow): boolean => body !== null && body.length > 0
+
+async function requireRoom(queries: Queries, place: Place): Promise<void> {
+  const { count } = await equalTo(queries.selectFrom(webhookDeliveries.name), { ...whereOf(place), state: 'waiting' })
+    .select((builder) => builder.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= MOST_WAITING) {
+    throw new UnavailableError(`${MOST_WAITING} deliveries wait to be applied already: send this again later.`, {
+      retryAfterSeconds: 60,
+    })
+  }
+}
+
+/** `own`: of one connection. What waits stays. */
+export async function trimInbox(queries: Queries, own: Readonly<Record<string, unknown>>): Promise<void> {
+  const ended = equalTo(queries.selectFrom(webhookDeliveries.name), own).select('id').where('state', '<>', 'waiting')
+  const tooMany = async (refused: '=' | '<>', most: number) =>
+    ended.where('state', refused, 'refused').orderBy('id', 'desc').offset(most).limit(MOST_KEPT).execute()
+  const old = await ended
+    .where('created_at', '<', new Date(Date.now() - LONGEST_KEPT_MS))
+    .limit(MOST_KEPT)
+    .execute()
+  const gone = [...(await tooMany('=', MOST_REFUSED)), ...(await tooMany('<>', MOST_KEPT)), ...old]
+  if (gone.length > 0) await deleteRows(queries, webhookDeliveries, { id: [...new Set(gone.map(({ id }) => id))] })
+}
+
+/** Whether a row came to a connection of a push source; those of earlier versions name no plugin. */
+export const isMessage = (where: RawRecord): RawRecord =>
+  where.or([where('plugin', '=', ''), where('plugin', 'is', null)])
+
+/** With the connection of a push source. */
+export async function forgetMessages(queries: Queries, connectionId: number): Promise<void> {
+  await queries.deleteFrom(webhookDeliveries.name).where('connection_id', '=', connectionId).where(isMessage).execute()
+}
+
+/** With its connection. */
+export async function forgetDeliveries(queries: Queries, place: Place): Promise<void> {
+  await deleteRows(queries, deliverySecrets, whereOf(place))
+  await deleteRows(queries, webhookDeliveries, whereOf(place))
+}

@@ -1,0 +1,59 @@
+/** What must not be deleted, and why. */
+import { UserError } from '../errors.ts'
+import { pipelines } from '../system/pipelines.ts'
+import { blueprintConnections, blueprintScopes, blueprints } from '../system/projects.ts'
+import { FINISHED } from './states.ts'
+import { equalTo, type Queries, selectRows } from './store.ts'
+
+/** Carries what stands in the way: blueprints and projects, or scopes. */
+export class ConflictError extends UserError {
+  readonly data: unknown
+  constructor(message: string, data: unknown = null) {
+    super(message, { status: 409 })
+    this.data = data
+  }
+}
+
+interface Used {
+  readonly plugin_name: string
+  readonly connection_id: number
+  readonly scope_id?: string
+}
+
+/** NORMAL blueprints that collect a connection or scope. */
+export async function blueprintsUsing(queries: Queries, used: Used) {
+  const links = used.scope_id === undefined ? blueprintConnections : blueprintScopes
+  return selectRows(queries, blueprints, (query) =>
+    query
+      .where('mode', '=', 'NORMAL')
+      .where('id', 'in', equalTo(queries.selectFrom(links.name), { ...used }).select('blueprint_id'))
+      .orderBy('id'),
+  )
+}
+
+export async function requireUnused(queries: Queries, what: string, used: Used): Promise<void> {
+  const users = await blueprintsUsing(queries, used)
+  if (users.length === 0) return
+  const projects = users.map(({ project_name }) => project_name).filter((name) => name !== '')
+  throw new ConflictError(`${what} is in use: take it out of ${users.map(({ name }) => name).join(', ')} first.`, {
+    blueprints: users.map(({ name }) => name),
+    projects,
+  })
+}
+
+export async function requireNothingRuns(queries: Queries): Promise<void> {
+  const [running] = await selectRows(queries, pipelines, (query) =>
+    query.where('status', '=', 'TASK_RUNNING').orderBy('id').limit(1),
+  )
+  if (running) throw new ConflictError(`Pipeline ${running.id} is running: wait for it, or cancel it.`)
+}
+
+export async function requireFinished(queries: Queries, blueprintIds: readonly number[], what: string): Promise<void> {
+  if (blueprintIds.length === 0) return
+  const [unfinished] = await selectRows(queries, pipelines, (query) =>
+    query.where('blueprint_id', 'in', blueprintIds).where('status', 'not in', FINISHED).orderBy('id').limit(1),
+  )
+  if (unfinished) {
+    throw new ConflictError(`Pipeline ${unfinished.id} of ${what} is not finished: wait for it, or cancel it.`)
+  }
+}

@@ -1,0 +1,36 @@
+/** Every scope by what marks the rows that were collected for it. */
+import type { Plugin } from '../plugin-kit/spec/plugin.ts'
+import { scopeParams } from './scope-data.ts'
+import type { ServiceContext } from './services.ts'
+import { allConnected, scopeKey, scopeTitle } from './sources.ts'
+import { selectRows } from './store.ts'
+
+export interface MarkedScope {
+  readonly plugin: string
+  readonly connectionId: number
+  readonly scopeId: string
+  readonly scopeName: string
+}
+
+/** Finds the scope of a row by the plugin that wrote it and its params. */
+export type FindScope = (plugin: string, params: string) => MarkedScope | undefined
+
+export async function markedScopes({ database, plugins }: ServiceContext): Promise<FindScope> {
+  const byMark = new Map<string, MarkedScope>()
+  for (const { source } of allConnected(plugins)) {
+    if (!source) continue
+    for (const row of await selectRows(database.kysely, source.scope.table)) {
+      const connectionId = Number(row.connection_id)
+      const scope = {
+        ...{ plugin: source.name, connectionId },
+        ...{ scopeId: String(row[scopeKey(source)]), scopeName: scopeTitle(source, row) },
+      }
+      byMark.set(`${source.name} ${scopeParams(source, connectionId, row)}`, scope)
+    }
+  }
+  return (plugin, params) => byMark.get(`${ownerOf(plugins, plugin)} ${params}`)
+}
+
+/** Another may stand in and work for a source: GraphQL for REST. */
+const ownerOf = (plugins: readonly Plugin[], name: string): string =>
+  plugins.find((plugin) => plugin.name === name)?.source?.settingsOf?.name ?? name

@@ -1,0 +1,88 @@
+/** Helps those who write plans by hand: what may stand in one, and what is wrong or odd about theirs, with its place. */
+import { hintOf, shortName } from '../../nearest.ts'
+import { oddValue, optionsOf } from '../../plugin-kit/define/task-options.ts'
+import type { PlanTask } from '../../plugin-kit/spec/plan.ts'
+import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
+import type { TaskOption } from '../../plugin-kit/spec/task-options.ts'
+import { PlanError, type PlanPath, parseTask, stagesOf, tasksOf } from './parse-plan.ts'
+
+export interface PlanProblem {
+  readonly path: PlanPath
+  readonly message: string
+  /** An error is refused when the plan is saved; what is odd would run, and likely fail or do nothing. */
+  readonly severity: 'error' | 'odd'
+}
+
+export interface PlannablePlugin {
+  readonly plugin: string
+  readonly title: string
+  readonly subtasks: readonly { readonly name: string; readonly isDefault: boolean }[]
+  readonly options: readonly (Omit<TaskOption, 'isRequired'> & {
+    readonly name: string
+    readonly isRequired: boolean
+  })[]
+  /** A task to start from. */
+  readonly template: PlanTask
+}
+
+/** More than these nobody reads. */
+const MOST = 100
+
+export const plannablePlugins = (plugins: readonly Plugin[]): PlannablePlugin[] =>
+  plugins.map((plugin) => {
+    const options = Object.entries(optionsOf(plugin))
+    const examples = options.flatMap(([name, { example }]) => (example === undefined ? [] : [[name, example]]))
+    return {
+      plugin: plugin.name,
+      title: plugin.title,
+      subtasks: plugin.subtasks.map(({ name, isDefault }) => ({ name, isDefault })),
+      options: options.map(([name, { isRequired = false, ...option }]) => ({ name, ...option, isRequired })),
+      template: { plugin: plugin.name, subtasks: [], options: Object.fromEntries(examples) },
+    }
+  })
+
+export function checkPlan(plugins: readonly Plugin[], plan: unknown): PlanProblem[] {
+  const found: PlanProblem[] = []
+  const orProblem = <Value>(read: () => Value): Value | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof PlanError)) throw error
+      found.push({ path: error.path, message: error.message, severity: 'error' })
+      return undefined
+    }
+  }
+  const stages = orProblem(() => stagesOf(plan)) ?? []
+  if (Array.isArray(plan) && plan.length === 0) {
+    found.push({ path: [], message: 'The plan is empty: give it at least one stage.', severity: 'error' })
+  }
+  for (const [row, stage] of stages.entries()) {
+    for (const [column, taskInput] of (orProblem(() => tasksOf(stage, row)) ?? []).entries()) {
+      const task = orProblem(() => parseTask(plugins, taskInput, [row, column]))
+      if (task) found.push(...oddOptions(plugins, task, [row, column, 'options']))
+      if (found.length >= MOST) break
+    }
+    if (found.length >= MOST) return found.slice(0, MOST)
+  }
+  return found
+}
+
+function oddOptions(plugins: readonly Plugin[], { plugin, options }: PlanTask, path: PlanPath): PlanProblem[] {
+  const owner = plugins.find(({ name }) => name === plugin)
+  const known = new Map(Object.entries(owner ? optionsOf(owner) : {}))
+  if (known.size === 0) return []
+  const missing = [...known].filter(([name, { isRequired }]) => isRequired && (options[name] ?? '') === '')
+  return [
+    ...missing.map(([name, { label }]) => odd(path, `${plugin} needs the option ${name}: ${label}.`)),
+    ...Object.entries(options).flatMap(([name, value]) => {
+      const option = known.get(name)
+      if (!option) {
+        return [odd([...path, name], `${plugin} has no option ${shortName(name)}${hintOf(name, known.keys())}`)]
+      }
+      const complaint = oddValue(option, value)
+      return complaint ? [odd([...path, name], `The option ${name} of ${plugin} ${complaint}.`)] : []
+    }),
+  ]
+}
+
+const odd = (path: PlanPath, message: string): PlanProblem => ({ path, message, severity: 'odd' })

@@ -1,0 +1,140 @@
+/** A NORMAL blueprint becomes stages: project mapping, then every scope, then the project's metrics. */
+
+import type { AnyTable } from '../../database/table.ts'
+import { UserError } from '../../errors.ts'
+import type { DomainScope, Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
+import type { Plugin, PluginSpec } from '../../plugin-kit/spec/plugin.ts'
+import { settingsTables } from '../../plugin-kit/task/settings-tables.ts'
+import { projectMetricSettings } from '../../system/projects.ts'
+import type { Blueprint, BlueprintConnection, SyncPolicy } from '../records.ts'
+import type { ServiceContext } from '../services.ts'
+import type { SettingsRow } from '../sources.ts'
+import { pluginNamed, scopeKey, scopeTitle } from '../sources.ts'
+import { findRow, selectRows } from '../store.ts'
+import { domainScopeOf, domainScopesOf, entitiesOf } from './domain-scopes.ts'
+import { metricOption, metricsOf } from './metric-plans.ts'
+import { mergePlans } from './parse-plan.ts'
+import { isCollectorName, subtasksFor } from './select-subtasks.ts'
+
+type Planned = Pick<Blueprint, 'projectName' | 'connections' | 'beforePlan' | 'afterPlan'>
+type Context = Pick<ServiceContext, 'database' | 'plugins'>
+
+export async function makePlan(
+  context: Context,
+  { projectName, connections, beforePlan, afterPlan }: Planned,
+  { skipCollectors }: Pick<SyncPolicy, 'skipCollectors'>,
+): Promise<Plan> {
+  const sources = await Promise.all(connections.map((connection) => planSource(context, connection)))
+  const domainScopes = sources.flatMap((source) => source.domainScopes)
+  const collecting = mergePlans(sources.map(({ plan }) => plan))
+  return [
+    ...(beforePlan ?? []),
+    ...(projectName ? mapProject(context.plugins, projectName, domainScopes) : []),
+    ...(skipCollectors ? withoutCollectors(context.plugins, collecting) : collecting),
+    ...(projectName ? await planMetrics(context, projectName, domainScopes) : []),
+    ...(afterPlan ?? []),
+  ]
+}
+
+function mapProject(plugins: readonly Plugin[], projectName: string, domainScopes: readonly DomainScope[]): Plan {
+  const stage = plugins.flatMap(({ plans }) => plans?.mapProject?.(projectName, domainScopes) ?? [])
+  return stage.length > 0 ? [stage] : []
+}
+
+async function planMetrics({ database, plugins }: Context, projectName: string, domainScopes: readonly DomainScope[]) {
+  const settings = await selectRows(database.kysely, projectMetricSettings, (query) =>
+    query.where('project_name', '=', projectName).where('enable', '=', true).orderBy('plugin_name'),
+  )
+  const metrics = metricsOf(plugins)
+  const plans = settings.map(({ plugin_name, plugin_option }) =>
+    metrics.get(plugin_name)?.plan({ projectName, domainScopes, option: metricOption(plugin_option) }),
+  )
+  return mergePlans(plans.filter((plan) => plan !== undefined))
+}
+
+interface SourcePlan {
+  readonly plan: Plan
+  readonly domainScopes: readonly DomainScope[]
+}
+
+/** One stage a scope, so that the scopes of a connection do not fight for its quota. */
+async function planSource(context: Context, connection: BlueprintConnection): Promise<SourcePlan> {
+  const plugin = pluginNamed(context.plugins, connection.pluginName)
+  const { source, pushSource } = plugin
+  const { kysely } = context.database
+  const { connectionId } = connection
+  const stored = async (table: AnyTable) => {
+    const row = await findRow(kysely, table, { id: connectionId })
+    if (!row) throw new UserError(`There is no ${plugin.name} connection ${connectionId}.`)
+    return row
+  }
+  // Nothing is asked of a push source: what it pushed is there.
+  if (pushSource) {
+    const { name } = await stored(pushSource.connections)
+    return { plan: [], domainScopes: pushSource.scopes({ id: connectionId, name: String(name) }).map(domainScopeOf) }
+  }
+  if (!source) throw new UserError(`${plugin.name} has no connections: it is not a data source.`)
+  const { connections, scopeConfigs, settingsOf } = settingsTables(source)
+  const row = await stored(connections)
+  const worker = workerOf(context.plugins, plugin, source.plan?.plugin?.(settingsOf(connections, row)))
+  /** Alike for all scopes of a scope config, of which there are few. */
+  const rulesOf = ({ entities: words, ...config }: SettingsRow = {}) => {
+    const entities = entitiesOf(Array.isArray(words) ? words : null)
+    return { entities, subtasks: subtasksFor(worker, entities), settings: settingsOf(scopeConfigs, config) }
+  }
+  const configs = await selectRows(kysely, scopeConfigs)
+  const rules = new Map(configs.map((config) => [config.id, rulesOf(config)]))
+  const withoutConfig = rulesOf()
+  const stages: PlanTask[][] = []
+  const domainScopes: DomainScope[] = []
+  let waiting: PlanTask[] = []
+  for (const scope of await scopesOf(context, source, connection)) {
+    const { entities, subtasks, settings } = rules.get(scope.scope_config_id) ?? withoutConfig
+    const own = domainScopesOf(source, connectionId, scope, entities)
+    const planned = {
+      ...{ plugin: source.name, connectionId, title: scopeTitle(source, scope), entities, settings },
+      repoId: own.find(({ table }) => table === 'repos')?.rowId,
+      cloneUrl: source.plan?.cloneUrl?.(scope),
+    }
+    const beside = context.plugins.flatMap(({ plans }) => plans?.withScope?.(planned) ?? [])
+    stages.push([{ plugin: worker.name, subtasks, options: optionsOf(source, scope) }, ...beside, ...waiting])
+    waiting = context.plugins.flatMap(({ plans }) => plans?.afterScope?.(planned) ?? [])
+    domainScopes.push(...own)
+  }
+  return { plan: waiting.length > 0 ? [...stages, waiting] : stages, domainScopes }
+}
+
+const workerOf = (plugins: readonly Plugin[], plugin: Plugin, standIn: string | undefined): Plugin =>
+  plugins.find(({ name }) => name === standIn) ?? plugin
+
+async function scopesOf({ database }: Context, source: PluginSpec, { connectionId, scopes }: BlueprintConnection) {
+  const rows = await selectRows(database.kysely, source.scope.table, (query) =>
+    query.where('connection_id', '=', connectionId),
+  )
+  const byId = new Map(rows.map((row) => [String(row[scopeKey(source)]), row]))
+  return scopes.map(({ scopeId }) => {
+    const row = byId.get(String(scopeId))
+    if (!row) throw new UserError(`Connection ${connectionId} of ${source.name} has no scope ${scopeId}: add it first.`)
+    return row
+  })
+}
+
+/** How a task names its scope: everything that the plugin looks scopes up by. */
+const optionsOf = (source: PluginSpec, scope: SettingsRow): Record<string, unknown> => ({
+  connectionId: scope.connection_id,
+  ...Object.fromEntries(Object.entries(source.scope.options).map(([option, column]) => [option, scope[column]])),
+})
+
+/** Everything that only reads what is stored; git history is left out where something else is there to do. */
+function withoutCollectors(plugins: readonly Plugin[], plan: Plan): Plan {
+  const collecting = new Set(plugins.filter(({ plans }) => plans?.withScope).map(({ name }) => name))
+  return plan
+    .map((stage) =>
+      stage
+        .filter(({ plugin }) => !collecting.has(plugin) || stage.length === 1)
+        .map((task) => ({ ...task, subtasks: task.subtasks?.filter((name) => !isCollectorName(name)) ?? [] }))
+        // An empty list would mean "those that run by default", collectors included.
+        .filter((task, index) => task.subtasks.length > 0 || !stage[index]?.subtasks?.length),
+    )
+    .filter((stage) => stage.length > 0)
+}

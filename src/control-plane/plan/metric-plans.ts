@@ -1,0 +1,31 @@
+/** Metrics that a project may switch on: each is a plugin that adds to its plan. */
+import { UserError } from '../../errors.ts'
+import { policyOf } from '../../metrics/policy.ts'
+import { unknownName } from '../../nearest.ts'
+import type { MetricOption, PlanParts } from '../../plugin-kit/spec/plan.ts'
+import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
+
+type Metric = NonNullable<PlanParts['metric']>
+
+export const metricsOf = (plugins: readonly Plugin[]): ReadonlyMap<string, Metric> =>
+  new Map(plugins.flatMap(({ name, plans }) => (plans?.metric ? [[name, plans.metric] as const] : [])))
+
+const isObject = (value: unknown): value is MetricOption =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** As it is stored with a project; some clients send an empty text for none. */
+export const metricOption = (stored: unknown): MetricOption => (isObject(stored) ? stored : {})
+
+/** Refuses what may not be stored. */
+export function checkMetric(plugins: readonly Plugin[], name: string, input: unknown): void {
+  const metrics = metricsOf(plugins)
+  const metric = metrics.get(name)
+  if (!metric) throw unknownName('metric', name, metrics.keys(), 400)
+  if (input !== '' && !isObject(input)) throw new UserError('pluginOption must be an object, or an empty text.')
+  const option = metricOption(input)
+  if (option.policy !== undefined && option.policy !== null) {
+    if (!isObject(option.policy)) throw new UserError('pluginOption: policy must be an object.')
+    policyOf(option.policy)
+  }
+  metric.check?.(option)
+}

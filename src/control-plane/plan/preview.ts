@@ -1,0 +1,129 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { readByKeys } from '../../database/pieces.ts'
+import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
+import { fingerprint } from '../../secrets.ts'
+import { tasks } from '../../system/pipelines.ts'
+import { taskProgress } from '../../system/runs.ts'
+import type { Assumption } from '../records.ts'
+import type { Queries } from '../store.ts'
+import { jsonWithin, LONGEST_SHOWN } from './stored-plans.ts'
+import { taskTitle } from './task-title.ts'
+
+export interface TaskEstimate {
+  /** Place in the plan, both from 1. */
+  readonly stage: number
+  readonly column: number
+  readonly plugin: string
+  /** What the task is about, e.g. the name of a repository or a project. */
+  readonly title: string
+  readonly requests: number | null
+  readonly seconds: number | null
+  /** The last completed run of this very scope, other scopes of the plugin, or nothing. */
+  readonly basis: 'last run' | 'similar scopes' | 'unknown'
+}
+export interface PlanPreview {
+  /** Empty when it is too long for an answer; `tasks` has all of it. */
+  readonly plan: Plan
+  readonly tasks: readonly TaskEstimate[]
+  /** Of the whole plan: requests added up, stages added up with the slowest task of each; null when a part is unknown. */
+  readonly requests: number | null
+  readonly seconds: number | null
+  /** Rules that hold because nobody wrote others. */
+  readonly assumptions: readonly Assumption[]
+}
+
+/** Equal for tasks that do the same on the same scope. */
+export const scopeMark = ({ plugin, options, subtasks }: PlanTask): string =>
+  fingerprint([plugin, options, subtasks ?? []])
+
+/** Other scopes whose average stands in for a scope that never ran. */
+const SIMILAR = 20
+
+interface PastRun {
+  readonly id: number
+  readonly requests: number
+  readonly spent_seconds: number
+}
+
+/** The newest completed runs of one scope, or of any scope of a plugin. */
+export async function pastRuns(
+  { kysely }: Database,
+  where: { readonly scope_mark: string } | { readonly plugin: string },
+  limit: number,
+): Promise<PastRun[]> {
+  const [column, value] = Object.entries(where)[0] as [string, string]
+  const query = completed(kysely).where(`${taskProgress.name}.${column}`, '=', value)
+  return (await query.orderBy('id', 'desc').limit(limit).execute()) as PastRun[]
+}
+
+const completed = (kysely: Queries) =>
+  kysely
+    .selectFrom(taskProgress.name)
+    .innerJoin(tasks.name, `${tasks.name}.id`, `${taskProgress.name}.task_id`)
+    .select([
+      `${tasks.name}.id as id`,
+      `${taskProgress.name}.scope_mark as scope_mark`,
+      `${taskProgress.name}.requests as requests`,
+      `${tasks.name}.spent_seconds as spent_seconds`,
+    ])
+    .where(`${tasks.name}.status`, '=', 'TASK_COMPLETED')
+
+/** The newest completed run of each scope, by its mark. */
+async function lastRuns({ kysely }: Database, marks: Iterable<string>): Promise<Map<string, PastRun>> {
+  const rows = await readByKeys(marks, async (piece) => {
+    const newest = completed(kysely)
+      .clearSelect()
+      .select(sql`max(${sql.ref(`${tasks.name}.id`)})`.as('id'))
+    const ids = newest.where('scope_mark', 'in', piece).groupBy('scope_mark')
+    return completed(kysely).where(`${tasks.name}.id`, 'in', ids).execute()
+  })
+  return new Map(rows.map((row) => [row.scope_mark, row as PastRun]))
+}
+
+const mean = (values: readonly number[]): number =>
+  Math.round(values.reduce((sum, each) => sum + each, 0) / values.length)
+const sum = (values: readonly (number | null)[]): number | null =>
+  values.some((value) => value === null) ? null : values.reduce<number>((total, value) => total + (value ?? 0), 0)
+const most = (values: readonly (number | null)[]): number | null =>
+  values.some((value) => value === null) ? null : Math.max(0, ...values.map((value) => value ?? 0))
+
+export async function previewPlan(
+  database: Database,
+  plan: Plan,
+  assumptions: readonly Assumption[],
+): Promise<PlanPreview> {
+  const marks = new Map(plan.flat().map((task) => [task, scopeMark(task)]))
+  const last = await lastRuns(database, marks.values())
+  const plugins = new Set(plan.flat().map(({ plugin }) => plugin))
+  const similar = new Map<string, readonly PastRun[]>()
+  for (const plugin of plugins) similar.set(plugin, await pastRuns(database, { plugin }, SIMILAR))
+  const stages = plan.map((stage, row) =>
+    stage.map((task, column): TaskEstimate => {
+      const own = last.get(marks.get(task) as string)
+      const place = { stage: row + 1, column: column + 1, plugin: task.plugin, title: taskTitle(task) }
+      return { ...place, ...estimate(own, similar.get(task.plugin) ?? []) }
+    }),
+  )
+  const all = stages.flat()
+  return {
+    plan: jsonWithin(plan, LONGEST_SHOWN.pipeline) === undefined ? [] : plan,
+    tasks: all,
+    requests: sum(all.map(({ requests }) => requests)),
+    seconds: sum(stages.map((stage) => most(stage.map(({ seconds }) => seconds)))),
+    assumptions,
+  }
+}
+
+function estimate(
+  last: PastRun | undefined,
+  similar: readonly PastRun[],
+): Pick<TaskEstimate, 'requests' | 'seconds' | 'basis'> {
+  if (last) return { requests: last.requests, seconds: last.spent_seconds, basis: 'last run' }
+  if (similar.length === 0) return { requests: null, seconds: null, basis: 'unknown' }
+  return {
+    requests: mean(similar.map(({ requests }) => requests)),
+    seconds: mean(similar.map(({ spent_seconds }) => spent_seconds)),
+    basis: 'similar scopes',
+  }
+}

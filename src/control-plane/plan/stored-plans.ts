@@ -1,0 +1,86 @@
+/** Plans in the table of their own: only who shows or runs one reads it. */
+
+import { UserError } from '../../errors.ts'
+import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
+import type { Secrets } from '../../secrets.ts'
+import { plans } from '../../system/projects.ts'
+import { createReader, openJson, type Problem } from '../sealed.ts'
+import { deleteRows, type Ids, insertRow, type Queries, selectRows } from '../store.ts'
+
+type Subject = 'blueprint' | 'pipeline'
+const FIELDS = ['plan', 'beforePlan', 'afterPlan'] as const
+export type PlanField = (typeof FIELDS)[number]
+
+export type StoredPlans = { readonly [Field in PlanField]?: Plan } & { readonly problem?: Problem }
+
+/** Characters of JSON. Longer plans are left out of lists, where fifty of them would stand together. */
+export const LONGEST_LISTED = 100_000
+/**
+ * A plan that can be made again, or that the tasks of a run tell as well, is kept to be shown. Clients send blueprints
+ * back whole, so what is shown has to fit into a request beside the scopes.
+ */
+export const LONGEST_SHOWN = { blueprint: 1_000_000, pipeline: 4_000_000 } as const
+
+/** By subject, those up to `most` characters. */
+export async function readPlans(
+  queries: Queries,
+  subject: Subject,
+  ids: Ids,
+  secrets: Secrets,
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<Map<number, StoredPlans>> {
+  if (most === 0) return new Map()
+  const rows = await selectRows(queries, plans, (query) =>
+    query.where('subject', '=', subject).where('subject_id', 'in', ids).where('characters', '<=', most),
+  )
+  const groups = Map.groupBy(rows, ({ subject_id }) => subject_id)
+  return new Map(
+    [...groups].map(([id, own]) => {
+      const reader = createReader()
+      const read = own.map(({ field, content }) => [field, reader.read(field, () => openPlan(content, secrets), [])])
+      return [id, { ...Object.fromEntries(read), ...reader.problem() } as StoredPlans]
+    }),
+  )
+}
+
+function openPlan(content: string, secrets: Secrets): Plan {
+  const plan = openJson(content, secrets)
+  const isPlan = Array.isArray(plan) && plan.every((stage) => Array.isArray(stage) && stage.every(isTask))
+  if (!isPlan) throw new UserError('The stored plan is damaged.', { status: 500 })
+  return plan
+}
+const isTask = (task: Partial<PlanTask> | null) =>
+  typeof task?.plugin === 'string' && task.options !== null && typeof task.options === 'object'
+
+/** Replaces all plans of a subject. What is longer than `most` is not kept. */
+export async function writePlans(
+  queries: Queries,
+  { subject, subject_id }: { readonly subject: Subject; readonly subject_id: number },
+  byField: Readonly<Partial<Record<PlanField, { readonly plan: Plan | null; readonly most?: number }>>>,
+  { encrypt }: Secrets,
+): Promise<void> {
+  await deletePlans(queries, subject, subject_id)
+  for (const field of FIELDS) {
+    const { plan = null, most = Number.MAX_SAFE_INTEGER } = byField[field] ?? {}
+    const text = plan && jsonWithin(plan, most)
+    if (!text) continue
+    const row = { subject, subject_id, field, characters: text.length, content: encrypt(text) }
+    await insertRow(queries, plans, row)
+  }
+}
+
+export const deletePlans = (queries: Queries, subject: Subject, subject_id: number): Promise<number> =>
+  deleteRows(queries, plans, { subject, subject_id })
+
+/** Undefined when it is longer; then most of it was not even made. */
+export function jsonWithin(plan: Plan, most: number): string | undefined {
+  let length = 2
+  const stages: string[] = []
+  for (const stage of plan) {
+    const text = JSON.stringify(stage)
+    length += text.length + 1
+    if (length > most) return undefined
+    stages.push(text)
+  }
+  return `[${stages.join(',')}]`
+}

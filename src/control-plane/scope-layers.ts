@@ -1,0 +1,282 @@
+/** What is stored of a scope, layer by layer, and which rows came of one raw record: for people who look. */
+
+import { type RawBuilder, sql } from 'kysely'
+import type { AnyTable, Column } from '../database/table.ts'
+import { domainTables } from '../domain/index.ts'
+import { UserError } from '../errors.ts'
+import { isRawTable } from '../plugin-kit/raw/raw-table.ts'
+import type { Plugin } from '../plugin-kit/spec/plugin.ts'
+import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
+import { ALL_ENTITIES, domainScopesOf } from './plan/domain-scopes.ts'
+import { scopeParams } from './scope-data.ts'
+import type { ServiceContext } from './services.ts'
+import { connectedNamed, scopeKey } from './sources.ts'
+import type { Paged } from './store.ts'
+import { findRow } from './store.ts'
+
+export type Layer = 'raw' | 'tool' | 'domain'
+
+/** A scope of a source, or a connection of what pushes. */
+export interface ScopePlace {
+  readonly plugin: string
+  readonly connectionId: number
+  readonly scopeId?: string | undefined
+}
+
+/** How the rows of a scope are marked. */
+export interface ScopeMarks {
+  readonly plugin: string
+  readonly connectionId: number
+  readonly params: string
+  /** Ids of its domain rows: what is made of its git history is marked by them. */
+  readonly domainIds: readonly string[]
+  readonly own: readonly Plugin[]
+}
+
+export type Context = Pick<ServiceContext, 'database' | 'plugins'>
+
+export async function marksOf({ database, plugins }: Context, place: ScopePlace): Promise<ScopeMarks> {
+  const { plugin, connectionId, scopeId } = place
+  const { table, source } = connectedNamed(plugins, plugin)
+  const own = plugins.filter(({ name }) => name === plugin || name.startsWith(`${plugin}_`))
+  if (!(await findRow(database.kysely, table, { id: connectionId }))) {
+    throw new UserError(`There is no ${plugin} connection ${connectionId}.`, { status: 404 })
+  }
+  if (!source) {
+    return { plugin, connectionId, own, params: JSON.stringify({ ConnectionId: connectionId }), domainIds: [] }
+  }
+  if (scopeId === undefined) throw new UserError('scopeId is missing: choose a scope of the connection.')
+  const wanted = { connection_id: connectionId, [scopeKey(source)]: scopeId }
+  const isWhole = source.scope.table.columns[scopeKey(source)].kind === 'bigint'
+  const scope =
+    isWhole && !/^\d{1,18}$/.test(scopeId) ? undefined : await findRow(database.kysely, source.scope.table, wanted)
+  if (!scope) throw new UserError(`Connection ${connectionId} of ${plugin} has no scope ${scopeId}.`, { status: 404 })
+  const domainScopes = domainScopesOf(source, connectionId, scope, new Set(ALL_ENTITIES))
+  return {
+    plugin,
+    connectionId,
+    own,
+    params: scopeParams(source, connectionId, scope),
+    domainIds: [...new Set(domainScopes.map(({ rowId }) => rowId))],
+  }
+}
+
+export interface LayeredTable {
+  readonly layer: Layer
+  readonly table: AnyTable
+}
+
+/** Tables with collected rows; settings and their secrets are none of them. */
+export function layeredTables({ own }: Pick<ScopeMarks, 'own'>): LayeredTable[] {
+  const settings = new Set<AnyTable>(
+    own.flatMap(({ source, pushSource }) => {
+      if (pushSource) return [pushSource.connections]
+      if (!source) return []
+      const { connections, scopeConfigs } = settingsTables(source)
+      return [connections, scopeConfigs]
+    }),
+  )
+  const plugged = [...new Set(own.flatMap(({ tables }) => tables))].filter((table) => !settings.has(table))
+  return [
+    ...plugged.filter(({ name }) => isRawTable(name)).map((table) => ({ layer: 'raw' as const, table })),
+    ...plugged
+      .filter(({ name, origin }) => name.startsWith('_tool_') && origin >= 0)
+      .map((table) => ({ layer: 'tool' as const, table })),
+    ...domainTables.filter(({ origin }) => origin >= 0).map((table) => ({ layer: 'domain' as const, table })),
+  ]
+}
+
+export function tableNamed(marks: ScopeMarks, name: string): LayeredTable {
+  const found = layeredTables(marks).find(({ table }) => table.name === name)
+  if (!found) throw new UserError(`${name} is not a table with collected rows of ${marks.plugin}.`, { status: 404 })
+  return found
+}
+
+/** Two plugins may mark their scopes alike: in a table that they share the raw table says whose rows they are. */
+function isOfScope(layer: Layer, { plugin, params, domainIds }: ScopeMarks): RawBuilder<boolean> {
+  if (layer === 'raw') return sql<boolean>`params = ${params}`
+  if (layer === 'tool') return sql<boolean>`_raw_data_params = ${params}`
+  const prefix = `_raw_${plugin}_`
+  const isOwn = sql`substr(_raw_data_table, 1, ${sql.lit(prefix.length)}) = ${prefix}`
+  if (domainIds.length === 0) return sql<boolean>`_raw_data_params = ${params} and ${isOwn}`
+  const ids = sql.join(domainIds)
+  return sql<boolean>`_raw_data_params in (${params}, ${ids}) and (${isOwn} or _raw_data_params in (${ids}))`
+}
+
+/** Rows of one table that are counted, or looked through, at most: a count tells that there are more. */
+export const MOST_ROWS = 10_000
+/** Tables in one statement. */
+const TABLES_AT_ONCE = 40
+
+export interface StoredTable {
+  readonly name: string
+  readonly layer: Layer
+  readonly meaning: string
+  readonly count: number
+  readonly isMore: boolean
+  /** The raw tables that its rows were made from. */
+  readonly origins: readonly string[]
+}
+
+export async function tablesOfScope({ database }: Context, marks: ScopeMarks): Promise<StoredTable[]> {
+  const tables = layeredTables(marks)
+  const found: StoredTable[] = []
+  for (let start = 0; start < tables.length; start += TABLES_AT_ONCE) {
+    const some = tables.slice(start, start + TABLES_AT_ONCE)
+    const counts = some.map(({ layer, table: { name } }) => {
+      const origin = layer === 'raw' ? sql`''` : sql`_raw_data_table`
+      return sql`select ${name} as name, origin, count(*) as count from (select ${origin} as origin
+        from ${sql.table(name)} where ${isOfScope(layer, marks)} limit ${sql.lit(MOST_ROWS + 1)}) as part group by origin`
+    })
+    const { rows } = await sql<{
+      name: string
+      origin: string
+      count: number
+    }>`${sql.join(counts, sql` union all `)}`.execute(database.kysely)
+    const byName = Map.groupBy(rows, ({ name }) => name)
+    for (const { layer, table } of some) {
+      const own = byName.get(table.name)
+      if (!own) continue
+      const count = own.reduce((sum, each) => sum + Number(each.count), 0)
+      found.push({
+        name: table.name,
+        layer,
+        meaning: table.meaning,
+        count: Math.min(count, MOST_ROWS),
+        isMore: count > MOST_ROWS,
+        origins: own.flatMap(({ origin }) => (isRawTable(origin) ? [origin] : [])).sort(),
+      })
+    }
+  }
+  return found
+}
+
+export interface StoredColumn {
+  readonly name: string
+  readonly kind: string
+  readonly isKey: boolean
+}
+export interface StoredRow {
+  readonly cells: Readonly<Record<string, unknown>>
+  /** The raw record that it was made from, where it was made from one. */
+  readonly record: RecordPlace | null
+}
+export interface RecordPlace {
+  readonly table: string
+  readonly id: number
+}
+export interface StoredRows {
+  readonly columns: readonly StoredColumn[]
+  readonly count: number
+  readonly isMore: boolean
+  readonly rows: readonly StoredRow[]
+}
+
+/** Characters of a text in a list. */
+const LISTED_CHARACTERS = 300
+const SEARCHED_CHARACTERS = 1000
+export const LARGEST_PAGE = 100
+
+type Live = Awaited<ReturnType<Context['database']['describe']>>
+
+/** Columns as they may be shown, users' own among them; never one that holds ciphertext. */
+export function columnsOf({ layer, table }: LayeredTable, live: Live): StoredColumn[] {
+  const own = table.names
+    .map((name) => ({ name, column: table.columns[name] as Column }))
+    .filter(({ column }) => !column.isSealed && column.kind !== 'bytes')
+    .map(({ name, column }) => ({ name, kind: column.kind, isKey: column.isKey ?? false }))
+  if (layer !== 'domain') return own
+  const added = [...(live.get(table.name)?.columns ?? [])]
+    .filter(([name]) => name.startsWith('x_'))
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  return [...own, ...added.map(([name, { type }]) => ({ name, kind: type, isKey: false }))]
+}
+
+export const selected = (columns: readonly StoredColumn[], characters: number) =>
+  sql.join(
+    columns.map(({ name, kind }) =>
+      kind === 'text' ? sql`left(${sql.ref(name)}, ${sql.lit(characters + 1)}) as ${sql.ref(name)}` : sql.ref(name),
+    ),
+  )
+
+const cut = (text: string, characters: number) => (text.length > characters ? `${text.slice(0, characters)}…` : text)
+
+export function storedRow(
+  columns: readonly StoredColumn[],
+  row: Record<string, unknown>,
+  characters: number,
+): StoredRow {
+  const cells = Object.fromEntries(
+    columns.map(({ name, kind }) => {
+      const value = row[name] ?? null
+      if (typeof value === 'string') return [name, cut(value, characters)]
+      if (kind !== 'json' || value === null) return [name, value]
+      const text = JSON.stringify(value)
+      return [name, text.length > characters ? cut(text, characters) : value]
+    }),
+  )
+  const origin = String(row._raw_data_table ?? '')
+  return { cells, record: isRawTable(origin) ? { table: origin, id: Number(row._raw_data_id) } : null }
+}
+
+export async function rowsOfScope(
+  context: Context,
+  marks: ScopeMarks,
+  { table: name, search = '', page = 1, pageSize = 50 }: Paged & { readonly table: string; readonly search?: string },
+): Promise<StoredRows> {
+  const { layer, table } = tableNamed(marks, name)
+  const live: Live = layer === 'domain' ? await context.database.describe() : new Map()
+  const columns = layer === 'raw' ? RAW_COLUMNS : columnsOf({ layer, table }, live)
+  const cells = layer === 'raw' ? rawCells(LISTED_CHARACTERS) : selected(columns, LISTED_CHARACTERS)
+  const keys = sql.join(table.keys.map((position) => sql.ref(table.names[position] as string)))
+  const words = search.trim().toLowerCase().replace(/[!%_]/g, '!$&')
+  const searched = words === '' ? [] : layer === 'raw' ? ['record_key', 'url'] : textColumns(columns)
+  const has = (column: string) =>
+    sql`lower(left(${sql.ref(column)}, ${sql.lit(SEARCHED_CHARACTERS)})) like ${`%${words}%`} escape '!'`
+  const fits = searched.length === 0 ? sql`1 = 1` : sql`(${sql.join(searched.map(has), sql` or `)})`
+  // Raw records are numbered in the order in which they came.
+  const order = layer === 'raw' ? sql`order by id desc` : sql`order by ${keys}`
+  // Only what is needed to choose rows: their contents may be large.
+  const part = sql`(select ${keys}, case when ${fits} then 1 else 0 end as fits from ${sql.table(name)}
+    where ${isOfScope(layer, marks)} ${layer === 'raw' ? order : sql``} limit ${sql.lit(MOST_ROWS + 1)}) as part`
+  const { kysely } = context.database
+  const { rows: counted } = await sql<{ count: number }>`select count(*) as count from ${part} where fits = 1`.execute(
+    kysely,
+  )
+  const count = Number(counted[0]?.count)
+  const size = Math.min(pageSize, LARGEST_PAGE)
+  const { rows } = await sql<Record<string, unknown>>`select ${cells} from ${sql.table(name)}
+    inner join (select ${keys} from ${part} where fits = 1 ${order} limit ${sql.lit(size)}
+      offset ${sql.lit(Math.min((page - 1) * size, MOST_ROWS))}) as page using (${keys}) ${order}`.execute(kysely)
+  return {
+    columns,
+    count: Math.min(count, MOST_ROWS),
+    isMore: count > MOST_ROWS,
+    rows: rows.map((row) =>
+      layer === 'raw'
+        ? { ...storedRow(columns, readable(row), LISTED_CHARACTERS), record: { table: name, id: Number(row.id) } }
+        : storedRow(columns, row, LISTED_CHARACTERS),
+    ),
+  }
+}
+
+const textColumns = (columns: readonly StoredColumn[]) =>
+  columns
+    .filter(({ kind, name }) => (kind === 'string' || kind === 'text') && !name.startsWith('_raw_data_'))
+    .map(({ name }) => name)
+
+/** Of a raw record a list shows how its text begins. */
+const RAW_COLUMNS: readonly StoredColumn[] = [
+  { name: 'id', kind: 'bigint', isKey: true },
+  { name: 'record_key', kind: 'string', isKey: false },
+  { name: 'data', kind: 'text', isKey: false },
+  { name: 'bytes', kind: 'bigint', isKey: false },
+  { name: 'url', kind: 'text', isKey: false },
+  { name: 'created_at', kind: 'timestamp', isKey: false },
+]
+const rawCells = (bytes: number) =>
+  sql`id, record_key, substring(data, 1, ${sql.lit(bytes)}) as data, octet_length(data) as bytes, url, created_at`
+const readable = ({ data, ...row }: Record<string, unknown>) => ({
+  ...row,
+  data: data instanceof Uint8Array ? Buffer.from(data).toString() : '',
+})

@@ -1,0 +1,213 @@
+/** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
+
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { byName } from '../by-name.ts'
+import { isDuplicate } from '../database/explain.ts'
+import { missingCell, withoutEndSpaces } from '../database/fit.ts'
+import type { AnyTable, Column, RowOf } from '../database/table.ts'
+import { RecordError, UserError } from '../errors.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import { fieldName } from '../plugin-kit/spec/fields.ts'
+
+export interface Paged {
+  /** From 1. */
+  readonly page?: number
+  readonly pageSize?: number
+}
+export interface Listed<Item> {
+  readonly count: number
+  readonly items: readonly Item[]
+}
+
+/** A pool or a transaction. */
+// biome-ignore lint/suspicious/noExplicitAny: tables are defined at run time, also by plugins
+export type Queries = Kysely<any>
+
+/** Known, or what a query will find: so that what hangs on them is asked for along with them, not after. */
+export type Ids = readonly number[] | SelectQueryBuilder<never, never, { id: number }>
+
+/** DevLake spells these so. */
+const SPELT: Readonly<Record<string, string>> = byName({ html_url: 'HTMLUrl', parent_github_id: 'parentId' })
+const publicNames = new Map<string, string>(Object.entries(SPELT))
+/** `deployment_pattern` → `deploymentPattern`; origin columns keep their names. */
+export function publicName(column: string): string {
+  const known = publicNames.get(column)
+  if (known !== undefined) return known
+  const name = column.startsWith('_') ? column : fieldName(column)
+  publicNames.set(column, name)
+  return name
+}
+
+interface Layout {
+  readonly names: readonly string[]
+  readonly publicNames: readonly string[]
+  /** Rows are copies of these: an engine is quick with objects that have their names from the beginning. */
+  readonly missing: Values
+  readonly blank: Values
+}
+const layouts = new WeakMap<AnyTable, Layout>()
+/** Worked out once: lists have thousands of rows. */
+function layoutOf({ names, columns }: AnyTable): Layout {
+  const publicNames = names.map(publicName)
+  const missing = Object.fromEntries(names.map((name) => [name, missingCell(columns[name] as Column)]))
+  return { names, publicNames, missing, blank: Object.fromEntries(publicNames.map((name) => [name, undefined])) }
+}
+function knownLayout(table: AnyTable): Layout {
+  const layout = layouts.get(table) ?? layoutOf(table)
+  layouts.set(table, layout)
+  return layout
+}
+
+/** Null stands for "never written"; JSON arrives parsed from both engines. */
+export function decodeRow<T extends AnyTable>(table: T, row: Record<string, unknown>): RowOf<T> {
+  const { names, missing } = knownLayout(table)
+  const decoded = { ...missing }
+  for (const name of names) decoded[name] = row[name] ?? missing[name]
+  return decoded as RowOf<T>
+}
+
+export function publicRow(table: AnyTable, row: Record<string, unknown>): Settings {
+  const { names, publicNames, blank } = knownLayout(table)
+  const whole = { ...blank }
+  for (let index = 0; index < names.length; index++) whole[publicNames[index] as string] = row[names[index] as string]
+  return whole
+}
+
+/** Values checked and fitted for their columns; a value that cannot be stored is the sender's to change. */
+export function fitted(table: AnyTable, values: Record<string, unknown>): Record<string, unknown> {
+  try {
+    return Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, table.fitters[table.names.indexOf(name)]?.(value)]),
+    )
+  } catch (error) {
+    if (error instanceof RecordError) throw new UserError(error.message.replace(/^[^:]*\./, ''), { cause: error })
+    throw error
+  }
+}
+
+type Values = Record<string, unknown>
+
+/** A whole row: columns that are not given have their value for "missing", the database numbers what it numbers. */
+function newRow(table: AnyTable, values: Values): Values {
+  const now = new Date()
+  const stamps: Values = table.createdAt < 0 ? {} : { created_at: now, updated_at: now }
+  const names = table.names.filter((name) => !(table.columns[name] as Column).isGenerated)
+  return fitted(table, Object.fromEntries(names.map((name) => [name, values[name] ?? stamps[name]])))
+}
+
+/** Rows in one statement, and their characters: an engine takes only so many parameters, or a packet of so many bytes. */
+const ROWS_AT_ONCE = 500
+const CHARACTERS_AT_ONCE = 1_000_000
+const charactersOf = (row: Values) =>
+  Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+
+export async function insertRows(queries: Queries, table: AnyTable, rows: Iterable<Values>): Promise<void> {
+  let batch: Values[] = []
+  let characters = 0
+  const send = async () => {
+    if (batch.length > 0) await queries.insertInto(table.name).values(batch).execute().catch(refuseDuplicate)
+    batch = []
+    characters = 0
+  }
+  for (const values of rows) {
+    const row = newRow(table, values)
+    const own = charactersOf(row)
+    if (characters + own > CHARACTERS_AT_ONCE) await send()
+    batch.push(row)
+    characters += own
+    if (batch.length === ROWS_AT_ONCE) await send()
+  }
+  await send()
+}
+
+/** Inserts one row and gives the number that the database gave it. */
+export async function insertRow(queries: Queries, table: AnyTable, values: Values): Promise<number> {
+  const insert = queries.insertInto(table.name).values(newRow(table, values))
+  const isNumbered = table.names.some((name) => (table.columns[name] as Column).isGenerated)
+  const isReturned = isNumbered && queries.getExecutor().adapter.supportsReturning
+  const result = await (isReturned ? insert.returning('id') : insert).executeTakeFirst().catch(refuseDuplicate)
+  const { id, insertId } = (result ?? {}) as { id?: number; insertId?: bigint }
+  return Number(id ?? insertId ?? 0)
+}
+
+/** Two that check at once both find a name free; the database lets one of them in. */
+function refuseDuplicate(error: unknown): never {
+  if (isDuplicate(error)) throw new UserError('Something with this name already exists.', { cause: error })
+  throw error
+}
+
+type Where = Readonly<Record<string, unknown>>
+
+/** Gives how many rows it changed; none when the condition no longer holds. A list means any of its values. */
+export async function updateRows(
+  queries: Queries,
+  table: AnyTable,
+  where: Where,
+  values: Record<string, unknown>,
+): Promise<number> {
+  const stamp = table.updatedAt < 0 ? {} : { updated_at: new Date() }
+  let update = queries.updateTable(table.name).set(fitted(table, { ...stamp, ...values }))
+  for (const condition of conditionsOf(where)) update = update.where(...condition)
+  return Number((await update.executeTakeFirstOrThrow().catch(refuseDuplicate)).numUpdatedRows)
+}
+
+export async function deleteRows(queries: Queries, table: AnyTable, where: Where): Promise<number> {
+  let statement = queries.deleteFrom(table.name)
+  for (const condition of conditionsOf(where)) statement = statement.where(...condition)
+  return Number((await statement.executeTakeFirstOrThrow()).numDeletedRows)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: of any table
+export type Query = SelectQueryBuilder<any, any, any>
+/** Every row, or those that `narrow` leaves, in its order. */
+export async function selectRows<T extends AnyTable>(
+  queries: Queries,
+  table: T,
+  narrow: (query: Query) => Query = (query) => query,
+): Promise<RowOf<T>[]> {
+  const rows = await narrow(queries.selectFrom(table.name).selectAll(table.name)).execute()
+  return rows.map((row) => decodeRow(table, row))
+}
+
+export async function findRow<T extends AnyTable>(
+  queries: Queries,
+  table: T,
+  where: Where,
+): Promise<RowOf<T> | undefined> {
+  const [row] = await selectRows(queries, table, (query) => equalTo(query, where).limit(1))
+  return row
+}
+
+export const equalTo = (query: Query, where: Where): Query =>
+  conditionsOf(where).reduce((narrowed, condition) => narrowed.where(...condition), query)
+
+/** Names are stored without spaces at their end, whoever asks for them. */
+const asStored = (value: unknown) => (typeof value === 'string' ? withoutEndSpaces(value) : value)
+const conditionsOf = (where: Where): [name: string, comparison: 'in' | '=', value: unknown][] =>
+  Object.entries(where).map(([name, value]) =>
+    Array.isArray(value) ? [name, 'in', value.map(asStored)] : [name, '=', asStored(value)],
+  )
+
+/** One page in the given order, and how many there are in all. */
+export async function selectPage<T extends AnyTable>(
+  queries: Queries,
+  table: T,
+  { page = 1, pageSize = 50 }: Paged,
+  narrow: (query: Query) => Query,
+  order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[],
+): Promise<Listed<RowOf<T>>> {
+  const items = await selectRows(queries, table, (query) =>
+    order
+      .reduce((ordered, [column, direction]) => ordered.orderBy(column, direction), narrow(query))
+      .limit(pageSize)
+      .offset((page - 1) * pageSize),
+  )
+  // A page that is not full is the last, and tells the number.
+  if (items.length < pageSize && (items.length > 0 || page === 1)) {
+    return { count: (page - 1) * pageSize + items.length, items }
+  }
+  const counted = await narrow(queries.selectFrom(table.name))
+    .select((builder) => builder.fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
+  return { count: Number(counted.count), items }
+}

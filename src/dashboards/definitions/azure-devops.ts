@@ -1,0 +1,64 @@
+import type { Dashboard } from '../dashboard.ts'
+import { buildDurationSeries, buildResults, buildsByName, buildsSucceeded } from '../parts/builds.ts'
+import { oldestOpenIssues } from '../parts/issue-lists.ts'
+import { issueFlow, issuesCreated, leadTimeSeries } from '../parts/issues.ts'
+import {
+  closedWithoutMerge,
+  meanTimeToMerge,
+  pullRequestFlow,
+  pullRequestsByAuthor,
+  timeToMergeSeries,
+} from '../parts/pull-requests.ts'
+import { scopesVariable, sourceBuilds, sourceIssues, sourcePullRequests } from '../populations.ts'
+import { INTERVAL } from '../variables.ts'
+
+const PLUGIN = 'azuredevops_go'
+const REPOSITORY = scopesVariable(PLUGIN, 'cicd_scopes', {
+  name: 'repository',
+  title: 'Repository',
+  remedy:
+    'No repository of Azure DevOps was collected: connect Azure DevOps, add repositories to a project, and collect.',
+})
+const BOARD = scopesVariable(PLUGIN, 'boards', {
+  name: 'board',
+  title: 'Board',
+  remedy: 'No board of Azure DevOps was collected: add the boards of its projects to a project, and collect.',
+})
+const pullRequests = sourcePullRequests(PLUGIN, REPOSITORY.name)
+const builds = sourceBuilds(PLUGIN, REPOSITORY.name)
+const issues = sourceIssues(PLUGIN, BOARD.name)
+
+export const azureDevops: Dashboard = {
+  name: 'azure-devops',
+  title: 'Azure DevOps',
+  question: 'Are pull requests and work items handled in time, and do the builds succeed?',
+  group: 'Sources',
+  variables: [REPOSITORY, BOARD, INTERVAL],
+  sections: [
+    {
+      panels: [
+        meanTimeToMerge(pullRequests),
+        closedWithoutMerge(pullRequests),
+        buildsSucceeded(builds),
+        issuesCreated(issues),
+      ],
+    },
+    {
+      title: 'Pull requests',
+      panels: [
+        { ...pullRequestFlow(pullRequests), width: 8 },
+        { ...timeToMergeSeries(pullRequests), width: 8 },
+        { ...pullRequestsByAuthor(pullRequests), width: 8 },
+      ],
+    },
+    {
+      title: 'Builds',
+      panels: [
+        { ...buildResults(builds), width: 8 },
+        { ...buildDurationSeries(builds), width: 8 },
+        { ...buildsByName(builds), width: 8 },
+      ],
+    },
+    { title: 'Work items', panels: [issueFlow(issues), leadTimeSeries(issues), oldestOpenIssues(issues)] },
+  ],
+}

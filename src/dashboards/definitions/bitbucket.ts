@@ -1,0 +1,88 @@
+import type { Dashboard } from '../dashboard.ts'
+import { buildDurationSeries, buildResults, buildsByName, buildsSucceeded } from '../parts/builds.ts'
+import { deploymentFlow, deploymentsCount } from '../parts/deployments.ts'
+import {
+  closedWithoutMerge,
+  meanTimeToMerge,
+  mergedWithoutReview,
+  oldestOpenPullRequests,
+  pullRequestFlow,
+  pullRequestsByAuthor,
+  pullRequestsOpened,
+  timeToMergeSeries,
+} from '../parts/pull-requests.ts'
+import { scopesVariable, sourceBuilds, sourceDeployments, sourcePullRequests } from '../populations.ts'
+import { INTERVAL } from '../variables.ts'
+
+const CLOUD = 'bitbucket'
+const SERVER = 'bitbucket_server'
+const repositoryOf = (plugin: string, title: string) =>
+  scopesVariable(plugin, 'repos', {
+    name: 'repository',
+    title: 'Repository',
+    remedy: `No repository of ${title} was collected: connect ${title}, add repositories to a project, and collect.`,
+  })
+
+const CLOUD_REPOSITORY = repositoryOf(CLOUD, 'Bitbucket Cloud')
+// A repository of Bitbucket Cloud is repository and scope of builds under one id.
+const pullRequests = sourcePullRequests(CLOUD, CLOUD_REPOSITORY.name)
+const builds = sourceBuilds(CLOUD, CLOUD_REPOSITORY.name)
+const deployments = sourceDeployments(CLOUD, CLOUD_REPOSITORY.name)
+
+export const bitbucket: Dashboard = {
+  name: 'bitbucket',
+  title: 'Bitbucket Cloud',
+  question: 'Are pull requests of these repositories handled in time, are the pipelines green, and what is deployed?',
+  group: 'Sources',
+  variables: [CLOUD_REPOSITORY, INTERVAL],
+  sections: [
+    {
+      panels: [
+        meanTimeToMerge(pullRequests),
+        closedWithoutMerge(pullRequests),
+        buildsSucceeded(builds),
+        deploymentsCount(deployments),
+      ],
+    },
+    {
+      title: 'Pull requests',
+      panels: [
+        { ...pullRequestFlow(pullRequests), width: 8 },
+        { ...timeToMergeSeries(pullRequests), width: 8 },
+        { ...pullRequestsByAuthor(pullRequests), width: 8 },
+      ],
+    },
+    {
+      title: 'Pipelines',
+      panels: [
+        { ...buildResults(builds), width: 8 },
+        { ...buildDurationSeries(builds), width: 8 },
+        { ...buildsByName(builds), width: 8 },
+      ],
+    },
+    { title: 'Deployments', panels: [deploymentFlow(deployments)] },
+  ],
+}
+
+const SERVER_REPOSITORY = repositoryOf(SERVER, 'Bitbucket Data Center')
+const ofServer = sourcePullRequests(SERVER, SERVER_REPOSITORY.name)
+
+export const bitbucketServer: Dashboard = {
+  name: 'bitbucket-data-center',
+  title: 'Bitbucket Data Center',
+  question: 'Are pull requests of these repositories reviewed, and handled in time?',
+  group: 'Sources',
+  variables: [SERVER_REPOSITORY, INTERVAL],
+  sections: [
+    {
+      panels: [
+        pullRequestsOpened(ofServer),
+        meanTimeToMerge(ofServer),
+        closedWithoutMerge(ofServer),
+        mergedWithoutReview(ofServer),
+      ],
+    },
+    { title: 'Over time', panels: [pullRequestFlow(ofServer), timeToMergeSeries(ofServer)] },
+    { title: 'Which ones', panels: [pullRequestsByAuthor(ofServer), oldestOpenPullRequests(ofServer)] },
+  ],
+}

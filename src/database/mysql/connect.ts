@@ -1,0 +1,250 @@
+/** Connections to MySQL and MariaDB, and what the database does with them. */
+import { Kysely, MysqlDialect, sql } from 'kysely'
+import mysql2, { type Pool, type PoolConnection } from 'mysql2'
+import { byName } from '../../by-name.ts'
+import { UserError } from '../../errors.ts'
+import { type Catalogue, liveTables } from '../catalogue.ts'
+import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS, type PoolState } from '../database.ts'
+import type { LiveTable } from '../dialect.ts'
+import { exactInteger, parseExact } from '../exact-json.ts'
+import { codeOf, explainWith, rowTooLarge, type Trouble } from '../explain.ts'
+import { holding, holdingOn, requireNoneHeld } from '../held.ts'
+import type { AnyKysely, AnySchema } from '../kysely.ts'
+import { inLine } from '../line.ts'
+import { gatherCells } from '../rows.ts'
+import { createTurns, inTurns, type Turns } from '../turns.ts'
+import { KINDS, mysql } from './dialect.ts'
+import { insertWriter, type StatementSize } from './send-rows.ts'
+import { inTransaction, type Pooled } from './transaction.ts'
+
+/** Longer statements gain nothing in speed. */
+const LONGEST_STATEMENT = 4 << 20
+/** What goes with a statement in its packet. */
+const PACKET_MARGIN = 1024
+
+const SESSION = [
+  `time_zone = '+00:00'`,
+  `sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'`,
+  // A reader that streams a table may pause longer than the default minute while its batch is written.
+  'net_write_timeout = 3600',
+  // Gap locks of the default level make parallel writers of one table wait for each other, or deadlock. Not by the name of
+  // a variable, of which servers have different ones: a second try would come after the first transaction has begun.
+  'transaction isolation level read committed',
+]
+
+function openPool(url: string, connectionLimit: number): Pool {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url)
+  const pool = mysql2.createPool({
+    host: hostname || 'localhost',
+    port: Number(port || 3306),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+    ...(searchParams.has('ssl') ? { ssl: { rejectUnauthorized: searchParams.get('ssl') !== 'insecure' } } : {}),
+    connectionLimit,
+    charset: 'utf8mb4_bin',
+    timezone: 'Z',
+    flags: ['-IGNORE_SPACE'],
+    supportBigNumbers: true,
+    decimalNumbers: true,
+    typeCast(field, next) {
+      if (field.type === 'TINY' && field.length === 1) {
+        const value = field.string()
+        return value === null ? null : value !== '0'
+      }
+      if (field.type === 'LONGLONG') {
+        const value = field.string()
+        return value === null ? null : exactInteger(value)
+      }
+      // One of the servers has no type for it, only a format.
+      if (field.type === 'JSON' || field.extendedFormat === 'json') {
+        const value = field.string('utf8')
+        return value === null ? null : parseExact(value)
+      }
+      // The driver's own parser takes year 1 for 2001.
+      if (field.type === 'DATETIME' || field.type === 'DATE') {
+        const value = field.string()
+        return value === null ? null : new Date(`${value.slice(0, 10)}T${value.slice(11) || '00:00:00'}Z`)
+      }
+      return next()
+    },
+  })
+  const getConnection = pool.getConnection.bind(pool)
+  pool.getConnection = (callback) => {
+    requireNoneHeld(pool)
+    getConnection(callback)
+  }
+  pool.on('connection', (connection: PoolConnection) => {
+    // What they fail with, the first statement after them fails with too.
+    for (const setting of SESSION) connection.query(`set session ${setting}`, () => {})
+  })
+  return pool
+}
+
+export async function connectMysql(url: string, connections: number): Promise<Database> {
+  const pool = openPool(url, connections)
+  const end = () => new Promise<void>((resolve) => pool.end(() => resolve()))
+  const { version, packet } = await pool
+    .promise()
+    .query('select version() as version, @@max_allowed_packet as packet')
+    .then(([rows]) => (rows as { version: string; packet: number }[])[0] ?? { version: '', packet: 0 })
+    .catch(async (error) => {
+      await end()
+      throw explainWith(TROUBLES, url, 3306)(error) ?? error
+    })
+  const isMariadb = /mariadb/i.test(version)
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (isMariadb ? major * 100 + minor < 1011 : major < 8) {
+    await end()
+    throw new UserError(`The database server is version ${version}. Use MySQL 8 or MariaDB 10.11, or newer.`)
+  }
+  const most = packet - PACKET_MARGIN
+  const allowed: StatementSize = {
+    ...{ most, enough: Math.min(LONGEST_STATEMENT, most) },
+    tooLarge: (table, bytes) => rowTooLarge({ table, bytes, most: packet }),
+  }
+  return databaseOn(pool, { url, isMariadb, allowed }, createTurns(connections))
+}
+
+interface Settings {
+  readonly url: string
+  readonly isMariadb: boolean
+  readonly allowed: StatementSize
+}
+
+/** Without turns: on the one connection of a transaction, which is one of `whole`. */
+function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = pool): Database {
+  const open = (signal?: AbortSignal) => {
+    const opened = new Kysely<AnySchema>({ dialect: new MysqlDialect({ pool: pool as Pool }) })
+    return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
+  }
+  const kysely = open()
+  const database: Database = {
+    dialect: mysql,
+    kysely,
+    sendRows: insertWriter(pool, mysql, settings.allowed),
+    gather: gatherCells,
+    transaction: (body) =>
+      inTransaction(pool, (own, atEnd) => {
+        const inside = insideTransaction(databaseOn(own, settings, undefined, whole), atEnd)
+        return holding(pool, () => body(inside))
+      }),
+    reading: (seconds, body) =>
+      inTransaction(
+        pool,
+        async (own, atEnd) => {
+          const inside = databaseOn(own, settings, undefined, whole)
+          atEnd(limitOf(settings, 0))
+          await sql.raw(limitOf(settings, seconds)).execute(inside.kysely)
+          return holding(pool, () => body(inside))
+        },
+        ['set transaction isolation level repeatable read', 'start transaction with consistent snapshot, read only'],
+      ),
+    async aside(body) {
+      requireNoneHeld(whole)
+      const own = databaseOn(openPool(settings.url, 1), settings, createTurns(1))
+      return body(own).finally(() => own.close())
+    },
+    until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
+    connections: () => poolState(whole),
+    describe: () => describe(kysely),
+    locked: (name, body) =>
+      inLine(whole, name, () =>
+        database.aside((own) =>
+          own.kysely.connection().execute(async (connection) => {
+            await takeLock(connection, name)
+            return body()
+          }),
+        ),
+      ),
+    lockedBriefly: (name, body) =>
+      database.aside((own) =>
+        own.transaction(async (inside) => {
+          await sql.raw(`set session wait_timeout = ${LONGEST_SILENCE_SECONDS}`).execute(inside.kysely)
+          await takeLock(inside.kysely, name, LONGEST_WAIT_SECONDS)
+          return body(inside)
+        }),
+      ),
+    isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
+    explain: explainWith(TROUBLES, settings.url, 3306),
+    close() {
+      turns?.close()
+      // Not by way of Kysely, which leaves a pool alone that it has not used itself.
+      return new Promise((resolve) => pool.end(() => resolve()))
+    },
+  }
+  return database
+}
+
+/** The database of a transaction; `atEnd` takes statements for when it is over. */
+function insideTransaction(database: Database, atEnd: (statement: string) => void): Database {
+  const inside: Database = {
+    ...database,
+    transaction: (body) => database.transaction((part) => body({ ...part, locked: inside.locked })),
+    until: () => inside,
+    async locked(name, body) {
+      atEnd('do release_all_locks()')
+      await takeLock(database.kysely, name)
+      return body()
+    },
+    // A deadlock undoes the whole transaction: sending its last statement again would keep only that one.
+    isRetryable: () => false,
+  }
+  return inside
+}
+
+/** The driver counts, and tells nobody. */
+function poolState(pool: unknown): PoolState {
+  const { _allConnections, _freeConnections, _connectionQueue } = pool as Record<string, { length: number } | undefined>
+  const count = (list: { length: number } | undefined) => list?.length ?? 0
+  return { open: count(_allConnections), idle: count(_freeConnections), waiting: count(_connectionQueue) }
+}
+
+/** How long a statement may take; 0: as long as it likes. */
+const limitOf = ({ isMariadb }: Settings, seconds: number) =>
+  isMariadb
+    ? `set session max_statement_time = ${seconds}`
+    : `set session max_execution_time = ${Math.round(seconds * 1000)}`
+
+const A_DAY = 86_400
+
+/** Names are per server, and at most 64 characters. Ends with its connection. */
+async function takeLock(queries: AnyKysely, name: string, seconds = A_DAY): Promise<void> {
+  const lock = sql`concat('weir.', left(sha2(concat(database(), ${name}), 256), 40))`
+  const { rows } = await sql<{ taken: number }>`select get_lock(${lock}, ${seconds}) as taken`.execute(queries)
+  if (rows[0]?.taken !== 1) {
+    throw Object.assign(new Error(`the lock ${name} was not free in time`), { code: 'ER_LOCK_WAIT_TIMEOUT' })
+  }
+}
+
+async function describe(kysely: AnyKysely): Promise<Map<string, LiveTable>> {
+  const columns = await sql<Catalogue['columns'][number]>`
+    select table_name as table_name, column_name as column_name, data_type as type,
+      case when data_type = 'varchar' then character_maximum_length end as size
+    from information_schema.columns where table_schema = database()`.execute(kysely)
+  const indexes = await sql<Catalogue['indexes'][number]>`
+    select table_name as table_name, group_concat(column_name order by seq_in_index separator ',') as columns
+    from information_schema.statistics where table_schema = database() group by table_name, index_name`.execute(kysely)
+  return liveTables({ columns: columns.rows, indexes: indexes.rows }, KINDS)
+}
+
+const TROUBLES: Record<string, Trouble> = byName({
+  ER_ACCESS_DENIED_ERROR: 'password',
+  ER_DBACCESS_DENIED_ERROR: 'password',
+  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: 'password',
+  ER_BAD_DB_ERROR: 'missing',
+  ER_TABLEACCESS_DENIED_ERROR: 'rights',
+  ER_OPTION_PREVENTS_STATEMENT: 'readOnly',
+  ER_RECORD_FILE_FULL: 'diskFull',
+  ER_DISK_FULL: 'diskFull',
+  ER_CON_COUNT_ERROR: 'noConnection',
+  ER_SERVER_SHUTDOWN: 'lost',
+  ER_ABORTING_CONNECTION: 'lost',
+  ER_NEW_ABORTING_CONNECTION: 'lost',
+  ER_CONNECTION_KILLED: 'lost',
+  ER_FORCING_CLOSE: 'lost',
+  ER_NORMAL_SHUTDOWN: 'lost',
+  PROTOCOL_CONNECTION_LOST: 'lost',
+  PROTOCOL_SEQUENCE_TIMEOUT: 'silent',
+  ER_NET_PACKET_TOO_LARGE: 'packet',
+})

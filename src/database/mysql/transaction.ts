@@ -1,0 +1,66 @@
+import type { Pool, PoolConnection } from 'mysql2'
+import type { AnyValue } from '../column.ts'
+
+/** As much of a pool as this folder uses. */
+export type Pooled = Pick<Pool, 'query' | 'getConnection' | 'end'>
+type Query = (...query: AnyValue[]) => unknown
+
+/** Gives `body` a pool of the one connection that the transaction runs on, and a way to say what follows its end. */
+export async function inTransaction<Result>(
+  pool: Pooled,
+  body: (pool: Pooled, atEnd: (statement: string) => void) => Promise<Result>,
+  begin: readonly string[] = ['start transaction'],
+): Promise<Result> {
+  const connection = await new Promise<PoolConnection>((resolve, reject) =>
+    pool.getConnection((error, made) => (error ? reject(error) : resolve(made))),
+  )
+  const send: Query = connection.query.bind(connection)
+  const run = (statement: string) =>
+    new Promise<void>((resolve, reject) => send(statement, (error: unknown) => (error ? reject(error) : resolve())))
+  const query = inParts(send)
+  const borrowed = { query, release() {}, destroy() {} } as unknown as PoolConnection
+  const nested = {
+    query,
+    getConnection: (callback: (error: null, connection: PoolConnection) => void) => callback(null, borrowed),
+    end: (callback?: () => void) => callback?.(),
+  } as unknown as Pooled
+  const last = new Set<string>()
+  const giveBack = async () => {
+    for (const statement of last) await run(statement)
+    connection.release()
+  }
+  try {
+    for (const statement of begin) await run(statement)
+    const result = await body(nested, (statement) => last.add(statement))
+    await run('commit')
+    await giveBack().catch(() => connection.destroy())
+    return result
+  } catch (error) {
+    await run('rollback')
+      .then(giveBack)
+      .catch(() => connection.destroy())
+    throw error
+  }
+}
+
+/** One name for all would let an inner part end an outer one. */
+let parts = 0
+
+/** What would begin or end a transaction of its own, and with that the one under way, marks a part of it. */
+function inParts(send: Query): Query {
+  const open: string[] = []
+  return (statement, ...rest) => {
+    if (statement === 'begin' || statement === 'start transaction') {
+      const part = `part${++parts}`
+      open.push(part)
+      return send(`savepoint ${part}`, ...rest)
+    }
+    if (statement === 'commit') return send(`release savepoint ${open.pop()}`, ...rest)
+    if (statement !== 'rollback') return send(statement, ...rest)
+    const callback = rest.pop()
+    // A deadlock has undone everything, savepoints too; what it said must not be hidden by their absence.
+    return send(`rollback to savepoint ${open.pop()}`, ...rest, (error: AnyValue, ...answer: unknown[]) =>
+      callback(error?.code === 'ER_SP_DOES_NOT_EXIST' ? null : error, ...answer),
+    )
+  }
+}

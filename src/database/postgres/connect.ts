@@ -1,0 +1,174 @@
+/** Connections to PostgreSQL, and what the database does with them. */
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import Cursor from 'pg-cursor'
+import { byName } from '../../by-name.ts'
+import { UserError } from '../../errors.ts'
+import { type Catalogue, liveTables } from '../catalogue.ts'
+import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS } from '../database.ts'
+import type { LiveTable } from '../dialect.ts'
+import { exactInteger, parseExact } from '../exact-json.ts'
+import { codeOf, explainWith, type Trouble } from '../explain.ts'
+import { holding, holdingOn, requireNoneHeld } from '../held.ts'
+import type { AnyKysely, AnySchema } from '../kysely.ts'
+import { inLine } from '../line.ts'
+import { createTurns, inTurns, type Turns } from '../turns.ts'
+import { gatherBinary } from './binary.ts'
+import { KINDS, postgres } from './dialect.ts'
+import { copyWriter, type KnownTypes } from './send-rows.ts'
+import { inTransaction, poolOf } from './transaction.ts'
+
+const parseMoment = (text: string) => new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
+const PARSERS: Record<number, (text: string) => unknown> = {
+  [pg.types.builtins.INT8]: (text) => (text.length < 16 ? Number(text) : exactInteger(text)),
+  [pg.types.builtins.JSON]: parseExact,
+  [pg.types.builtins.JSONB]: parseExact,
+  [pg.types.builtins.NUMERIC]: Number,
+  [pg.types.builtins.TIMESTAMPTZ]: parseMoment,
+  [pg.types.builtins.DATE]: (text) => new Date(`${text}T00:00:00Z`),
+}
+
+function openPool(url: string, connections: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    application_name: 'weir',
+    // Awaited before the connection is used.
+    onConnect(client) {
+      // One that breaks in use is told by the query that it fails; this event would end the process besides.
+      client.on('error', () => {})
+      return client.query(`set timezone = 'UTC'`)
+    },
+    types: {
+      getTypeParser: (id, format) =>
+        (format === 'binary' ? undefined : PARSERS[id]) ?? pg.types.getTypeParser(id, format),
+    },
+  })
+  // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
+  pool.on('error', () => {})
+  const connect = pool.connect.bind(pool)
+  pool.connect = ((...parameters: []) => {
+    requireNoneHeld(pool)
+    return connect(...parameters)
+  }) as typeof pool.connect
+  return pool
+}
+
+export async function connectPostgres(url: string, connections: number): Promise<Database> {
+  const database = databaseOn(openPool(url, connections), url, new Map(), createTurns(connections))
+  const version = await sql<{ version: number }>`
+    select cast(current_setting('server_version_num') as integer) as version`
+    .execute(database.kysely)
+    .then(({ rows }) => rows[0]?.version ?? 0)
+    .catch(async (error) => {
+      await database.close()
+      throw database.explain(error) ?? error
+    })
+  if (version >= 130000) return database
+  await database.close()
+  throw new UserError('The database server is older than PostgreSQL 13. Use PostgreSQL 13 or newer.')
+}
+
+/** Without turns: on the one connection of a transaction, which is one of `whole`. */
+function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns, whole = pool): Database {
+  const open = (signal?: AbortSignal) => {
+    const opened = new Kysely<AnySchema>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
+    return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
+  }
+  const kysely = open()
+  const database: Database = {
+    dialect: postgres,
+    kysely,
+    sendRows: copyWriter(pool, postgres, known),
+    gather: gatherBinary,
+    transaction: (body) =>
+      inTransaction(pool, (client) =>
+        holding(pool, () => body(databaseOn(poolOf(client), url, known, undefined, whole))),
+      ),
+    reading: (seconds, body) =>
+      inTransaction(
+        pool,
+        async (client) => {
+          await client.query(`set local statement_timeout = '${seconds}s'`)
+          return holding(pool, () => body(databaseOn(poolOf(client), url, known, undefined, whole)))
+        },
+        'begin isolation level repeatable read read only',
+      ),
+    async aside(body) {
+      requireNoneHeld(whole)
+      const own = databaseOn(openPool(url, 1), url, known, createTurns(1))
+      return body(own).finally(() => own.close())
+    },
+    until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
+    connections: () => ({ open: whole.totalCount, idle: whole.idleCount, waiting: whole.waitingCount }),
+    describe: () => describe(kysely),
+    async locked(name, body) {
+      if (turns)
+        return inLine(whole, name, () =>
+          database.aside((own) =>
+            own.kysely.connection().execute(async (connection) => {
+              // Ends with its connection.
+              await sql`select pg_advisory_lock(hashtext(${name}))`.execute(connection)
+              return body()
+            }),
+          ),
+        )
+      await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(kysely)
+      return body()
+    },
+    lockedBriefly: (name, body) =>
+      database.aside((own) =>
+        own.transaction(async (inside) => {
+          await sql
+            .raw(`set local idle_in_transaction_session_timeout = '${LONGEST_SILENCE_SECONDS}s'`)
+            .execute(inside.kysely)
+          await sql.raw(`set local lock_timeout = '${LONGEST_WAIT_SECONDS}s'`).execute(inside.kysely)
+          await sql`select pg_advisory_xact_lock(hashtext(${name}))`.execute(inside.kysely)
+          return body(inside)
+        }),
+      ),
+    // Within a transaction that failed nothing can be sent again.
+    isRetryable: turns ? isRetryable : () => false,
+    explain: explainWith(TROUBLES, url, 5432),
+    async close() {
+      turns?.close()
+      await kysely.destroy()
+    },
+  }
+  return database
+}
+
+async function describe(kysely: AnyKysely): Promise<Map<string, LiveTable>> {
+  const columns = await sql<Catalogue['columns'][number]>`
+    select table_name, column_name, data_type as type, character_maximum_length as size
+    from information_schema.columns where table_schema = current_schema()`.execute(kysely)
+  const indexes = await sql<Catalogue['indexes'][number]>`
+    select t.relname as table_name, string_agg(a.attname, ',' order by k.n) as columns
+    from pg_index i
+    join pg_class t on t.oid = i.indrelid and t.relnamespace = current_schema()::regnamespace
+    cross join lateral unnest(i.indkey) with ordinality as k(attribute, n)
+    join pg_attribute a on a.attrelid = t.oid and a.attnum = k.attribute
+    group by t.relname, i.indexrelid`.execute(kysely)
+  return liveTables({ columns: columns.rows, indexes: indexes.rows }, KINDS)
+}
+
+const isRetryable = (error: unknown) => ['40P01', '40001', '55P03'].includes(codeOf(error))
+
+const TROUBLES: Record<string, Trouble> = byName({
+  '28P01': 'password',
+  '28000': 'password',
+  '3D000': 'missing',
+  '42501': 'rights',
+  '25006': 'readOnly',
+  '53100': 'diskFull',
+  '53300': 'noConnection',
+  '57P01': 'lost',
+  '57P02': 'lost',
+  '57P03': 'lost',
+  '57P05': 'lost',
+  '08000': 'lost',
+  '08001': 'lost',
+  '08003': 'lost',
+  '08006': 'lost',
+  '25P03': 'lost',
+})

@@ -1,0 +1,128 @@
+/** Bulk writing by COPY: straight into a table that only grows, through a staging table where keys may exist already. */
+
+import { createHash } from 'node:crypto'
+import { pipeline } from 'node:stream/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import type { Database } from '../database.ts'
+import { broughtBy, type Dialect, quoteAll } from '../dialect.ts'
+import { codeOf } from '../explain.ts'
+import { cellsOfRows, columnNames } from '../rows.ts'
+import type { AnyTable, Column, Kind } from '../table.ts'
+import { binaryRows, isBinaryOf } from './binary.ts'
+import { inTransaction } from './transaction.ts'
+
+/** After a batch met an existing key, this many batches of its table go through the staging table at once. */
+const PESSIMISTIC_BATCHES = 50
+const UNIQUE_VIOLATION = '23505'
+
+/** One statement takes them; for so few, COPY and a staging table cost more than they save. */
+const FEW_ROWS = 50
+
+/** Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after. */
+const BEGIN = 'begin; set local synchronous_commit = off'
+/** The same for a statement by itself: one round to the server instead of three. */
+const LAZILY = `set_config('synchronous_commit', 'off', true)`
+
+/** Whether the live columns have our types, by table and columns; for all that write to one database. */
+export type KnownTypes = Map<string, boolean>
+
+export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): Database['sendRows'] {
+  /** Staging tables that a connection has; they live as long as it does. */
+  const staged = new WeakMap<pg.PoolClient, Set<string>>()
+  const pessimistic = new Map<string, number>()
+
+  async function throughStaging(
+    table: AnyTable,
+    copy: (client: pg.PoolClient, target: string) => Promise<void>,
+    statement: (staging: string) => string,
+  ): Promise<void> {
+    const { staging, columns } = stagingOf(dialect, table)
+    const client = await inTransaction(
+      pool,
+      async (client) => {
+        if (!staged.get(client)?.has(staging)) {
+          await client.query(`create temp table if not exists ${staging} (${columns})`)
+        }
+        await client.query(`truncate ${staging}`)
+        await copy(client, staging)
+        await client.query(statement(staging))
+        return client
+      },
+      BEGIN,
+    )
+    // Only now: what is rolled back takes the table with it.
+    staged.set(client, (staged.get(client) ?? new Set()).add(staging))
+  }
+
+  /** An older or another version may have left wider columns: eight bytes of a number would be read as another one. */
+  async function hasOurTypes(none: string, kinds: readonly Kind[]): Promise<boolean> {
+    const key = `${none} ${kinds}`
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const { fields } = await inTransaction(pool, (client) => client.query(none))
+    const found = fields.every(({ dataTypeID }, index) => isBinaryOf(dataTypeID, kinds[index] as Kind))
+    known.set(key, found)
+    return found
+  }
+
+  return async (rows, mode) => {
+    const { table } = rows
+    const names = columnNames(rows)
+    const kinds = names.map((name) => (table.columns[name] as Column).kind)
+    const columns = quoteAll(dialect, names)
+    const copy = (client: pg.PoolClient, target: string) =>
+      pipeline(
+        'encoded' in rows ? rows.encoded : binaryRows(rows),
+        client.query(copyFrom(`copy ${target} (${columns}) from stdin (format binary)`)),
+      )
+
+    const target = dialect.quote(table.name)
+    if (mode === 'update') {
+      const { on, set } = broughtBy(dialect, table, '')
+      return throughStaging(
+        table,
+        copy,
+        (staging) => `update ${target} as target set ${set} from ${staging} as source where ${on}`,
+      )
+    }
+    if (mode === 'upsert' && rows.length <= FEW_ROWS && 'at' in rows) {
+      const list = [...cellsOfRows(rows)]
+      const places = list.map((_, row) => `(${names.map((_, at) => `$${row * names.length + at + 1}`)})`)
+      const values = list.flat()
+      await pool.query(
+        `insert into ${target} (${columns}) values ${places} ${dialect.onExistingKey(table, names)} returning ${LAZILY}`,
+        values,
+      )
+      return
+    }
+    const pause = pessimistic.get(table.name) ?? 0
+    if ((mode === 'insert' || pause === 0) && (await hasOurTypes(`select ${columns} from ${target} limit 0`, kinds))) {
+      // A first load meets no existing key, and straight into the table is twice as fast.
+      try {
+        return await inTransaction(pool, (client) => copy(client, target), BEGIN)
+      } catch (error) {
+        if (mode === 'insert' || codeOf(error) !== UNIQUE_VIOLATION) throw error
+      }
+    }
+    pessimistic.set(table.name, pause === 0 ? PESSIMISTIC_BATCHES : pause - 1)
+    const onExistingKey = mode === 'insert' ? '' : dialect.onExistingKey(table, names)
+    await throughStaging(
+      table,
+      copy,
+      (staging) => `insert into ${target} (${columns}) select ${columns} from ${staging} ${onExistingKey}`,
+    )
+  }
+}
+
+/**
+ * Its columns have our own types; on the way into the live table PostgreSQL casts what differs. Named after columns
+ * and types: users add columns, and may drop one and add it again as another type.
+ */
+function stagingOf(dialect: Dialect, table: AnyTable): { readonly staging: string; readonly columns: string } {
+  const columns = table.names
+    .map((name) => `${dialect.quote(name)} ${dialect.columnType(table.columns[name], table)}`)
+    .join(', ')
+  const hash = createHash('sha1').update(`${table.name} ${columns}`)
+  return { staging: dialect.quote(`_stage_${hash.digest('hex')}`), columns }
+}

@@ -1,0 +1,10 @@
+import { updateRows } from '../control-plane/store.ts'
+import type { Database } from '../database/database.ts'
+import { CURRENT } from '../encryption-key.ts'
+import type { Secrets } from '../secrets.ts'
+import { encryptionKeys } from '../system/access.ts'
+import { oldDigestKey } from './old-key.ts'
+
+/** API keys are stored as digests: those of DevLake stay valid when new ones are made in the same way. */
+export const useOldDigests = ({ kysely }: Database, { encrypt }: Secrets, secret: string): Promise<number> =>
+  updateRows(kysely, encryptionKeys, CURRENT, { digest_key: encrypt(oldDigestKey(secret)) })

@@ -1,0 +1,43 @@
+/** A port of its own for Prometheus: where people have to sign in, or where there is no other server at all. */
+import { createServer } from 'node:http'
+import { messageOf, UserError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Measures } from './measures.ts'
+
+export interface MeasuresServer {
+  stop(): Promise<void>
+}
+
+export function serveMeasures(measures: Measures, host: string, port: number, log: Logger): Promise<MeasuresServer> {
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0]
+    // A worker has no other port that could show that it lives.
+    if (path === '/ping') return response.writeHead(200).end()
+    if (request.method !== 'GET' || path !== '/metrics') return response.writeHead(404).end()
+    measures.read().then(
+      (text) => response.writeHead(200, { 'content-type': measures.contentType }).end(text),
+      (error) => {
+        log.error({ err: error }, 'metrics could not be read')
+        response.writeHead(500).end()
+      },
+    )
+  })
+  return new Promise((done, fail) => {
+    server.once('error', (error) =>
+      fail(
+        new UserError(`METRICS_PORT=${port} cannot be used: ${messageOf(error)}. Set another number.`, {
+          cause: error,
+        }),
+      ),
+    )
+    server.listen({ host, port }, () =>
+      done({
+        stop: () =>
+          new Promise((stopped) => {
+            server.close(() => stopped())
+            server.closeAllConnections()
+          }),
+      }),
+    )
+  })
+}

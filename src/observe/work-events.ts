@@ -1,0 +1,50 @@
+/** What work tells of itself, from any thread of this process, to whoever counts or logs it. */
+import { BroadcastChannel } from 'node:worker_threads'
+
+export type WorkEvent =
+  | { readonly kind: 'task'; readonly plugin: string; readonly status: string; readonly seconds: number }
+  | {
+      readonly kind: 'subtask'
+      readonly plugin: string
+      readonly subtask: string
+      readonly seconds: number
+      readonly records: number
+      readonly rows: number
+      readonly quarantined: number
+    }
+  | {
+      readonly kind: 'source request'
+      /** Its name. */
+      readonly connection: string
+      /** 0: no answer came. */
+      readonly status: number
+      readonly seconds: number
+      readonly bytes: number
+    }
+  | ({ readonly kind: 'line'; readonly line: string } & WorkPlace)
+
+/** Which run a line of a log is about. */
+export interface WorkPlace {
+  readonly pipeline: number
+  readonly task?: number
+  readonly plugin?: string
+}
+
+const NAME = 'weir work'
+let sender: BroadcastChannel | undefined
+
+export function tellWork(event: WorkEvent): void {
+  if (!sender) {
+    sender = new BroadcastChannel(NAME)
+    sender.unref()
+  }
+  sender.postMessage(event)
+}
+
+/** Gives the function that ends it. */
+export function followWork(listener: (event: WorkEvent) => void): () => void {
+  const channel = new BroadcastChannel(NAME)
+  channel.onmessage = (message: unknown) => listener((message as { data: WorkEvent }).data)
+  channel.unref()
+  return () => channel.close()
+}

@@ -1,0 +1,54 @@
+/** What another scope of the connection has just been told need not be asked for again: people are seen in many repositories. */
+import { sql } from 'kysely'
+import { collectCheckpoints, collectEtags } from '../raw/collect-tables.ts'
+import type { Collection } from './collection.ts'
+import { inputKey } from './run.ts'
+
+/** Answers older than this are not taken over, even by a scope that never asked. */
+const FRESH = 24 * 3_600_000
+
+/** Takes over the answer about an input; false: it has to be asked for. */
+export type Borrow = (input: unknown, group: string) => Promise<boolean>
+
+export async function openBorrowing(collection: Collection): Promise<Borrow> {
+  const { spec, task, raw, run } = collection
+  if (!spec.forEach?.isShared || task.fullSync) return async () => false
+  // A scope that has asked before wants to know what is new since then.
+  const from = new Date(Math.max(run.last?.startedAt?.getTime() ?? 0, run.startedAt.getTime() - FRESH))
+  const { rows } = await sql<{ input_key: string; params: string }>`select input_key, params
+    from ${sql.table(collectEtags.name)} where raw_table = ${raw.name} and params <> ${task.params} and updated_at >= ${from}
+    order by updated_at`.execute(task.database.kysely)
+  const { connectionId } = task.context
+  const own = rows.filter(({ params }) => JSON.parse(params).ConnectionId === connectionId)
+  const lenders = new Map(own.map(({ input_key, params }) => [input_key, params]))
+  return async (input, group) => {
+    const key = inputKey(input)
+    const lender = lenders.get(key)
+    if (lender === undefined || run.checkpoints.get(key)?.is_done) return false
+    return takeOver(collection, { input, group, key, lender })
+  }
+}
+
+interface Loan {
+  readonly input: unknown
+  readonly group: string
+  readonly key: string
+  /** Params of the scope that asked. */
+  readonly lender: string
+}
+
+async function takeOver(collection: Collection, { input, group, key, lender }: Loan): Promise<boolean> {
+  const { task, raw, store, tally } = collection
+  const { params, database } = task
+  const { rows } = await sql<{ data: Buffer; url: string; record_key: string }>`select data, url, record_key
+    from ${sql.table(raw.name)} where params = ${lender} and input_key = ${group} order by id`.execute(database.kysely)
+  if (rows.length === 0) return false
+  const taken = rows.map((row) =>
+    raw.row({ id: null as never, params, input, input_key: group, created_at: new Date(), ...row } as never),
+  )
+  const counts = { page: null, is_done: true, received: rows.length, expected: null }
+  const checkpoint = collectCheckpoints.row({ raw_table: raw.name, params, input_key: key, ...counts })
+  await store({ rows: [...taken, checkpoint], replaced: group })
+  tally.received += rows.length
+  return true
+}

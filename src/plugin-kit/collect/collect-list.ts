@@ -1,0 +1,169 @@
+/** Collects one list: its first page, then the others, side by side where it is known which there are. */
+import { readAll } from '../../database/read.ts'
+import { HttpFatalError, isHeavy, type PageState } from '../http/index.ts'
+import { collectCheckpoints, collectEtags } from '../raw/collect-tables.ts'
+import type { Collection, List, Tally } from './collection.ts'
+import { gapList } from './list-gaps.ts'
+import { type OpenList, openList } from './open-list.ts'
+import { firstKey, lastKey, type PartResult } from './part.ts'
+import { readPart } from './read-part.ts'
+import { type CheckpointState, forgetCheckpoint, type PartState } from './run.ts'
+import { eachSideBySide } from './side-by-side.ts'
+
+export async function collectList(collection: Collection, list: List, signal: AbortSignal): Promise<void> {
+  const { checkpoints } = collection.run
+  if (checkpoints.get(list.key)?.is_done) return
+  // One that was cut in two, and then interrupted, continues so: both lists have checkpoints of their own.
+  const smaller = list.cutInTwo?.() ?? []
+  const isInTwo = smaller.some(({ key }) => checkpoints.has(key))
+  try {
+    if (!isInTwo) return await readWithRepeat(collection, list, signal)
+  } catch (error) {
+    if (!isHeavy(error) || smaller.length === 0) throw error
+  }
+  for (const each of smaller) await collectList(collection, each, signal)
+}
+
+async function readWithRepeat(collection: Collection, list: List, signal: AbortSignal): Promise<void> {
+  const { task, subtaskKey, tally, run } = collection
+  const open = await openList(collection, list)
+  const first = await readList(collection, open, signal)
+  if (list.isCapped || (!first.isShort && !first.hasShifted)) return
+  // In order what comes new at the front only pushes records to later pages, where they are met again.
+  task.log?.(`${subtaskKey.subtask}: the list changed while it was read; reading it once more, in order`)
+  discount(tally, first)
+  const { ifNoneMatch: _, ...request } = open.request
+  const again = await readPart(collection, { ...open, request }, { key: list.key }, signal)
+  if (!again.isShort) return
+  const { received, total = 0 } = again
+  // What is counted and never comes must not keep alive what is gone.
+  if (list.group !== undefined) await collection.store({ rows: [], replaced: list.group })
+  tally.gaps.push({
+    ...{ list: gapList(list), kind: 'count', address: request.path, status: null, input: list.input },
+    reason: `the source counts ${total} records, ${received} arrived (${request.path})`,
+    since: list.since ?? run.since,
+    missing: total - received,
+  })
+}
+
+/** What was counted comes again. */
+function discount(tally: Tally, { received, total }: Pick<PartResult, 'received' | 'total'>): void {
+  tally.received -= received
+  if (total !== undefined) tally.expected = (tally.expected ?? 0) - total
+}
+
+/** Continues from the checkpoint of an earlier run; where the source refuses that, from the beginning. */
+async function readList(collection: Collection, open: OpenList, signal: AbortSignal): Promise<PartResult> {
+  const { run, task, subtaskKey, raw, tally } = collection
+  const { key } = open.list
+  const saved = run.checkpoints.get(key)
+  if (!saved) return readFrom(collection, open, signal)
+  const before = tally.received
+  try {
+    return await readFrom(collection, open, signal)
+  } catch (error) {
+    // Once a page has come from there, the checkpoint was not what was refused.
+    if (!(error instanceof HttpFatalError) || error.heavy || tally.received > before) throw error
+    task.log?.(`${subtaskKey.subtask}: ${error.message}. The list is read from its beginning`)
+    discount(tally, { received: receivedBefore(collection, key), total: saved.expected ?? undefined })
+    await forgetCheckpoint(task.database, { raw_table: raw.name, params: task.params }, run, key)
+    return readFrom(collection, open, signal)
+  }
+}
+
+/** What the parts of a list that were read side by side have brought, or the list itself. */
+function receivedBefore({ run: { checkpoints } }: Collection, key: string): number {
+  const parts = [...checkpoints].filter(([each]) => each === key || each.startsWith(`${key}#`))
+  return parts.reduce((sum, [, { received }]) => sum + received, 0)
+}
+
+async function readFrom(collection: Collection, open: OpenList, signal: AbortSignal): Promise<PartResult> {
+  const { run } = collection
+  const { list, newestFirstBy } = open
+  const saved = run.checkpoints.get(list.key)
+  const state = saved?.page ?? null
+  if (isSideBySide(state)) {
+    const { received = 0, expected } = saved ?? {}
+    const before = { received, total: expected ?? undefined, isShort: false, hasShifted: false }
+    return readRest(collection, { open, starts: state.places, first: before }, signal)
+  }
+  // A reader that stops at what it knows already must not ask for what lies behind.
+  const mayLeaveRest = !state && !(newestFirstBy && run.since)
+  const resume = state ? { from: state as PartState, received: saved?.received ?? 0 } : undefined
+  const first = await readPart(collection, open, { key: list.key, resume, mayLeaveRest }, signal)
+  return first.rest ? readRest(collection, { open, starts: first.rest, first }, signal) : first
+}
+
+const isSideBySide = (state: CheckpointState | null): state is { readonly places: readonly PageState[] } =>
+  state !== null && 'places' in state
+
+/** What follows the first page of a list: where its pages start. */
+interface RestOfList {
+  readonly open: OpenList
+  readonly starts: readonly PageState[]
+  readonly first: PartResult
+}
+
+/** Of answers to one list under way: parsed and on their way to the database they take several times as much memory. */
+const BYTES_AT_ONCE = 4 * 1024 * 1024
+
+/** The pages after the first, each with a checkpoint of its own; the last continues where the list has grown. */
+async function readRest(
+  collection: Collection,
+  { open, starts, first }: RestOfList,
+  signal: AbortSignal,
+): Promise<PartResult> {
+  const { run, concurrency } = collection
+  const { list } = open
+  const { total } = first
+  let { received } = first
+  let hasShifted = false
+  const most = Math.max(1, Math.floor(BYTES_AT_ONCE / (first.pageBytes ?? 1)))
+  await eachSideBySide(starts.entries(), Math.min(concurrency, most), signal, async ([index, start], stop) => {
+    const key = `${list.key}#${index + 1}`
+    const saved = run.checkpoints.get(key)
+    if (saved?.is_done) {
+      received += saved.received
+      return
+    }
+    const resume = saved?.page ? { from: saved.page as PartState, received: saved.received } : undefined
+    const part = await readPart(collection, open, { key, start, resume, goesToEnd: index === starts.length - 1 }, stop)
+    received += part.received
+    hasShifted ||= part.total !== total && part.total !== undefined
+  })
+  const isShort = total !== undefined && received < total
+  hasShifted ||= await haveEndsMoved(collection, open, starts, signal)
+  await finish(collection, list, { received, expected: total ?? null, isDone: !isShort && !hasShifted })
+  return { received, total, isShort, hasShifted }
+}
+
+/** Puts the checkpoint of a list behind its parts. */
+async function finish(
+  { store, raw, task }: Collection,
+  { key, group }: List,
+  { received, expected, isDone }: { received: number; expected: number | null; isDone: boolean },
+): Promise<void> {
+  const where = { raw_table: raw.name, params: task.params, input_key: key }
+  const rows = [collectCheckpoints.row({ ...where, page: null, is_done: isDone, received, expected })]
+  await store({ rows, ...(isDone && group !== undefined && { replaced: group }) })
+}
+
+/** Asks for both ends again, which costs nothing when they are as they were: then nothing came, went or moved. */
+async function haveEndsMoved(
+  { client, task, raw }: Collection,
+  { list, request, paging }: OpenList,
+  starts: readonly PageState[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const ends = new Map([
+    [firstKey(list), paging.first()],
+    [lastKey(list), starts.at(-1) as PageState],
+  ])
+  const where = { raw_table: raw.name, params: task.params, input_key: [...ends.keys()] }
+  for (const { input_key, etag, credential } of await readAll(task.database, { table: collectEtags, where })) {
+    const at = ends.get(input_key) as PageState
+    const again = paging.at({ ...request, ifNoneMatch: etag, preferCredential: credential }, at)
+    if ((await client.send(again, signal)).status !== 304) return true
+  }
+  return false
+}

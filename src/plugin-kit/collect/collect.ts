@@ -1,0 +1,277 @@
+/** Asks the vendor and keeps every record as it came. A page and the checkpoint that counts it are stored together. */
+
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { among, inPieces, type Piece } from '../../database/pieces.ts'
+import { retrying } from '../../database/write.ts'
+import { messageOf } from '../../errors.ts'
+import { type ApiClient, createSlots, DEFAULT_CONCURRENCY } from '../http/index.ts'
+import { descendantsOf } from '../raw/descendants.ts'
+import { earlier, gapSentences, isAskedAgain, storedGaps } from '../raw/gaps.ts'
+import { nameRecords } from '../raw/name-records.ts'
+import {
+  inputsUpTo,
+  keepNewest,
+  lastRawId,
+  ofInputs,
+  removeElsewhere,
+  removeRecords,
+  removeRecordsWithin,
+} from '../raw/raw-mirror.ts'
+import { type RawTable, rawTable } from '../raw/raw-table.ts'
+import { fileReceipt, type Receipt } from '../raw/receipts.ts'
+import type { AnyCollectSpec } from '../spec/collect.ts'
+import { hasOwnInputs, isAppending, numberedOf } from '../spec/collect.ts'
+import type { Entity } from '../spec/entity.ts'
+import type { SourceTask } from '../spec/plugin.ts'
+import type { SubtaskKey, SubtaskResult } from '../spec/subtask.ts'
+import { withClient } from '../task/client.ts'
+import { takeOverScope } from '../task/siblings.ts'
+import type { Collection, Missing, Tally } from './collection.ts'
+import { confirmEarly, earlyInputs } from './early-records.ts'
+import { requireSameIds, strangersIn } from './identity.ts'
+import { cappedGap } from './list-gaps.ts'
+import { marksOf } from './new-rows.ts'
+import { readReaches } from './numbered.ts'
+import { createPageStore } from './page-store.ts'
+import { reconcile } from './reconcile.ts'
+import { ask, askBesides, listsToAskFor, settle } from './refused-lists.ts'
+import { type CollectRun, closeRun, forgetCollector, openRun } from './run.ts'
+import { eachSideBySide } from './side-by-side.ts'
+import { createSourceClock, StartOver } from './source-clock.ts'
+
+const NOTHING: SubtaskResult = { records: 0, rows: 0, quarantined: 0 }
+
+export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey): Promise<SubtaskResult> {
+  const spec = entity.spec.collect as AnyCollectSpec
+  const { plugin, context } = task
+  return withClient(task, async (client) => {
+    const server = await probe(task, client)
+    const base = {
+      connectionId: context.connectionId,
+      scope: context.scope,
+      scopeConfig: context.scopeConfig,
+      connection: context.connection,
+      server,
+    }
+    if (spec.when && !spec.when(base)) return dropCollected(entity, task)
+    const { database, params } = task
+    const raw = rawTable(entity.spec.raw as string)
+    const where = { raw_table: raw.name, params }
+    const policy = {
+      fullSync: task.fullSync,
+      timeAfter: task.timeAfter ?? null,
+      isWhole: spec.windows?.isWhole ?? false,
+    }
+    await takeOverScope(task)
+    await nameRecords(entity, task)
+    const concurrency = requestsAtOnce(plugin.connection.limits?.concurrency ?? DEFAULT_CONCURRENCY)
+    const filed: Filed = { last: undefined }
+    const begin = async (again?: StartOver): Promise<SubtaskResult> => {
+      const asked = (await storedGaps(database, where)).filter(isAskedAgain)
+      const missing: readonly Missing[] = [...asked, ...(await earlyInputs(database, where))]
+      const run = await openRun(database, where, {
+        ...{ policy, lastRawId: await lastRawId(database, raw), marks: await marksOf(spec, task) },
+        olderCount: await countRaw(task, raw, NAMED),
+        ...{ missingSince: missingSince(missing), startOver: again?.change },
+      })
+      const tally = tallyOf(run, again)
+      const result = await collectWith({
+        ...{ entity, spec, task, subtaskKey, client, base, raw, run, concurrency, missing, tally, filed },
+        clock: createSourceClock(database, where, run, client, base, again !== undefined),
+        store: createPageStore(await recordsOfRun(entity, task, run)),
+        unstored: createSlots(concurrency),
+        reaches: numberedOf(spec) && !run.isFull ? await readReaches(task, raw) : new Map(),
+      })
+      // What changed since it was interrupted, in lists that were read by then.
+      return run.isResumed && !tally.isLost ? together(result, await begin()) : result
+    }
+    try {
+      return await begin()
+    } catch (error) {
+      if (!(error instanceof StartOver)) throw error
+      task.log?.(`${subtaskKey.subtask}: ${error.message}`)
+      return await begin(error)
+    }
+  })
+}
+
+/** The receipt of the first run of this collection, where a run that was interrupted is followed by another. */
+interface Filed {
+  last: Receipt | undefined
+}
+
+const together = (one: SubtaskResult, other: SubtaskResult): SubtaskResult => ({
+  ...other,
+  records: one.records + other.records,
+  rows: one.rows + other.rows,
+  remarks: [...new Set([...(one.remarks ?? []), ...(other.remarks ?? [])])],
+})
+
+/** What is not asked for any more is not kept either; should it be again, everything is asked for. */
+async function dropCollected(
+  entity: Entity,
+  { database, params, plugin, context }: SourceTask,
+): Promise<SubtaskResult> {
+  const raw = rawTable(entity.spec.raw as string)
+  await forgetCollector(database, { raw_table: raw.name, params })
+  await removeRecords({ database, raw, params }, descendantsOf(plugin, entity, context.scope), sql`1 = 1`)
+  return NOTHING
+}
+
+/** While some pages are stored or wait to be tried again, as many as the source allows are under way. */
+const requestsAtOnce = (concurrency: number): number => 2 * concurrency - 1
+
+async function recordsOfRun(
+  entity: Entity,
+  { database, params, plugin, context }: SourceTask,
+  { rawMark: mark }: CollectRun,
+) {
+  const raw = rawTable(entity.spec.raw as string)
+  const descendants = descendantsOf(plugin, entity, context.scope)
+  return {
+    ...{ database, raw, params, mark },
+    hasOlder: (await lastRawId(database, raw, params)) > 0,
+    removeOlder: (inside: Database, groups: Piece<string>) =>
+      removeRecordsWithin({ database: inside, raw, params }, descendants, sql`id <= ${mark} and ${ofInputs(groups)}`),
+  }
+}
+
+/** Where the records begin that the only list of a collector counted and did not bring. */
+function missingSince(missing: readonly Missing[]): Date | null | undefined {
+  const counted = missing.filter(({ kind, list }) => kind === 'count' && list === '').map(({ since }) => since)
+  return counted.length === 0 ? undefined : counted.reduce(earlier)
+}
+
+async function collectWith(collection: Collection & { readonly filed: Filed }): Promise<SubtaskResult> {
+  const { spec, task, subtaskKey, client, raw, run, tally, concurrency, clock, filed } = collection
+  const { database } = task
+  const where = { raw_table: raw.name, params: task.params }
+  const file = async (status: string, message: string) => {
+    // Where all came, what was asked for at last does not hide what the collection as a whole got.
+    const before = status === 'complete' && filed.last?.status === 'complete' ? filed.last : undefined
+    filed.last = {
+      ...{ plugin: subtaskKey.plugin, ...where, subtask: subtaskKey.subtask, status, message },
+      expected: before ? before.expected : (tally.expected ?? null),
+      received: before ? before.received : tally.received,
+      ...{ since: before ? before.since : run.since, until: clock.startedAt() },
+      stored: await countRaw(task, raw),
+      requests: client.usage.requests,
+      counted_requests: client.usage.counted,
+    }
+    await fileReceipt(database, filed.last)
+  }
+  try {
+    await eachSideBySide(listsToAskFor(collection), concurrency, task.signal, (list, signal) =>
+      ask(collection, list, signal),
+    )
+    // Also where a list was lost half-way: what came of it is extracted.
+    await keepNewest({ database, raw, params: task.params }, run.rawMark)
+    if (!tally.isLost) {
+      await requireSameIds(collection)
+      await askBesides(collection, 'reconcile', () => reconcile(collection))
+      await dropGone(collection)
+      // One that continues with another begins once more after it, and then knows what came meanwhile.
+      if (!run.isResumed) await confirmEarly(collection)
+      await closeRun(database, where, run, clock.startedAt())
+    }
+    const openGaps = gapSentences(await settle(collection))
+    const remarks = [...tally.remarks, ...openGaps]
+    await file(tally.isLost ? 'failed' : openGaps.length > 0 ? 'gap' : 'complete', remarks.join('; '))
+    for (const each of remarks) task.log?.(`${subtaskKey.subtask}: ${each}`)
+    const list = spec.forEach ? undefined : tally.isLost ? 'lost' : tally.hasList ? 'complete' : undefined
+    return {
+      ...{ records: tally.received, rows: tally.received, quarantined: 0 },
+      ...(remarks.length > 0 && { remarks }),
+      ...(list && { list }),
+    }
+  } catch (error) {
+    if (!(error instanceof StartOver)) await file('failed', messageOf(error)).catch(() => {})
+    throw error
+  }
+}
+
+/** What earlier, cut off attempts of this run have counted. */
+function tallyOf({ checkpoints }: CollectRun, again: StartOver | undefined): Tally {
+  const tally: Tally = {
+    ...{ received: 0, expected: undefined, isUnchanged: false, gaps: [], answered: new Set(), isLost: false },
+    ...{ hasList: false, asked: new Set(), unwanted: new Set(), refused: new Set(), names: new Map() },
+    ...{ gone: new Set(), known: new Set(), range: undefined },
+    remarks: again ? [again.message] : [],
+  }
+  for (const [key, { received, expected, page }] of checkpoints) {
+    if (page && 'capped' in page) tally.gaps.push(cappedGap({ kind: 'list', key }, page.capped, ''))
+    // A list that is done counts what its parts counted.
+    if (key.includes('#') && checkpoints.get(key.slice(0, key.indexOf('#')))?.is_done) continue
+    tally.received += received
+    if (expected !== null) tally.expected = (tally.expected ?? 0) + expected
+    if (key === '' && page && 'unchanged' in page) tally.isUnchanged = true
+  }
+  return tally
+}
+
+/** When all was asked for that was to be: what did not come again is gone. */
+async function dropGone(collection: Collection): Promise<void> {
+  const { entity, spec, task, raw, run, tally } = collection
+  const { database, params, plugin, context } = task
+  const records = { database, raw, params }
+  const descendants = descendantsOf(plugin, entity, context.scope)
+  const remove = (condition: RawBuilder<unknown>) => removeRecords(records, descendants, condition)
+  if (spec.isForAll && tally.refused.size === 0) {
+    const mark = tally.isUnchanged ? 0 : run.rawMark
+    await retrying(database, () => removeElsewhere(records, descendants, mark))
+  }
+  if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
+    const stays = refusedOf(tally)
+    const remaining = await countRaw(task, raw, sql`${NAMED} and id <= ${run.rawMark}`)
+    tally.remarks.push(...strangersIn(collection, { before: run.olderCount, remaining }))
+    if (stays) await remove(sql`id <= ${run.rawMark} ${stays}`)
+  } else if (hasOwnInputs(spec)) {
+    const isAll = !spec.forEach?.changedBy
+    const stored = isAll || tally.unwanted.size > 0 ? await inputsUpTo(records, run.rawMark) : []
+    const gone = stored.filter((key) => key !== '' && (isAll ? !tally.asked.has(key) : tally.unwanted.has(key)))
+    for (const some of inPieces(gone)) await remove(sql`id <= ${run.rawMark} and ${ofInputs(some)}`)
+  }
+  for (const id of await missingIn(collection)) tally.gone.add(id)
+  for (const ids of inPieces(tally.gone)) await remove(among(sql.ref('id'), ids))
+}
+
+/** Records of a time whose records all came: those that did not. A run that continues with another has not seen them all. */
+async function missingIn({ entity, spec, task, raw, run, tally }: Collection): Promise<number[]> {
+  const { range } = tally
+  const isSeen = tally.gaps.length === 0 && tally.refused.size === 0 && run.checkpoints.size === 0
+  if (!isSeen || run.isFull || !range || !spec.windows?.by) return []
+  const time = sql.ref(`made.${spec.windows.by}`)
+  const { rows } = await sql<{ id: number; record_key: string | null }>`select record.id, record.record_key
+    from ${sql.table(raw.name)} as record inner join ${sql.table(entity.table.name)} as made
+      on made._raw_data_id = record.id and made._raw_data_table = ${raw.name} and made._raw_data_params = ${task.params}
+    where record.params = ${task.params} and record.id <= ${run.rawMark}
+      and ${time} >= ${range.from} and ${time} <= ${range.to}`.execute(task.database.kysely)
+  return rows.flatMap(({ id, record_key }) => (record_key && !tally.known.has(record_key) ? [id] : []))
+}
+
+/** What stays because its list was refused, as a condition; undefined: it cannot be told from the rest. */
+function refusedOf({ refused }: Tally): RawBuilder<unknown> | undefined {
+  if (refused.size === 0) return sql``
+  const [groups, ...more] = inPieces([...refused] as string[])
+  return refused.has(undefined) || !groups || more.length > 0 ? undefined : sql`and not ${ofInputs(groups)}`
+}
+
+/** Records without an id are stored anew each time, so that none of them ever comes again. */
+const NAMED = sql`record_key <> ''`
+
+async function countRaw({ database, params }: SourceTask, raw: RawTable, only = sql`1 = 1`): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(raw.name)}
+    where params = ${params} and ${only}`.execute(database.kysely)
+  return rows[0]?.count ?? 0
+}
+
+const probed = new WeakMap<object, Promise<unknown>>()
+/** Asked once a task: its subtasks share the options object. */
+function probe({ plugin, options, signal }: SourceTask, client: ApiClient): Promise<unknown> {
+  const ask = plugin.connection.probe
+  if (!ask) return Promise.resolve(undefined)
+  const answer = probed.get(options) ?? ask(async (path) => (await client.send({ path }, signal)).body)
+  probed.set(options, answer)
+  return answer
+}

@@ -1,0 +1,57 @@
+/** A source that was imported again, or restored, may give its records other ids: what is stored under the old ones is gone. */
+import { sql } from 'kysely'
+import { among, inPieces } from '../../database/pieces.ts'
+import { recordKey } from '../spec/collect.ts'
+import { valueAt } from '../spec/json.ts'
+import type { Collection } from './collection.ts'
+import { StartOver } from './source-clock.ts'
+
+/** Remembers by which id a record goes now, where people know it by something else. */
+export function noteNames({ spec, run, tally }: Collection, records: readonly unknown[]): void {
+  if (!spec.knownBy || run.isFull) return
+  for (const record of records) {
+    const name = valueAt(record, spec.knownBy.path)
+    if (typeof name === 'string' || typeof name === 'number') tally.names.set(String(name), recordKey(spec, record))
+  }
+}
+
+/** After a run that asked for news: where a record that is known came under another id, everything is asked for again. */
+export async function requireSameIds({ entity, spec, task, raw, tally }: Collection): Promise<void> {
+  const { knownBy } = spec
+  const names = [...tally.names.keys()]
+  if (!knownBy) return
+  const { connectionId, scope } = task.context
+  const own = Object.entries({ connection_id: connectionId, ...entity.scopeWhere(entity.table, scope) }).map(
+    ([name, value]) => sql`${sql.ref(`t.${name}`)} = ${value}`,
+  )
+  for (const some of inPieces(names)) {
+    const { rows } = await sql<{ name: string | number; record_key: string }>`
+      select ${sql.ref(`t.${knownBy.column}`)} as name, r.record_key as record_key
+      from ${sql.table(entity.table.name)} as t
+      inner join ${sql.table(raw.name)} as r on r.id = t._raw_data_id and t._raw_data_table = ${raw.name}
+      where ${sql.join(own, sql` and `)} and ${among(sql.ref(`t.${knownBy.column}`), some)}`.execute(
+      task.database.kysely,
+    )
+    const other = rows.find(({ name, record_key }) => record_key !== '' && tally.names.get(String(name)) !== record_key)
+    if (!other) continue
+    const change = `${knownBy.column} ${other.name} had the id ${other.record_key} and has ${tally.names.get(String(other.name))} now`
+    throw new StartOver(`the source changed the ids of its records (${change}); everything is collected again`, {
+      isFull: true,
+    })
+  }
+}
+
+/** Fewer may all have been deleted, and others made. */
+const ENOUGH = 5
+
+/** After a run that asked for everything: what is odd about it when nothing that was stored came again. */
+export function strangersIn(
+  { tally }: Collection,
+  older: { readonly before: number; readonly remaining: number },
+): string[] {
+  const { before, remaining } = older
+  if (before < ENOUGH || remaining < before || tally.received < ENOUGH) return []
+  return [
+    `none of the ${before} stored records came again, but ${tally.received} others did: the source seems to have changed the ids of its records; records with old ids are removed`,
+  ]
+}

@@ -1,0 +1,92 @@
+/** The lists of a collector: one, or one for each row of a tool table or date window; and what was not final. */
+import { readRows } from '../../database/read.ts'
+import type { AnyRow } from '../../database/table.ts'
+import { groupOf, numberedOf } from '../spec/collect.ts'
+import { openBorrowing } from './borrow.ts'
+import { type Collection, type List, listOfMany } from './collection.ts'
+import { newIn } from './new-rows.ts'
+import { isUpToDate } from './numbered.ts'
+import { unfinishedLists } from './refetch.ts'
+import { type CollectRun, inputKey, type LastRun } from './run.ts'
+import { windowsOf } from './windows.ts'
+
+export async function* listsOf(collection: Collection): AsyncGenerator<List> {
+  const { spec, run } = collection
+  if (spec.windows) yield* windowsOf(collection, spec.windows)
+  else if (spec.forEach) yield* rowsOf(collection)
+  else yield { kind: 'list', key: '', input: null, stored: null }
+  if (!run.isFull) yield* unfinishedLists(collection)
+}
+
+async function* rowsOf(collection: Collection): AsyncGenerator<List> {
+  const { entity, spec, task, base, run, tally, reaches } = collection
+  const numbered = numberedOf(spec)
+  const forEach = spec.forEach!
+  const { table, joins, where, only, input, atOnce, changedBy } = forEach
+  const { scope, connectionId } = task.context
+  // As text, without the rest of their rows: there may be hundreds of thousands, and they wait until their turn.
+  const inputs = new Set<string>()
+  const rows = readRows(task.database, {
+    table,
+    ...(joins && { joins }),
+    where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
+    ...(changedBy && addsToLast(run) && { condition: await newIn({ ...forEach, changedBy }, task, run) }),
+  })
+  for await (const row of rows as AsyncIterable<AnyRow>) {
+    const group = groupOf(spec, input(row))
+    if (only && !only(row)) tally.unwanted.add(group)
+    else if (numbered?.newest && isUpToDate(numbered.newest(row), reaches.get(group), run.timeAfter))
+      tally.asked.add(group)
+    else inputs.add(JSON.stringify(input(row)))
+  }
+  const missing = run.isFull ? [] : await missingInputs(collection)
+  const size = atOnce?.(base.server)
+  if (size === undefined) for (const each of missing.flat()) inputs.add(JSON.stringify(each))
+  if (size === undefined) {
+    const borrow = await openBorrowing(collection)
+    for (const text of inputs) {
+      const each = JSON.parse(text)
+      const group = groupOf(spec, each)
+      tally.asked.add(group)
+      if (await borrow(each, group)) continue
+      yield { kind: 'list', key: inputKey(each), input: each, stored: each, group }
+    }
+    return
+  }
+  const all = [...inputs].map((text) => JSON.parse(text))
+  const batches = Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
+  )
+  for (const some of [...batches, ...missing]) {
+    yield listOfMany<unknown>(some, (items) => ({ kind: 'list', key: inputKey(items), input: items, stored: null }))
+  }
+}
+
+const addsToLast = (run: CollectRun): run is CollectRun & { readonly since: Date; readonly last: LastRun } =>
+  run.since !== null && run.last !== null
+
+/** What earlier runs asked for in vain and is still there, by the lists that were lost. */
+async function missingInputs(collection: Collection): Promise<unknown[][]> {
+  const { entity, spec, task, tally } = collection
+  const { table, joins, where, only, input } = spec.forEach!
+  const { scope, connectionId } = task.context
+  const lists = collection.missing.filter((gap) => gap.input !== null)
+  if (lists.length === 0) return []
+  const wanted = new Set(lists.flatMap((gap) => [gap.input].flat().map((each) => JSON.stringify(each))))
+  const found = new Set<string>()
+  const rows = readRows(task.database, {
+    ...{ table, ...(joins && { joins }) },
+    where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
+  })
+  for await (const row of rows as AsyncIterable<AnyRow>) {
+    const text = JSON.stringify(input(row))
+    if (wanted.has(text) && (only?.(row) ?? true)) found.add(text)
+  }
+  const isThere = (each: unknown) => found.has(JSON.stringify(each))
+  return lists.flatMap((gap) => {
+    const there = [gap.input].flat().filter(isThere)
+    // What nothing asks about any more is missing no longer.
+    if (there.length === 0) tally.answered.add(gap.list)
+    return there.length === 0 ? [] : [there]
+  })
+}

@@ -1,0 +1,39 @@
+/**
+ * Numbered lists are read from the newest record down. The record that a reading began with is its reach; it is stored with
+ * the last page, so that the next reading stops there. Where another record has that number, or the newest has a lower one,
+ * the list was made again, and is read to its end.
+ */
+import { sql } from 'kysely'
+import { collectReaches } from '../raw/collect-tables.ts'
+import type { RawTable } from '../raw/raw-table.ts'
+import type { Numbered, Reach } from '../spec/collect.ts'
+import type { SourceTask } from '../spec/plugin.ts'
+
+/** By the group of the raw records. Lists of which nothing is stored any more have none. */
+export async function readReaches({ database, params }: SourceTask, raw: RawTable): Promise<Map<string, Reach>> {
+  const { rows } = await sql<Reach & { input_key: string }>`select input_key, number, made
+    from ${sql.table(collectReaches.name)} as reach
+    where raw_table = ${raw.name} and params = ${params} and exists (
+      select 1 from ${sql.table(raw.name)} as record
+      where record.input_key = reach.input_key and record.params = reach.params)`.execute(database.kysely)
+  return new Map(rows.map(({ input_key, number, made }) => [input_key, { number: Number(number), made: Number(made) }]))
+}
+
+/** Whether there is nothing to ask for: the newest record is known, or was made before all that is wanted. */
+export const isUpToDate = (newest: Reach, known: Reach | undefined, wantedFrom: Date | null): boolean =>
+  (newest.number === known?.number && newest.made === known.made) ||
+  (wantedFrom !== null && newest.made < wantedFrom.getTime())
+
+/** How many records of a page are new; undefined: the list is another than the one that is known. */
+export function newOnPage(
+  numbered: Numbered,
+  records: readonly unknown[],
+  known: Reach,
+  isFirstPage: boolean,
+): number | undefined {
+  const at = records.findIndex((record) => numbered.of(record).number <= known.number)
+  if (at < 0) return records.length
+  const { number, made } = numbered.of(records[at])
+  const isOther = number === known.number ? made !== known.made : isFirstPage && at === 0
+  return isOther ? undefined : at
+}

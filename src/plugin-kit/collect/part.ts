@@ -1,0 +1,142 @@
+/** A part of a list: one or more of its pages that share a checkpoint. */
+import { type Page, type PageState, type Paging, safeUrl } from '../http/index.ts'
+import { collectCheckpoints, collectEtags, collectReaches } from '../raw/collect-tables.ts'
+import { lookBackOf, type Reach, recordKey } from '../spec/collect.ts'
+import type { Collection, List } from './collection.ts'
+import type { OpenList } from './open-list.ts'
+import type { Found, recordsReader } from './records.ts'
+import type { CheckpointState, PartState } from './run.ts'
+
+export interface Part {
+  /** Names its checkpoint. */
+  readonly key: string
+  /** Where the checkpoint of an earlier run leads. */
+  readonly resume?: { readonly from: PartState; readonly received: number } | undefined
+  /** Its first page, where parts are read side by side; absent: the first page of the list. */
+  readonly start?: PageState
+  /** It continues after its first page to the end of the list. */
+  readonly goesToEnd?: boolean
+  /** Leave the pages after the first to the caller, where it is known which they are. */
+  readonly mayLeaveRest?: boolean
+}
+
+export interface PartResult {
+  readonly received: number
+  readonly total: number | undefined
+  /** The source counts more than arrived. */
+  readonly isShort: boolean
+  /** It counted less at the end than at the beginning: what moved up may have slipped by. */
+  readonly hasShifted: boolean
+  /** Left to the caller, with the size of the first page. */
+  readonly rest?: readonly PageState[]
+  readonly pageBytes?: number
+}
+
+/** A part while it is read. */
+export interface Reading {
+  readonly collection: Collection
+  readonly open: OpenList
+  readonly part: Part
+  readonly signal: AbortSignal
+  readonly records: ReturnType<typeof recordsReader>
+  /** Records that arrived so far. */
+  received: number
+  /** What the source counted at first, and at last. */
+  firstTotal: number | undefined
+  total: number | undefined
+  /** Records asked for so far. */
+  read: number
+  /** What was known of a numbered list before, as long as it is that list; and the record that this reading began with. */
+  known: Reach | undefined
+  newest: Reach | undefined
+  /** Reading ended before the list did: what follows is known, or stands for nothing. */
+  isCut: boolean
+}
+
+export function resultOf({ received, total, firstTotal, isCut, part, open }: Reading): PartResult {
+  // Of one of many parts only the caller can tell.
+  const isExact = !isCut && !part.start && !open.paging.isTotalVague
+  const isShort = isExact && total !== undefined && received < total
+  return { received, total, isShort, hasShifted: isExact && (total ?? 0) < (firstTotal ?? 0) }
+}
+
+/** Counts a page of which so many records arrived. */
+export function count(reading: Reading, page: Page, arrived: number): void {
+  const { collection, part, open } = reading
+  const { tally, client, task } = collection
+  reading.received += arrived
+  tally.received += arrived
+  if (reading.firstTotal === undefined && page.total !== undefined && part.key === open.list.key) {
+    tally.expected = (tally.expected ?? 0) + page.total
+  }
+  reading.firstTotal ??= page.total
+  reading.total = page.total ?? reading.total
+  const { usage, requestsLeft } = client
+  task.progress({
+    done: tally.received,
+    ...(tally.expected !== undefined && { expected: tally.expected }),
+    ...(requestsLeft !== undefined && { requestsLeft }),
+    requests: usage.requests,
+  })
+}
+
+const keyOf = ({ raw, task }: Collection) => ({ raw_table: raw.name, params: task.params })
+
+export function checkpointRow(reading: Reading, state: CheckpointState | null, is_done: boolean) {
+  const { collection, part, open, received, firstTotal } = reading
+  const expected = part.key === open.list.key ? (firstTotal ?? null) : null
+  return collectCheckpoints.row({ ...keyOf(collection), input_key: part.key, page: state, is_done, received, expected })
+}
+
+export function rawRow({ collection, open: { list } }: Reading, { record, response }: Found, data: Buffer) {
+  const { raw, task, spec } = collection
+  const at = { url: safeUrl(response.url), input: list.stored, created_at: new Date() }
+  const keys = { input_key: list.group ?? '', record_key: recordKey(spec, record) }
+  return raw.row({ id: null as never, params: task.params, data, ...at, ...keys })
+}
+
+/** How far a numbered list is known once it has come to its end. */
+export function reachRows({ collection, open: { list }, newest }: Reading) {
+  if (!newest || list.group === undefined) return []
+  return [collectReaches.row({ ...keyOf(collection), input_key: list.group, ...newest })]
+}
+
+/** Under which the tags of a list's two ends are kept. */
+export const firstKey = ({ key }: List): string => `${key}#first`
+export const lastKey = ({ key }: List): string => `${key}#last`
+
+/** An unchanged first page proves an unchanged list only when it is the whole list, or the newest come first. */
+export function tagRows(reading: Reading, { response, at }: Page, isLast: boolean, isFirstOfMany: boolean) {
+  const { collection, part, open } = reading
+  const { etag } = response.headers
+  if (!etag) return []
+  const isEnd = part.goesToEnd && isLast && at === part.start
+  const looksBack = lookBackOf(collection.spec, { isFull: false }) !== undefined
+  const keys = [
+    ...(open.isWhole && isFirst(at) && (isLast || (open.newestFirstBy && !looksBack)) ? [open.list.key] : []),
+    ...(isFirstOfMany ? [firstKey(open.list)] : []),
+    ...(isEnd ? [lastKey(open.list)] : []),
+  ]
+  return keys.map((input_key) =>
+    collectEtags.row({ ...keyOf(collection), input_key, etag, credential: response.credential }),
+  )
+}
+
+/** Others may take over an answer as long as it is known to be right. */
+export function confirmedTagRows({ collection, open: { request, list } }: Reading) {
+  const { ifNoneMatch: etag, preferCredential: credential } = request
+  if (!collection.spec.forEach?.isShared || !etag || !credential) return []
+  return [collectEtags.row({ ...keyOf(collection), input_key: list.key, etag, credential })]
+}
+
+/** Past the last page that has a number. */
+export const isPastLast = ({ until }: PageState) => until !== undefined
+export const isFirst = ({ offset, cursor, url, until }: PageState) => !offset && !cursor && !url && !until
+
+/** The pages after a full first one, where the source says which there are, and a change would be noticed. */
+export function pagesAhead({ response, records, at, state, total }: Page, paging: Paging) {
+  const isNoticed = response.headers.etag !== undefined || total !== undefined
+  const isFull = at.size === paging.size && state?.size === at.size
+  const starts = isNoticed && isFull ? [...(paging.ahead?.(at, { response, records }) ?? [])] : []
+  return starts.length > 0 ? starts : undefined
+}

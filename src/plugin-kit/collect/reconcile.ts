@@ -1,0 +1,165 @@
+/**
+ * Lists that later runs read by time of change do not tell what is gone, nor what came without a change. They are held
+ * against a listing of names: its first page, which costs one request, says how many there are. Only when that is
+ * another number than is stored, and more than the page brought, the rest is listed too.
+ */
+
+import { sql } from 'kysely'
+import { counted } from '../../counted.ts'
+import { parseExactBytes } from '../../database/exact-json.ts'
+import { among, inPieces, readByKeys } from '../../database/pieces.ts'
+import { readAll } from '../../database/read.ts'
+import type { AnyTable } from '../../database/table.ts'
+import type { HttpRequest } from '../http/index.ts'
+import { descendantsOf } from '../raw/descendants.ts'
+import { removeRecords } from '../raw/raw-mirror.ts'
+import { type Reconcile, recordKey } from '../spec/collect.ts'
+import { collectList } from './collect-list.ts'
+import type { Collection, List } from './collection.ts'
+import { contextOf } from './collection.ts'
+import { inputKey } from './run.ts'
+import { eachSideBySide } from './side-by-side.ts'
+
+const FETCH = 200
+
+export async function reconcile(collection: Collection): Promise<void> {
+  const { spec, task, run, subtaskKey } = collection
+  if (!spec.reconcile || run.isFull) return
+  const stored = await storedKeys(collection)
+  const listed = await listNames(collection, spec.reconcile, stored.size)
+  const gone = listed ? [...stored].filter((key) => !listed.has(key)) : []
+  const unknown = [...(listed ?? [])].filter((key) => !stored.has(key))
+  const renamed = await renamedRecords(collection, spec.reconcile)
+  const referring = await referringTo(collection, spec.reconcile, [...gone, ...renamed])
+  const wanted = new Set([...unknown, ...referring.filter((key) => (listed ?? stored).has(key))])
+  if (gone.length > 0) await removeGone(collection, gone)
+  if (gone.length + wanted.size > 0) {
+    const change = `${counted(gone.length, 'record')} deleted at the source, ${wanted.size} more to ask for by id`
+    task.log?.(`${subtaskKey.subtask}: ${change}`)
+  }
+  await askFor(collection, spec.reconcile, [...wanted])
+}
+
+async function storedKeys({ task: { database, params }, raw }: Collection): Promise<Set<string>> {
+  const { rows } = await sql<{ record_key: string }>`select distinct record_key from ${sql.table(raw.name)}
+    where params = ${params} and input_key = '' and record_key <> ''`.execute(database.kysely)
+  return new Set(rows.map(({ record_key }) => record_key))
+}
+
+/** All names, or nothing where they are as many as are stored, or the list did not stand still. */
+async function listNames(
+  collection: Collection,
+  { request, paging, records }: Reconcile,
+  stored: number,
+): Promise<Set<string> | undefined> {
+  const { spec, task, client, run, subtaskKey } = collection
+  const { incremental } = spec
+  // Then not everything is wanted that is listed.
+  if (run.timeAfter && !(incremental && 'filterBy' in incremental)) return undefined
+  const context = contextOf(collection, null)
+  const plain = request(context)
+  // What is stored begins there too.
+  const beginning =
+    run.timeAfter && incremental && 'filterBy' in incremental && incremental.filterBy(run.timeAfter, context)
+  const asked: HttpRequest = { ...plain, query: { ...plain.query, ...beginning } }
+  const names = new Set<string>()
+  let firstTotal: number | undefined
+  const pages = client.pages(asked, paging, task.signal, records ? { records } : {})
+  for await (const { records: some, total, state } of pages) {
+    for (const record of some) names.add(recordKey(spec, record))
+    if (total === undefined) return undefined
+    firstTotal ??= total
+    if (total !== firstTotal) {
+      task.log?.(`${subtaskKey.subtask}: the list changed while its names were read; the next run compares again`)
+      return undefined
+    }
+    if (state && total === stored) return undefined
+  }
+  return names.size === firstTotal ? names : undefined
+}
+
+const ownKeyOf = ({ entity: { table } }: Collection) => table.names[table.keys.at(-1) as number] as string
+
+/** Of the records that came in this run those that others called by another name so far. */
+async function renamedRecords(collection: Collection, { renamed }: Reconcile): Promise<string[]> {
+  if (!renamed) return []
+  const { entity, task, raw, run } = collection
+  const found: string[] = []
+  const ownKey = ownKeyOf(collection)
+  for (let last = run.rawMark; ; ) {
+    const fresh: { id: number; record_key: string; data: Buffer }[] = await task.database.kysely
+      .selectFrom(raw.name)
+      .select(['id', 'record_key', 'data'])
+      .where('params', '=', task.params)
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(FETCH)
+      .execute()
+    if (fresh.length === 0) return found
+    const where = { connection_id: task.context.connectionId, [ownKey]: fresh.map(({ record_key }) => record_key) }
+    const rows = await readAll(task.database, { table: entity.table, where })
+    const names = new Map(rows.map((row) => [String(row[ownKey]), row[renamed.column]]))
+    for (const { id, record_key, data } of fresh) {
+      const before = names.get(record_key)
+      if (before !== undefined && before !== renamed.of(parseExactBytes(data))) found.push(record_key)
+      last = id
+    }
+  }
+}
+
+/** Records that name what is gone, or is called otherwise, were changed with it, without a word. */
+async function referringTo(
+  collection: Collection,
+  { referring = [] }: Reconcile,
+  changed: readonly string[],
+): Promise<string[]> {
+  const { entity, task } = collection
+  const found = new Set<string>()
+  const select = (table: AnyTable, wanted: string, columns: readonly string[], values: readonly unknown[]) =>
+    readByKeys(values, async (some) => {
+      const any = columns.map((column) => among(sql.ref(column), some))
+      const { rows } = await sql<{ name: unknown }>`select distinct ${sql.ref(wanted)} as name
+        from ${sql.table(table.name)}
+        where connection_id = ${task.context.connectionId} and (${sql.join(any, sql` or `)})`.execute(
+        task.database.kysely,
+      )
+      return rows.map(({ name }) => name)
+    })
+  for (const { table, columns, key, by } of referring) {
+    const names = by ? await select(entity.table, by, [ownKeyOf(collection)], changed) : changed
+    for (const name of await select(table, key, columns, names)) found.add(String(name))
+  }
+  return [...found]
+}
+
+async function removeGone({ entity, task, raw }: Collection, gone: readonly string[]): Promise<void> {
+  const { database, params, plugin, context } = task
+  const descendants = descendantsOf(plugin, entity, context.scope)
+  for (const keys of inPieces(gone)) {
+    await removeRecords(
+      { database, raw, params },
+      descendants,
+      sql`input_key = '' and ${among(sql.ref('record_key'), keys)}`,
+    )
+  }
+}
+
+/** Records by their names. One that is gone by now simply does not come. */
+async function askFor(collection: Collection, { named }: Reconcile, keys: readonly string[]): Promise<void> {
+  const { task, concurrency } = collection
+  const listOf = (some: readonly string[]): List => ({
+    kind: 'refetch',
+    key: inputKey({ reconcile: some }),
+    input: null,
+    stored: null,
+    request: named.request(some, contextOf(collection, null)),
+    ...(named.paging && { paging: named.paging }),
+  })
+  await eachSideBySide([...batches(keys, named.atOnce)].map(listOf), concurrency, task.signal, (list, signal) =>
+    collectList(collection, list, signal),
+  )
+}
+
+function* batches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}

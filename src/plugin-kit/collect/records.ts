@@ -1,0 +1,78 @@
+/** The records of a page. */
+import type { RawRecord } from '../../database/table.ts'
+import { messageOf } from '../../errors.ts'
+import { HttpFatalError, type HttpResponse, safeUrl } from '../http/index.ts'
+import { slicesOf } from '../raw/json-slices.ts'
+import { type TimeSource, timeIn } from '../spec/times.ts'
+
+/** A record and the answer that brought it. */
+export interface Found {
+  readonly record: unknown
+  readonly response: HttpResponse
+}
+
+/** Reading the records of an error's body may fail; that counts only when the answer was no accepted error. */
+export function recordsReader(read: ((body: RawRecord) => readonly unknown[]) | undefined, isPaged: boolean) {
+  let failure: unknown
+  const of = (body: RawRecord): readonly unknown[] => {
+    failure = undefined
+    try {
+      const records = read ? read(body) : listIn(body, isPaged)
+      if (!Array.isArray(records)) throw new Error('there is no list in it')
+      return records
+    } catch (error) {
+      failure = error
+      return []
+    }
+  }
+  return {
+    of,
+    /** What is wrong with an answer that is no list. */
+    wrongWith(body: RawRecord): string | undefined {
+      of(body)
+      return failure === undefined ? undefined : `an answer with an unexpected form: ${messageOf(failure)}`
+    },
+    check({ url, status }: HttpResponse) {
+      if (failure === undefined) return
+      const address = safeUrl(url)
+      const message = `${address}: the answer has an unexpected form: ${messageOf(failure)}`
+      throw new HttpFatalError(message, { address, status })
+    },
+  }
+}
+
+/** Lists that tell what went wrong, and no records. */
+const COMPLAINTS = /^(errors?|error_?messages|warnings|warning_?messages|messages)$/i
+
+/** The body itself, or the only list in it; where one page is all there is, the body may be the record. */
+function listIn(body: RawRecord, isPaged: boolean): readonly unknown[] {
+  if (Array.isArray(body)) return body
+  if (body === null || typeof body !== 'object') throw new Error('there is no list in it')
+  const lists = Object.entries(body).filter(([name, value]) => Array.isArray(value) && !COMPLAINTS.test(name))
+  if (isPaged && lists.length === 0) throw new Error('there is no list in it')
+  return lists.length === 1 ? (lists[0]?.[1] as unknown[]) : [body]
+}
+
+/** Gives the bytes of a record: the vendor's own, or ours where it was put together from several answers (`grown`). */
+export function bytesReader(found: readonly Found[], grown: ReadonlySet<unknown>): (one: Found) => Buffer {
+  const slices = new Map<HttpResponse, ReadonlyMap<unknown, Buffer>>()
+  const slicesIn = (response: HttpResponse) => {
+    const known = slices.get(response)
+    if (known) return known
+    const records = found.flatMap((each) => (each.response === response ? [each.record] : []))
+    const made = slicesOf(response.bytes, response.body, records)
+    slices.set(response, made)
+    return made
+  }
+  return ({ record, response }) => {
+    const { buffer, byteOffset, byteLength } = response.bytes
+    if (grown.has(record)) return Buffer.from(JSON.stringify(record))
+    if (record === response.body) return Buffer.from(buffer, byteOffset, byteLength)
+    return slicesIn(response).get(record) ?? Buffer.from(JSON.stringify(record))
+  }
+}
+
+/** Whether the time in a record lies before. */
+export function isOlder(record: unknown, by: TimeSource, since: Date, context: unknown): boolean {
+  return (timeIn(record, by, context) ?? Number.POSITIVE_INFINITY) < since.getTime()
+}

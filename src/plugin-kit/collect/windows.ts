@@ -1,0 +1,138 @@
+/** Lists by time, for vendors that hand out only so much of one query: the time is cut until each list fits. */
+import { UserError } from '../../errors.ts'
+import {
+  type DateWindow,
+  type HttpRequest,
+  type HttpResponse,
+  type Paging,
+  safeUrl,
+  splitByDate,
+  upTo,
+} from '../http/index.ts'
+import { lookBackOf, pagingOf, reachOf, type Windows } from '../spec/collect.ts'
+import { type Collection, contextOf, type List } from './collection.ts'
+import { cappedGap } from './list-gaps.ts'
+import { reachOfPage, unfinishedRows } from './refetch.ts'
+import { inputKey, OVERLAP, rememberInputs } from './run.ts'
+
+/** What a run remembers, since each count costs a request: a run that continues with it knows the same windows. */
+interface KnownWindows {
+  readonly from: string
+  to: string
+  readonly counts: Record<string, number>
+}
+
+/** A window, or what a second dimension leaves of it. */
+type Window = DateWindow & { readonly value?: string }
+
+export async function* windowsOf(collection: Collection, windows: Windows): AsyncGenerator<List> {
+  const { client, run, tally } = collection
+  const known: KnownWindows = run.inputs?.to ? run.inputs : await wholeRange(collection, windows)
+  const counter = createCounter(collection, windows, known)
+  const rangeOf = () => ({ from: wholeSecond(known.from), to: wholeSecond(known.to) })
+  // The first answer tells the source's time, which may be ahead of ours.
+  if (!windows.longest || isWhole(windows, rangeOf())) await counter.count(rangeOf())
+  else await counter.count({ from: new Date(Date.parse(known.to) - 1000), to: new Date(known.to) })
+  const now = client.firstAnsweredAt
+  if (!run.inputs && now && now.toISOString() > known.to) known.to = now.toISOString()
+  const { cap, split } = windows
+  const isOne = isWhole(windows, rangeOf()) && (await counter.count(rangeOf())) <= cap
+  const longest = isOne ? undefined : windows.longest
+  // Windows end with whole seconds.
+  tally.range = { from: new Date(known.from), to: wholeSecond(known.to) }
+  for await (const window of splitByDate({ ...rangeOf(), cap, longest, probe: counter.count })) {
+    const narrow = window.isOver && split ? split.values.map((value) => ({ ...window, value })) : [window]
+    for (const each of narrow) {
+      const total = await counter.count(each)
+      if (total > 0) yield listOf(collection, each, { total, cap, ...counter.take(each) })
+    }
+  }
+}
+
+/** A range that the source is asked about without naming it: everything, in more than a window may have. */
+const isWhole = ({ whole, earliest, longest = Number.POSITIVE_INFINITY }: Windows, { from, to }: DateWindow): boolean =>
+  whole !== undefined && from <= earliest && to.getTime() - from.getTime() > longest
+
+async function wholeRange(collection: Collection, windows: Windows): Promise<KnownWindows> {
+  const { run, client } = collection
+  const now = Math.max(run.openedAt.getTime(), client.firstAnsweredAt?.getTime() ?? 0)
+  const from = await startOf(collection, windows)
+  return { from: from.toISOString(), to: new Date(now + OVERLAP).toISOString(), counts: {} }
+}
+
+/** Counts what lies in a window; an answer that brought all of it is kept. */
+function createCounter(collection: Collection, windows: Windows, known: KnownWindows) {
+  const { spec, task, client, base, run, raw, clock } = collection
+  const paging = pagingOf(spec, base.server, task.options)
+  // Later runs find little: the answer that counts it may as well bring it.
+  const isLater = !run.isFull && run.since !== null
+  const size = isLater ? paging.first() : (paging.resize?.(paging.first(), 1) ?? paging.first())
+  const answers = new Map<string, HttpResponse>()
+  const requestFor = ({ from, to, value }: Window): HttpRequest => {
+    const plain = spec.request(contextOf(collection, null))
+    const end = windows.isEndExclusive ? new Date(to.getTime() + 1000) : to
+    const split = value === undefined ? {} : windows.split?.query(value)
+    const times = isWhole(windows, { from, to }) ? windows.whole : windows.query({ from, to: end })
+    return { ...plain, query: { ...plain.query, ...times, ...split } }
+  }
+  return {
+    async count(window: Window): Promise<number> {
+      const key = windowKey(window)
+      const counted = known.counts[key]
+      if (counted !== undefined) return counted
+      const probe = { ...paging.at(requestFor(window), size), accept: spec.emptyOn ?? [] }
+      const response = await client.send(probe, task.signal)
+      await clock.check()
+      const total = spec.emptyOn?.includes(response.status) ? 0 : windows.total(response)
+      if (!Number.isSafeInteger(total)) {
+        throw new UserError(
+          `${safeUrl(response.url)} does not say how much there is. Check that the endpoint is the API`,
+        )
+      }
+      if (isLater && total > 0 && total <= size.size) answers.set(key, response)
+      known.counts[key] = total
+      await rememberInputs(task.database, { raw_table: raw.name, params: task.params }, known)
+      return total
+    },
+    /** How to read a window, once. */
+    take(window: Window) {
+      const key = windowKey(window)
+      const answer = answers.get(key)
+      answers.delete(key)
+      return { request: requestFor(window), paging, ...(answer && { answer }) }
+    },
+  }
+}
+
+interface CountedWindow {
+  readonly total: number
+  readonly cap: number
+  readonly request: HttpRequest
+  readonly paging: Paging
+  readonly answer?: HttpResponse
+}
+
+function listOf({ tally }: Collection, window: Window, { total, cap, paging, ...how }: CountedWindow): List {
+  const key = inputKey(windowKey(window))
+  const list = { kind: 'window', key, input: null, stored: null, since: window.from, ...how } as const
+  if (total <= cap) return list
+  const when = `at ${window.from.toISOString()}${window.value === undefined ? '' : ` (${window.value})`}`
+  const reason = `the source gives only ${cap} of ${total} records ${when}; the rest is missing`
+  tally.gaps.push({ ...cappedGap(list, reason, how.request.path), missing: total - cap })
+  return { ...list, isCapped: true, paging: upTo(paging, cap) }
+}
+
+const wholeSecond = (time: string): Date => new Date(Math.floor(Date.parse(time) / 1000) * 1000)
+
+const windowKey = ({ from, to, value }: Window): string =>
+  `${from.toISOString()}/${to.toISOString()}${value === undefined ? '' : `/${value}`}`
+
+/** A window is opened before `since` for what may still change, as far as one page reaches. */
+async function startOf(collection: Collection, { by, earliest }: Windows): Promise<Date> {
+  const { since, isFull } = collection.run
+  if (!since || isFull || !by) return since ?? earliest
+  const start = reachOf(lookBackOf(collection.spec, collection.run), since)
+  const reach = await reachOfPage(collection, by)
+  const times = (await unfinishedRows(collection)).map((row): number => row[by]?.getTime() ?? 0)
+  return new Date(Math.min(start.getTime(), ...times.filter((time) => time > reach)))
+}

@@ -1,0 +1,93 @@
+/** Finds the names that rules speak of: those that are stored, or some that a source tells. */
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { messageOf } from '../../errors.ts'
+import type { ApiClient } from '../http/index.ts'
+import type { PluginSpec } from '../spec/plugin.ts'
+import type { FoundName, FoundNames, SampledName } from '../spec/rule-names.ts'
+
+/** Of each kind. */
+const MOST_NAMES = 200
+/** Rows that are looked through: a list of names that comes at once is worth more than exact counts. */
+const MOST_ROWS = 200_000
+const LONGEST_NAME = 1000
+
+/** Of the scopes with this scope config, or of all. */
+export async function storedNames(
+  { kysely }: Database,
+  { scope, scopeConfig: { names = {} } }: PluginSpec,
+  connectionId: number,
+  scopeConfigId: number | undefined,
+): Promise<FoundNames> {
+  const found = new Map<string, FoundName[]>()
+  const own = (column: string) => sql`select ${sql.id(column)} from ${sql.table(scope.table.name)}
+    where connection_id = ${connectionId} and scope_config_id = ${scopeConfigId}`
+  for (const [kind, { table, column, labelColumn, groupColumn, scope: columns, through }] of Object.entries(names)) {
+    const [scopeColumn, ofScopes] = columns
+    const alias = through ? 'through' : 'own'
+    const join = through
+      ? sql`inner join ${sql.table(through.table.name)} as through on ${sql.join(
+          Object.entries(through.on).map(
+            ([theirs, ours]) => sql`${sql.ref(`through.${theirs}`)} = ${sql.ref(`own.${ours}`)}`,
+          ),
+          sql` and `,
+        )}`
+      : sql``
+    const isOwn =
+      scopeConfigId === undefined ? sql`` : sql`and ${sql.ref(`${alias}.${scopeColumn}`)} in (${own(ofScopes)})`
+    const text = (name: string | undefined) => (name ? sql.ref(`own.${name}`) : sql`''`)
+    const { rows } = await sql<{ name: string; label: string; kin: string; count: number }>`
+      select name, max(label) as label, max(kin) as kin, count(*) as count from (
+        select ${sql.ref(`own.${column}`)} as name, ${text(labelColumn)} as label, ${text(groupColumn)} as kin
+        from ${sql.table(table.name)} as own ${scopeConfigId === undefined ? sql`` : join}
+        where own.connection_id = ${connectionId} ${isOwn} limit ${sql.lit(MOST_ROWS)}
+      ) seen where name <> '' group by name order by count(*) desc, name limit ${sql.lit(MOST_NAMES)}`.execute(kysely)
+    found.set(
+      kind,
+      rows.map(({ name, label, kin, count }) => ({
+        name: name.slice(0, LONGEST_NAME),
+        count: labelColumn ? null : Number(count),
+        label: label ?? '',
+        group: kin ?? '',
+      })),
+    )
+  }
+  return found
+}
+
+/** A few requests; what one of them says is worth showing though another fails. */
+export async function sampledNames(
+  client: ApiClient,
+  { scopeConfig: { names = {}, samples = [] } }: PluginSpec,
+  scopes: readonly unknown[],
+  signal: AbortSignal,
+): Promise<{ readonly found: FoundNames; readonly problem: string | null }> {
+  const asked = samples.flatMap((sample) =>
+    (sample.isForAll ? scopes.slice(0, 1) : scopes).map(async (scope) => {
+      const { body, status } = await client.send({ accept: NOTHING_THERE, ...sample.request(scope) }, signal)
+      return NOTHING_THERE.includes(status) ? [] : [...sample.names(body)]
+    }),
+  )
+  const answers = await Promise.allSettled(asked)
+  const all = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  const failed = answers.find((answer) => answer.status === 'rejected')
+  const found = Object.keys(names).map((kind) => [kind, counted(all.filter((each) => each.kind === kind))] as const)
+  return { found: new Map(found), problem: failed ? client.redact(messageOf(failed.reason)) : null }
+}
+
+/** Switched off in this repository, or not to be seen with this token. */
+const NOTHING_THERE = [403, 404, 410]
+
+function counted(names: readonly SampledName[]): FoundName[] {
+  const byName = Map.groupBy(names, ({ name }) => String(name ?? ''))
+  return [...byName]
+    .filter(([name]) => name !== '')
+    .map(([name, same]) => ({
+      name: name.slice(0, LONGEST_NAME),
+      count: same[0]?.isUncounted ? null : same.length,
+      label: same[0]?.label ?? '',
+      group: same[0]?.group ?? '',
+    }))
+    .sort((one, other) => (other.count ?? 0) - (one.count ?? 0) || (one.name < other.name ? -1 : 1))
+    .slice(0, MOST_NAMES)
+}

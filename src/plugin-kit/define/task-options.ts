@@ -1,0 +1,45 @@
+/** Completion, templates, and hints at what is odd in a plan. */
+import type { Plugin } from '../spec/plugin.ts'
+import type { TaskOption, TaskOptions } from '../spec/task-options.ts'
+
+const CONNECTION: TaskOption = { kind: 'number', label: 'Id of the connection', isRequired: true, example: 1 }
+
+/** Those that it names itself; a source's are the columns that its scopes are looked up by. */
+export function optionsOf({
+  options,
+  source,
+  pushSource,
+}: Pick<Plugin, 'options' | 'source' | 'pushSource'>): TaskOptions {
+  if (options) return options
+  if (pushSource) return { connectionId: CONNECTION }
+  if (!source) return {}
+  const { table, options: columns, toldBy, title } = source.scope
+  const scope = Object.entries({ ...columns, ...toldBy }).map(([option, column], index): [string, TaskOption] => {
+    const isNumber = ['integer', 'bigint'].includes(table.columns[column]?.kind)
+    const example = isNumber ? 1 : ''
+    return [
+      option,
+      { kind: isNumber ? 'number' : 'text', label: `${title}: its ${column}`, ...(index === 0 && { example }) },
+    ]
+  })
+  return {
+    connectionId: CONNECTION,
+    ...Object.fromEntries(scope),
+    scopeConfigId: { kind: 'number', label: 'Id of a scope config, instead of the one that the scope has' },
+    scopeConfig: { kind: 'object', label: 'Rules, instead of a stored scope config' },
+  }
+}
+
+/** Says what is wrong with a value; undefined: nothing. */
+export function oddValue({ kind }: TaskOption, value: unknown): string | undefined {
+  const isFine = {
+    text: () => typeof value === 'string',
+    // Clients of DevLake send ids as text.
+    number: () => typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value)),
+    flag: () => typeof value === 'boolean',
+    list: () => Array.isArray(value),
+    object: () => typeof value === 'object' && !Array.isArray(value),
+  }[kind]()
+  if (isFine || value === null || value === undefined) return undefined
+  return `must be ${{ text: 'text', number: 'a number', flag: 'true or false', list: 'a list', object: 'an object' }[kind]}`
+}

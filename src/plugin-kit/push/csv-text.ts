@@ -1,0 +1,20 @@
+/** A cell that a spreadsheet would run as a formula is told to be text by an apostrophe before it. */
+import type { AnyRow } from '../../database/table.ts'
+
+const escaped = (text: string) => (/^'*[=+\-@\t\r]/.test(text) && !/^-?\d/.test(text) ? `'${text}` : text)
+/** The text that was escaped so, where a file comes back. */
+export const unescaped = (text: string): string => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text)
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text =
+    value instanceof Date ? value.toISOString() : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  const safe = typeof value === 'string' ? escaped(text) : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** RFC 4180, with a header of `names`. */
+export const toCsv = (names: readonly string[], rows: readonly object[]): string =>
+  [names, ...rows.map((row) => names.map((name) => (row as AnyRow)[name]))]
+    .map((cells) => `${cells.map(cell).join(',')}\r\n`)
+    .join('')

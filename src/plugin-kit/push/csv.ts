@@ -1,0 +1,163 @@
+/** Reads CSV files that users upload; what is wrong with one is told by its line, and the column where there is one. */
+import { isUtf8 } from 'node:buffer'
+import { Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
+import { byName } from '../../by-name.ts'
+import { counted } from '../../counted.ts'
+import { RecordError, UserError } from '../../errors.ts'
+
+export interface CsvRecord {
+  /** Where it begins; the header is line 1. */
+  readonly line: number
+  readonly cells: Readonly<Record<string, string>>
+}
+export interface Csv {
+  readonly header: readonly string[]
+  readonly records: AsyncIterable<CsvRecord>
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = byName({
+  CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed: close it, or write it twice ("") where it is meant.',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write a quote inside quotes twice ("").',
+  CSV_MAX_RECORD_SIZE: 'it is too long for one record: is a quote missing, or a line break?',
+  INVALID_OPENING_QUOTE: 'a quote stands inside a cell without quotes: put the cell into quotes, the quote twice ("").',
+})
+
+/** More than any table has, with the fields that users add. */
+const MOST_COLUMNS = 1000
+const LONGEST_RECORD = 4_000_000
+
+/** Parsed at a time; the whole file would become as many texts as it has cells, all at once. */
+const PIECE = 1 << 16
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += PIECE) yield bytes.subarray(start, start + PIECE)
+}
+
+/** Line numbers of rising places. The parser's own count takes a CRLF inside quotes for two lines. */
+function lineCounter(bytes: Buffer) {
+  let line = 1
+  let position = 0
+  const isBreak = (byte: number | undefined) => byte === 10 || byte === 13
+  const pass = (end: number) => {
+    for (; position < end; position++) {
+      if (isBreak(bytes[position]) && !(bytes[position] === 13 && bytes[position + 1] === 10)) line++
+    }
+  }
+  return {
+    pass,
+    /** The line of the record that begins here, or after empty lines. */
+    next(): number {
+      while (isBreak(bytes[position])) pass(position + 1)
+      return line
+    },
+  }
+}
+
+function lineAt(bytes: Buffer, position: number): number {
+  const counter = lineCounter(bytes)
+  counter.pass(position)
+  return counter.next()
+}
+
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+
+interface Line {
+  readonly line: number
+  readonly record: readonly string[]
+}
+
+/** `textOf` is asked for each cell of the records. */
+export async function openCsv(
+  name: string,
+  file: Buffer,
+  textOf: (cell: string) => string = (cell) => cell,
+): Promise<Csv> {
+  if (!isUtf8(file)) throw new UserError(`${name} is not UTF-8 text: save it as "CSV UTF-8".`)
+  const bytes = file.subarray(file.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0)
+  const nul = bytes.indexOf(0)
+  if (nul >= 0) throw lineError(name, lineAt(bytes, nul), 'it contains a NUL character: take it out.')
+  const counter = lineCounter(bytes)
+  const parser = parse({
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: LONGEST_RECORD,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    on_record(record: string[], { bytes: end }) {
+      const made: Line = { line: counter.next(), record }
+      counter.pass(end)
+      // Any shape will do, but its type knows only the one of before.
+      return made as unknown as string[]
+    },
+  })
+  const lines: AsyncIterator<Line, undefined> = Readable.from(piecesOf(bytes)).pipe(parser)[Symbol.asyncIterator]()
+  const next = async () => {
+    const { value } = await lines.next().catch((error) => {
+      if (!(error instanceof CsvError)) throw error
+      throw lineError(name, counter.next(), PROBLEMS[error.code] ?? error.message)
+    })
+    return value
+  }
+  const first = await next()
+  if (!first) throw new UserError(`${name} is empty: its first line must name the columns.`)
+  if (first.record.length > MOST_COLUMNS) {
+    throw new UserError(`${name} has ${first.record.length} columns; at most ${MOST_COLUMNS} are allowed: remove some.`)
+  }
+  const header = first.record.map((cell) => cell.trim())
+  const twice = header.find((cell, index) => header.indexOf(cell) !== index)
+  if (twice !== undefined) throw new UserError(`${name} has the column "${twice}" twice: keep one of them.`)
+
+  async function* records(): AsyncGenerator<CsvRecord> {
+    for (let each = await next(); each; each = await next()) {
+      const { line, record } = each
+      // Spreadsheets write such lines for rows that were emptied.
+      if (record.every((cell) => cell === '')) continue
+      if (record.length !== header.length) {
+        const counts = `it has ${counted(record.length, 'cell')}, the first line has ${header.length}`
+        throw lineError(name, line, `${counts}: put cells that contain commas into quotes.`)
+      }
+      yield {
+        line,
+        cells: Object.fromEntries(header.map((column, index) => [column, textOf(record[index] as string)])),
+      }
+    }
+  }
+  return { header, records: records() }
+}
+
+/** Refuses columns that are not known, and the lack of those that are needed. */
+export function requireColumns(
+  name: string,
+  header: readonly string[],
+  { known, needed }: { readonly known: readonly string[]; readonly needed: readonly string[] },
+): void {
+  const [only = ''] = header
+  if (header.length === 1 && /[;\t]/.test(only)) {
+    throw new UserError(`${name} has one column, "${only}": separate columns by commas.`)
+  }
+  const unknown = header.find((column) => !known.includes(column))
+  if (unknown !== undefined) {
+    throw new UserError(`${name} has the unknown column "${unknown}". It may have: ${known.join(', ')}.`)
+  }
+  const missing = needed.find((column) => !header.includes(column))
+  if (missing !== undefined) throw new UserError(`${name} lacks the column ${missing}: add it to the first line.`)
+}
+
+export const lineError = (name: string, line: number, message: string): UserError =>
+  new UserError(`${name}, line ${line}: ${message} Nothing was imported.`)
+
+/** Gives what `make` makes of a record. A value that cannot be stored is told by line and column; `shown` names that of the file. */
+export function onLine<Result>(
+  name: string,
+  { line }: CsvRecord,
+  make: () => Result,
+  nameOf: (column: string) => string = (column) => column,
+): Result {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error
+    // `issues.story_point: "x" is not a number`
+    const [, column = '', problem = error.message] = /^[^.:]*\.(\w+): (.*)$/s.exec(error.message) ?? []
+    throw lineError(name, line, `column ${nameOf(column)}: ${problem}.`)
+  }
+}

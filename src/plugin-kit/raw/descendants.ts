@@ -1,0 +1,54 @@
+/** What is made of the records of a raw table: tool rows, and domain rows made of those. */
+import type { AnyTable } from '../../database/table.ts'
+import type { Entity } from '../spec/entity.ts'
+import type { PluginSpec } from '../spec/plugin.ts'
+import type { Descendants } from './raw-mirror.ts'
+import { type RawTable, rawTable } from './raw-table.ts'
+
+/** Columns of domain keys that name a scope. */
+const SCOPE_COLUMNS = ['board_id', 'repo_id', 'cicd_scope_id']
+
+/** Tool tables that the extraction of an entity writes. */
+export const extractedTables = ({ table, spec }: Entity): AnyTable[] => [
+  ...new Set([table, ...(spec.extract?.writes ?? []), ...(spec.extract?.owns ?? []).map((each) => each.table)]),
+]
+/** Domain tables that the conversion of an entity writes. */
+export const convertedTables = ({ spec }: Entity): AnyTable[] => [
+  ...new Set([...(spec.convert?.to ?? []), ...(spec.convert?.owns ?? []).map((each) => each.table)]),
+]
+
+/** Whether rows of the table belong to one scope alone. */
+export const isScoped = (table: AnyTable, { scopeWhere }: Entity, scope: unknown): boolean =>
+  'connection_id' in table.columns
+    ? Object.keys(scopeWhere(table, scope)).length > 0
+    : table.keys.some((position) => SCOPE_COLUMNS.includes(table.names[position] as string))
+
+/** Raw and tool tables that entities need. */
+export function entityTables(entities: readonly Entity[]): ReadonlySet<AnyTable> {
+  const tables = new Set<AnyTable>()
+  for (const { table, spec } of entities) {
+    const owned = (spec.extract?.owns ?? []).map((each) => each.table)
+    for (const each of [table, ...(spec.extract?.writes ?? []), ...owned]) tables.add(each)
+    if (spec.raw) tables.add(rawTable(spec.raw))
+  }
+  return tables
+}
+
+export function descendantsOf(
+  { entities, referred = [] }: Pick<PluginSpec, 'entities' | 'referred'>,
+  entity: Entity,
+  scope: unknown,
+): Descendants {
+  const isReferred = new Set(referred.map(({ table }) => table))
+  const kin = new Set<RawTable>([rawTable(entity.spec.raw as string)])
+  const tables = new Set<AnyTable>()
+  for (const each of entities) {
+    if (each.table === entity.table && each.spec.raw) kin.add(rawTable(each.spec.raw))
+    if (each.spec.raw === entity.spec.raw) for (const table of extractedTables(each)) tables.add(table)
+  }
+  for (const each of entities) {
+    if (tables.has(each.table)) for (const table of convertedTables(each)) tables.add(table)
+  }
+  const all = [...tables].filter((table) => table.origin >= 0 && !isReferred.has(table))
+  return { kin: [...kin], tables: all, scoped: new Set(all.filter((table) => isScoped(table, entity, scope))) }
+}

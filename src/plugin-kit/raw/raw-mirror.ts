@@ -1,0 +1,261 @@
+/**
+ * Raw records mirror what the vendor has now: a newer version replaces the older one, and what is gone is deleted.
+ *
+ * version   a record that was asked for again: same scope, input and record key, higher id
+ * twin      the same record as another scope saw it, or another list of the same scope: an issue that is on two boards
+ */
+
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { among, inPieces, type Piece } from '../../database/pieces.ts'
+import type { AnyTable } from '../../database/table.ts'
+import { retrying } from '../../database/write.ts'
+import { letGo, type RawTable } from './raw-table.ts'
+
+/** The raw records of one scope. */
+export interface ScopeRecords {
+  readonly database: Database
+  readonly raw: RawTable
+  readonly params: string
+}
+
+/** What is made of raw records, and so has to follow them. */
+export interface Descendants {
+  /** Raw tables whose records make rows of the same tool table: issues of a board, and epics. */
+  readonly kin: readonly RawTable[]
+  readonly tables: readonly AnyTable[]
+  /** Of these, tables whose rows belong to one scope alone. */
+  readonly scoped: ReadonlySet<AnyTable>
+}
+
+/** Records that are handed over in one transaction. */
+const PIECE = 500
+const COPIED = sql.join(
+  ['params', 'data', 'url', 'input', 'input_key', 'record_key', 'created_at'].map((name) => sql.ref(name)),
+)
+
+export async function lastRawId({ kysely }: Database, raw: RawTable, params?: string): Promise<number> {
+  const own = params === undefined ? sql`` : sql`where params = ${params}`
+  const { rows } = await sql<{ id: number | null }>`select max(id) as id from ${sql.table(raw.name)} ${own}`.execute(
+    kysely,
+  )
+  return rows[0]?.id ?? 0
+}
+
+/** Before versions of these records are stored: older ones go. Those of one input are told apart by `inputKey`. */
+export async function dropVersions(
+  records: ScopeRecords,
+  inputKey: string,
+  recordKeys: readonly string[],
+): Promise<void> {
+  const { database, raw, params } = records
+  for (const keys of inPieces(recordKeys)) {
+    await sql`delete from ${sql.table(raw.name)}
+      where input_key = ${inputKey} and ${among(sql.ref('record_key'), keys)} and params = ${params}`.execute(
+      database.kysely,
+    )
+  }
+}
+
+/** Of records that were stored after `mark` only the newest version stays, and no older one. */
+export async function keepNewest({ database, raw, params }: ScopeRecords, mark: number): Promise<void> {
+  const table = sql.table(raw.name)
+  for (;;) {
+    const { rows } = await sql<{ id: number }>`select distinct older.id from ${table} as newer
+      inner join ${table} as older on older.input_key = newer.input_key and older.record_key = newer.record_key
+        and older.params = newer.params and older.id < newer.id
+      where newer.params = ${params} and newer.id > ${mark} and newer.record_key <> '' limit 10000`.execute(
+      database.kysely,
+    )
+    if (rows.length === 0) return
+    await deleteIds(
+      database,
+      raw,
+      rows.map(({ id }) => id),
+    )
+  }
+}
+
+/** Inputs of which there are records no younger than `mark`. */
+export async function inputsUpTo({ database, raw, params }: ScopeRecords, mark: number): Promise<string[]> {
+  const { rows } = await sql<{ input_key: string }>`select distinct input_key from ${sql.table(raw.name)}
+    where params = ${params} and id <= ${mark} and input_key is not null`.execute(database.kysely)
+  return rows.map(({ input_key }) => input_key)
+}
+
+/** An input whose list is as it was: its records count as new, so that what is made of them is made again. */
+export async function renew(records: ScopeRecords, inputKey: string, input: unknown, mark: number): Promise<void> {
+  const { database, raw, params } = records
+  const table = sql.table(raw.name)
+  const own = sql`input_key = ${inputKey} and params = ${params}`
+  await sql`insert into ${table} (${COPIED}) select ${COPIED} from ${table} where ${own} and id <= ${mark} order by id`.execute(
+    database.kysely,
+  )
+  await sql`delete from ${table} where ${own} and id <= ${mark}`.execute(database.kysely)
+  await sql`update ${table} set input = ${JSON.stringify(input)} where ${own}`.execute(database.kysely)
+}
+
+export const ofInputs = (inputKeys: Piece<string>): RawBuilder<unknown> => among(sql.ref('input_key'), inputKeys)
+
+interface Known {
+  readonly id: number
+  readonly params: string
+  readonly input_key: string | null
+  readonly record_key: string | null
+}
+
+/**
+ * Deletes records that the vendor has no more, or not in this scope. What was made of them is handed over to their
+ * twins, which are extracted again; what has no twin is left to the extraction, which finds its record gone.
+ */
+export async function removeRecords(
+  records: ScopeRecords,
+  descendants: Descendants,
+  condition: RawBuilder<unknown>,
+): Promise<void> {
+  const { database } = records
+  const removePiece = () =>
+    database.transaction((inside) => removeSome({ ...records, database: inside }, descendants, condition))
+  while ((await retrying(database, removePiece)) === PIECE);
+}
+
+/** The same as part of a transaction. */
+export async function removeRecordsWithin(
+  records: ScopeRecords,
+  descendants: Descendants,
+  condition: RawBuilder<unknown>,
+): Promise<void> {
+  while ((await removeSome(records, descendants, condition)) === PIECE);
+}
+
+async function removeSome(
+  { database, raw, params }: ScopeRecords,
+  descendants: Descendants,
+  condition: RawBuilder<unknown>,
+): Promise<number> {
+  const { rows } = await sql<Known>`select id, params, input_key, record_key from ${sql.table(raw.name)}
+    where params = ${params} and (${condition}) order by id limit ${sql.lit(PIECE)}`.execute(database.kysely)
+  if (rows.length === 0) return 0
+  for (const kin of descendants.kin) await handOver(database, raw, kin, rows, descendants)
+  await deleteIds(
+    database,
+    raw,
+    rows.map(({ id }) => id),
+  )
+  return rows.length
+}
+
+/**
+ * Of a list that is the same for all scopes of a connection: what this one has no record of, younger than `mark`, is gone
+ * for the others too.
+ */
+export async function removeElsewhere(
+  { database, raw, params }: ScopeRecords,
+  { tables }: Descendants,
+  mark: number,
+): Promise<void> {
+  const table = sql.table(raw.name)
+  const { rows } = await sql<{ id: number; params: string }>`select other.id, other.params from ${table} as other
+    where other.params <> ${params} and other.record_key <> '' and not exists (
+      select 1 from ${table} as own where own.params = ${params} and own.id > ${mark}
+        and own.input_key = other.input_key and own.record_key = other.record_key)`.execute(database.kysely)
+  const gone = rows.filter((other) => connectionOf(other.params) === connectionOf(params)).map(({ id }) => id)
+  for (const ids of inPieces(gone)) {
+    for (const { name } of tables) {
+      await sql`delete from ${sql.table(name)}
+        where _raw_data_table = ${raw.name} and ${among(sql.ref('_raw_data_id'), ids)}`.execute(database.kysely)
+    }
+  }
+  await deleteIds(database, raw, gone)
+}
+
+const nameOf = ({ input_key, record_key }: Known) => `${input_key}\u0000${record_key}`
+const connectionOf = (params: string): unknown => JSON.parse(params).ConnectionId
+
+async function handOver(
+  database: Database,
+  raw: RawTable,
+  kin: RawTable,
+  gone: readonly Known[],
+  { tables, scoped }: Descendants,
+): Promise<void> {
+  const named = gone.filter(({ input_key, record_key }) => record_key || input_key)
+  if (named.length === 0) return
+  const listOf = (name: 'input_key' | 'record_key') => sql.join([...new Set(named.map((each) => each[name] ?? ''))])
+  const { rows } = await sql<Known>`select id, params, input_key, record_key from ${sql.table(kin.name)}
+    where input_key in (${listOf('input_key')}) and record_key in (${listOf('record_key')})
+    order by id for update`.execute(database.kysely)
+  const byName = Map.groupBy(rows, nameOf)
+  const ids = new Set(gone.map(({ id }) => id))
+  const heirs: { readonly from: Known; readonly twin: Known }[] = []
+  for (const from of named) {
+    const same = (byName.get(nameOf(from)) ?? []).filter(({ id }) => kin !== raw || !ids.has(id))
+    const near = same.find(({ params }) => params === from.params)
+    // A newer version in the same place: what it no longer says is gone indeed.
+    if (near && kin === raw) continue
+    const twin = near ?? same.find(({ params }) => connectionOf(params) === connectionOf(from.params))
+    if (twin) heirs.push({ from, twin })
+  }
+  if (heirs.length === 0) return
+  const renewed = new Map<number, number>()
+  for (const ids of inPieces(heirs.map(({ twin }) => twin.id))) {
+    for (const [id, newer] of await renewTwins(database, kin, ids)) renewed.set(id, newer)
+  }
+  for (const [params, some] of Map.groupBy(heirs, ({ twin }) => twin.params)) {
+    const { from } = some[0] as (typeof some)[number]
+    const cases = some.map(
+      (each) => sql`when ${sql.lit(each.from.id)} then ${sql.lit(renewed.get(each.twin.id) ?? each.twin.id)}`,
+    )
+    for (const table of tables) {
+      if (params !== from.params && scoped.has(table)) continue
+      await sql`update ${sql.table(table.name)} set
+          _raw_data_id = case _raw_data_id ${sql.join(cases, sql` `)} end,
+          _raw_data_params = ${params}, _raw_data_table = ${kin.name}
+        where _raw_data_params = ${from.params} and _raw_data_table = ${raw.name}
+          and _raw_data_id in (${sql.join(some.map((each) => each.from.id))})`.execute(database.kysely)
+    }
+  }
+}
+
+/** Records of other scopes that are the same as those behind the rows that `condition` names are looked at again. */
+export async function renewTwinsOf(
+  { database, raw, params }: ScopeRecords,
+  tables: readonly AnyTable[],
+  condition: RawBuilder<unknown>,
+): Promise<void> {
+  for (const table of tables) {
+    const { rows } = await sql<{ id: number; params: string }>`select distinct twin.id, twin.params
+      from ${sql.table(table.name)} as made
+      inner join ${sql.table(raw.name)} as own on own.id = made._raw_data_id
+      inner join ${sql.table(raw.name)} as twin on twin.input_key = own.input_key and twin.record_key = own.record_key
+        and twin.record_key <> '' and twin.params <> ${params}
+      where ${condition}`.execute(database.kysely)
+    const twins = rows.filter((twin) => connectionOf(twin.params) === connectionOf(params)).map(({ id }) => id)
+    for (const ids of inPieces(twins)) await renewTwins(database, raw, ids)
+  }
+}
+
+/** Stores them again, so that the next extraction of their scope looks at them; gives their new ids. */
+async function renewTwins(database: Database, raw: RawTable, ids: Piece<number>): Promise<Map<number, number>> {
+  const table = sql.table(raw.name)
+  const { kysely } = database
+  // One that was let go cannot be extracted again: it keeps its id.
+  await sql`insert into ${table} (${COPIED}) select ${COPIED} from ${table}
+    where ${among(sql.ref('id'), ids)} and not ${letGo()} order by id`.execute(kysely)
+  const { rows } = await sql<{
+    id: number
+    newer: number
+  }>`select older.id, max(newer.id) as newer from ${table} as older
+    inner join ${table} as newer on newer.input_key = older.input_key and newer.record_key = older.record_key
+      and newer.params = older.params and newer.id > older.id
+    where ${among(sql.ref('older.id'), ids)} group by older.id`.execute(kysely)
+  const renewed = new Map(rows.map(({ id, newer }) => [id, newer]))
+  await deleteIds(database, raw, [...renewed.keys()])
+  return renewed
+}
+
+async function deleteIds({ kysely }: Database, raw: RawTable, ids: readonly number[]): Promise<void> {
+  for (const some of inPieces(ids)) {
+    await sql`delete from ${sql.table(raw.name)} where ${among(sql.ref('id'), some)}`.execute(kysely)
+  }
+}

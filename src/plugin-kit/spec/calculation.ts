@@ -1,0 +1,28 @@
+import type { DomainType, Subtask, TaskRun } from './subtask.ts'
+
+interface CalculationSpec {
+  readonly name: string
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+  readonly domainTypes?: readonly DomainType[]
+  /** Only when a task names it. */
+  readonly isOff?: boolean
+}
+
+/** A subtask that works on what is stored; `calculate` gives the number of rows it wrote. */
+export const calculation = (
+  { name, reads, writes, domainTypes = [], isOff = false }: CalculationSpec,
+  calculate: (run: TaskRun) => Promise<number>,
+): Subtask => ({
+  name,
+  step: 'calculate',
+  reads,
+  writes,
+  domainTypes,
+  isDefault: !isOff,
+  async run(run) {
+    const rows = await calculate(run)
+    run.progress({ done: rows })
+    return { records: rows, rows, quarantined: 0 }
+  },
+})

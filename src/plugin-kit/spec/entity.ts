@@ -1,0 +1,186 @@
+/**
+ * What a plugin author writes: one entity = one file with collect, columns and convert side by side.
+ *
+ * collect   asks the vendor and keeps every record as it came (`_raw_*`)
+ * extract   raw records → tool rows; the table's own columns say where each value stands in the record
+ * convert   tool rows → rows of the domain tables
+ */
+
+import type { JoinedRow, Joins, Where } from '../../database/read.ts'
+import type { AnyTable, RawRecord } from '../../database/table.ts'
+import {
+  bigint,
+  type Columns,
+  common,
+  defineTable,
+  key,
+  type RowOf,
+  type Table,
+  type TableRow,
+} from '../../database/table.ts'
+import type { CollectSpec } from './collect.ts'
+import type { AnyScope, ConnectionFacts, Settings } from './fields.ts'
+import type { IdOf } from './id-of.ts'
+import type { Found, Lookups } from './lookups.ts'
+import type { DomainType, Spelling, Step, TaskRun } from './subtask.ts'
+
+export { innerJoin, leftJoin } from '../../database/read.ts'
+
+/** What every function of an entity may look at. */
+export interface EntityContext<Scope, Config> {
+  readonly connectionId: number
+  readonly connection: ConnectionFacts
+  readonly scope: Scope
+  readonly scopeConfig: Config
+  readonly idOf: IdOf
+}
+export interface ExtractContext<Scope, Config, L extends Lookups, Input = null> extends EntityContext<Scope, Config> {
+  /** What the collector was iterating over when it asked for this record; null where it was not, or over many at once. */
+  readonly input: Input
+  readonly lookups: Found<L>
+  /** Reads a record into a row of `table` by the sources of its columns; `values` go before them. */
+  read<T extends AnyTable>(table: T, record: unknown, values?: Partial<RowOf<T>>): TableRow
+}
+export interface ConvertContext<Scope, Config, L extends Lookups> extends EntityContext<Scope, Config> {
+  readonly lookups: Found<L>
+}
+
+/** Rows that belong to one row of the entity and go with it, such as labels of an issue. */
+export interface Owned {
+  readonly table: AnyTable
+  /** Column of the owned table → column of the owner. */
+  readonly by: Readonly<Record<string, string>>
+  /** Only these of them, when others hang on the owner too. */
+  readonly where?: Readonly<Record<string, string>>
+}
+
+export interface ExtractSpec<Scope, Config, L extends Lookups, Input> {
+  /** Only when one record becomes several rows, or none; otherwise the columns read themselves. */
+  readonly rows?: (record: RawRecord, context: ExtractContext<Scope, Config, L, Input>) => Iterable<TableRow>
+  /** Tables written besides the entity's own. */
+  readonly writes?: readonly AnyTable[]
+  /** Replaced together with their owner, never left behind. */
+  readonly owns?: readonly Owned[]
+  readonly lookups?: L
+  /** Scope config fields that decide what is extracted: a change of them extracts everything again. */
+  readonly dependsOn?: readonly string[]
+}
+
+export interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Lookups, Scope, Config> {
+  /** Domain tables; writing any other is an error. */
+  readonly to: readonly AnyTable[]
+  /** Replaced together with their row of the first table of `to`, such as assignees of an issue. */
+  readonly owns?: readonly Owned[]
+  readonly joins?: J
+  /** Which rows belong to the scope; default: those whose scope columns say so (see `scopeWhere` of the kit). */
+  readonly where?: (scope: Scope, context: EntityContext<Scope, Config>) => Where
+  readonly lookups?: L
+  readonly rows: (row: JoinedRow<T, J>, context: ConvertContext<Scope, Config, L>) => Iterable<TableRow>
+  /** Raw tables whose earlier conversions are replaced; default: the entity's own, or those that the table is extracted from. */
+  readonly replaces?: readonly string[]
+  /** Convert only rows written since the last run. For rows that never vanish from the tool table by themselves. */
+  readonly isIncremental?: boolean
+  readonly dependsOn?: readonly string[]
+}
+
+export interface EntitySpec<
+  T extends AnyTable,
+  J extends Joins,
+  E extends Lookups,
+  L extends Lookups,
+  Scope,
+  Config,
+  Server,
+  F extends AnyTable,
+  FJ extends Joins,
+  Input,
+> {
+  /** `Pull Requests` gives the subtasks collectPullRequests or Collect Pull Requests, as the plugin spells them. */
+  readonly label: string
+  /** Public subtask names that do not follow from the label. */
+  readonly names?: Partial<Record<Step, string>>
+  readonly domainTypes: readonly DomainType[]
+  /** Steps that run only when asked for by name. */
+  readonly off?: readonly Step[]
+  /** Raw table without `_raw_`; entities of a table that another entity extracts have none. */
+  readonly raw?: string
+  readonly collect?: CollectSpec<Scope, Config, Server, T, F, FJ, Input>
+  readonly extract?: ExtractSpec<Scope, Config, E, Input>
+  readonly convert?: ConvertSpec<T, J, L, Scope, Config>
+}
+export interface Entity {
+  readonly table: AnyTable
+  readonly spec: AnyEntitySpec
+  readonly scopeWhere: (table: AnyTable, scope: AnyScope) => Where
+}
+// biome-ignore lint/suspicious/noExplicitAny: the engine calls the functions of every plugin, and knows the types of none
+type AnyEntitySpec = EntitySpec<any, any, any, any, any, any, any, any, any, any>
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type AnyExtractSpec = ExtractSpec<any, any, any, any>
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type AnyConvertSpec = ConvertSpec<any, any, any, any, any>
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type AnyEntityContext = EntityContext<any, any>
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type AnyExtractContext = ExtractContext<any, any, any, any>
+
+/** What the columns of a tool table may look at. Of `input` and `lookups` a column says itself what it needs. */
+export interface ColumnContext<Scope, Config> extends EntityContext<Scope, Config> {
+  readonly input: RawRecord
+  readonly lookups: RawRecord
+}
+
+/** A run on stored records, with everything entities may look at. */
+export interface EntityTask extends TaskRun {
+  readonly context: AnyEntityContext
+  readonly settings: Settings
+  /** JSON text that marks the raw rows it is about. */
+  readonly params: string
+}
+
+export function subtaskName(spelling: Spelling, step: Step, { spec }: Entity): string {
+  const title = `${step[0]?.toUpperCase()}${step.slice(1)} ${spec.label}`
+  return spec.names?.[step] ?? (spelling === 'title' ? title : step + spec.label.replaceAll(' ', ''))
+}
+
+const connectionKey = {
+  connection_id: key(bigint((_record, { connectionId }: { readonly connectionId: number }) => connectionId)),
+}
+
+/** Table and entity makers of one plugin. */
+export function pluginKit(plugin: string) {
+  const table = <const C extends Columns>(
+    name: string,
+    entityName: string,
+    columns: C,
+  ): Table<typeof connectionKey & C & typeof common> =>
+    defineTable(
+      `_tool_${plugin}_${name}`,
+      { ...connectionKey, ...columns, ...common },
+      { idPrefix: `${plugin}:${entityName}` },
+    )
+  return {
+    /** A tool table: `_tool_<plugin>_<name>`, keyed by the connection first, with the origin columns. */
+    table,
+    /** The same for tables whose columns look at the scope or at its rules. */
+    tableMaker:
+      <Scope, Config>() =>
+      <const C extends Columns<ColumnContext<Scope, Config>>>(name: string, entityName: string, columns: C) =>
+        table(name, entityName, columns),
+    /** `scopeWhere` says which rows of a table belong to a scope, for tables that carry the scope's key. */
+    entityMaker:
+      <Scope, Config, Server = unknown>(scopeWhere: (table: AnyTable, scope: Scope) => Where) =>
+      <
+        T extends AnyTable,
+        const J extends Joins = Record<never, never>,
+        const E extends Lookups = Record<never, never>,
+        const L extends Lookups = Record<never, never>,
+        F extends AnyTable = AnyTable,
+        const FJ extends Joins = Record<never, never>,
+        Input = null,
+      >(
+        table: T,
+        spec: EntitySpec<T, J, E, L, Scope, Config, Server, F, FJ, Input>,
+      ): Entity => ({ table, spec, scopeWhere }),
+  }
+}

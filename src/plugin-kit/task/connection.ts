@@ -1,0 +1,126 @@
+/** Opens a stored connection: its settings, decrypted, and a client that paces itself with all others of it. */
+import { readConfig } from '../../config.ts'
+import { readAll } from '../../database/read.ts'
+import { UserError } from '../../errors.ts'
+import {
+  type ApiClient,
+  type ApiClientOptions,
+  type Credential,
+  createApiClient,
+  createSharedConnections,
+  type HttpEvent,
+} from '../http/index.ts'
+import type { Settings } from '../spec/fields.ts'
+import type { PluginSpec } from '../spec/plugin.ts'
+import type { TaskRun } from '../spec/subtask.ts'
+import { rotates, rotatingCredential, withTokenStore } from './rotating-tokens.ts'
+import { settingsTables } from './settings-tables.ts'
+
+export interface Secrets extends Pick<TaskRun, 'database'> {
+  readonly decrypt?: TaskRun['decrypt'] | undefined
+  readonly encrypt?: TaskRun['encrypt'] | undefined
+}
+
+export async function connectionSettings(plugin: PluginSpec, id: number, secrets: Secrets): Promise<Settings> {
+  const { database, decrypt, encrypt } = secrets
+  const { connections, settingsOf } = settingsTables(plugin)
+  const [row] = await readAll(database, { table: connections, where: { id } })
+  if (!row) throw new UserError(`${plugin.title} has no connection ${id}. Create it first.`, { status: 404 })
+  const settings = settingsOf(connections, row)
+  const decrypted = Object.entries(plugin.connection.fields)
+    // An address may hold a password, and is encrypted then.
+    .filter(([name, { kind }]) => (kind === 'secret' || kind === 'url') && settings[name])
+    .map(([name]) => [name, decrypt ? decrypt(settings[name]) : settings[name]])
+  const opened = { ...settings, ...Object.fromEntries(decrypted), id, name: row.name }
+  return withTokenStore(plugin, opened, { id, database, decrypt, encrypt })
+}
+
+/** What requests of a connection are signed with. */
+export function credentialsOf(plugin: PluginSpec, settings: Settings): readonly Credential[] {
+  const { connection, title } = plugin
+  if (!rotates(plugin, settings)) return connection.credentials?.(settings) ?? tokensOf(settings)
+  const way = (current: Settings) => ({
+    ...wayOf(current, { title, endpoint: connection.endpoint }),
+    hosts: connection.hosts?.(current) ?? [],
+    ...(connection.headers && { headers: connection.headers }),
+  })
+  return [rotatingCredential(plugin, settings, { way, read: connectionSettings })]
+}
+
+/** What no message may show; servers quote more than they were signed with. */
+const secretsOf = ({ connection: { fields } }: PluginSpec, settings: Settings): string[] =>
+  Object.entries(fields)
+    .filter(([name, { kind }]) => kind === 'secret' && settings[name])
+    .flatMap(([name]) =>
+      String(settings[name])
+        .split(',')
+        .map((part) => part.trim()),
+    )
+
+/** Clients of one connection share pacing and quota for as long as the process lives. */
+const shared = createSharedConnections()
+
+type Way = Pick<ApiClientOptions, 'connection' | 'endpoint' | 'proxy' | 'trustsAnyCertificate' | 'timeouts' | 'retries'>
+
+/** The way of every request of a connection, whatever it is signed with. */
+export function wayOf(settings: Settings, { title, endpoint }: { title: string; endpoint: string }): Way {
+  const { apiTimeoutMs, apiRetry, trustsAnyCertificate } = readConfig(process.env)
+  return {
+    connection: String(settings.name ?? title),
+    endpoint: settings.endpoint || endpoint,
+    proxy: withoutPath(settings.proxy),
+    trustsAnyCertificate,
+    timeouts: { totalMs: apiTimeoutMs },
+    retries: apiRetry,
+  }
+}
+
+/** A client for settings that are stored (`id` set) or are only being tried. */
+export function openClient(
+  plugin: PluginSpec,
+  settings: Settings,
+  onEvent: (event: HttpEvent) => void = () => {},
+  overrides: Partial<Pick<ApiClientOptions, 'retries' | 'timeouts' | 'store'>> = {},
+): ApiClient {
+  const { connection } = plugin
+  const { apiRequestsPerHour } = readConfig(process.env)
+  const limit = Number(settings.rateLimitPerHour) || (connection.limits?.quota ? undefined : apiRequestsPerHour)
+  return createApiClient({
+    ...wayOf(settings, { title: plugin.title, endpoint: connection.endpoint }),
+    hosts: connection.hosts?.(settings) ?? [],
+    secrets: secretsOf(plugin, settings),
+    credentials: credentialsOf(plugin, settings),
+    sign: (credential) => connection.sign?.(credential, settings) ?? { authorization: `Bearer ${credential}` },
+    ...(connection.headers && { headers: connection.headers }),
+    ...(connection.asksToSignIn && { asksToSignIn: connection.asksToSignIn }),
+    limits: { ...connection.limits, ...(limit && { requestsPerHour: limit }) },
+    ...(settings.id && { share: { connections: shared, key: `${(plugin.settingsOf ?? plugin).name}:${settings.id}` } }),
+    onEvent,
+    ...overrides,
+  })
+}
+
+/**
+ * For the few requests that somebody waits for: told at once what is wrong, rather than after several attempts, and not
+ * put off by the pace of collections.
+ */
+export const openAwaitedClient = (plugin: PluginSpec, settings: Settings): ApiClient =>
+  openClient(plugin, { ...settings, id: undefined, rateLimitPerHour: 0 }, undefined, {
+    retries: 0,
+    timeouts: { connectMs: 5000, totalMs: 20_000 },
+  })
+
+const tokensOf = ({ token = '' }: Settings): string[] =>
+  String(token)
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+
+/** People paste a slash or a page behind a proxy's port; a proxy has neither. */
+function withoutPath(proxy: string | undefined): string | undefined {
+  const url = URL.parse(proxy ?? '')
+  if (!url) return proxy
+  const { protocol, username, password, host } = url
+  const user = username && `${username}${password && `:${password}`}@`
+  return `${protocol}//${user}${host}`
+}

@@ -1,0 +1,108 @@
+/**
+ * Two plugins may collect for the same scopes in different ways: GitHub over REST and over GraphQL. What the one has
+ * stored the other does not keep up to date, so that a change of plugin starts over; and so does a change of the scope's
+ * name, which stands in many records that the vendor does not call changed.
+ */
+
+import { sql } from 'kysely'
+import type { AnyTable } from '../../database/table.ts'
+import { retrying } from '../../database/write.ts'
+import { entityTables, extractedTables } from '../raw/descendants.ts'
+import { rawTable } from '../raw/raw-table.ts'
+import type { Entity } from '../spec/entity.ts'
+import type { PluginSpec, SourceTask } from '../spec/plugin.ts'
+import { forgetScope } from './forget-scope.ts'
+import { openRememberedText } from './remembered-text.ts'
+import { renameScope } from './rename-scope.ts'
+
+const families = new Map<string, Set<PluginSpec>>()
+const familyName = ({ name, settingsOf }: PluginSpec): string => settingsOf?.name ?? name
+const familyOf = (plugin: PluginSpec): Set<PluginSpec> => families.get(familyName(plugin)) ?? new Set()
+
+export function joinFamily(plugin: PluginSpec): void {
+  families.set(familyName(plugin), familyOf(plugin).add(plugin))
+}
+
+/** Entities of a plugin and of its siblings. */
+export const familyEntities = (plugin: PluginSpec): Entity[] =>
+  [...new Set([plugin, ...familyOf(plugin)])].flatMap(({ entities }) => entities)
+
+/** Raw tables that only siblings fill, with the tool tables that they make. */
+function rawsOfSiblings(plugin: PluginSpec): Map<string, readonly AnyTable[]> {
+  const own = new Set(plugin.entities.map(({ spec }) => spec.raw))
+  const raws = new Map<string, readonly AnyTable[]>()
+  for (const sibling of familyOf(plugin)) {
+    for (const entity of sibling.entities) {
+      const { raw } = entity.spec
+      if (raw && !own.has(raw)) raws.set(raw, [...(raws.get(raw) ?? []), ...extractedTables(entity)])
+    }
+  }
+  return raws
+}
+
+/** Raw tables of siblings whose rows are replaced when all rows of these tables are made again. */
+export const replacedRaws = (plugin: PluginSpec, tables: readonly AnyTable[]): string[] =>
+  [...rawsOfSiblings(plugin)].flatMap(([raw, made]) =>
+    made.some((table) => tables.includes(table)) ? [rawTable(raw).name] : [],
+  )
+
+const takenOver = new WeakMap<object, Map<string, Promise<void>>>()
+/** Once a task, before anything is collected: its subtasks share the options object. */
+export function takeOverScope(task: SourceTask): Promise<void> {
+  const known = takenOver.get(task.options) ?? new Map<string, Promise<void>>()
+  takenOver.set(task.options, known)
+  const taking = known.get(task.params) ?? takeOver(task)
+  known.set(task.params, taking)
+  return taking
+}
+
+async function takeOver(task: SourceTask): Promise<void> {
+  const { database, plugin, params } = task
+  const family = familyName(plugin)
+  const known = openRememberedText(database, {
+    plugin: family,
+    subtask: 'rows are marked by',
+    params: scopeKeyOf(task),
+  })
+  const from = await known.read()
+  const last = await openRememberedText(database, collectedBy(plugin, from ?? params)).read()
+  if (from !== null && from !== params) {
+    task.log?.('the name of this scope has changed: everything is collected again')
+    const tables = [...familyOf(plugin)].flatMap(({ entities }) => [...entityTables(entities)])
+    await renameScope(database, tables, { name: family, from, to: params })
+    for (const each of [from, params]) await forgetScope(database, family, each)
+  }
+  if (from !== params) await known.write(params)
+  if (familyOf(plugin).size < 2) return
+  if (last !== null && last !== plugin.name) {
+    task.log?.(`this scope was collected by ${last} before: everything is collected again`)
+    await forgetScope(database, family, params)
+    await dropWhatSiblingsAloneMake(task)
+  }
+  await openRememberedText(database, collectedBy(plugin, params)).write(plugin.name)
+}
+
+const collectedBy = (plugin: PluginSpec, params: string) => ({
+  plugin: familyName(plugin),
+  subtask: 'collected by',
+  params,
+})
+
+const scopeKeyOf = ({ plugin, context }: SourceTask): string => {
+  const { names, keys } = plugin.scope.table
+  return JSON.stringify(keys.map((position) => context.scope[names[position] as string]))
+}
+
+async function dropWhatSiblingsAloneMake({ database, plugin, params }: SourceTask): Promise<void> {
+  const written = new Set(plugin.entities.flatMap(extractedTables))
+  const run = (statement: ReturnType<typeof sql>) => retrying(database, () => statement.execute(database.kysely))
+  for (const [name, tables] of rawsOfSiblings(plugin)) {
+    const raw = rawTable(name)
+    await run(sql`delete from ${sql.table(raw.name)} where params = ${params}`)
+    for (const table of tables) {
+      if (written.has(table)) continue
+      await run(sql`delete from ${sql.table(table.name)}
+        where _raw_data_params = ${params} and _raw_data_table = ${raw.name}`)
+    }
+  }
+}

@@ -1,0 +1,202 @@
+/** Raw records → tool rows. */
+
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { parseExactBytes } from '../../database/exact-json.ts'
+import { inPieces } from '../../database/pieces.ts'
+import type { AnyTable, RawRecord, TableRow } from '../../database/table.ts'
+import { RecordError } from '../../errors.ts'
+import { extractedTables } from '../raw/descendants.ts'
+import { nameRecords } from '../raw/name-records.ts'
+import { quarantinedIds } from '../raw/quarantine.ts'
+import { lastRawId } from '../raw/raw-mirror.ts'
+import { letGo, type RawTable, rawTable } from '../raw/raw-table.ts'
+import type { AnyExtractContext, AnyExtractSpec, EntityTask } from '../spec/entity.ts'
+import { type Entity, subtaskName } from '../spec/entity.ts'
+import { finderOf } from '../spec/lookups.ts'
+import type { PluginSpec, SourceTask } from '../spec/plugin.ts'
+import type { SubtaskKey, SubtaskResult } from '../spec/subtask.ts'
+import { replacedRaws } from '../task/siblings.ts'
+import { replaceOwned, withoutOwner } from './owned.ts'
+import { readerOf } from './record-reader.ts'
+import { earlierRows, sweepExtracted } from './sweep.ts'
+import { runTransform } from './transform.ts'
+import { dependenciesOf, forgetSuccess, openWindow } from './window.ts'
+
+interface StoredRecord {
+  readonly id: number
+  readonly data: Buffer
+  readonly input: RawRecord
+}
+
+interface Extracted {
+  readonly last: number
+  readonly mark: number | null
+  readonly rawIds: readonly number[] | undefined
+}
+
+const FETCH = 50
+
+export async function extract(
+  entity: Entity,
+  task: EntityTask,
+  subtaskKey: SubtaskKey,
+  rawIds?: readonly number[],
+): Promise<SubtaskResult> {
+  const { database, params } = task
+  const spec: AnyExtractSpec = entity.spec.extract ?? {}
+  const raw = rawTable(entity.spec.raw as string)
+  await nameRecords(entity, task)
+  const window = await openWindow(database, subtaskKey, {
+    fullSync: task.fullSync,
+    config: await dependenciesOf(spec, task),
+  })
+  const { stamp } = window
+  const tables = extractedTables(entity)
+  const siblings = 'plugin' in task ? replacedRaws((task as SourceTask).plugin, tables) : []
+  const raws = [raw.name, ...siblings]
+  const earlier = rawIds ? new Set<AnyTable>() : await earlierRows(task, { tables, raws })
+  // Messages that were pushed are kept one after the other, so that all of them tell what is there.
+  const mark = entity.spec.collect ? window.rawMark : null
+  const isFull = mark === null && !rawIds
+  if (isFull) await window.forget()
+  const last = await lastRawId(database, raw, params)
+  const result = await runTransform<StoredRecord>(task, {
+    subtaskKey,
+    stamp,
+    items: recordsOf(task, raw, { last, mark, rawIds }),
+    expected: rawIds ? rawIds.length : await countRaw(database, raw, params, mark ?? 0),
+    weigh: ({ data }) => data?.length ?? 0,
+    allowed: new Set(tables),
+    originOf: ({ id }) => ({ params, table: raw.name, id }),
+    describe: ({ id }) => ({ raw_table: raw.name, raw_id: id, record_key: '', entity: entity.table.name, reason: '' }),
+    prepare: rowsMaker(entity, task),
+    ...(rawIds && !entity.spec.collect
+      ? {
+          wrote: (rows) =>
+            replaceOwned(database, entity.table, withoutOwner(spec.owns ?? [], entity.table), rows, stamp),
+        }
+      : {}),
+    ...(!rawIds && { sweep: () => sweepExtracted(task, entity, { stamp, isFull, earlier }) }),
+    released: rawIds ?? (isFull ? 'all' : 'new'),
+  })
+  if (rawIds) return result
+  if (isFull && 'plugin' in task) {
+    const { plugin } = task as SourceTask
+    await forgetSuccess(database, subtaskKey, [...readersOf(plugin, tables), ...laterWritersOf(plugin, entity)])
+  }
+  await window.succeeded(last)
+  return result
+}
+
+/** `rawIds` alone, or all after `mark` up to `last`. */
+function recordsOf({ database, params }: EntityTask, raw: RawTable, { last, mark, rawIds }: Extracted) {
+  let query = database.kysely
+    .selectFrom(raw.name)
+    .select(['id', 'data', 'input'])
+    .where('params', '=', params)
+    .where('id', '<=', last)
+    .where(sql<boolean>`(data is null or not ${letGo()})`)
+    .orderBy('id')
+  if (rawIds) query = query.where('id', 'in', rawIds)
+  else if (mark !== null) query = query.where('id', '>', mark)
+  return query.stream(FETCH) as AsyncIterable<StoredRecord>
+}
+
+/** Parses a batch, looks up what it needs, and gives the function that makes rows of one of its records. */
+function rowsMaker(entity: Entity, { database, context }: EntityTask) {
+  const { lookups = {} }: AnyExtractSpec = entity.spec.extract ?? {}
+  const find = finderOf({ database, connectionId: context.connectionId, scope: context.scope }, lookups)
+  return async (batch: readonly StoredRecord[]) => {
+    const parsed = new Map(batch.map((each) => [each, tryParse(each.data)]))
+    const found = await find([...parsed.values()].filter((each) => !(each instanceof RecordError)))
+    const shared = { ...context, lookups: found }
+    return (item: StoredRecord): Iterable<TableRow> => {
+      const record = parsed.get(item)
+      if (record instanceof RecordError) throw record
+      return rowsOfRecord(entity, shared, record, item.input)
+    }
+  }
+}
+
+/** The conversions of these tables: what an extraction of everything took away they find only when they look at all. */
+const readersOf = ({ entities, spelling }: PluginSpec, tables: readonly AnyTable[]): string[] =>
+  entities
+    .filter(({ table, spec }) => spec.convert && tables.includes(table))
+    .map((entity) => subtaskName(spelling, 'convert', entity))
+
+/**
+ * The extractions that come later and write to the same tables, such as those of reviews to reviewers, who were asked for one
+ * before: theirs is the last word, which a pass over everything has written over. People say the same wherever they come from.
+ */
+function laterWritersOf({ entities, spelling, referred = [] }: PluginSpec, entity: Entity): string[] {
+  const shared = extractedTables(entity).filter((table) => !referred.some((each) => each.table === table))
+  return entities
+    .slice(entities.indexOf(entity) + 1)
+    .filter((later) => later.spec.raw && extractedTables(later).some((table) => shared.includes(table)))
+    .map((later) => subtaskName(spelling, 'extract', later))
+}
+
+/**
+ * Lists of the same records, such as issues of a board and epics: those that come later have the last word, so they are
+ * extracted again; one that came before may have to stand in for a record that this one has lost.
+ */
+export async function extractWithKin(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey): Promise<SubtaskResult> {
+  const { database, params } = task
+  const { entities, spelling } = task.plugin
+  const result = await extract(entity, task, subtaskKey)
+  const isKin = ({ table, spec }: Entity) => table === entity.table && spec.raw && spec.raw !== entity.spec.raw
+  const position = entities.indexOf(entity)
+  const nameOf = (kin: Entity) => subtaskName(spelling, 'extract', kin)
+  const later = entities.filter((each, index) => isKin(each) && index > position)
+  if (result.records > 0) await forgetSuccess(database, subtaskKey, later.map(nameOf))
+  for (const kin of entities.slice(0, position).filter(isKin)) {
+    const own = { ...subtaskKey, subtask: nameOf(kin) }
+    const config = await dependenciesOf(kin.spec.extract ?? {}, task)
+    const window = await openWindow(database, own, { fullSync: false, config })
+    const last = await lastRawId(database, rawTable(kin.spec.raw as string), params)
+    if (window.rawMark !== null && last > window.rawMark) await extract(kin, { ...task, fullSync: false }, own)
+  }
+  return result
+}
+
+export async function redriveExtract(entity: Entity, task: EntityTask, subtaskKey: SubtaskKey): Promise<SubtaskResult> {
+  const total = { records: 0, rows: 0, quarantined: 0 }
+  for (const ids of inPieces(await quarantinedIds(task.database, subtaskKey))) {
+    const { records, rows, quarantined } = await extract(entity, task, subtaskKey, ids)
+    total.records += records
+    total.rows += rows
+    total.quarantined += quarantined
+  }
+  return total
+}
+
+/** The tool rows that a record makes. */
+export function rowsOfRecord(
+  { table: own, spec }: Entity,
+  shared: Omit<AnyExtractContext, 'input' | 'read'>,
+  record: unknown,
+  input: unknown,
+): Iterable<TableRow> {
+  const full: AnyExtractContext = {
+    ...shared,
+    input,
+    read: (table, from, values) => readerOf(table)(from, full, values),
+  }
+  return spec.extract?.rows ? spec.extract.rows(record, full) : [full.read(own, record)]
+}
+
+const NO_BYTES = new Uint8Array()
+function tryParse(data: Buffer | null): unknown {
+  try {
+    return parseExactBytes(data ?? NO_BYTES)
+  } catch (error) {
+    return new RecordError(`not JSON: ${(error as Error).message}`)
+  }
+}
+
+async function countRaw({ kysely }: Database, raw: RawTable, params: string, mark: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(raw.name)}
+    where params = ${params} and id > ${mark}`.execute(kysely)
+  return rows[0]?.count ?? 0
+}

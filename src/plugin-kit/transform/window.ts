@@ -1,0 +1,98 @@
+/** What a subtask remembers of its last success, and whether that still allows to look only at what is new. */
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { write } from '../../database/write.ts'
+import { rawMarks, subtaskStates } from '../../system/state.ts'
+import type { EntityTask } from '../spec/entity.ts'
+import { type Lookups, wholeTablesSay } from '../spec/lookups.ts'
+import type { SubtaskKey } from '../spec/subtask.ts'
+
+export interface Window {
+  /** Marks the rows of this run; later than the marks of all earlier runs of the scope, whatever clocks say. */
+  readonly stamp: Date
+  /** Look at rows with this mark or a later one; null: at everything. */
+  readonly since: Date | null
+  /** Look at raw records after this one; null: at everything. */
+  readonly rawMark: number | null
+  /** Before a pass over everything: forget the latest success. */
+  forget(): Promise<void>
+  /** Remember this run as the latest success, up to that raw record. */
+  succeeded(rawMark?: number): Promise<void>
+}
+
+/** All null without an earlier success. */
+interface Remembered {
+  readonly prev_config: string | null
+  readonly prev_started_at: Date | null
+  /** The latest mark of the scope. */
+  readonly last: Date | null
+  readonly raw_mark: number | null
+}
+
+interface Depending {
+  /** Scope config fields. */
+  readonly dependsOn?: readonly string[]
+  readonly lookups?: Lookups
+}
+
+/** What the outcome of an extraction or conversion depends on besides the rows that it looks at. */
+export async function dependenciesOf({ dependsOn = [], lookups = {} }: Depending, task: EntityTask): Promise<string> {
+  const { database, settings, context } = task
+  const fields = JSON.stringify(dependsOn.map((field) => settings[field]))
+  if (Object.values(lookups).every(({ of }) => of)) return fields
+  return `${fields} ${await wholeTablesSay({ database, ...context }, lookups)}`
+}
+
+/** `config` is what the outcome depends on besides the data; when it changed, everything is done again. */
+export async function openWindow(
+  database: Database,
+  { plugin, subtask, params }: SubtaskKey,
+  { fullSync, config }: { fullSync: boolean; config: string },
+): Promise<Window> {
+  const isHere = sql`plugin = ${plugin} and subtask = ${subtask} and params = ${params}`
+  const states = sql.table(subtaskStates.name)
+  const { rows } = await sql<Remembered>`select state.*,
+      (select max(prev_started_at) from ${states} where params = ${params}) as last,
+      (select raw_mark from ${sql.table(rawMarks.name)} where ${isHere}) as raw_mark
+    from (select 1 as one) always left join (select prev_config, prev_started_at from ${states} where ${isHere}) state
+      on one = 1`.execute(database.kysely)
+  const { last, raw_mark, ...state } = rows[0] as Remembered
+  const stamp = nextStamp(last)
+  const isSame = !fullSync && state.prev_config === config
+  return {
+    stamp,
+    since: isSame ? state.prev_started_at : null,
+    rawMark: isSame ? raw_mark : null,
+    // A pass over everything that is interrupted has undone part of the last success: only another one can mend it.
+    forget: async () => {
+      if (state.prev_started_at) await sql`delete from ${states} where ${isHere}`.execute(database.kysely)
+    },
+    succeeded: (rawMark) =>
+      write(database, [
+        subtaskStates.row({ plugin, subtask, params, prev_config: config, prev_started_at: stamp }),
+        ...(rawMark === undefined ? [] : [rawMarks.row({ plugin, subtask, params, raw_mark: rawMark })]),
+      ]),
+  }
+}
+
+/** Makes the next runs of these subtasks look at everything. */
+export async function forgetSuccess(
+  { kysely }: Database,
+  { plugin, params }: Pick<SubtaskKey, 'plugin' | 'params'>,
+  subtasks: readonly string[],
+): Promise<void> {
+  if (subtasks.length === 0) return
+  await kysely
+    .deleteFrom(subtaskStates.name)
+    .where('plugin', '=', plugin)
+    .where('params', '=', params)
+    .where('subtask', 'in', subtasks)
+    .execute()
+}
+
+let lastStamp = 0
+/** The moment a run marks its rows with; never the same twice, since sweeping goes by it. */
+export function nextStamp(after: Date | null = null): Date {
+  lastStamp = Math.max(Date.now(), lastStamp + 1, (after?.getTime() ?? 0) + 1)
+  return new Date(lastStamp)
+}

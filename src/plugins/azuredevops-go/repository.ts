@@ -1,0 +1,49 @@
+import { UserError } from '../../errors.ts'
+import { type ExtraStep, refreshScope, type SourceTask } from '../../plugin-kit/index.ts'
+import { inOrganization, isBoard, isNative, type Repo, repos, versioned } from './kit.ts'
+
+/** A repository or its project may have been renamed since: Azure DevOps finds both by their ids. */
+export const collectRepository: ExtraStep = {
+  name: 'collectRepo',
+  domainTypes: ['CODE', 'TICKET', 'CICD', 'CODEREVIEW', 'CROSS'],
+  async run(task, client) {
+    const { scope } = task.context
+    await requireOneConnection(task)
+    // A task that says itself where its scope is goes by that.
+    if (task.options.projectId || (!isNative(scope) && !isBoard(scope))) return 0
+    const path = isBoard(scope) ? `projects/${scope.id}` : `git/repositories/${scope.id}`
+    // One that is gone is told by whoever collects from it.
+    const request = { ...versioned(inOrganization(scope.organization_id, path)), accept: [404] }
+    const { status, body } = await client.send(request, task.signal)
+    if (status !== 200 || body?.id !== scope.id) return 0
+    const project = isBoard(scope) ? body : body.project
+    if (typeof project?.name !== 'string') return 0
+    await refreshScope(task, {
+      name: body.name,
+      project_id: project.name,
+      ...(!isBoard(scope) && { url: body.webUrl ?? scope.url, remote_url: body.remoteUrl ?? scope.remote_url }),
+    })
+    return 1
+  },
+}
+
+/** DevLake's raw rows do not name their connection: of two that have the same scope, one would find its work done. */
+async function requireOneConnection({ database, context: { connectionId, scope } }: SourceTask): Promise<void> {
+  const [other] = await database.kysely
+    .selectFrom(repos.name)
+    .select('connection_id')
+    .where('id', '=', scope.id)
+    .where('connection_id', '<', connectionId)
+    .execute()
+  if (!other) return
+  throw new UserError(
+    `${scope.name} is also a scope of connection ${other.connection_id}: remove it there or here, since its data can be of one connection only.`,
+  )
+}
+
+/** A cheap question about a scope: whether it is still there. */
+export function scopeCheck({ id, type, organization_id, project_id }: Repo) {
+  const ask = (path: string) => versioned(inOrganization(organization_id, path))
+  if (isBoard({ type })) return ask(`projects/${id}`)
+  return ask(isNative({ type }) ? `git/repositories/${id}` : `projects/${encodeURIComponent(project_id)}`)
+}

@@ -1,0 +1,114 @@
+import type { RawRecord } from '../../database/table.ts'
+import { bigint, boolean, double, indexed, key, type RowOf, string, text, timestamp } from '../../database/table.ts'
+import { offset, type Paging, pluginKit } from '../../plugin-kit/index.ts'
+import type { rules } from './rules.ts'
+
+const kit = pluginKit('bamboo')
+
+export const plans = kit.table('plans', 'BambooPlan', {
+  plan_key: key(string(191)),
+  scope_config_id: bigint(() => 0),
+  name: text(),
+  expand: text(),
+  project_key: indexed(string(191)),
+  project_name: text(),
+  description: text(),
+  short_name: text(),
+  build_name: text(),
+  short_key: text(),
+  type: text(),
+  enabled: boolean(),
+  href: text(),
+  rel: text(),
+  is_favourite: boolean(),
+  is_active: boolean(),
+  is_building: boolean(),
+  average_build_time_in_seconds: double(),
+})
+export type Plan = RowOf<typeof plans>
+type Rules = ReturnType<typeof rules>
+
+export const table = kit.tableMaker<Plan, Rules>()
+export const entity = kit.entityMaker<Plan, Rules>((each, scope) =>
+  'plan_key' in each.columns ? { plan_key: scope.plan_key } : {},
+)
+
+/** What results of plans and of jobs have in common. */
+export const resultColumns = {
+  expand: text(),
+  number: bigint(),
+  build_number: bigint('buildNumber'),
+  build_result_key: text('buildResultKey'),
+  life_cycle_state: text('lifeCycleState'),
+  build_started_time: timestamp('buildStartedTime'),
+  pretty_build_started_time: text('prettyBuildStartedTime'),
+  build_completed_time: timestamp('buildCompletedTime'),
+  build_completed_date: timestamp('buildCompletedDate'),
+  pretty_build_completed_time: text('prettyBuildCompletedTime'),
+  build_duration_in_seconds: bigint('buildDurationInSeconds'),
+  build_duration: bigint('buildDuration'),
+  build_duration_description: text('buildDurationDescription'),
+  build_relative_time: text('buildRelativeTime'),
+  vcs_revision_key: text('vcsRevisionKey'),
+  build_test_summary: text('buildTestSummary'),
+  successful_test_count: bigint('successfulTestCount'),
+  failed_test_count: bigint('failedTestCount'),
+  quarantined_test_count: bigint('quarantinedTestCount'),
+  skipped_test_count: bigint('skippedTestCount'),
+  continuable: boolean(),
+  once_off: boolean('onceOff'),
+  restartable: boolean(),
+  not_run_yet: boolean('notRunYet'),
+  finished: boolean(),
+  successful: boolean(),
+  build_reason: text('buildReason'),
+  reason_summary: text('reasonSummary'),
+  state: text(),
+  build_state: text('buildState'),
+}
+
+/** What the account may do with an environment or a deployment. */
+export const rightColumns = {
+  can_view: boolean('operations.canView'),
+  can_edit: boolean('operations.canEdit'),
+  can_delete: boolean('operations.canDelete'),
+  allowed_to_execute: boolean('operations.allowedToExecute'),
+  can_execute: boolean('operations.canExecute'),
+  allowed_to_create_version: boolean('operations.allowedToCreateVersion'),
+  allowed_to_set_version_status: boolean('operations.allowedToSetVersionStatus'),
+}
+
+// https://developer.atlassian.com/server/bamboo/rest/
+export const inPages = (total: (body: RawRecord) => number | undefined) =>
+  offset({ size: 100, offsetParam: 'start-index', sizeParam: 'max-results', total: ({ body }) => total(body) })
+
+/** One page after the other, for lists that are read only down to what is known. */
+export function inOrder({ ahead: _, ...paging }: Paging): Paging {
+  return paging
+}
+
+/** Newest first, with those that run. */
+export const resultList = (planOrJob: string) => ({
+  path: `result/${encodeURIComponent(planOrJob)}.json`,
+  query: { showEmpty: true, includeAllStates: true, expand: 'results.result.vcsRevisions' },
+})
+export const resultPages = inOrder(inPages(({ results }) => results?.size))
+export const resultRecords = ({ results }: RawRecord) => results?.result ?? []
+
+const LAST_MOMENT = 8.64e15
+/** What waits has not begun: the list is read again once it has. */
+export const madeAt = (started: string | number | undefined): number =>
+  started ? new Date(started).getTime() : LAST_MOMENT
+
+export const RESULT = { SUCCESS: ['SUCCESS', 'Successful'], FAILURE: ['FAILED'] }
+export const STATUS = { DONE: ['FINISHED'], IN_PROGRESS: ['IN_PROGRESS', 'InProgress', 'PENDING', 'QUEUED'] }
+/** As Bamboo writes them, of results and of deployments. */
+export const UNFINISHED = ['InProgress', 'Pending', 'Queued', 'IN_PROGRESS', 'PENDING', 'QUEUED']
+
+/** Where people open Bamboo, of an address of its API. */
+const homeOf = (address: string): string => address.replace(/\/rest\/.*$/, '').replace(/\/$/, '')
+export const browseUrl = (address: string, what: string): string => (address ? `${homeOf(address)}/browse/${what}` : '')
+
+/** Bamboo does not say where a repository is cloned from: an address that no repository has, one per repository. */
+export const repositoryUrl = (endpoint: string, repositoryId: number): string =>
+  `fake://${new URL(endpoint).host}/repos/${repositoryId}`

@@ -1,0 +1,31 @@
+import { type ExtraStep, refreshScope } from '../../plugin-kit/index.ts'
+import { planData } from './remote-scopes.ts'
+
+export const planPath = (planKey: string): string => `plan/${encodeURIComponent(planKey)}.json`
+
+/** A plan may have been renamed since it was added, and a search tells little about it. */
+export const collectPlan: ExtraStep = {
+  name: 'CollectPlan',
+  domainTypes: ['CICD'],
+  async run(task, client) {
+    const { plan_key } = task.context.scope
+    // One that is gone is told by whoever collects from it.
+    const { status, body } = await client.send({ path: planPath(plan_key), accept: [404] }, task.signal)
+    if (status !== 200 || body?.key !== plan_key) return 0
+    const plan = planData(body)
+    await refreshScope(task, {
+      name: plan.name,
+      project_key: plan.projectKey,
+      project_name: plan.projectName,
+      description: plan.description,
+      short_name: plan.shortName,
+      build_name: plan.buildName,
+      short_key: plan.shortKey,
+      type: plan.type,
+      enabled: plan.enabled,
+      href: plan.href,
+      rel: plan.rel,
+    })
+    return 1
+  },
+}

@@ -1,0 +1,63 @@
+import type { RawRecord, TableRow } from '../../database/table.ts'
+import { bigint, boolean, key, optional, type RowOf, string, text, timestamp } from '../../database/table.ts'
+import { type AnyExtractContext, cursor, pluginKit } from '../../plugin-kit/index.ts'
+import type { rules } from './rules.ts'
+
+const kit = pluginKit('bitbucket_server')
+export const { table } = kit
+
+export const repos = table('repos', 'BitbucketServerRepo', {
+  bitbucket_id: key(string()),
+  scope_config_id: bigint(() => 0),
+  name: string(),
+  html_url: string(),
+  description: text(),
+  clone_url: string(),
+  created_date: timestamp(),
+  updated_date: timestamp(),
+})
+export type Repo = RowOf<typeof repos>
+
+/** Tables that name their repository are read by it; others join one that does. */
+export const entity = kit.entityMaker<Repo, ReturnType<typeof rules>>(({ columns }, { bitbucket_id }) =>
+  'repo_id' in columns ? { repo_id: bitbucket_id } : {},
+)
+
+export const repoId = (_record: unknown, { scope }: RawRecord): string => scope.bitbucket_id
+export const idOfRepo = ({ project, slug }: RawRecord): string => `${project.key}/repos/${slug}`
+/** The id of a repository is its path below the projects. */
+export const repoPath = ({ bitbucket_id }: Pick<Repo, 'bitbucket_id'>): string =>
+  `rest/api/1.0/projects/${bitbucket_id.split('/').map(encodeURIComponent).join('/')}`
+export const inRepo = (repo: Repo, path: string): string => `${repoPath(repo)}/${path}`
+
+/** https://developer.atlassian.com/server/bitbucket/rest/: a page ends where the server says, not where it is full. */
+export const PAGE = cursor({
+  size: 100,
+  sizeParam: 'limit',
+  param: 'start',
+  next: ({ isLastPage, nextPageStart }) => (isLastPage ? null : nextPageStart),
+})
+export const values = (body: RawRecord): readonly unknown[] => body.values
+
+const firstLink = ({ links }: RawRecord) => links?.self?.[0]?.href
+
+export { firstLink }
+
+/** People are part of other records. */
+export const users = table('users', 'BitbucketServerUser', {
+  bitbucket_id: key(bigint('id')),
+  name: string(),
+  email_address: string('emailAddress'),
+  active: boolean(),
+  slug: string(),
+  type: string(),
+  account_status: string(),
+  display_name: string('displayName'),
+  html_url: optional(string(firstLink)),
+})
+export function* peopleIn(
+  people: readonly RawRecord[],
+  { read }: Pick<AnyExtractContext, 'read'>,
+): Generator<TableRow, void> {
+  for (const person of people) if (person?.id) yield read(users, person)
+}

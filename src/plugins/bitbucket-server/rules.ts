@@ -1,0 +1,15 @@
+import { optionalPattern, type Settings } from '../../plugin-kit/index.ts'
+
+/** What the first match of a pattern in a text is; empty if there is none. */
+function firstMatch(settings: Settings, field: string) {
+  const pattern = optionalPattern(settings[field], field)
+  return (text: string): string => {
+    const matcher = pattern?.matcher(text)
+    return matcher?.find() ? (matcher.group() ?? '') : ''
+  }
+}
+
+export const rules = (settings: Settings) => ({
+  typeOf: firstMatch(settings, 'prType'),
+  componentOf: firstMatch(settings, 'prComponent'),
+})

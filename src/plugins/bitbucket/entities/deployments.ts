@@ -1,0 +1,116 @@
+import type { RawRecord } from '../../../database/table.ts'
+import { indexed, key, string, timestamp } from '../../../database/table.ts'
+import { classify } from '../../../domain/classify.ts'
+import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { innerJoin, wholeTable } from '../../../plugin-kit/index.ts'
+import { entity, inRepo, pages, repoId, repos, table, values } from '../kit.ts'
+import { pipelines } from './pipelines.ts'
+
+/** Deployments name theirs by id alone unless asked for more. DevLake has no such table. */
+export const environments = table('environments', 'BitbucketEnvironment', {
+  uuid: key(string(100)),
+  repo_id: indexed(string(repoId)),
+  name: string(),
+  environment_type: string('environment_type.name'),
+})
+
+const environmentOf = ({ environment }: RawRecord, { lookups }: RawRecord) =>
+  lookups.environments.get(environment?.uuid)
+
+export const deployments = table('deployments', 'BitbucketDeployment', {
+  bitbucket_id: key(string(191, 'uuid')),
+  pipeline_id: string('release.pipeline.uuid'),
+  step_id: string('step.uuid'),
+  type: string(),
+  name: string('release.name'),
+  environment: string((record, context) => record.environment?.name ?? environmentOf(record, context)?.name),
+  environment_type: string(
+    (record, context) => record.environment?.environment_type?.name ?? environmentOf(record, context)?.environment_type,
+  ),
+  key: string('release.key'),
+  web_url: string('release.url'),
+  status: string(100, ({ state }) => state?.status?.name ?? state?.name),
+  state_url: string('state.url'),
+  commit_sha: string('release.commit.hash'),
+  commit_url: string('release.commit.links.html.href'),
+  created_on: timestamp('release.created_on'),
+  started_on: timestamp('state.started_on'),
+  completed_on: timestamp('state.completed_on'),
+  last_update_time: timestamp(),
+})
+
+const RESULT = { SUCCESS: ['COMPLETED', 'SUCCESSFUL'], FAILURE: ['FAILED', 'STOPPED', 'CANCELLED'] }
+const STATUS = { DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE], IN_PROGRESS: ['IN_PROGRESS', 'PENDING', 'RUNNING'] }
+
+/** The commit may be told by its first digits; that of the pipeline is whole. */
+const wholeSha = (sha: string, whole: string): string => (whole.startsWith(sha) ? whole : sha)
+
+export const environmentsEntity = entity(environments, {
+  label: 'Environments',
+  domainTypes: ['CICD'],
+  raw: 'bitbucket_api_environments',
+  collect: {
+    request: ({ scope }) => ({ path: inRepo(scope, 'environments/') }),
+    paging: pages(100),
+    records: values,
+    key: ({ uuid }) => uuid,
+    emptyOn: [404],
+  },
+})
+
+export default entity(deployments, {
+  label: 'Deployments',
+  domainTypes: ['CICD'],
+  raw: 'bitbucket_api_deployments',
+  collect: {
+    request: ({ scope }) => ({ path: inRepo(scope, 'deployments/') }),
+    paging: pages(100),
+    records: values,
+    key: ({ uuid }) => uuid,
+    emptyOn: [404],
+  },
+  extract: {
+    lookups: { environments: wholeTable(environments, 'uuid', ({ bitbucket_id }) => ({ repo_id: bitbucket_id })) },
+  },
+  convert: {
+    to: [cicdDeploymentCommits, cicdDeployments],
+    joins: {
+      pipeline: innerJoin(pipelines, { connection_id: 'connection_id', bitbucket_id: 'pipeline_id' }),
+    },
+    where: ({ bitbucket_id }) => ({ 'pipeline.repo_id': bitbucket_id }),
+    rows: ({ pipeline, ...deployment }, { idOf, scope }) => {
+      const id = idOf(deployments, deployment.bitbucket_id)
+      const repo_id = idOf(repos, scope.bitbucket_id)
+      const { started_on, completed_on, created_on } = deployment
+      const kind = (deployment.environment_type || deployment.environment).toUpperCase()
+      const both = {
+        id,
+        cicd_scope_id: repo_id,
+        name: deployment.name,
+        display_title: deployment.name,
+        url: deployment.web_url,
+        result: classify(deployment.status, RESULT, ''),
+        status: classify(deployment.status, STATUS, 'OTHER'),
+        original_result: deployment.status,
+        original_status: deployment.status,
+        environment: kind === 'TEST' ? 'TESTING' : kind,
+        original_environment: deployment.environment,
+        created_date: created_on,
+        started_date: started_on,
+        finished_date: completed_on,
+        duration_sec: started_on && completed_on && Math.trunc((completed_on.getTime() - started_on.getTime()) / 1000),
+      }
+      return [
+        cicdDeploymentCommits.row({
+          ...both,
+          cicd_deployment_id: id,
+          commit_sha: wholeSha(deployment.commit_sha, pipeline.commit_sha),
+          ref_name: pipeline.ref_name,
+          repo_id,
+          repo_url: scope.html_url,
+        }),
+        cicdDeployments.row(both),
+      ]
+    },
+  },
+})

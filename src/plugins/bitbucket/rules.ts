@@ -1,0 +1,20 @@
+import { deliveryRules, type Settings } from '../../plugin-kit/index.ts'
+
+const LISTS = [
+  ['TODO', 'issueStatusTodo'],
+  ['IN_PROGRESS', 'issueStatusInProgress'],
+  ['DONE', 'issueStatusDone'],
+  ['OTHER', 'issueStatusOther'],
+] as const
+
+export const wordsIn = (list: unknown): string[] =>
+  String(list ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean)
+
+/** Of a state that several lists name, the last list decides. */
+export function rules(settings: Settings) {
+  const statuses = new Map(LISTS.flatMap(([status, field]) => wordsIn(settings[field]).map((word) => [word, status])))
+  return { ...deliveryRules(settings), statusOf: (state: string): string => statuses.get(state) ?? '' }
+}

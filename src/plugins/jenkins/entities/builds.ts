@@ -1,0 +1,142 @@
+import type { RawRecord } from '../../../database/table.ts'
+import { bigint, boolean, double, indexed, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
+import { classify } from '../../../domain/classify.ts'
+import { cicdPipelines, cicdTasks } from '../../../domain/devops.ts'
+import { buildUrl, entity, folderPath, inRanges, type Job, jobOf, jobPath, jobs, scopeJobs, table } from '../kit.ts'
+
+const jobNameOf = ({ input, scope }: { input: RawRecord; scope: Job }): string => input?.FullName ?? scope.full_name
+
+export const builds = table('builds', 'JenkinsBuild', {
+  full_name: key(string(({ number }, context: RawRecord) => `${jobNameOf(context)}#${number}`)),
+  job_name: indexed(string((_build: unknown, { input, scope }: RawRecord) => input?.Name ?? scope.name)),
+  job_path: indexed(string((_build: unknown, { input, scope }: RawRecord) => input?.Path ?? scope.path)),
+  duration: double(),
+  estimated_duration: double('estimatedDuration'),
+  number: indexed(bigint()),
+  result: text(),
+  timestamp: bigint(),
+  start_time: zeroTime(timestamp(({ timestamp }) => wholeSecond(timestamp))),
+  type: string(() => ''),
+  class: indexed(string('_class')),
+  triggered_by: string(({ actions }) => upstreamBuildIn(actions)),
+  building: boolean(),
+  has_stages: boolean(() => false), // told by the stages, once they are there
+})
+
+export const buildCommits = table('build_commits', 'JenkinsBuildCommit', {
+  build_name: key(string()),
+  commit_sha: key(string()),
+  branch: string(),
+  repo_url: string(),
+  number: indexed(bigint()),
+})
+
+export const wholeSecond = (milliseconds: number): Date | null =>
+  milliseconds > 0 ? new Date(Math.floor(milliseconds / 1000) * 1000) : null
+
+const listOf = (value: unknown): RawRecord[] => (Array.isArray(value) ? value.filter(Boolean) : [])
+
+function upstreamBuildIn(actions: unknown): string {
+  const causes = listOf(actions).flatMap(({ causes }) => listOf(causes))
+  const upstream = causes.find(({ upstreamProject, upstreamBuild }) => upstreamProject && upstreamBuild)
+  return upstream ? `${upstream.upstreamProject}#${upstream.upstreamBuild}` : ''
+}
+
+/** Every checkout leaves an action: that of the sources, those of libraries, and of each repository in a pipeline. */
+function* commitsOf(actions: unknown) {
+  for (const { lastBuiltRevision, remoteUrls, mercurialRevisionNumber } of listOf(actions)) {
+    const commit_sha = mercurialRevisionNumber || lastBuiltRevision?.SHA1
+    if (!commit_sha) continue
+    const branch = listOf(lastBuiltRevision?.branch)[0]?.name ?? ''
+    for (const repo_url of listOf(remoteUrls)) yield { commit_sha, branch, repo_url }
+  }
+}
+
+const SCM = 'lastBuiltRevision[SHA1,branch[name]],remoteUrls,mercurialRevisionNumber'
+const CAUSES = 'causes[_class,shortDescription,upstreamProject,upstreamBuild,userId]'
+const BUILD = `_class,number,url,timestamp,duration,estimatedDuration,fullDisplayName,result,building,actions[_class,${SCM},${CAUSES}]`
+
+const inputOf = (fullName: string) => ({
+  Name: fullName.slice(fullName.lastIndexOf('/') + 1),
+  Path: folderPath(fullName),
+  FullName: fullName,
+})
+
+const RESULT = { SUCCESS: ['SUCCESS'], FAILURE: ['FAILURE', 'ABORTED'] }
+
+export default entity(builds, {
+  label: 'Api Builds',
+  names: { convert: 'convertBuildsToCICD' },
+  domainTypes: ['CICD'],
+  raw: 'jenkins_api_builds',
+  collect: {
+    forEach: {
+      table: scopeJobs,
+      only: ({ last_number }) => last_number > 0,
+      input: ({ full_name }) => inputOf(full_name),
+      key: ({ FullName }) => FullName,
+    },
+    request: ({ input }) => ({
+      path: `${jobPath(input.FullName)}api/json`,
+      query: { tree: `allBuilds[${BUILD}]{}` },
+    }),
+    paging: inRanges({ size: 100, key: ({ number }) => number }),
+    records: ({ allBuilds }) => allBuilds,
+    key: ({ number }) => number,
+    incremental: {
+      numbered: {
+        of: ({ number, timestamp }) => ({ number, made: timestamp }),
+        newest: ({ last_number, last_build_at }) => ({ number: last_number, made: last_build_at?.getTime() ?? 0 }),
+      },
+      refetch: {
+        where: { building: true },
+        request: ({ full_name, number }) => ({
+          path: `${jobPath(jobOf(full_name))}${number}/api/json`,
+          query: { tree: BUILD },
+        }),
+        within: ({ full_name }) => inputOf(jobOf(full_name)),
+      },
+    },
+    emptyOn: [404], // deleted since it was listed
+  },
+  extract: {
+    owns: [{ table: buildCommits, by: { connection_id: 'connection_id', build_name: 'full_name' } }],
+    *rows(build, { input, scope, connectionId, read }) {
+      yield read(builds, build)
+      const build_name = `${jobNameOf({ input, scope })}#${build.number}`
+      for (const commit of commitsOf(build.actions)) {
+        yield buildCommits.row({ connection_id: connectionId, build_name, number: build.number, ...commit })
+      }
+    },
+  },
+  convert: {
+    to: [cicdPipelines, cicdTasks],
+    owns: [{ table: cicdTasks, by: { id: 'id' } }],
+    isIncremental: true,
+    dependsOn: ['deploymentPattern', 'productionPattern'],
+    *rows(build, { idOf, scope, scopeConfig }) {
+      const { full_name, building } = build
+      const start_time = build.timestamp > 0 ? build.start_time : null
+      const id = idOf(builds, full_name)
+      const finished = start_time && new Date(start_time.getTime() + build.duration)
+      const run = {
+        id,
+        result: building ? '' : classify(build.result, RESULT, ''),
+        status: building ? 'IN_PROGRESS' : 'DONE',
+        original_result: build.result,
+        original_status: String(building),
+        type: scopeConfig.typeOf(full_name),
+        environment: scopeConfig.environmentOf(full_name),
+        duration_sec: build.duration / 1000,
+        created_date: start_time,
+        started_date: start_time,
+        finished_date: building ? null : finished,
+        cicd_scope_id: idOf(jobs, scope.full_name),
+      }
+      const url = buildUrl(scope, full_name, build.number)
+      yield cicdPipelines.row({ ...run, name: full_name, display_title: full_name, url })
+      // A build without stages is its own and only task.
+      if (!build.has_stages) yield cicdTasks.row({ ...run, pipeline_id: id, name: jobOf(full_name) })
+    },
+  },
+})

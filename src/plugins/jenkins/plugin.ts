@@ -1,0 +1,64 @@
+import { definePlugin, deliveryRules } from '../../plugin-kit/index.ts'
+import { checkConnection, connectionFields, credentials, RIGHTS, sign } from './connection.ts'
+import buildRepos from './entities/build-repos.ts'
+import builds from './entities/builds.ts'
+import jobEntity from './entities/jobs.ts'
+import scopeJobs from './entities/scope-jobs.ts'
+import stages from './entities/stages.ts'
+import { hasStages } from './has-stages.ts'
+import { jobDags } from './job-dags.ts'
+import { jobPath, jobs, paramsOf } from './kit.ts'
+import { remoteScopes } from './remote-scopes.ts'
+import { ruleNames, ruleSamples } from './rule-names.ts'
+
+const plugin = definePlugin({
+  name: 'jenkins',
+  title: 'Jenkins',
+  about: 'Jobs and multibranch projects with their builds and stages: builds and deployments.',
+  spelling: 'camel',
+  connection: { endpoint: '', rights: RIGHTS, fields: connectionFields, credentials, sign, check: checkConnection },
+  // As in DevLake, whose blueprints may name a connection alone.
+  isTakenWhole: true,
+  scope: {
+    table: jobs,
+    title: 'Job',
+    options: { fullName: 'full_name' },
+    toldBy: { jobFullName: 'full_name', jobName: 'name', jobPath: 'path' },
+    params: paramsOf,
+    remote: remoteScopes,
+    check: ({ full_name }) => ({ path: `${jobPath(full_name)}api/json`, query: { tree: 'fullName' } }),
+  },
+  scopeConfig: {
+    fields: {
+      deploymentPattern: {
+        kind: 'regex',
+        label: 'Builds and stages that deploy',
+        help: 'Matched against the names of stages, and of builds, such as folder/job#12.',
+        names: ['jobs', 'stages'],
+        looksLike: '(?i)(release|publish|rollout|ship|push-image)',
+        size: 255,
+        isOptional: true,
+        suggestion: '(?i)deploy',
+      },
+      productionPattern: {
+        kind: 'regex',
+        label: 'Those that deploy to production',
+        help: 'Matched against the same names. Empty: all that deploy.',
+        names: ['jobs', 'stages'],
+        looksLike: '(?i)prd',
+        within: 'deploymentPattern',
+        isAllWhenEmpty: true,
+        size: 255,
+        isOptional: true,
+        suggestion: '(?i)(prod|live)',
+      },
+    },
+    prepare: deliveryRules,
+    names: ruleNames,
+    samples: ruleSamples,
+  },
+  entities: [scopeJobs, jobEntity, builds, stages, buildRepos],
+  completions: [hasStages],
+})
+
+export const jenkins = { ...plugin, tables: [...plugin.tables, jobDags] }

@@ -1,0 +1,21 @@
+import { key, string, text } from '../../../database/table.ts'
+import { teams as domainTeams } from '../../../domain/people.ts'
+import { data, entity, table } from '../kit.ts'
+
+export const teams = table('teams', 'Team', {
+  id: key(string(191)),
+  name: text(),
+  description: text(),
+})
+
+export default entity(teams, {
+  label: 'Teams',
+  domainTypes: ['CROSS'],
+  raw: 'opsgenie_teams',
+  collect: { request: () => ({ path: 'v2/teams' }), records: data, isForAll: true },
+  convert: {
+    to: [domainTeams],
+    // DevLake's: the name is the id, and the alias is the name.
+    rows: ({ id, name }, { idOf }) => [domainTeams.row({ id: idOf(teams, id), name: id, alias: name })],
+  },
+})

@@ -1,0 +1,12 @@
+import type { Paging } from '../../plugin-kit/index.ts'
+import { CAP, inPages } from './kit.ts'
+
+/** Of a list that is longer than SonarQube tells, the rest is read from its other end. */
+export const bothEnds: Paging = {
+  ...inPages,
+  at(request, { size, offset = 0 }) {
+    const isBack = offset >= CAP
+    const p = (isBack ? offset - CAP : offset) / size + 1
+    return { ...request, query: { ...request.query, asc: !isBack, p, ps: size } }
+  },
+}

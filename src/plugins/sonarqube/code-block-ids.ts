@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto'
+
+export interface CodeBlock {
+  readonly issue_key: string
+  readonly component: string
+  readonly start_line: number
+  readonly end_line: number
+  readonly start_offset: number
+  readonly end_offset: number
+  readonly msg: string
+}
+
+/** DevLake's ids: each is the hash of this block and of all before it, so that one function makes those of one extraction. */
+export function codeBlockIds() {
+  const hash = createHash('sha256')
+  return (block: CodeBlock): string => {
+    const { issue_key, component, start_line, end_line, start_offset, end_offset, msg } = block
+    hash.update([issue_key, component, start_line, end_line, start_offset, end_offset, msg].join('-'))
+    return hash.copy().digest('hex')
+  }
+}

@@ -1,0 +1,23 @@
+import { bothEnds } from '../both-ends.ts'
+import { fileKey, fileMetrics, halfOf, knownFile, measuresOf } from '../file-metrics.ts'
+import { entity, hasProject } from '../kit.ts'
+
+/** Before the other half, whose rows are the ones that stay. */
+export default entity(fileMetrics, {
+  label: 'Additional Filemetrics',
+  names: { collect: 'CollectAdditionalFilemetrics', extract: 'ExtractAdditionalFileMetrics' },
+  domainTypes: ['CODEQUALITY'],
+  raw: 'sonarqube_api_filemetrics_additional',
+  collect: {
+    when: hasProject,
+    request: ({ scope }) => measuresOf('additional', scope),
+    paging: bothEnds,
+    records: ({ components }) => components,
+    key: ({ key }) => key,
+    endsOn: [400], // no further from either end
+  },
+  extract: {
+    lookups: { known: knownFile },
+    rows: (file, { read, lookups }) => [read(fileMetrics, file, halfOf('main', lookups.known.get(fileKey(file))))],
+  },
+})

@@ -1,0 +1,47 @@
+import { sql } from 'kysely'
+import { readPipelines } from '../control-plane/pipeline-rows.ts'
+import { LONGEST_LISTED } from '../control-plane/plan/stored-plans.ts'
+import type { Pipeline } from '../control-plane/records.ts'
+import type { PipelineFilter, ServiceContext } from '../control-plane/services.ts'
+import { UNFINISHED } from '../control-plane/states.ts'
+import { type Listed, selectPage } from '../control-plane/store.ts'
+import { pipelineLabels, pipelines } from '../system/pipelines.ts'
+import { blueprints } from '../system/projects.ts'
+
+/** Newest first. */
+export async function listPipelines(
+  { database: { kysely }, secrets }: ServiceContext,
+  { status, pending, blueprintId, label, projects, keyword, ...page }: PipelineFilter = {},
+): Promise<Listed<Pipeline>> {
+  const { count, items } = await selectPage(
+    kysely,
+    pipelines,
+    page,
+    (query) => {
+      let narrowed = query
+      if (status !== undefined) narrowed = narrowed.where('status', '=', status)
+      if (pending) narrowed = narrowed.where('status', 'in', UNFINISHED)
+      if (blueprintId) narrowed = narrowed.where('blueprint_id', '=', blueprintId)
+      if (projects) {
+        const own = kysely
+          .selectFrom(blueprints.name)
+          .select('id')
+          .where('project_name', 'in', [...projects])
+        narrowed = narrowed.where('blueprint_id', 'in', own)
+      }
+      if (keyword) narrowed = narrowed.where(isCalled(keyword))
+      const labelled = kysely.selectFrom(pipelineLabels.name).select('pipeline_id').where('name', '=', label)
+      return label === undefined ? narrowed : narrowed.where('id', 'in', labelled)
+    },
+    [['id', 'desc']],
+  )
+  return { count, items: await readPipelines(kysely, items, secrets, LONGEST_LISTED) }
+}
+
+/** By a part of its name in any letter case, or by its number. */
+function isCalled(keyword: string) {
+  const wanted = keyword.toLowerCase().replace(/[!%_]/g, '!$&')
+  const isNumber = /^\d{1,15}$/.test(keyword)
+  const called = sql<boolean>`lower(name) like ${`%${wanted}%`} escape '!'`
+  return isNumber ? sql<boolean>`(${called} or id = ${Number(keyword)})` : called
+}

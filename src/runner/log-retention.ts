@@ -1,0 +1,79 @@
+/** Logs of pipelines that ended long ago are deleted, on each server for itself. */
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ServiceContext } from '../control-plane/services.ts'
+import { UNFINISHED } from '../control-plane/states.ts'
+import { selectRows } from '../control-plane/store.ts'
+import { counted } from '../counted.ts'
+import { messageOf } from '../errors.ts'
+import { pipelines } from '../system/pipelines.ts'
+import { taskLogs } from '../system/workers.ts'
+import { logFolder, pipelineOfFolder } from './task-log.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+/** Gives the pipelines whose logs were deleted. A pipeline that ran again lately is as young as its last run. */
+export async function removeOldLogs(
+  { database, dataFolder }: Pick<ServiceContext, 'database' | 'dataFolder'>,
+  days: number,
+  now = new Date(),
+): Promise<number[]> {
+  const limit = now.getTime() - days * DAY_MS
+  const old: number[] = []
+  for (const id of await storedLogs(dataFolder)) {
+    if ((await lastWritten(logFolder(dataFolder, id))) < limit) old.push(id)
+  }
+  if (old.length === 0) return []
+  const unfinished = await selectRows(database.kysely, pipelines, (query) => query.where('status', 'in', UNFINISHED))
+  const kept = new Set(unfinished.map(({ id }) => id))
+  const removed = old.filter((id) => !kept.has(id))
+  for (const id of removed) await rm(logFolder(dataFolder, id), { recursive: true, force: true })
+  return removed
+}
+
+async function storedLogs(dataFolder: string): Promise<number[]> {
+  const names = await readdir(join(dataFolder, 'logs')).catch(() => [])
+  return names.flatMap((name) => pipelineOfFolder(name) ?? [])
+}
+
+async function lastWritten(folder: string): Promise<number> {
+  const paths = [folder, ...(await readdir(folder)).map((name) => join(folder, name))]
+  const times = await Promise.all(paths.map(async (path) => (await stat(path)).mtimeMs))
+  return Math.max(...times)
+}
+
+/** What workers stored, of runs that nothing was added to since. */
+export async function removeStoredLogs(
+  { database: { kysely } }: Pick<ServiceContext, 'database'>,
+  days: number,
+  now = new Date(),
+): Promise<void> {
+  const limit = new Date(now.getTime() - days * DAY_MS)
+  const unfinished = kysely.selectFrom(pipelines.name).select('id').where('status', 'in', UNFINISHED)
+  await kysely
+    .deleteFrom(taskLogs.name)
+    .where('updated_at', '<', limit)
+    .where('pipeline_id', 'not in', unfinished)
+    .execute()
+}
+
+/** At start and once a day; 0 days: never. */
+export function startLogRetention(
+  context: Pick<ServiceContext, 'database' | 'dataFolder' | 'log'>,
+  days: number,
+): { stop(): void } {
+  if (days === 0) return { stop() {} }
+  const clean = async () => {
+    try {
+      const { length } = await removeOldLogs(context, days)
+      await removeStoredLogs(context, days)
+      if (length > 0)
+        context.log.info(`deleted the logs of ${counted(length, 'pipeline')}, older than ${counted(days, 'day')}`)
+    } catch (error) {
+      context.log.warn(`old logs could not be deleted: ${messageOf(error)}`)
+    }
+  }
+  void clean()
+  const timer = setInterval(clean, DAY_MS)
+  return { stop: () => clearInterval(timer) }
+}

@@ -1,0 +1,160 @@
+/** Which pipeline runs next, and who runs it. Every change is made under a lock that all servers of a database share. */
+
+import type { PipelineRow } from '../control-plane/pipeline-rows.ts'
+import { isFinished, QUEUED } from '../control-plane/states.ts'
+import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../control-plane/store.ts'
+import type { Database } from '../database/database.ts'
+import type { TaskStatus } from '../domain/enums.ts'
+import { pipelineLabels, pipelines, tasks } from '../system/pipelines.ts'
+import { pipelineLeases, servers } from '../system/runs.ts'
+
+const LOCK = 'pipelines'
+/** Pipelines that share such a label never run side by side. */
+const EXCLUSIVE = 'parallel/'
+
+/** Takes the next pipeline for a lease holder; undefined when none may run now, or others took the lease holder for dead. */
+export async function takeNext(
+  database: Database,
+  leaseHolder: string,
+  maxParallel: number,
+): Promise<PipelineRow | undefined> {
+  if ((await idsIn(database.kysely, QUEUED)).length === 0) return undefined
+  return database.lockedBriefly(LOCK, async ({ kysely }) => {
+    if (!(await findRow(kysely, servers, { holder: leaseHolder }))) return undefined
+    const running = await idsIn(kysely, ['TASK_RUNNING'])
+    if (maxParallel > 0 && running.length >= maxParallel) return undefined
+    const waiting = await idsIn(kysely, QUEUED)
+    // Cancelled while we waited for the lock.
+    if (waiting.length === 0) return undefined
+    const labels = await exclusiveLabels(kysely)
+    const taken = new Set(running.flatMap(({ id }) => labels.get(id) ?? []))
+    // When everything of the highest priority is blocked, lower ones wait too, or it would never get its turn.
+    const next = waiting
+      .filter(({ priority }) => priority === waiting[0]?.priority)
+      .find(({ id }) => !labels.get(id)?.some((label) => taken.has(label)))
+    if (!next) return undefined
+    const values = { status: 'TASK_RUNNING', message: '', error_name: '', began_at: new Date() }
+    const changed = await updateRows(kysely, pipelines, { id: next.id, status: [...QUEUED] }, values)
+    if (changed === 0) return undefined
+    await deleteRows(kysely, pipelineLeases, { pipeline_id: next.id })
+    await insertRow(kysely, pipelineLeases, { pipeline_id: next.id, holder: leaseHolder, cancel_requested: false })
+    return findRow(kysely, pipelines, { id: next.id })
+  })
+}
+
+/** Without their plans, which may be long. */
+const idsIn = (queries: Queries, states: readonly TaskStatus[]): Promise<Pick<PipelineRow, 'id' | 'priority'>[]> =>
+  queries
+    .selectFrom(pipelines.name)
+    .select(['id', 'priority'])
+    .where('status', 'in', states)
+    .orderBy('priority', 'desc')
+    .orderBy('id')
+    .execute() as Promise<Pick<PipelineRow, 'id' | 'priority'>[]>
+
+/** Of those that are not finished. */
+async function exclusiveLabels(queries: Queries): Promise<Map<number, string[]>> {
+  const unfinished = queries
+    .selectFrom(pipelines.name)
+    .select('id')
+    .where('status', 'in', [...QUEUED, 'TASK_RUNNING'])
+  const all = await selectRows(queries, pipelineLabels, (query) =>
+    query.where('pipeline_id', 'in', unfinished).where('name', 'like', `${EXCLUSIVE}%`),
+  )
+  const groups = Map.groupBy(all, ({ pipeline_id }) => pipeline_id)
+  return new Map([...groups].map(([id, labels]) => [id, labels.map(({ name }) => name)]))
+}
+
+/** Puts back into the queue what nobody runs any more. Gives how many pipelines. */
+export async function recoverLost(
+  database: Database,
+  isLost: (leaseHolder: string, pipelineId: number) => Promise<boolean>,
+  resume: boolean,
+): Promise<number> {
+  const lost = async (queries: Queries) => {
+    const leases = new Map((await selectRows(queries, pipelineLeases)).map((lease) => [lease.pipeline_id, lease]))
+    const found: number[] = []
+    for (const { id } of await idsIn(queries, ['TASK_RUNNING'])) {
+      const lease = leases.get(id)
+      if (!lease || (await isLost(lease.holder, id))) found.push(id)
+    }
+    return found
+  }
+  if ((await lost(database.kysely)).length === 0) return 0
+  return database.lockedBriefly(LOCK, async ({ kysely }) => {
+    const found = await lost(kysely)
+    for (const id of found) await release(kysely, id, resume)
+    return found.length
+  })
+}
+
+/** The row, which stays as it is until the transaction ends: whoever changes the state of a pipeline holds it first. */
+export async function holdPipeline(transaction: Queries, id: number): Promise<PipelineRow | undefined> {
+  const [row] = await selectRows(transaction, pipelines, (query) => query.where('id', '=', id).forUpdate())
+  return row
+}
+
+const WHY = 'The server stopped while this was running.'
+
+/**
+ * Ends the hold on a running pipeline, where it is still `leaseHolder`'s; its running tasks share its fate. What somebody
+ * asked to be cancelled is cancelled, else it continues elsewhere or has failed.
+ */
+export async function release(transaction: Queries, id: number, resume: boolean, leaseHolder?: string): Promise<void> {
+  const pipeline = await holdPipeline(transaction, id)
+  const lease = await findRow(transaction, pipelineLeases, { pipeline_id: id })
+  if (!pipeline || (leaseHolder !== undefined && lease?.holder !== leaseHolder)) return
+  await deleteRows(transaction, pipelineLeases, { pipeline_id: id })
+  if (pipeline.status !== 'TASK_RUNNING') return
+  const status = lease?.cancel_requested ? 'TASK_CANCELLED' : resume ? 'TASK_RESUME' : 'TASK_FAILED'
+  const message = status === 'TASK_FAILED' ? WHY : ''
+  const ended = status === 'TASK_RESUME' ? {} : { finished_at: new Date(), message }
+  await updateRows(transaction, tasks, { pipeline_id: id, status: 'TASK_RUNNING' }, { status, ...ended })
+  const finished_tasks = await countRun(transaction, id)
+  await updateRows(transaction, pipelines, { id }, { status, finished_tasks, ...ended })
+}
+
+/**
+ * Cancels a pipeline that waits; asks whoever runs it to stop. What is finished stays as it is. Gives the state in which
+ * it was cancelled, if any.
+ */
+export async function cancelPipeline(transaction: Queries, id: number): Promise<TaskStatus | undefined> {
+  const pipeline = await holdPipeline(transaction, id)
+  const before = pipeline?.status as TaskStatus | undefined
+  if (!before || isFinished(before)) return undefined
+  const ended = { status: 'TASK_CANCELLED', finished_at: new Date(), message: '' }
+  await updateRows(transaction, tasks, { pipeline_id: id, status: [...QUEUED] }, ended)
+  if (before === 'TASK_RUNNING') {
+    await updateRows(transaction, pipelineLeases, { pipeline_id: id }, { cancel_requested: true })
+    return before
+  }
+  const finished_tasks = await countRun(transaction, id)
+  await updateRows(transaction, pipelines, { id }, { ...ended, finished_tasks })
+  await deleteRows(transaction, pipelineLeases, { pipeline_id: id })
+  return before
+}
+
+/** Slots of the plan whose newest attempt ran and has ended, however it did. */
+export async function countRun(queries: Queries, pipelineId: number): Promise<number> {
+  const newest = queries
+    .selectFrom(tasks.name)
+    .select((builder) => builder.fn.max('id').as('id'))
+    .where('pipeline_id', '=', pipelineId)
+    .groupBy(['pipeline_row', 'pipeline_col'])
+  const { count } = await queries
+    .selectFrom(tasks.name)
+    .select((builder) => builder.fn.countAll().as('count'))
+    .where('id', 'in', newest)
+    .where('began_at', 'is not', null)
+    .where('status', 'not in', [...QUEUED, 'TASK_RUNNING'])
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Pipelines of this lease holder that were asked to stop. */
+export async function cancelRequests(queries: Queries, leaseHolder: string): Promise<number[]> {
+  const leases = await selectRows(queries, pipelineLeases, (query) =>
+    query.where('holder', '=', leaseHolder).where('cancel_requested', '=', true),
+  )
+  return leases.map(({ pipeline_id }) => pipeline_id)
+}

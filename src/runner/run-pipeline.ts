@@ -1,0 +1,249 @@
+/** Runs one pipeline that this server holds: stages in order, the tasks of a stage side by side. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newestTasks, type PipelineRow, type TaskRow } from '../control-plane/pipeline-rows.ts'
+import { QUEUED, statesBefore } from '../control-plane/states.ts'
+import { deleteRows, fitted } from '../control-plane/store.ts'
+import type { Database } from '../database/database.ts'
+import type { AnyTable } from '../database/table.ts'
+import { retrying } from '../database/write.ts'
+import type { TaskStatus } from '../domain/enums.ts'
+import { messageOf } from '../errors.ts'
+import { pipelines, tasks } from '../system/pipelines.ts'
+import { pipelineLeases } from '../system/runs.ts'
+import { describeLease, type Leases } from './leases.ts'
+import { BEGUN, type Begin, type TaskDispatch, type TaskOutcome } from './task-dispatch.ts'
+
+export interface PipelineRun {
+  readonly pipeline: PipelineRow
+  readonly database: Database
+  readonly dispatch: TaskDispatch
+  readonly leaseHolder: string
+  /** The connection that a task works through, if any. */
+  readonly connectionOf: (task: TaskRow) => string | null
+  /** For sharing workers; empty: of no project. */
+  readonly project: string
+  readonly leases: Leases
+  /** What a task works on alone. */
+  readonly leasesOf: (task: TaskRow) => Promise<readonly string[]>
+  readonly log: (line: string) => void
+  /** Given with the reason CANCELLED when a user asked for it; any other reason means that this server stops. */
+  readonly signal: AbortSignal
+}
+export const CANCELLED = 'cancelled by a user'
+
+const PAUSE_MS = 1000
+/** Tasks of a stage that are begun, wait for others or for a thread; a plan may have many thousands. */
+const MOST_AT_ONCE = 100
+/** A task that loses the database or its worker so often has more to tell than that it restarts. */
+const MOST_ATTEMPTS = 10
+const isQueued = ({ status }: TaskRow) => (QUEUED as readonly string[]).includes(status)
+const hasRun = (task: TaskRow) => task.began_at !== null && !isQueued(task) && task.status !== 'TASK_RUNNING'
+const secondsSince = (moment: Date | null) => (moment ? Math.round((Date.now() - moment.getTime()) / 1000) : 0)
+
+export async function runPipeline(run: PipelineRun): Promise<void> {
+  const { pipeline, database, dispatch, signal } = run
+  const isStopping = () => signal.aborted && signal.reason !== CANCELLED
+  /** What tasks wait for, by their ids. */
+  const waits = new Map<number, string>()
+  const all = await newestTasks(database.kysely, pipeline.id)
+  let finished = all.filter(hasRun).length
+  let hasFailed = all.some(({ status }) => status === 'TASK_FAILED')
+  const stages = Map.groupBy(all, ({ pipeline_row }) => pipeline_row)
+  for (const [stage, tasksOfStage] of [...stages].sort(([one], [other]) => one - other)) {
+    const waiting = tasksOfStage.filter(isQueued)
+    if (waiting.length > 0 && !signal.aborted) {
+      await setState(run, pipelines, pipeline.id, { stage })
+      await runInLanes(waiting)
+    }
+    if (signal.aborted || (hasFailed && !pipeline.skip_on_fail)) break
+  }
+  // Left as it is, for whoever takes over.
+  if (isStopping()) return
+  await finish(run)
+
+  /** Ends when all lanes have: nothing may continue behind the back of whoever takes over. */
+  async function runInLanes(waiting: readonly TaskRow[]): Promise<void> {
+    const next = waiting.values()
+    const lane = async () => {
+      for (const task of next) {
+        if (signal.aborted) return
+        await runAlone(task)
+      }
+    }
+    const lanes = Array.from({ length: Math.min(MOST_AT_ONCE, waiting.length) }, lane)
+    for (const result of await Promise.allSettled(lanes)) if (result.status === 'rejected') throw result.reason
+  }
+
+  async function runAlone(task: TaskRow): Promise<void> {
+    const begun = createBeginning(task)
+    const handed = { id: task.id, connection: run.connectionOf(task) }
+    let outcome: TaskOutcome | undefined
+    for (let attempts = 1; ; ) {
+      const followed = await persist(run, async () => dispatch.follow?.(handed, signal, begun.begin))
+      outcome = followed ? followed.outcome : await runLeased(task, begun.begin)
+      if (!outcome || !mayContinue(outcome) || signal.aborted) break
+      if (isCrash(outcome) && ++attempts > MOST_ATTEMPTS) break
+      run.log(`task ${task.id} (${task.plugin}) will continue: ${outcome.message}`)
+      await setState(run, tasks, task.id, { message: outcome.message })
+      await sleep(isCrash(outcome) ? PAUSE_MS : 0)
+    }
+    if (isStopping()) return
+    // Cancelled before anybody continued it.
+    if (!outcome && begun.hasBegun()) outcome = { status: 'TASK_CANCELLED' }
+    if (outcome) await end(task, lastOf(outcome, signal.aborted), begun.beganAt())
+  }
+
+  /** Leases before a thread: whoever it waits for may need one. */
+  async function runLeased(task: TaskRow, begin: Begin): Promise<TaskOutcome | undefined> {
+    const names = await persist(run, () => run.leasesOf(task))
+    const lessee = { task_id: task.id, pipeline_id: pipeline.id }
+    const end = await persist(run, () =>
+      run.leases.take(names, lessee, signal, (lease) => wait(task, describeLease(lease))),
+    )
+    if (waits.delete(task.id)) await tell(task, '')
+    if (!end) return undefined
+    try {
+      const { id, plugin, pipeline_id: pipelineId } = task
+      const connection = run.connectionOf(task)
+      const { leaseHolder, project } = run
+      return await dispatch.run(
+        { id, plugin, pipelineId, connection, leaseHolder, project, leases: end.tokens },
+        signal,
+        begin,
+      )
+    } finally {
+      await end()
+    }
+  }
+
+  async function wait(task: TaskRow, other: string): Promise<void> {
+    const text = `${task.plugin} (task ${task.id}) waits for ${other}, which works on the same data.`
+    if (waits.get(task.id) === text) return
+    waits.set(task.id, text)
+    run.log(text)
+    await tell(task, text)
+  }
+
+  async function tell(task: TaskRow, message: string): Promise<void> {
+    await setState(run, tasks, task.id, { message })
+    await setState(run, pipelines, pipeline.id, { message: [...waits.values()].join('\n') })
+  }
+
+  /** A task begins once, however often it continues. */
+  function createBeginning(task: TaskRow) {
+    let beganAt: Date | undefined
+    const begin: Begin = async (isStored = false) => {
+      if (beganAt) return isStored || setState(run, tasks, task.id, { message: '' })
+      const began_at = new Date()
+      const isBegun = isStored || (await setState(run, tasks, task.id, { ...BEGUN, status: 'TASK_RUNNING', began_at }))
+      if (!isBegun) return false
+      beganAt = began_at
+      run.log(`task ${task.id} (${task.plugin}) begins`)
+      return true
+    }
+    return { begin, hasBegun: () => beganAt !== undefined, beganAt: () => beganAt ?? new Date() }
+  }
+
+  async function end(task: TaskRow, outcome: TaskOutcome, beganAt: Date): Promise<void> {
+    run.log(`task ${task.id} (${task.plugin}) ends: ${outcome.status}`)
+    await setState(run, tasks, task.id, endOf(outcome, beganAt))
+    if (outcome.status === 'TASK_FAILED') hasFailed = true
+    finished++
+    await setState(run, pipelines, pipeline.id, { finished_tasks: finished })
+  }
+}
+
+type Continuing = Extract<TaskOutcome, { status: 'TASK_FAILED' | 'TASK_RESUME' }>
+const mayContinue = (outcome: TaskOutcome): outcome is Continuing =>
+  outcome.status === 'TASK_RESUME' || (outcome.status === 'TASK_FAILED' && outcome.isAway === true)
+/** Not when a worker said that it stops: that may happen any number of times. */
+const isCrash = (outcome: Continuing) => outcome.status === 'TASK_FAILED' || outcome.isLost
+
+/** What counts of an outcome after which nothing continues. */
+function lastOf(outcome: TaskOutcome, isCancelled: boolean): TaskOutcome {
+  if (isCancelled && mayContinue(outcome)) return { status: 'TASK_CANCELLED' }
+  if (outcome.status !== 'TASK_RESUME') return outcome
+  return { status: 'TASK_FAILED', message: outcome.message, errorName: 'FatalError', failedSubTask: '' }
+}
+
+const endOf = (outcome: TaskOutcome, beganAt: Date) => ({
+  status: outcome.status,
+  finished_at: new Date(),
+  spent_seconds: secondsSince(beganAt),
+  ...(outcome.status === 'TASK_COMPLETED' && { progress: 1, message: outcome.message }),
+  ...(outcome.status === 'TASK_FAILED' && {
+    message: outcome.message,
+    error_name: outcome.errorName,
+    failed_sub_task: outcome.failedSubTask,
+  }),
+})
+
+async function finish(run: PipelineRun): Promise<void> {
+  const { pipeline, database, signal } = run
+  const states = await newestTasks(database.kysely, pipeline.id)
+  const failed = states.filter(({ status }) => status === 'TASK_FAILED')
+  const status = finalStatus(states, pipeline.skip_on_fail, signal.aborted)
+  await setState(run, pipelines, pipeline.id, {
+    status,
+    finished_at: new Date(),
+    finished_tasks: states.filter(hasRun).length,
+    spent_seconds: secondsSince(pipeline.began_at),
+    message: failed.map(({ plugin, id, message }) => `${plugin} (task ${id}): ${message}`).join('\n'),
+    error_name: failed[0]?.error_name ?? '',
+  })
+  run.log(`ends: ${status}`)
+  await persist(run, () =>
+    deleteRows(database.kysely, pipelineLeases, { pipeline_id: pipeline.id, holder: run.leaseHolder }),
+  )
+}
+
+export function finalStatus(
+  states: readonly { readonly status: string }[],
+  skipOnFail: boolean,
+  isCancelled: boolean,
+): TaskStatus {
+  const has = (status: TaskStatus) => states.some((task) => task.status === status)
+  if (isCancelled || has('TASK_CANCELLED')) return 'TASK_CANCELLED'
+  if (!has('TASK_FAILED')) return 'TASK_COMPLETED'
+  return skipOnFail && has('TASK_COMPLETED') ? 'TASK_PARTIAL' : 'TASK_FAILED'
+}
+
+/**
+ * Changes a pipeline or task while this server holds the pipeline, and only by a legal step. False: it does not any more,
+ * or somebody else has changed the state.
+ */
+async function setState(
+  run: PipelineRun,
+  table: AnyTable,
+  id: number,
+  values: Record<string, unknown> & { status?: string },
+): Promise<boolean> {
+  const { kysely } = run.database
+  const held = kysely
+    .selectFrom(pipelineLeases.name)
+    .select('holder')
+    .where('pipeline_id', '=', run.pipeline.id)
+    .where('holder', '=', run.leaseHolder)
+  let update = kysely
+    .updateTable(table.name)
+    .set(fitted(table, { ...values, updated_at: new Date() }))
+    .where('id', '=', id)
+    .where((where) => where.exists(held))
+  if (values.status) update = update.where('status', 'in', statesBefore(values.status as TaskStatus))
+  const { numUpdatedRows } = await persist(run, () => update.executeTakeFirstOrThrow())
+  return Number(numUpdatedRows) === 1
+}
+
+/** A state that cannot be stored now is stored when the database is back; nothing is forgotten meanwhile. */
+async function persist<Result>({ database, signal, log }: PipelineRun, write: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await retrying(database, write)
+    } catch (error) {
+      if (signal.aborted && signal.reason !== CANCELLED) throw error
+      log(`a state could not be stored, and will be tried again: ${messageOf(error)}`)
+      await sleep(PAUSE_MS)
+    }
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Runs pipelines and follows the schedule, beside any number of servers that do the same on this database. It lives on,
+ * looks for work and follows the schedule each in a loop of its own: a lock or a source that hangs holds up one of them.
+ */
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
+import type { PipelineRow, TaskRow } from '../control-plane/pipeline-rows.ts'
+import { findRow } from '../control-plane/store.ts'
+import { counted } from '../counted.ts'
+import { newLeaseHolder } from '../database/lease-holder.ts'
+import { retrying } from '../database/write.ts'
+import { messageOf } from '../errors.ts'
+import { blueprints } from '../system/projects.ts'
+import { applyDeliveries } from './deliveries.ts'
+import { behindFence, now } from './fence.ts'
+import { createLeases, type Server } from './leases.ts'
+import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
+import { repeat } from './repeat.ts'
+import { CANCELLED, runPipeline } from './run-pipeline.ts'
+import { followSchedule } from './schedule.ts'
+import { joinServers, LEASE_MS } from './servers.ts'
+import type { TaskDispatch } from './task-dispatch.ts'
+import { connectionOfTask, leasesOfTask, optionsOfTask } from './task-leases.ts'
+import { createTaskLog, logFolder, PIPELINE_LOG } from './task-log.ts'
+
+export interface RunnerOptions {
+  readonly dispatch: TaskDispatch
+  /** False: only the schedule is followed, and other servers run what it starts. */
+  readonly consume: boolean
+  /** Pipelines at a time, over all servers of the database; 0: no limit. */
+  readonly maxParallel: number
+  /** What a dead server ran continues; else it counts as failed. */
+  readonly resume: boolean
+  /** How long a server may be silent before its pipelines are taken over. */
+  readonly leaseMs?: number
+  /** Of the code, for whoever looks at the queue. */
+  readonly version?: string
+}
+export interface Runner {
+  /** Stops taking work; what runs is interrupted, and continues at the next start. */
+  stop(): Promise<void>
+}
+
+interface Run {
+  readonly abort: AbortController
+  readonly ended: Promise<void>
+}
+
+/** Also the longest that a request of another server to cancel stays unseen. */
+const LOOK_MS = 500
+/** Servers that died are forgotten this often. */
+const FORGET_MS = 10_000
+const STOPPED = 'this server stops'
+
+export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
+  const { database, log } = control.context
+  const { dispatch, consume, maxParallel, resume, leaseMs = LEASE_MS, version = '' } = options
+  const running = new Map<number, Run>()
+  const joinOthers = async (): Promise<Server> => {
+    const leaseHolder = newLeaseHolder()
+    return {
+      leaseHolder,
+      membership: await joinServers(database, leaseHolder, leaseMs, { role: 'server', host: hostname(), version }),
+    }
+  }
+  dispatch.fence.open(now(), leaseMs)
+  let server = await joinOthers()
+  /** False: others took this server for dead, and it has not joined again. */
+  let isMember = true
+  let isStopped = false
+  let forgetAt = 0
+  const leases = createLeases(database, () => server)
+  const begin = beginner(control, dispatch, leases)
+
+  async function live(): Promise<void> {
+    let asked = now()
+    if (isMember && !(await server.membership.beat())) {
+      log.error('this server was silent for too long; other servers took over its pipelines')
+      isMember = false
+    }
+    if (!isMember) {
+      for (const { abort } of running.values()) abort.abort(STOPPED)
+      await Promise.all([...running.values()].map(({ ended }) => ended))
+      asked = now()
+      server = await joinOthers()
+      isMember = true
+    }
+    dispatch.fence.open(asked, leaseMs)
+    for (const id of await cancelRequests(database.kysely, server.leaseHolder)) running.get(id)?.abort.abort(CANCELLED)
+    await leases.endLeft()
+    if (performance.now() < forgetAt) return
+    forgetAt = performance.now() + FORGET_MS
+    await server.membership.forgetDead()
+  }
+
+  async function consumeQueue(): Promise<void> {
+    const { leaseHolder, membership } = server
+    // A run of our own that broke off, say because the database was away, is lost as well.
+    const isLost = (other: string, id: number) =>
+      other === leaseHolder ? Promise.resolve(!running.has(id)) : membership.isDead(other)
+    const recovered = await recoverLost(database, isLost, resume)
+    if (recovered > 0) log.warn(`took over ${counted(recovered, 'pipeline')} of servers that stopped`)
+    const isOurs = () => isMember && server.leaseHolder === leaseHolder
+    while (!isStopped && isOurs()) {
+      const pipeline = await takeNext(database, leaseHolder, maxParallel)
+      // Taken under a name that is dead since: whoever looks next finds that nobody runs it.
+      if (!pipeline || !isOurs()) return
+      const { abort, ended } = begin(pipeline, leaseHolder)
+      running.set(pipeline.id, {
+        abort,
+        ended: ended.finally(() => {
+          running.delete(pipeline.id)
+          if (!isStopped) void control.context.notify?.(pipeline.id)
+          queue.wake()
+        }),
+      })
+    }
+  }
+
+  const goOn = (error: unknown) =>
+    log.error(`the runner continues after an error: ${messageOf(database.explain(error) ?? error)}`)
+  const life = repeat(LOOK_MS, live, goOn)
+  const queue = repeat(LOOK_MS, async () => (consume && isMember ? consumeQueue() : undefined), goOn)
+  const schedule = followSchedule(control, LOOK_MS)
+  const stopping = new AbortController()
+  const applier = { control, database: behindFence(database, dispatch.fence), leases }
+  const deliveries = repeat(
+    LOOK_MS,
+    async () => {
+      while (consume && isMember && !stopping.signal.aborted) {
+        if ((await applyDeliveries(applier, stopping.signal)) === 0) return
+      }
+    },
+    goOn,
+  )
+  const forget = control.onChange((what) => {
+    if (what === 'schedule') schedule.wake()
+    life.wake()
+    queue.wake()
+    deliveries.wake()
+  })
+
+  return {
+    async stop() {
+      isStopped = true
+      forget()
+      stopping.abort(STOPPED)
+      await Promise.all([schedule.stop(), queue.stop(), deliveries.stop()])
+      const interrupted = [...running]
+      for (const [, { abort }] of interrupted) abort.abort(STOPPED)
+      await Promise.all(interrupted.map(([, { ended }]) => ended))
+      // To the last: nobody takes for dead what is only ending.
+      await life.stop()
+      try {
+        for (const [id] of interrupted) {
+          await retrying(database, () =>
+            database.kysely
+              .transaction()
+              .execute((transaction) => release(transaction, id, resume, server.leaseHolder)),
+          )
+        }
+        await server.membership.leave()
+      } catch (error) {
+        // Whoever starts next finds out by itself, a little later.
+        log.warn(`what was interrupted could not be handed over: ${messageOf(error)}`)
+      } finally {
+        await dispatch.close()
+      }
+    },
+  }
+}
+
+/** How this server begins a pipeline that it has taken. */
+function beginner(control: ControlPlane, dispatch: TaskDispatch, leases: ReturnType<typeof createLeases>) {
+  const { database, plugins, secrets, log, dataFolder, notify } = control.context
+  const optionsOf = (task: TaskRow) => optionsOfTask(task, secrets)
+  const connectionOf = (task: TaskRow) => connectionOfTask(plugins, { plugin: task.plugin, options: optionsOf(task) })
+  const projectOf = async ({ blueprint_id: id }: PipelineRow) =>
+    (id > 0 && (await findRow(database.kysely, blueprints, { id }))?.project_name) || ''
+  const leasesOf = (task: TaskRow) => leasesOfTask(database, plugins, { plugin: task.plugin, options: optionsOf(task) })
+
+  return (pipeline: PipelineRow, leaseHolder: string): Run => {
+    const abort = new AbortController()
+    const write = createTaskLog(join(logFolder(dataFolder, pipeline.id), PIPELINE_LOG), { pipeline: pipeline.id })
+    write(`pipeline ${pipeline.id} begins`)
+    const { signal } = abort
+    void notify?.(pipeline.id, 'TASK_RUNNING')
+    const run = { pipeline, database, dispatch, leaseHolder, signal, log: write, connectionOf, leases, leasesOf }
+    const ended = projectOf(pipeline)
+      .then((project) => runPipeline({ ...run, project }))
+      .catch((error) => log.error({ pipeline: pipeline.id }, `the run was interrupted: ${messageOf(error)}`))
+      .finally(() => write.close())
+    return { abort, ended }
+  }
+}

@@ -1,0 +1,88 @@
+/** Which servers live. A server is dead when its count of beats stands still, by the clock of whoever watches. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../control-plane/store.ts'
+import type { Database } from '../database/database.ts'
+import { isLeaseHolderGone } from '../database/lease-holder.ts'
+import type { RowOf } from '../database/table.ts'
+import { scopeLeases, servers } from '../system/runs.ts'
+
+/** How long a server may be silent before others take over what it holds. */
+export const LEASE_MS = 15_000
+
+export interface Watch {
+  isDead(leaseHolder: string): Promise<boolean>
+}
+export interface Membership extends Watch {
+  /** False: this server was taken for dead, and its pipelines may run elsewhere. */
+  beat(): Promise<boolean>
+  /** Forgets servers that are dead, with what they leased. */
+  forgetDead(): Promise<void>
+  leave(): Promise<void>
+}
+/** What others are told of a server or worker. */
+export type AboutServer = Partial<Pick<RowOf<typeof servers>, 'role' | 'host' | 'version' | 'concurrency'>>
+
+/** Watches the beats of others, whether or not this process is one of them. */
+export function watchServers({ kysely }: Database, leaseMs: number): Watch {
+  const seen = new Map<string, { beats: number; at: number }>()
+  return {
+    async isDead(other) {
+      const row = await findRow(kysely, servers, { holder: other })
+      if (row && !isLeaseHolderGone(other)) {
+        const last = seen.get(other)
+        const now = performance.now()
+        if (last?.beats !== row.beats) seen.set(other, { beats: row.beats, at: now })
+        if (last?.beats !== row.beats || now - last.at < leaseMs) return false
+      }
+      // From here on it cannot beat any more: should it wake up, it learns that it was taken for dead.
+      await deleteRows(kysely, servers, { holder: other })
+      seen.delete(other)
+      return true
+    },
+  }
+}
+
+export async function joinServers(
+  database: Database,
+  leaseHolder: string,
+  leaseMs: number,
+  about: AboutServer = {},
+): Promise<Membership> {
+  const { kysely } = database
+  const { isDead } = watchServers(database, leaseMs)
+  let beats = 0
+  await insertRow(kysely, servers, { holder: leaseHolder, beats, ...about })
+  return {
+    beat: async () => (await updateRows(kysely, servers, { holder: leaseHolder }, { beats: ++beats })) === 1,
+    isDead,
+    async forgetDead() {
+      for (const row of await selectRows(kysely, servers)) if (row.holder !== leaseHolder) await isDead(row.holder)
+      // Who takes a lease has joined before.
+      const known = kysely.selectFrom(servers.name).select('holder')
+      await kysely.deleteFrom(scopeLeases.name).where('holder', 'not in', known).execute()
+    },
+    leave: async () => {
+      await deleteRows(kysely, servers, { holder: leaseHolder })
+    },
+  }
+}
+
+const LOOK_MS = 250
+
+/** How many servers live. One of another machine that does not beat is waited for as long as it may be silent. */
+export async function findLiving({ kysely }: Database, leaseMs = LEASE_MS): Promise<number> {
+  const beatsOf = async () => new Map((await selectRows(kysely, servers)).map(({ holder, beats }) => [holder, beats]))
+  const before = await beatsOf()
+  const doubtful = [...before.keys()].filter((leaseHolder) => !isLeaseHolderGone(leaseHolder))
+  for (const deadline = performance.now() + leaseMs; doubtful.length > 0 && performance.now() < deadline; ) {
+    await sleep(LOOK_MS)
+    const now = await beatsOf()
+    const living = [...now].filter(
+      ([leaseHolder, beats]) => before.get(leaseHolder) !== beats && !isLeaseHolderGone(leaseHolder),
+    ).length
+    if (living > 0) return living
+    // All have left meanwhile.
+    if (!doubtful.some((leaseHolder) => now.has(leaseHolder))) return 0
+  }
+  return 0
+}

@@ -1,0 +1,96 @@
+/** What the tasks of a run are about: names that people know, and the scope that a page can lead to. */
+
+import { newestTasks, type TaskRow } from '../control-plane/pipeline-rows.ts'
+import { taskTitle } from '../control-plane/plan/task-title.ts'
+import { openOptions } from '../control-plane/sealed.ts'
+import type { ServiceContext, TaskStep, TaskSubject } from '../control-plane/services.ts'
+import type { SettingsRow } from '../control-plane/sources.ts'
+import { scopeKey, scopeTitle } from '../control-plane/sources.ts'
+import { findRow, publicRow, selectRows } from '../control-plane/store.ts'
+import { UserError } from '../errors.ts'
+import type { PlanTask } from '../plugin-kit/spec/plan.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
+
+type Context = Pick<ServiceContext, 'database' | 'plugins' | 'secrets'>
+type Options = PlanTask['options']
+
+/** Nobody reads the names of more. */
+const MOST_TASKS = 5000
+
+export async function taskSubjects(context: Context, pipelineId: number): Promise<TaskSubject[]> {
+  const { database, plugins, secrets } = context
+  const { kysely } = database
+  if (!(await findRow(kysely, pipelines, { id: pipelineId }))) {
+    throw new UserError(`There is no pipeline ${pipelineId}.`, { status: 404 })
+  }
+  const rows = (await newestTasks(kysely, pipelineId)).slice(0, MOST_TASKS)
+  const scopes = scopesOfConnections(context)
+  const subjects: TaskSubject[] = []
+  for (const row of rows) {
+    const options = readableOptions(row, secrets)
+    const plugin = plugins.find(({ name }) => name === row.plugin)
+    const source = sourceOf(context, row.plugin, options)
+    const connectionId = Number(options.connectionId)
+    const isOfConnection = source !== undefined && Number.isSafeInteger(connectionId) && connectionId > 0
+    const scope = isOfConnection ? await scopes(source, connectionId, options) : undefined
+    subjects.push({
+      taskId: row.id,
+      stage: row.pipeline_row,
+      column: row.pipeline_col,
+      plugin: row.plugin,
+      pluginTitle: plugin?.title ?? row.plugin,
+      title: (scope && scopeTitle(source as PluginSpec, scope)) || taskTitle({ plugin: row.plugin, options }),
+      source: isOfConnection
+        ? {
+            plugin: source.name,
+            connectionId,
+            scopeId: scope ? String(scope[scopeKey(source)]) : null,
+          }
+        : null,
+    })
+  }
+  return subjects
+}
+
+/** What cannot be read names nothing; the task's own record says so. */
+function readableOptions({ options }: TaskRow, secrets: Context['secrets']): Options {
+  try {
+    return openOptions(options, secrets) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** Whose connection a task works with: its own, that of another it stands in for, or one that its options name. */
+function sourceOf({ plugins }: Context, name: string, { pluginName }: Options): PluginSpec | undefined {
+  const own = plugins.find((plugin) => plugin.name === name)?.source
+  if (own) return own.settingsOf ?? own
+  return plugins.find((plugin) => plugin.name === pluginName)?.source
+}
+
+/** Finds the scope that options name; a run has many tasks of few connections. */
+function scopesOfConnections({ database: { kysely } }: Context) {
+  const known = new Map<string, Promise<readonly SettingsRow[]>>()
+  return async (source: PluginSpec, connectionId: number, options: Options) => {
+    const { table, options: columns } = source.scope
+    const place = `${source.name} ${connectionId}`
+    const rows =
+      known.get(place) ?? selectRows(kysely, table, (query) => query.where('connection_id', '=', connectionId))
+    known.set(place, rows)
+    const namedOptions = Object.entries(columns).filter(
+      ([option]) => options[option] !== undefined && options[option] !== '',
+    )
+    const isNamed = (row: SettingsRow) =>
+      namedOptions.some(([option, column]) => String(row[column]) === String(options[option]))
+    return namedOptions.length === 0 ? undefined : (await rows).find(isNamed)
+  }
+}
+
+export async function taskSteps({ database: { kysely } }: Context, taskId: number): Promise<TaskStep[]> {
+  if (!(await findRow(kysely, tasks, { id: taskId }))) {
+    throw new UserError(`There is no task ${taskId}.`, { status: 404 })
+  }
+  const rows = await selectRows(kysely, subtasks, (query) => query.where('task_id', '=', taskId).orderBy('number'))
+  return rows.map((row) => publicRow(subtasks, row) as TaskStep)
+}

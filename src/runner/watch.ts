@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newestTasks, readPipelines, readTasks } from '../control-plane/pipeline-rows.ts'
+import type { Pipeline } from '../control-plane/records.ts'
+import type { PipelineEvent, ServiceContext } from '../control-plane/services.ts'
+import { isFinished } from '../control-plane/states.ts'
+import { findRow } from '../control-plane/store.ts'
+import { UnavailableError, UserError } from '../errors.ts'
+import { pipelines } from '../system/pipelines.ts'
+
+/** Asked of the database, so that any server can show a run of any other. */
+const LOOK_MS = 500
+/** A database that restarts is back by then; whoever watches need not know of it. */
+const PATIENCE_MS = 120_000
+
+export async function* watchPipeline(
+  { database, secrets }: ServiceContext,
+  id: number,
+  signal: AbortSignal,
+  onAway: (error: UnavailableError) => void = () => {},
+): AsyncGenerator<PipelineEvent> {
+  const { kysely } = database
+  let last = ''
+  let awaySince: number | undefined
+  while (!signal.aborted) {
+    const begun = performance.now()
+    const event = await look().catch(wait)
+    if (event) {
+      awaySince = undefined
+      const text = JSON.stringify(event)
+      if (text !== last) yield event
+      last = text
+      if (isFinished(event.pipeline.status)) return
+    }
+    // Of a run with thousands of tasks a look takes long: who watches it must not keep the server busy.
+    const pause = Math.max(LOOK_MS, 4 * (performance.now() - begun))
+    await sleep(pause, undefined, { signal }).catch(() => {})
+  }
+
+  async function look(): Promise<PipelineEvent> {
+    const row = await findRow(kysely, pipelines, { id })
+    if (!row) throw new UserError(`There is no pipeline ${id}.`, { status: 404 })
+    const [pipeline] = (await readPipelines(kysely, [row], secrets)) as [Pipeline]
+    return { pipeline, tasks: await readTasks(kysely, await newestTasks(kysely, id), secrets) }
+  }
+
+  function wait(error: unknown): undefined {
+    const known = database.explain(error) ?? error
+    if (!(known instanceof UnavailableError)) throw known
+    if (awaySince === undefined) onAway(known)
+    awaySince ??= performance.now()
+    if (performance.now() - awaySince > PATIENCE_MS) throw known
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Hands tasks out to workers, and waits for their ends. A server that stops leaves them with their workers: whoever takes over
+ * the pipeline follows them.
+ */
+import { findRow, selectRows } from '../../control-plane/store.ts'
+import type { Database } from '../../database/database.ts'
+import { messageOf } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { taskRuns } from '../../system/workers.ts'
+import { createFence } from '../fence.ts'
+import { repeat } from '../repeat.ts'
+import { CANCELLED } from '../run-pipeline.ts'
+import { LEASE_MS, watchServers } from '../servers.ts'
+import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
+import type { Job, TaskQueue } from './task-queue.ts'
+import { forgetRuns, outcomeOf, storeOutcome, type TaskRun, withdrawRun, writeRun } from './task-runs.ts'
+
+export interface QueueDispatchOptions {
+  readonly database: Database
+  readonly queue: TaskQueue
+  readonly log: Logger
+  /** Of this code. */
+  readonly version: string
+  readonly leaseMs?: number
+}
+
+/** A task that this server waits for. */
+interface Watched {
+  readonly job: Job
+  readonly signal: AbortSignal
+  readonly onClaim: () => void
+  readonly settle: (outcome: TaskOutcome | undefined) => void
+  addAt: number
+}
+
+const LOOK_MS = 500
+/** Redis may have lost it. */
+const ADD_AGAIN_MS = 3000
+const FORGET_MS = 10_000
+
+const lost = (message: string): TaskOutcome => ({ status: 'TASK_RESUME', message, isLost: true })
+const isStopping = ({ aborted, reason }: AbortSignal) => aborted && reason !== CANCELLED
+
+export function createQueueDispatch(options: QueueDispatchOptions): TaskDispatch {
+  const { database, queue, log, version, leaseMs = LEASE_MS } = options
+  const { kysely } = database
+  const { isDead } = watchServers(database, leaseMs)
+  const watched = new Map<number, Watched>()
+  let forgetAt = 0
+  let lastWrite: Promise<unknown> = Promise.resolve()
+
+  /** One after another: each task's place in the queue follows from those before it. */
+  function inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+    const written = lastWrite.then(write)
+    lastWrite = written.catch(() => {})
+    return written
+  }
+
+  async function look(): Promise<void> {
+    if (performance.now() >= forgetAt) {
+      forgetAt = performance.now() + FORGET_MS
+      await forgetRuns(database, isDead)
+    }
+    // Before the question: what is watched from now on may have been written after its answer.
+    const waiting = [...watched]
+    if (waiting.length === 0) return
+    const ids = waiting.map(([id]) => id)
+    const rows = await selectRows(kysely, taskRuns, (query) => query.where('task_id', 'in', ids))
+    const byId = new Map(rows.map((row) => [row.task_id, row]))
+    const dead = await deadAmong(rows)
+    const toAdd: Watched[] = []
+    for (const [id, watch] of waiting) {
+      const row = byId.get(id)
+      if (!row || row.token !== watch.job.token) watch.settle(lost('It was handed out again.'))
+      else if (row.worker !== '') await judge(row, watch, dead)
+      else if (watch.signal.aborted) await withdraw(row, watch)
+      else if (performance.now() >= watch.addAt) toAdd.push(watch)
+    }
+    await add(toAdd)
+  }
+
+  async function deadAmong(rows: readonly TaskRun[]): Promise<ReadonlySet<string>> {
+    const workers = new Set(rows.filter(({ worker, outcome }) => worker && !outcome).map(({ worker }) => worker))
+    const dead = new Set<string>()
+    for (const worker of workers) if (await isDead(worker)) dead.add(worker)
+    return dead
+  }
+
+  /** Of a task that somebody has taken. */
+  async function judge(row: TaskRun, watch: Watched, dead: ReadonlySet<string>): Promise<void> {
+    watch.onClaim()
+    const outcome = outcomeOf(row)
+    if (outcome) return watch.settle(outcome)
+    if (!dead.has(row.worker)) return
+    const gone = lost('The worker that ran it stopped.')
+    // Else it has ended after all, and the next look finds how.
+    if (await storeOutcome(kysely, row, row.worker, gone)) watch.settle(gone)
+  }
+
+  async function withdraw(row: TaskRun, watch: Watched): Promise<void> {
+    if (await withdrawRun(kysely, row)) watch.settle(undefined)
+  }
+
+  async function add(watches: readonly Watched[]): Promise<void> {
+    if (watches.length === 0) return
+    const isAdded = await queue.add(watches.map(({ job }) => job))
+    for (const watch of watches) watch.addAt = isAdded ? performance.now() + ADD_AGAIN_MS : 0
+  }
+
+  const loop = repeat(LOOK_MS, look, (error) =>
+    log.error(`the queue continues after an error: ${messageOf(database.explain(error) ?? error)}`),
+  )
+  queue.onNews(() => loop.wake())
+
+  /** The end of an attempt. Undefined: it was not begun, or this server stops. */
+  function watch(row: TaskRun, signal: AbortSignal, onClaim: () => void): Promise<TaskOutcome | undefined> {
+    return new Promise((resolve) => {
+      let isClaimed = false
+      const hear = () => (isStopping(signal) ? one.settle(undefined) : loop.wake())
+      const one: Watched = {
+        job: { taskId: row.task_id, token: row.token, position: row.position },
+        signal,
+        addAt: 0,
+        onClaim() {
+          if (!isClaimed) onClaim()
+          isClaimed = true
+        },
+        settle(outcome) {
+          signal.removeEventListener('abort', hear)
+          if (watched.get(row.task_id) === one) watched.delete(row.task_id)
+          resolve(outcome)
+        },
+      }
+      watched.set(row.task_id, one)
+      signal.addEventListener('abort', hear)
+      if (signal.aborted) hear()
+      else if (row.worker === '') void add([one])
+    })
+  }
+
+  return {
+    fence: createFence(),
+    async run(task, signal, begin) {
+      if (signal.aborted) return undefined
+      let row: TaskRun | undefined
+      try {
+        row = await inTurn(() => writeRun(database, task, version))
+      } catch (error) {
+        return lost(messageOf(database.explain(error) ?? error))
+      }
+      if (!row) return lost('A worker has it already.')
+      return watch(row, signal, () => void begin(true))
+    },
+    async follow({ id }, signal, begin) {
+      const row = await findRow(kysely, taskRuns, { task_id: id })
+      if (!row || row.worker === '' || outcomeOf(row)?.status === 'TASK_RESUME') return undefined
+      if (!(await begin())) return { outcome: undefined }
+      return { outcome: await watch(row, signal, () => {}) }
+    },
+    async close() {
+      await loop.stop()
+      await queue.close()
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/** Who works for this installation, and what waits: what the queue page and the doctor tell. */
+import { selectRows } from '../../control-plane/store.ts'
+import type { Database } from '../../database/database.ts'
+import { servers } from '../../system/runs.ts'
+import { taskRuns } from '../../system/workers.ts'
+import { isRedisReachable } from './task-queue.ts'
+import { isRunning, type TaskRun } from './task-runs.ts'
+
+export interface QueueState {
+  /** Empty: tasks run in the servers themselves. */
+  readonly redis: 'unused' | 'reachable' | 'away'
+  readonly servers: readonly { readonly host: string; readonly version: string }[]
+  readonly workers: readonly WorkerState[]
+  /** By project, the one with the most tasks first. */
+  readonly waiting: readonly { readonly project: string; readonly tasks: number; readonly notes: readonly string[] }[]
+}
+interface WorkerState {
+  readonly host: string
+  readonly version: string
+  readonly concurrency: number
+  readonly isDraining: boolean
+  readonly since: Date | null
+  readonly tasks: readonly {
+    readonly id: number
+    readonly pipelineId: number
+    readonly plugin: string
+    readonly project: string
+    readonly since: Date | null
+  }[]
+}
+
+const KEPT_MS = 2000
+let asked: { readonly url: string; readonly at: number; readonly answer: Promise<boolean> } | undefined
+
+/** Whoever asks within a moment gets the same answer. */
+function isReachable(url: string): Promise<boolean> {
+  if (asked?.url !== url || performance.now() - asked.at > KEPT_MS) {
+    asked = { url, at: performance.now(), answer: isRedisReachable(url) }
+  }
+  return asked.answer
+}
+
+export async function readQueue({ kysely }: Database, queueUrl: string | undefined): Promise<QueueState> {
+  const [isThere, members, runs] = await Promise.all([
+    queueUrl ? isReachable(queueUrl) : undefined,
+    selectRows(kysely, servers, (query) => query.orderBy('host').orderBy('holder')),
+    selectRows(kysely, taskRuns, (query) => query.where('outcome', '=', '').orderBy('task_id')),
+  ])
+  const running = Map.groupBy(runs.filter(isRunning), ({ worker }) => worker)
+  const waiting = Map.groupBy(
+    runs.filter(({ worker }) => worker === ''),
+    ({ project }) => project,
+  )
+  return {
+    redis: isThere === undefined ? 'unused' : isThere ? 'reachable' : 'away',
+    servers: members.filter(({ role }) => role === 'server').map(({ host, version }) => ({ host, version })),
+    workers: members
+      .filter(({ role }) => role === 'worker')
+      .map(({ holder, host, version, concurrency, is_draining: isDraining, created_at: since }) => ({
+        ...{ host, version, concurrency, isDraining, since },
+        tasks: (running.get(holder) ?? []).map(taskOf),
+      })),
+    waiting: [...waiting]
+      .map(([project, own]) => ({
+        project,
+        tasks: own.length,
+        notes: [...new Set(own.map(({ note }) => note).filter((note) => note !== ''))].slice(0, MOST_NOTES),
+      }))
+      .sort((one, other) => other.tasks - one.tasks),
+  }
+}
+
+const MOST_NOTES = 5
+const taskOf = ({ task_id: id, pipeline_id: pipelineId, plugin, project, updated_at: since }: TaskRun) => ({
+  ...{ id, pipelineId, plugin, project, since },
+})

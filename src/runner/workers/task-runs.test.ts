@@ -1,0 +1,97 @@
+import { beforeAll, expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../tests/support/databases.ts'
+import { deleteRows, findRow, insertRow, updateRows } from '../../control-plane/store.ts'
+import { migrate } from '../../database/migrate.ts'
+import { systemTables } from '../../system/index.ts'
+import { pipelines, tasks } from '../../system/pipelines.ts'
+import { pipelineLeases, scopeLeases, servers } from '../../system/runs.ts'
+import { createLeases } from '../leases.ts'
+import { cancelPipeline } from '../queue.ts'
+import { joinServers } from '../servers.ts'
+import { claimRun, endRun, type TaskRun, wantedTokens, writeRun } from './task-runs.ts'
+
+const SERVER = 'a server'
+const WORKER = 'a worker'
+const COMPLETED = { outcome: { status: 'TASK_COMPLETED', message: '' }, log: undefined } as const
+
+describeEachDatabase('a task that was handed out', (test) => {
+  beforeAll(async () => {
+    await migrate(test.database, systemTables)
+    await insertRow(test.database.kysely, servers, { holder: WORKER })
+    await insertRow(test.database.kysely, servers, { holder: SERVER })
+  })
+
+  const kysely = () => test.database.kysely
+  const never = new AbortController().signal
+  const leases = async () => {
+    const membership = await joinServers(test.database, `${SERVER} ${Math.random()}`, 60_000)
+    return createLeases(test.database, () => ({ leaseHolder: SERVER, membership }))
+  }
+  async function addPipeline(): Promise<number> {
+    const id = await insertRow(kysely(), pipelines, { name: 'a run', status: 'TASK_RUNNING' })
+    await insertRow(kysely(), pipelineLeases, { pipeline_id: id, holder: SERVER, cancel_requested: false })
+    return id
+  }
+  async function handOut(project = '', lease?: string) {
+    const pipelineId = await addPipeline()
+    const id = await insertRow(kysely(), tasks, { plugin: 'any', status: 'TASK_CREATED', pipeline_id: pipelineId })
+    const lessee = { task_id: id, pipeline_id: pipelineId }
+    const end = await (await leases()).take(lease ? [lease] : [], lessee, never, async () => {})
+    const handed = { id, plugin: 'any', connection: null, pipelineId, project, leaseHolder: SERVER }
+    const run = (await writeRun(test.database, { ...handed, leases: end?.tokens ?? [] }, '1')) as TaskRun
+    return { id, pipelineId, run, end: end as NonNullable<typeof end> }
+  }
+  const holderOf = async (name: string) => (await findRow(kysely(), scopeLeases, { name }))?.holder
+
+  it('is taken by one worker, with its leases, which its server then leaves alone', async () => {
+    const { run, end, id } = await handOut('', 'one scope')
+    const taken = await Promise.all([claimRun(test.database, run, WORKER), claimRun(test.database, run, WORKER)])
+    expect(taken.sort()).toEqual([false, true])
+    expect(await findRow(kysely(), tasks, { id })).toMatchObject({ status: 'TASK_RUNNING' })
+    await end()
+    expect(await holderOf('one scope')).toBe(WORKER)
+    expect(await endRun(test.database, run, WORKER, COMPLETED)).toBe(true)
+    expect(await holderOf('one scope')).toBeUndefined()
+    expect(await endRun(test.database, run, WORKER, COMPLETED)).toBe(false)
+  })
+
+  it('is not taken when its pipeline was cancelled, and a worker that has it hears of that', async () => {
+    const waiting = await handOut()
+    await kysely()
+      .transaction()
+      .execute((transaction) => cancelPipeline(transaction, waiting.pipelineId))
+    expect(await claimRun(test.database, waiting.run, WORKER)).toBe(false)
+    const running = await handOut()
+    expect(await claimRun(test.database, running.run, WORKER)).toBe(true)
+    expect(await wantedTokens(kysely(), WORKER)).toContain(running.run.token)
+    await kysely()
+      .transaction()
+      .execute((transaction) => cancelPipeline(transaction, running.pipelineId))
+    expect(await wantedTokens(kysely(), WORKER)).not.toContain(running.run.token)
+    await endRun(test.database, running.run, WORKER, COMPLETED)
+  })
+
+  it('is not taken when somebody else has its lease, its pipeline or its place, or took the worker for dead', async () => {
+    const lost = await handOut('', 'lost scope')
+    await deleteRows(kysely(), scopeLeases, { name: 'lost scope' })
+    expect(await claimRun(test.database, lost.run, WORKER)).toBe(false)
+    const moved = await handOut()
+    await updateRows(kysely(), pipelineLeases, { pipeline_id: moved.pipelineId }, { holder: 'another server' })
+    expect(await claimRun(test.database, moved.run, WORKER)).toBe(false)
+    expect(await claimRun(test.database, (await handOut()).run, 'a dead worker')).toBe(false)
+    const { run } = await handOut()
+    expect(await claimRun(test.database, { ...run, token: 'of an earlier attempt' }, WORKER)).toBe(false)
+    expect(await claimRun(test.database, run, WORKER)).toBe(true)
+    await endRun(test.database, run, WORKER, COMPLETED)
+  })
+
+  it('waits for one task of each other project, however many that has', async () => {
+    const large: TaskRun[] = []
+    for (let number = 0; number < 10; number++) large.push((await handOut('large')).run)
+    await claimRun(test.database, large[0] as TaskRun, WORKER)
+    const small = [(await handOut('small')).run, (await handOut('small')).run]
+    const order = [...large.slice(1), ...small].sort((one, other) => one.position - other.position)
+    const places = order.flatMap(({ project }, index) => (project === 'small' ? [index] : []))
+    expect(Math.max(...places)).toBeLessThanOrEqual(4)
+  })
+})

@@ -1,0 +1,154 @@
+/** Tasks that were handed out to workers, in the database: written by a server, taken and ended by a worker. */
+import { randomUUID } from 'node:crypto'
+import { FINISHED, QUEUED } from '../../control-plane/states.ts'
+import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } from '../../control-plane/store.ts'
+import type { Database } from '../../database/database.ts'
+import { isDuplicate } from '../../database/explain.ts'
+import type { RowOf } from '../../database/table.ts'
+import { pipelines, tasks } from '../../system/pipelines.ts'
+import { pipelineLeases, scopeLeases, servers } from '../../system/runs.ts'
+import { taskLogs, taskRuns } from '../../system/workers.ts'
+import { holdPipeline } from '../queue.ts'
+import { inTransaction } from '../stored-pipelines.ts'
+import { BEGUN, type HandedTask, type TaskOutcome } from '../task-dispatch.ts'
+
+export type TaskRun = RowOf<typeof taskRuns>
+/** One attempt at a task. */
+export type Attempt = Pick<TaskRun, 'task_id' | 'token'>
+
+export const isRunning = ({ worker, outcome }: TaskRun): boolean => worker !== '' && outcome === ''
+export const outcomeOf = ({ outcome }: TaskRun): TaskOutcome | undefined =>
+  outcome === '' ? undefined : (JSON.parse(outcome) as TaskOutcome)
+
+/** Undefined when a worker has the task: whoever handed it out before is gone, and its end can be followed. */
+export async function writeRun({ kysely }: Database, task: HandedTask, version: string): Promise<TaskRun | undefined> {
+  const { id: task_id, pipelineId: pipeline_id, project, plugin, leaseHolder: coordinator, leases } = task
+  await kysely
+    .deleteFrom(taskRuns.name)
+    .where('task_id', '=', task_id)
+    .where((where) => where.or([where('worker', '=', ''), where('outcome', '!=', '')]))
+    .execute()
+  const position = await nextPosition(kysely, project)
+  const row = { task_id, token: randomUUID(), pipeline_id, project, plugin, position, leases, coordinator, version }
+  try {
+    await insertRow(kysely, taskRuns, row)
+  } catch (error) {
+    if (error instanceof Error && isDuplicate(error.cause)) return undefined
+    throw error
+  }
+  return findRow(kysely, taskRuns, { task_id })
+}
+
+/**
+ * Fair sharing: a project's next task comes after its own last one, and no earlier than what runs now. So a project with
+ * ten tasks waits for one task, not for all, of a project with a thousand.
+ */
+async function nextPosition(queries: Queries, project: string): Promise<number> {
+  const { position } = await queries
+    .selectFrom(taskRuns.name)
+    .select((builder) => builder.fn.max('position').as('position'))
+    .where('outcome', '=', '')
+    .where((where) => where.or([where('worker', '!=', ''), where('project', '=', project)]))
+    .executeTakeFirstOrThrow()
+  return Number(position ?? 0) + 1
+}
+
+class NotTaken extends Error {}
+
+/**
+ * Takes a task for a worker, with its leases. False: it is not there to be taken any more. All at once, so that a task which
+ * was cancelled, handed out again, or whose data somebody else works on, never begins.
+ */
+export async function claimRun(database: Database, run: TaskRun, worker: string): Promise<boolean> {
+  const { task_id, token, pipeline_id, coordinator, leases } = run
+  const insist = (isSo: boolean) => {
+    if (!isSo) throw new NotTaken()
+  }
+  try {
+    await inTransaction(database, async (transaction) => {
+      const where = { task_id, token, worker: '', outcome: '' }
+      insist((await updateRows(transaction, taskRuns, where, { worker, note: '' })) === 1)
+      insist((await findRow(transaction, servers, { holder: worker })) !== undefined)
+      // Held, so that its server does not give it up in this very moment, without this task.
+      await holdPipeline(transaction, pipeline_id)
+      const held = await findRow(transaction, pipelineLeases, { pipeline_id })
+      insist(held?.holder === coordinator && !held.cancel_requested)
+      const tokens = leases as readonly string[]
+      const moved = tokens.length
+        ? await updateRows(transaction, scopeLeases, { token: tokens, holder: coordinator }, { holder: worker })
+        : 0
+      insist(moved === tokens.length)
+      insist(await beginTask(transaction, task_id))
+    })
+    return true
+  } catch (error) {
+    if (error instanceof NotTaken) return false
+    throw error
+  }
+}
+
+/** One that continues has begun before. */
+async function beginTask(transaction: Queries, id: number): Promise<boolean> {
+  const begun = { ...BEGUN, status: 'TASK_RUNNING', began_at: new Date() }
+  if ((await updateRows(transaction, tasks, { id, status: [...QUEUED] }, begun)) === 1) return true
+  return (await updateRows(transaction, tasks, { id, status: 'TASK_RUNNING' }, { message: '' })) === 1
+}
+
+/** Stores how a task ended and what it logged, and ends its leases. False: others have taken this worker for dead. */
+export const endRun = (
+  database: Database,
+  run: TaskRun,
+  worker: string,
+  { outcome, log }: { readonly outcome: TaskOutcome; readonly log: Buffer | undefined },
+): Promise<boolean> =>
+  inTransaction(database, async (transaction) => {
+    if (!(await storeOutcome(transaction, run, worker, outcome))) return false
+    const { task_id, pipeline_id } = run
+    if (log) await insertRow(transaction, taskLogs, { task_id, pipeline_id, content: log })
+    const tokens = run.leases as readonly string[]
+    if (tokens.length > 0) await deleteRows(transaction, scopeLeases, { token: tokens, holder: worker })
+    return true
+  })
+
+export const storeOutcome = async (
+  queries: Queries,
+  { task_id, token }: Attempt,
+  worker: string,
+  outcome: TaskOutcome,
+): Promise<boolean> => {
+  const values = { outcome: JSON.stringify(outcome) }
+  return (await updateRows(queries, taskRuns, { task_id, token, worker, outcome: '' }, values)) === 1
+}
+
+/** False: somebody has taken it. */
+export const withdrawRun = async (queries: Queries, { task_id, token }: Attempt): Promise<boolean> =>
+  (await deleteRows(queries, taskRuns, { task_id, token, worker: '' })) === 1
+
+/** Tokens of what this worker runs, and nobody has cancelled: a worker hears of it without the server that it works for. */
+export async function wantedTokens(queries: Queries, worker: string): Promise<ReadonlySet<string>> {
+  const rows = await queries
+    .selectFrom(`${taskRuns.name} as run`)
+    .innerJoin(`${pipelines.name} as pipeline`, 'pipeline.id', 'run.pipeline_id')
+    .leftJoin(`${pipelineLeases.name} as lease`, 'lease.pipeline_id', 'run.pipeline_id')
+    .select('run.token as token')
+    .where('run.worker', '=', worker)
+    .where('run.outcome', '=', '')
+    .where('pipeline.status', 'not in', FINISHED)
+    .where((where) =>
+      where.or([where('lease.cancel_requested', 'is', null), where('lease.cancel_requested', '=', false)]),
+    )
+    .execute()
+  return new Set(rows.map(({ token }) => token as string))
+}
+
+/** Forgets what nobody will ask for: runs of tasks that have ended, unless a worker that lives is still at it. */
+export async function forgetRuns(
+  { kysely }: Database,
+  isDead: (leaseHolder: string) => Promise<boolean>,
+): Promise<void> {
+  const ended = kysely.selectFrom(tasks.name).select('id').where('status', 'in', FINISHED)
+  for (const row of await selectRows(kysely, taskRuns, (query) => query.where('task_id', 'in', ended))) {
+    if (isRunning(row) && !(await isDead(row.worker))) continue
+    await deleteRows(kysely, taskRuns, { task_id: row.task_id, token: row.token })
+  }
+}

@@ -1,0 +1,219 @@
+/** A process without an API that runs tasks of servers, beside any number of others. */
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TaskRow } from '../../control-plane/pipeline-rows.ts'
+import { selectSubtasks } from '../../control-plane/plan/select-subtasks.ts'
+import { findRow, updateRows } from '../../control-plane/store.ts'
+import { counted } from '../../counted.ts'
+import type { Database } from '../../database/database.ts'
+import { newLeaseHolder } from '../../database/lease-holder.ts'
+import { messageOf, UserError } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
+import type { Secrets } from '../../secrets.ts'
+import { tasks } from '../../system/pipelines.ts'
+import { servers } from '../../system/runs.ts'
+import { taskRuns } from '../../system/workers.ts'
+import { now } from '../fence.ts'
+import type { Server } from '../leases.ts'
+import { repeat } from '../repeat.ts'
+import { joinServers, LEASE_MS } from '../servers.ts'
+import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
+import { connectionOfTask, optionsOfTask } from '../task-leases.ts'
+import { logFolder, taskLogName } from '../task-log.ts'
+import { packLog, sizeOfLog } from './stored-logs.ts'
+import { type Job, openTaskQueue, type QueuePlace, takeJobs } from './task-queue.ts'
+import { claimRun, endRun, type TaskRun, wantedTokens } from './task-runs.ts'
+
+export interface WorkerContext {
+  readonly database: Database
+  readonly plugins: readonly Plugin[]
+  readonly secrets: Secrets
+  readonly dataFolder: string
+  readonly log: Logger
+}
+export interface WorkerOptions {
+  readonly place: QueuePlace
+  /** Where its tasks run. */
+  readonly threads: TaskDispatch
+  /** Tasks at a time. */
+  readonly concurrency: number
+  /** Of this code. */
+  readonly version: string
+  readonly leaseMs?: number
+}
+export interface WorkerProcess {
+  /** Takes nothing new, waits so long for what runs, and hands the rest back. */
+  stop(drainMs: number): Promise<void>
+}
+
+/** A task that this worker has taken, or is about to. */
+interface Claim {
+  readonly abort: AbortController
+  readonly ended: Promise<void>
+  /** Under this name it was taken; empty before that. */
+  holder: string
+}
+
+const LOOK_MS = 500
+const PAUSE_MS = 1000
+const CANCELLED = 'cancelled by a user'
+const STOPPED = 'this worker stops'
+const LOST = 'others took this worker for dead'
+
+export async function startWorkerProcess(context: WorkerContext, options: WorkerOptions): Promise<WorkerProcess> {
+  const { database, log } = context
+  const { place, threads, concurrency, version, leaseMs = LEASE_MS } = options
+  const claims = new Map<string, Claim>()
+  const puzzles = new Set<number>()
+  const joinOthers = async (): Promise<Server> => {
+    const leaseHolder = newLeaseHolder()
+    const about = { role: 'worker', host: hostname(), version, concurrency }
+    return { leaseHolder, membership: await joinServers(database, leaseHolder, leaseMs, about) }
+  }
+  threads.fence.open(now(), leaseMs)
+  let server = await joinOthers()
+  let isMember = true
+  let isDraining = false
+  const queue = openTaskQueue(place, log.child({}, { level: 'silent' }))
+
+  async function live(): Promise<void> {
+    let asked = now()
+    if (isMember && !(await server.membership.beat())) {
+      log.error('this worker was silent for too long; its tasks continue elsewhere')
+      isMember = false
+    }
+    if (!isMember) {
+      const own = [...claims.values()]
+      for (const { abort } of own) abort.abort(LOST)
+      await Promise.all(own.map(({ ended }) => ended))
+      asked = now()
+      server = await joinOthers()
+      isMember = true
+    }
+    threads.fence.open(asked, leaseMs)
+    const own = [...claims].filter(([, { holder }]) => holder === server.leaseHolder)
+    if (own.length === 0) return
+    const wanted = await wantedTokens(database.kysely, server.leaseHolder)
+    for (const [token, { abort }] of own) if (!wanted.has(token)) abort.abort(CANCELLED)
+  }
+
+  async function take({ taskId, token }: Omit<Job, 'position'>): Promise<void> {
+    if (isDraining || !isMember || claims.has(token)) return
+    const { kysely } = database
+    const run = await findRow(kysely, taskRuns, { task_id: taskId, token })
+    const task = run && run.worker === '' ? await findRow(kysely, tasks, { id: taskId }) : undefined
+    if (!run || !task) return
+    const puzzle = unknownOf(context.plugins, task)
+    if (puzzle) return leave(run, puzzle)
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    const claim: Claim = { abort: new AbortController(), ended, holder: '' }
+    claims.set(token, claim)
+    try {
+      await runClaimed(run, task, claim)
+    } finally {
+      claims.delete(token)
+      end()
+    }
+  }
+
+  /** Whoever knows it takes it: a worker of another version, which the server will find. */
+  async function leave({ task_id, token }: TaskRun, puzzle: string): Promise<void> {
+    const note = `The worker on ${hostname()} (version ${version}) leaves task ${task_id} to others: ${puzzle}`
+    if (!puzzles.has(task_id)) log.warn({ task: task_id }, note)
+    puzzles.add(task_id)
+    await updateRows(database.kysely, taskRuns, { task_id, token, worker: '' }, { note })
+  }
+
+  async function runClaimed(run: TaskRun, task: TaskRow, claim: Claim): Promise<void> {
+    const { plugins, secrets, dataFolder } = context
+    const { signal } = claim.abort
+    const logFile = join(logFolder(dataFolder, task.pipeline_id), taskLogName(task))
+    const logStart = await sizeOfLog(logFile)
+    const begin = async () => {
+      const { leaseHolder } = server
+      if (isDraining || !isMember || !(await claimRun(database, run, leaseHolder))) return false
+      claim.holder = leaseHolder
+      queue.announce()
+      log.info({ task: task.id }, `task ${task.id} (${task.plugin}) begins`)
+      return true
+    }
+    const connection = connectionOfTask(plugins, { plugin: task.plugin, options: optionsOfTask(task, secrets) })
+    const { coordinator: leaseHolder, pipeline_id: pipelineId, project } = run
+    const handed = { id: task.id, plugin: task.plugin, connection, pipelineId, project, leaseHolder, leases: [] }
+    const outcome = await threads.run(handed, signal, begin)
+    if (!outcome) return
+    const ended = { outcome: handBack(outcome, signal), log: await packLog(logFile, logStart) }
+    await persist(signal, async () => {
+      const isOurs = await endRun(database, run, claim.holder, ended)
+      const end = isOurs ? `ends: ${ended.outcome.status}` : 'was taken over by others'
+      log.info({ task: task.id }, `task ${task.id} (${task.plugin}) ${end}`)
+    })
+    queue.announce()
+  }
+
+  /** Stored when the database is back, unless others have taken over by then. */
+  async function persist(signal: AbortSignal, write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await write()
+      } catch (error) {
+        if (signal.reason === LOST) return
+        log.warn(
+          `the end of a task is stored when the database is back: ${messageOf(database.explain(error) ?? error)}`,
+        )
+        await sleep(PAUSE_MS)
+      }
+    }
+  }
+
+  const goOn = (error: unknown) =>
+    log.error(`this worker continues after an error: ${messageOf(database.explain(error) ?? error)}`)
+  const life = repeat(LOOK_MS, live, goOn)
+  const jobs = takeJobs(place, concurrency, log, (job) => take(job).catch(goOn))
+
+  return {
+    async stop(drainMs) {
+      isDraining = true
+      await Promise.all([
+        jobs.pause(),
+        updateRows(database.kysely, servers, { holder: server.leaseHolder }, { is_draining: true }).catch(() => 0),
+      ])
+      const rest = () => Promise.all([...claims.values()].map(({ ended }) => ended))
+      if (claims.size > 0) log.info(`waiting for ${counted(claims.size, 'task')} to end`)
+      const timeUp = new AbortController()
+      await Promise.race([rest(), sleep(drainMs, undefined, { signal: timeUp.signal }).catch(() => {})])
+      timeUp.abort()
+      if (claims.size > 0) log.info(`handing back ${counted(claims.size, 'task')}`)
+      for (const { abort } of claims.values()) abort.abort(STOPPED)
+      await rest()
+      // To the last: nobody takes for dead what is only ending.
+      await life.stop()
+      await server.membership.leave().catch(goOn)
+      await Promise.all([jobs.close(), queue.close(), threads.close()])
+    },
+  }
+}
+
+/** A task that was interrupted because of its worker continues on another. */
+function handBack(outcome: TaskOutcome, { aborted, reason }: AbortSignal): TaskOutcome {
+  if (outcome.status === 'TASK_CANCELLED' && aborted && reason !== CANCELLED) {
+    return { status: 'TASK_RESUME', message: 'Its worker stopped and handed it back.', isLost: false }
+  }
+  if (outcome.status !== 'TASK_FAILED' || !outcome.isAway) return outcome
+  return { status: 'TASK_RESUME', message: outcome.message, isLost: true }
+}
+
+/** What this code does not know of a task; undefined: nothing. Another version may. */
+function unknownOf(plugins: readonly Plugin[], { plugin: name, subtasks }: TaskRow): string | undefined {
+  const plugin = plugins.find((each) => each.name === name)
+  if (!plugin) return `it has no plugin ${name}.`
+  try {
+    selectSubtasks(plugin, subtasks)
+    return undefined
+  } catch (error) {
+    if (error instanceof UserError) return error.message
+    throw error
+  }
+}

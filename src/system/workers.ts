@@ -1,0 +1,72 @@
+/** Tasks that workers run, and what all processes together may ask of sources. A module of tables exports tables and nothing else. */
+import {
+  bigint,
+  boolean,
+  bytes,
+  defineTable,
+  generated,
+  indexed,
+  json,
+  key,
+  string,
+  text,
+  written,
+} from '../database/table.ts'
+
+export const taskRuns = defineTable(
+  '_weir_task_runs',
+  {
+    task_id: key(bigint()),
+    /** Of this attempt, and the name of its job in Redis. */
+    token: string(40),
+    pipeline_id: bigint(),
+    project: string(),
+    plugin: string(100),
+    /** Orders what waits, so that projects share the workers. */
+    position: bigint(),
+    /** Tokens of the leases that go to whoever takes the task. */
+    leases: json(),
+    /** The server that handed it out, and the version of its code. */
+    coordinator: string(200),
+    version: string(40),
+    /** Empty: nobody has taken it. */
+    worker: indexed(string(200)),
+    /** JSON; empty while it waits or runs. */
+    outcome: text(),
+    /** Why a worker did not take it. */
+    note: text(),
+    ...written,
+  },
+  { meaning: 'Tasks that were handed out to workers: who runs each, and how it ended.' },
+)
+
+export const taskLogs = defineTable(
+  '_weir_task_logs',
+  {
+    id: generated(key(bigint())),
+    task_id: indexed(bigint()),
+    pipeline_id: indexed(bigint()),
+    /** Of one attempt: the end of its text, compressed with gzip. */
+    content: bytes(),
+    ...written,
+  },
+  { meaning: 'Logs of tasks that workers ran, for servers that do not have their files.' },
+)
+
+export const requestBudgets = defineTable(
+  '_weir_request_budgets',
+  {
+    /** A hash: of a credential and a class of requests, or of a connection with a limit of its own. */
+    name: key(string(64)),
+    /** What the source last said is left. */
+    remaining: bigint(),
+    /** Requests that may have been sent since. */
+    reserved: bigint(),
+    /** When the source allows new ones, or when the next request of an even pace may start: milliseconds by the database's clock. */
+    next_at: bigint(),
+    /** Somebody asks the source what it allows. */
+    is_probing: boolean(),
+    ...written,
+  },
+  { meaning: 'What sources still allow, shared by all servers and workers; credentials are hashed.' },
+)

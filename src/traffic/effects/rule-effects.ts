@@ -1,0 +1,116 @@
+import type { ForwardAction } from '../model/action.ts'
+import { actionBackends } from '../model/ingress.ts'
+import type { Plan } from '../model/plan.ts'
+import type { ForwardRule } from '../vendors/rules.ts'
+import { type Effect, type EffectContext, liveCurrent, type Outside } from './effect.ts'
+
+/** The rules of the load balancer on which the target group hangs. */
+interface RulePicture {
+  /** They name the target group. */
+  readonly own: readonly ForwardRule[]
+  /** They still forward to the group of the current Service alone, although they should forward to both. */
+  readonly left: readonly ForwardRule[]
+  readonly arn: string | undefined
+  readonly loadBalancer: string | undefined
+}
+
+/** What has to be known to look at the rules. */
+interface RuleView {
+  readonly plan: Plan
+  readonly outside: Pick<Outside, 'balancer'>
+}
+
+export async function rulePicture({ plan, outside: { balancer } }: RuleView): Promise<RulePicture> {
+  const group = await balancer.targetGroup(plan.targetGroup.name)
+  if (group === undefined) return { own: [], left: [], arn: undefined, loadBalancer: undefined }
+  const rules = (await Promise.all(group.loadBalancerArns.map((arn) => balancer.rules(arn)))).flat()
+  const names = (rule: ForwardRule, arn: string) => rule.groups.some((each) => each.arn === arn)
+  const own = rules.filter((rule) => names(rule, group.arn))
+  const partners = new Set(own.flatMap(({ groups }) => groups.map(({ arn }) => arn)))
+  const left = rules.filter((rule) => !own.includes(rule) && rule.groups.some(({ arn }) => partners.has(arn)))
+  return { own, left, arn: group.arn, loadBalancer: group.loadBalancerArns[0] }
+}
+
+export const targetWeight = ({ own, arn }: RulePicture): number =>
+  Math.max(0, ...own.map(({ groups }) => groups.find((group) => group.arn === arn)?.weight ?? 0))
+
+interface Weights {
+  readonly target: number
+  readonly others: readonly number[]
+}
+export const weightsIn = ({ groups }: ForwardRule, arn: string | undefined): Weights => ({
+  target: groups.find((group) => group.arn === arn)?.weight ?? 0,
+  others: groups.filter((group) => group.arn !== arn).map(({ weight }) => weight),
+})
+
+function follows(rule: ForwardRule, arn: string | undefined, wanted: ForwardAction): boolean {
+  const [current, target] = wanted.forwardConfig.targetGroups.map(({ weight }) => weight)
+  const sticky = wanted.forwardConfig.targetGroupStickinessConfig
+  const { target: own, others } = weightsIn(rule, arn)
+  return (
+    own === target &&
+    others.length === 1 &&
+    others[0] === current &&
+    rule.isSticky === sticky.enabled &&
+    (!sticky.enabled || rule.durationSeconds === sticky.durationSeconds)
+  )
+}
+
+function describeWrong(rule: ForwardRule, arn: string | undefined, wanted: ForwardAction): string {
+  const [current, target] = wanted.forwardConfig.targetGroups.map(({ weight }) => weight)
+  const { target: own, others } = weightsIn(rule, arn)
+  const sticky = wanted.forwardConfig.targetGroupStickinessConfig.enabled
+  return `rule ${rule.rule} has weights ${others.join('+')}/${own}${rule.isSticky ? ', sticky' : ''}; wanted ${current}/${target}${sticky ? ', sticky' : ''}`
+}
+
+/** Each path of the action has its rule on a listener that has any. */
+function pathsWithoutRule(own: readonly ForwardRule[], paths: number): number {
+  const perListener = Map.groupBy(own, ({ listener }) => listener)
+  return Math.max(0, paths - Math.max(0, ...[...perListener.values()].map((rules) => rules.length)))
+}
+
+export async function withWarning({ plan, outside }: EffectContext, problem: string): Promise<string> {
+  const warning = await outside.current
+    .warning(plan.current.namespace, plan.current.ingress.name)
+    .catch(() => undefined)
+  return warning === undefined ? problem : `${problem} (the controller says ${warning})`
+}
+
+/** Every rule that should forward to both groups does so, with the weights of the step: counted, not sampled. */
+export function rule(context: EffectContext, wanted: () => ForwardAction): Effect {
+  const problemNow = async (): Promise<string | undefined> => {
+    const { own, left, arn } = await rulePicture(context)
+    if (own.length === 0) return 'no rule of the load balancer names the target group yet'
+    const live = await liveCurrent(context)
+    const wrong = own.filter((each) => !follows(each, arn, wanted()))
+    const unmade =
+      live === undefined ? 0 : pathsWithoutRule(own, actionBackends(live, context.plan).length - left.length)
+    if (wrong.length + left.length + unmade === 0) return undefined
+    const example = wrong[0]
+      ? describeWrong(wrong[0], arn, wanted())
+      : left[0]
+        ? `rule ${left[0].rule} forwards to the current target group alone`
+        : `${unmade} paths of the Ingress have no rule`
+    const total = own.length + left.length + unmade
+    return `${own.length - wrong.length} of ${total} rules follow; ${example}`
+  }
+  return {
+    name: 'rule-verified',
+    async missing() {
+      const problem = await problemNow()
+      return problem === undefined ? undefined : withWarning(context, problem)
+    },
+  }
+}
+
+export function released(context: EffectContext): Effect {
+  return {
+    name: 'rule-released',
+    async missing() {
+      const { own } = await rulePicture(context)
+      return own.length === 0
+        ? undefined
+        : withWarning(context, `rule ${own[0]!.rule} still names the target group (${own.length} left)`)
+    },
+  }
+}

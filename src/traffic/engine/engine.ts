@@ -1,0 +1,240 @@
+import { counted } from '../../counted.ts'
+import { messageOf } from '../../errors.ts'
+import { dns } from '../effects/dns-effect.ts'
+import type { EffectContext, Outside } from '../effects/effect.ts'
+import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
+import { abortEffects, cleanupEffects, prepareEffects, rollbackEffects, stepEffects } from '../effects/sequences.ts'
+import { lintPlan } from '../lint/plan.ts'
+import { refuseErrors, TrafficError } from '../model/finding.ts'
+import type { Plan } from '../model/plan.ts'
+import { type Action, type State, transitionOf } from '../model/state.ts'
+import { EffectTimeout, runEffects } from './bring-about.ts'
+import { claimAction, releaseAction } from './claims.ts'
+import type { Engine, Request } from './engine-types.ts'
+import { passGates } from './gate-verdicts.ts'
+import { requireQuiet } from './quiet.ts'
+import { recordDeployment } from './record-deployment.ts'
+import { mayDelete } from './shared-ingress.ts'
+import { getSwitch, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
+import { checkedPlanOf, planOf } from './stored-plan.ts'
+
+/** What one action of one run needs; made once, handed to every step. */
+interface Work {
+  readonly engine: Engine
+  readonly run: Run
+  readonly plan: Plan
+  readonly outside: Outside
+  readonly request: Request
+  readonly context: EffectContext
+}
+
+/** Carries one action out, or continues where a killed process stopped. */
+export async function act(engine: Engine, id: string, request: Request): Promise<SwitchRow> {
+  const skipped = (['overrideGates', 'uncheckedDns', 'skipQuiet', 'acceptLive'] as const).filter(
+    (name) => request[name] === true,
+  )
+  if (skipped.length > 0 && !request.reason)
+    throw new TrafficError('invalid', `${skipped.join(' and ')} skips a check: give a reason.`)
+  const isRollback = request.action === 'rollback'
+  if (isRollback) transitionOf((await getSwitch(engine.database, id)).state, 'rollback')
+  // Every journal entry makes a new version: who wants to go back must not lose a race against what is going wrong.
+  const run = await startRun(engine.database, id, request.action, request.actor, {
+    expectedVersion: isRollback ? undefined : request.expectedVersion,
+    takesOver: isRollback,
+  })
+  try {
+    const plan = await planFor(run, request.action)
+    transitionOf(run.row.state, request.action)
+    if (isRollback && request.reason && !run.has('note', 'reason')) await run.write('note', 'reason', request.reason)
+    if (skipped.length > 0 && !run.has('note', skipped.join(',')))
+      await run.write('note', skipped.join(','), request.reason)
+    await perform(engine, run, plan, request)
+  } finally {
+    await run.end()
+  }
+  return getSwitch(engine.database, id)
+}
+
+/** What holds traffic or takes things away goes by the plan that was carried out; only moving on needs it untouched. */
+async function planFor(run: Run, action: Action): Promise<Plan> {
+  if (action !== 'rollback' && action !== 'pause' && action !== 'abort') return planOf(run.row)
+  const { plan, isEdited } = checkedPlanOf(run.row)
+  if (isEdited && !run.has('note', 'plan-edited'))
+    await run.write('note', 'plan-edited', 'The stored plan was changed by hand; the one that was checked is used.')
+  return plan
+}
+
+async function perform(engine: Engine, run: Run, plan: Plan, request: Request): Promise<void> {
+  const { state } = run.row
+  if (request.action === 'pause') return enter(run, 'paused', { problem: request.reason ?? 'paused by hand' })
+  if (state === 'draft' && request.action === 'rollback') return enter(run, 'rolled-back')
+  if (request.action === 'cleanup' || request.action === 'abort') requireConfirmation(plan, request)
+  if (state === 'draft' && request.action === 'abort') return enter(run, 'cleaned-up')
+  if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
+  const outside = await engine.connect(plan, request.action === 'rollback')
+  const context: EffectContext = {
+    ...{ plan, outside, row: () => run.row, overridden: [], progress: engine.progress },
+    overridesDrift: request.acceptLive === true || request.action === 'rollback',
+  }
+  const work: Work = { engine, run, plan, outside, request, context }
+  try {
+    await PERFORM[request.action](work)
+  } catch (error) {
+    // Only from here on: who may not act, or cannot even connect, leaves the switch as it is.
+    await noteProblem(run, error)
+    throw error
+  }
+}
+
+const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise<void>>> = {
+  async prepare({ engine, run, plan, context }) {
+    await claimAction(engine.database, plan, run.row.id)
+    const [preflight, ...rest] = prepareEffects(context)
+    if (run.row.state !== 'preparing') {
+      // Looked at before the first state change: a plan that does not fit leaves no trace.
+      await runEffects(engine, run, context, [preflight!]).catch(async (error: unknown) => {
+        if (run.row.state === 'draft') await releaseAction(engine.database, run.row.id)
+        throw error
+      })
+      await enter(run, 'preparing', { problem: null, began_at: null })
+    }
+    await runEffects(engine, run, context, rest)
+    await enter(run, 'prepared', { step: 0, verified_at: engine.now(), approved_at: null, problem: null })
+  },
+  async advance(work) {
+    const { engine, run, plan, outside, context, request } = work
+    if (run.row.verified_at === null) return shiftTo(work, run.row.step)
+    const failure = await passGates(engine, run, plan, outside, request.overrideGates === true)
+    if (failure !== undefined) return failStep(work, failure)
+    const next = run.row.step + 1
+    if (next < plan.steps.length) return shiftTo(work, next)
+    // A path that was added meanwhile, or a rule that AWS refused, must not be called switched.
+    await runEffects(engine, run, context, stepEffects(context, run.row.step))
+    await recordDeployment(engine.database, run.row, plan, 'SUCCESS', engine.now())
+    await enter(run, 'switched', { problem: null })
+  },
+  async rollback(work) {
+    await rollBack(work)
+  },
+  async dns({ engine, run, context, request }) {
+    if (request.uncheckedDns !== true) await runEffects(engine, run, context, [dns(context, 'target')])
+    await enter(run, 'dns-switched', { dns_confirmed_at: engine.now(), problem: null })
+  },
+  async cleanup(work) {
+    const { engine, run, plan, outside, request } = work
+    const confirmed = run.row.dns_confirmed_at?.getTime()
+    const left = confirmed === undefined ? 0 : confirmed + plan.dns.quietMinutes * 60_000 - engine.now().getTime()
+    if (run.row.state === 'dns-switched' && left > 0 && request.skipQuiet !== true) {
+      throw new TrafficError(
+        'gate',
+        `Wait ${counted(Math.ceil(left / 60_000), 'more minute')} after the DNS switch: resolvers and long connections still use the old load balancer.`,
+      )
+    }
+    if (run.row.state === 'dns-switched' && request.skipQuiet !== true) await requireQuiet(engine, plan, outside)
+    await cleanUp(work)
+  },
+  abort: cleanUp,
+}
+
+async function shiftTo(work: Work, step: number): Promise<void> {
+  const { engine, run, plan, context } = work
+  const movesTraffic = plan.steps[step]!.weights.target > 0
+  if (run.row.state !== 'shifting' || run.row.step !== step || run.row.verified_at !== null) {
+    const began = run.row.began_at ?? (movesTraffic ? engine.now() : null)
+    await enter(run, 'shifting', { step, verified_at: null, approved_at: null, problem: null, began_at: began })
+  }
+  try {
+    await runEffects(engine, run, context, stepEffects(context, step))
+  } catch (error) {
+    const isSick = error instanceof EffectTimeout && error.effect === 'targets-healthy'
+    if (isSick && plan.steps[step]!.onFail === 'rollback')
+      return failStep(work, `Step ${step} failed: ${error.message}`)
+    throw error
+  }
+  await run.write('state', 'verified', { step }, { verified_at: engine.now(), problem: null })
+}
+
+/** Does what the step says about its failure, and tells. */
+async function failStep(work: Work, message: string): Promise<never> {
+  const { run, plan } = work
+  if (plan.steps[run.row.step]!.onFail === 'rollback') {
+    await run.write('note', 'gate-failed', message)
+    await rollBack(work)
+    throw new TrafficError('gate', `${message} Traffic was rolled back.`)
+  }
+  if (run.row.state === 'shifting') await enter(run, 'paused', { problem: message })
+  throw new TrafficError('gate', `${message} The switch is paused.`)
+}
+
+/** Weights first, whatever stands there; only then the question where the host name leads. */
+async function rollBack({ engine, run, plan, context, request }: Work): Promise<void> {
+  const isDnsMoved = run.row.dns_confirmed_at !== null
+  const strong: EffectContext = { ...context, overridesDrift: true }
+  await enter(run, 'rolling-back')
+  try {
+    await runEffects(engine, run, strong, rollbackEffects(strong, isDnsMoved && request.uncheckedDns !== true))
+  } catch (error) {
+    throw await withGoodNews(strong, error)
+  }
+  if (run.row.began_at !== null) await recordDeployment(engine.database, run.row, plan, 'FAILURE', engine.now())
+  await enter(run, 'rolled-back', { step: 0, verified_at: null, dns_confirmed_at: null, problem: null })
+}
+
+/** The rest of a rollback may fail when what matters is done; who is woken by it wants to know. */
+async function withGoodNews(context: EffectContext, error: unknown): Promise<unknown> {
+  if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
+  const weight = await rulePicture(context).then(targetWeight, () => 1)
+  if (error instanceof Error && weight === 0)
+    error.message += ` The load balancer already sends everything to cluster ${context.plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again: the running server repeats the rollback, or repeat it yourself.`
+  return error
+}
+
+async function cleanUp({ engine, run, plan, context, request }: Work): Promise<void> {
+  // Before the DNS switch the current Ingress carries all traffic: an abort never deletes it.
+  const keepsIngress =
+    request.action === 'abort' ||
+    request.keepIngress === true ||
+    plan.cleanup.currentIngress === 'keep-service' ||
+    run.row.dns_confirmed_at === null
+  if (!keepsIngress) await runEffects(engine, run, context, [mayDelete(engine.database, run.row.id, context)])
+  await enter(run, 'cleaning', { problem: null })
+  const effects = request.action === 'abort' ? abortEffects(context) : cleanupEffects(context, keepsIngress)
+  await runEffects(engine, run, context, effects)
+  await releaseAction(engine.database, run.row.id)
+  await enter(run, 'cleaned-up', { problem: null })
+}
+
+function requireConfirmation(plan: Plan, { confirm }: Request): void {
+  if (confirm !== plan.name) {
+    throw new TrafficError(
+      'invalid',
+      `This deletes the binding and the target group of ${plan.name}${plan.cleanup.currentIngress === 'delete-ingress' ? ', and the current Ingress with its load balancer' : ''}. Confirm with the name of the plan.`,
+    )
+  }
+}
+
+async function enter(run: Run, state: State, changes: SwitchChanges = {}): Promise<void> {
+  const isSame = Object.entries(changes).every(([name, value]) => run.row[name as keyof SwitchChanges] === value)
+  if (run.row.state === state && isSame) return
+  await run.write('state', state, { before: run.row.state, after: state }, { ...changes, state })
+}
+
+/** A shift that met trouble is paused; other work stays where it is and is taken up again by repeating the action. */
+async function noteProblem(run: Run, error: unknown): Promise<void> {
+  const isRefusal =
+    error instanceof TrafficError && (error.trouble === 'gate' || ['draft', 'cleaned-up'].includes(run.row.state))
+  if (isRefusal || run.row.problem === messageOf(error)) return
+  const state: State = run.row.state === 'shifting' ? 'paused' : run.row.state
+  await run.write('note', 'problem', messageOf(error), { state, problem: messageOf(error) }).catch(() => undefined)
+}
+
+/** Somebody looked and says yes to the step that is in force. */
+export async function approve(engine: Engine, id: string, actor: string, reason?: string): Promise<SwitchRow> {
+  const run = await startRun(engine.database, id, 'approve', actor)
+  try {
+    await run.write('note', 'approved', reason, { approved_at: engine.now() })
+  } finally {
+    await run.end()
+  }
+  return getSwitch(engine.database, id)
+}

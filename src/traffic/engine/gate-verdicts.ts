@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../../counted.ts'
+import { RetryableError } from '../../errors.ts'
+import type { Outside } from '../effects/effect.ts'
+import { rulePicture } from '../effects/rule-effects.ts'
+import { TrafficError } from '../model/finding.ts'
+import type { Gate, Plan } from '../model/plan.ts'
+import type { GroupPlace } from '../vendors/metrics.ts'
+import type { Engine } from './engine-types.ts'
+import { type GateResult, gateName, judgeGate } from './gates.ts'
+import { type MetricGate, measure, spanOf } from './metric-gates.ts'
+import type { Run, SwitchRow } from './store.ts'
+
+export type BalancerOnly = Pick<Outside, 'balancer' | 'metrics'>
+
+/** What the gates of the present step say now, from one look. */
+export async function judgeGates(
+  engine: Engine,
+  row: SwitchRow,
+  plan: Plan,
+  outside: BalancerOnly,
+  gates: readonly Gate[] = plan.steps[row.step]!.gates,
+): Promise<readonly GateResult[]> {
+  const step = plan.steps[row.step]!
+  if (row.verified_at === null)
+    return gates.map((gate) => ({ gate: gateName(gate), verdict: 'pending', message: 'the step is not verified yet' }))
+  const until = new Date(row.verified_at.getTime() + step.dwellSeconds * 1000)
+  const context = {
+    ...{ database: engine.database, plan, since: row.verified_at, until, isApproved: row.approved_at !== null },
+    isUnderLoad: step.weights.target > 0,
+    async samples(gate: MetricGate) {
+      const span = spanOf(gate, row.verified_at!, engine.now())
+      const samples = await measure(gate, outside.metrics, () => placesOf(outside, plan), span)
+      return { samples, isCovered: span.to * 1000 >= until.getTime() - gate.periodSeconds * 1000 }
+    },
+    health: () => outside.balancer.health(row.target_group_arn ?? plan.targetGroup.arn ?? ''),
+  }
+  return Promise.all(gates.map((gate) => judgeGate(gate, context)))
+}
+
+/** Both target groups where the rules name them. */
+export async function placesOf(
+  { balancer }: BalancerOnly,
+  plan: Plan,
+): Promise<Readonly<Record<'current' | 'target', GroupPlace>>> {
+  const { own, arn, loadBalancer } = await rulePicture({ plan, outside: { balancer } })
+  const other = own.flatMap(({ groups }) => groups).find((group) => group.arn !== arn)
+  if (arn === undefined || loadBalancer === undefined || other === undefined)
+    throw new RetryableError('no rule of the load balancer names both target groups')
+  return { target: { loadBalancer, group: arn }, current: { loadBalancer, group: other.arn } }
+}
+
+/** A failure of what may recover within seconds counts only when several looks in a row see it. */
+export async function judgeFirmly(
+  engine: Engine,
+  row: SwitchRow,
+  plan: Plan,
+  outside: BalancerOnly,
+  gates: readonly Gate[] = plan.steps[row.step]!.gates,
+): Promise<readonly GateResult[]> {
+  const results = [...(await judgeGates(engine, row, plan, outside, gates))]
+  for (const [index, gate] of gates.entries()) {
+    const limit = gate.kind === 'targetsHealthy' ? gate.failureLimit : 1
+    for (let failures = 1; results[index]!.verdict === 'fail' && failures < limit; failures++) {
+      await sleep(engine.pollMs)
+      results[index] = (await judgeGates(engine, row, plan, outside, [gate]))[0]!
+    }
+  }
+  return results
+}
+
+export const secondsLeft = (engine: Engine, row: SwitchRow, plan: Plan): number =>
+  row.verified_at === null
+    ? 0
+    : Math.max(
+        0,
+        Math.ceil(
+          (row.verified_at.getTime() + plan.steps[row.step]!.dwellSeconds * 1000 - engine.now().getTime()) / 1000,
+        ),
+      )
+
+/** The message of a gate that failed, or undefined when the step may be left; throws when it may not be left yet. */
+export async function passGates(
+  engine: Engine,
+  run: Run,
+  plan: Plan,
+  outside: BalancerOnly,
+  isOverridden: boolean,
+): Promise<string | undefined> {
+  const results = await judgeFirmly(engine, run.row, plan, outside)
+  for (const { gate, verdict, message } of results) {
+    // A gate that is asked every two seconds is told once.
+    const text = `${verdict}: ${message}`
+    if (run.lastDetail('gate', gate) !== text) await run.write('gate', gate, text)
+  }
+  const describe = (list: readonly GateResult[]) =>
+    list.map(({ gate, verdict, message }) => `${gate} ${verdict}: ${message}`).join('; ')
+  if (isOverridden) return undefined
+  const failed = results.filter(({ verdict }) => verdict === 'fail')
+  if (failed.length > 0) return `Gate of step ${run.row.step} failed: ${describe(failed)}.`
+  const left = secondsLeft(engine, run.row, plan)
+  if (left > 0) throw new TrafficError('gate', `Step ${run.row.step} must stay for ${counted(left, 'more second')}.`)
+  const open = results.filter(({ verdict }) => verdict !== 'pass')
+  if (open.length > 0) throw new TrafficError('gate', `Step ${run.row.step} cannot continue: ${describe(open)}.`)
+  return undefined
+}

@@ -1,0 +1,28 @@
+import { TrafficError } from '../model/finding.ts'
+import type { Plan } from '../model/plan.ts'
+import type { Engine } from './engine-types.ts'
+import { type BalancerOnly, placesOf } from './gate-verdicts.ts'
+
+const PERIOD_SECONDS = 60
+/** CloudWatch has the numbers of a minute about so much later. */
+const DELAY_SECONDS = 120
+
+/** Who still comes to the old load balancer would find nothing there after clean-up. */
+export async function requireQuiet(engine: Engine, plan: Plan, outside: BalancerOnly): Promise<void> {
+  const { maxRequestsPerMinute: most } = plan.cleanup
+  if (most === undefined) return
+  const { current, target } = await placesOf(outside, plan)
+  const to = Math.floor((engine.now().getTime() / 1000 - DELAY_SECONDS) / PERIOD_SECONDS) * PERIOD_SECONDS
+  const span = { from: to - plan.dns.quietMinutes * 60, to, periodSeconds: PERIOD_SECONDS }
+  const series = await outside.metrics.cloudWatch([current, target], [['RequestCount', 'Sum']], span)
+  // A minute without requests is not written at all.
+  const perMinute = new Map<number, number>()
+  for (const [requests] of series)
+    for (const [end, count] of requests!) perMinute.set(end, (perMinute.get(end) ?? 0) + count)
+  const [end, count] = [...perMinute].toSorted(([, left], [, right]) => right - left)[0] ?? [to, 0]
+  if (count > most)
+    throw new TrafficError(
+      'gate',
+      `The old load balancer still answers: ${count} requests in the minute until ${new Date(end * 1000).toISOString()}, at most ${most} allowed in the last ${plan.dns.quietMinutes} minutes. Find who still uses its name, or repeat later.`,
+    )
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { TrafficError } from '../model/finding.ts'
+import { type Plan, planSchema } from '../model/plan.ts'
+
+/** What a switch keeps of its plan. */
+interface StoredPlan {
+  readonly id: string
+  readonly plan: string
+  readonly plan_hash: string
+  readonly checked_plan: string | null
+}
+
+const hashOf = (plan: Plan): string => createHash('sha256').update(JSON.stringify(plan)).digest('hex')
+
+export const planColumns = (plan: Plan) => ({
+  plan: JSON.stringify(plan),
+  plan_hash: hashOf(plan),
+  checked_plan: JSON.stringify(plan),
+  target_group_arn: plan.targetGroup.arn ?? null,
+})
+
+const isUnedited = ({ plan, plan_hash }: StoredPlan): boolean =>
+  // The text and not the plan: a newer Weir knows more fields, whose defaults nobody wrote.
+  createHash('sha256').update(plan).digest('hex') === plan_hash
+
+const readStored = (text: string | null): Plan | undefined => {
+  try {
+    return planSchema.safeParse(JSON.parse(text ?? '')).data
+  } catch {
+    return undefined
+  }
+}
+
+/** The stored plan; edited behind our back it is refused, because what was checked is not what would be applied. */
+export function planOf(row: StoredPlan): Plan {
+  const plan = readStored(row.plan)
+  if (plan !== undefined && isUnedited(row)) return plan
+  throw new TrafficError(
+    'conflict',
+    `The stored plan of ${row.id} was changed by hand; nothing was applied. Restore it, or roll back and start a new switch.`,
+  )
+}
+
+/** For going back and for looking: the plan that was checked, whatever was done to the stored one since. */
+export function checkedPlanOf(row: StoredPlan): { readonly plan: Plan; readonly isEdited: boolean } {
+  const isEdited = !isUnedited(row)
+  const plan = isEdited ? (readStored(row.checked_plan) ?? readStored(row.plan)) : readStored(row.plan)
+  if (plan !== undefined) return { plan, isEdited }
+  throw new TrafficError(
+    'conflict',
+    `The stored plan of ${row.id} cannot be read. Put ${row.id} back into the table _weir_traffic_switches from a backup, or set the annotation of the Ingress by hand: npx weir traffic render PLAN --phase rollback`,
+  )
+}

@@ -1,0 +1,43 @@
+import type { Database } from '../../database/database.ts'
+import { TrafficError } from '../model/finding.ts'
+import type { Plan } from '../model/plan.ts'
+import { compare } from '../render/diff.ts'
+import { createSwitch, findSwitch, replacePlan, type SwitchRow } from './store.ts'
+import { planColumns, planOf } from './stored-plan.ts'
+
+/** The switch of a plan: a new draft, the draft that it corrects, or the one under way if the plan is still the same. */
+export async function submitPlan(database: Database, plan: Plan, actor: string): Promise<SwitchRow> {
+  const row = await findSwitch(database, plan.name)
+  if (row === undefined || row.state === 'cleaned-up') return createSwitch(database, plan, actor)
+  const changes = editsOf(row, plan)
+  if (changes.length === 0) return row
+  if (row.state === 'draft') return replacePlan(database, row.id, plan, actor)
+  refuseEdits(row, changes)
+  return row
+}
+
+/** A draft that is nowhere stored, to look at. */
+export const draftOf = (plan: Plan): SwitchRow => {
+  const now = new Date()
+  return {
+    ...{ id: plan.name, name: plan.name, project: plan.project, state: 'draft', step: 0, version: 0 },
+    ...planColumns(plan),
+    ...{ applied_action: null, original_ingress: null, verified_at: null, approved_at: null, began_at: null },
+    ...{ dns_confirmed_at: null, problem: null, told_sequence: 0, lease_holder: null, lease_until: null },
+    ...{ created_at: now, updated_at: now },
+  }
+}
+
+/** In what a plan differs from the one that its switch was started with. */
+export const editsOf = (row: SwitchRow, plan: Plan): readonly string[] =>
+  compare(planOf(row), plan, '').map(
+    ({ path, before, after }) => `${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
+  )
+
+export function refuseEdits(row: SwitchRow, changes: readonly string[]): void {
+  if (changes.length === 0) return
+  throw new TrafficError(
+    'conflict',
+    `The plan was edited while its switch ${row.id} is ${row.state}; nothing was applied.\n  ${changes.join('\n  ')}\nPut it back, or roll back, abort and start again with the new plan.`,
+  )
+}

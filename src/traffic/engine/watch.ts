@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EffectContext, Outside } from '../effects/effect.ts'
+import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
+import { rollbackEffects, stepEffects } from '../effects/sequences.ts'
+import { TrafficError } from '../model/finding.ts'
+import type { Plan } from '../model/plan.ts'
+import type { State } from '../model/state.ts'
+import { act } from './engine.ts'
+import type { Engine } from './engine-types.ts'
+import { judgeFirmly, secondsLeft } from './gate-verdicts.ts'
+import { getSwitch, isLeased, listSwitches, type SwitchRow, startRun } from './store.ts'
+import { checkedPlanOf } from './stored-plan.ts'
+
+const WATCHER = 'weir'
+const WATCH_MS = 10_000
+/** So many looks in a row must find no healthy target before anything is done about it. */
+const FAILURE_LIMIT = 3
+
+/** Where traffic may be on the target side, or on its way back. */
+const WATCHED: ReadonlySet<State> = new Set(['shifting', 'paused', 'switched', 'dns-switched', 'rolling-back'])
+
+/**
+ * Looks once at a switch: a rollback that did not hold is taken up again, targets that die under load and failed gates do
+ * what the step says, drift pauses, and `auto` moves on.
+ */
+export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
+  const row = await getSwitch(engine.database, id)
+  if (!WATCHED.has(row.state)) return row
+  const { plan } = checkedPlanOf(row)
+  const outside = await engine.connect(plan, true)
+  const context: EffectContext = { plan, outside, row: () => row, overridesDrift: true, overridden: [] }
+  if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, context)
+  const alarm = await alarmOf(engine, plan, outside, context)
+  if (alarm !== undefined) return answerAlarm(engine, row, plan, alarm)
+  if (isLeased(row) || (row.state !== 'shifting' && row.state !== 'paused')) return row
+  return row.verified_at === null ? resumeShift(engine, row, plan) : judgeStep(engine, row, plan, outside, context)
+}
+
+/** Only when there is something to do but wait for the record: an entry every few seconds would bury the journal. */
+async function resumeRollback(engine: Engine, row: SwitchRow, context: EffectContext): Promise<SwitchRow> {
+  for (const effect of rollbackEffects(context, row.dns_confirmed_at !== null)) {
+    if ((await effect.missing()) === undefined) continue
+    if (effect.isInstant) return row
+    break
+  }
+  return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER }))
+}
+
+/** A refusal is written down where it belongs; the watch only goes on. */
+async function orAsItIs(engine: Engine, id: string, work: Promise<SwitchRow>): Promise<SwitchRow> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof TrafficError) return getSwitch(engine.database, id)
+    throw error
+  }
+}
+
+/** Weight for a group without healthy targets, seen by several looks in a row. */
+async function alarmOf(
+  engine: Engine,
+  plan: Plan,
+  { balancer }: Outside,
+  context: EffectContext,
+): Promise<string | undefined> {
+  const picture = await rulePicture(context)
+  if (picture.arn === undefined || targetWeight(picture) === 0) return undefined
+  for (let failures = 0; ; await sleep(engine.pollMs)) {
+    const { healthy, total } = await balancer.health(picture.arn)
+    if (healthy >= plan.targetGroup.minHealthy) return undefined
+    if (++failures < FAILURE_LIMIT) continue
+    return total === 0
+      ? `the target group has weight ${targetWeight(picture)} and no targets`
+      : `the target group has weight ${targetWeight(picture)} and ${healthy} of ${total} targets are healthy, ${plan.targetGroup.minHealthy} needed`
+  }
+}
+
+async function answerAlarm(engine: Engine, row: SwitchRow, plan: Plan, alarm: string): Promise<SwitchRow> {
+  const reason = `Targets fail under load: ${alarm}.`
+  // After the DNS switch the old load balancer carries little, and going back needs the record moved by somebody.
+  if (plan.steps[row.step]!.onFail === 'rollback' && row.state !== 'dns-switched')
+    return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER, reason }))
+  if (isLeased(row) || row.problem === reason) return row
+  if (row.state === 'shifting') return act(engine, row.id, { action: 'pause', actor: WATCHER, reason })
+  const run = await startRun(engine.database, row.id, 'watch', WATCHER)
+  try {
+    await run.write('note', 'alarm', reason, { problem: reason })
+  } finally {
+    await run.end()
+  }
+  return getSwitch(engine.database, row.id)
+}
+
+/** The process that made the step died before it saw the balancer follow. */
+const resumeShift = (engine: Engine, row: SwitchRow, plan: Plan): Promise<SwitchRow> =>
+  plan.advance === 'auto' && row.state === 'shifting'
+    ? orAsItIs(engine, row.id, act(engine, row.id, { action: 'advance', actor: WATCHER, expectedVersion: row.version }))
+    : Promise.resolve(row)
+
+async function judgeStep(
+  engine: Engine,
+  row: SwitchRow,
+  plan: Plan,
+  outside: Outside,
+  context: EffectContext,
+): Promise<SwitchRow> {
+  const { id } = row
+  if (row.state === 'shifting') {
+    const drift = await driftOf(engine, { ...context, overridesDrift: false })
+    if (drift !== undefined) return act(engine, id, { action: 'pause', actor: WATCHER, reason: drift })
+  }
+  const results = await judgeFirmly(engine, row, plan, outside)
+  const failed = results.filter(({ verdict }) => verdict === 'fail')
+  if (failed.length > 0) {
+    const isBack = plan.steps[row.step]!.onFail === 'rollback'
+    if (row.state === 'paused' && !isBack) return row
+    const reason = `Gate of step ${row.step} failed: ${failed.map(({ gate, message }) => `${gate}: ${message}`).join('; ')}.`
+    return orAsItIs(engine, id, act(engine, id, { action: isBack ? 'rollback' : 'pause', actor: WATCHER, reason }))
+  }
+  const isPassed = secondsLeft(engine, row, plan) === 0 && results.every(({ verdict }) => verdict === 'pass')
+  if (plan.advance !== 'auto' || row.state !== 'shifting' || !isPassed) return row
+  return orAsItIs(engine, id, act(engine, id, { action: 'advance', actor: WATCHER, expectedVersion: row.version }))
+}
+
+/** What stands in the Ingress, what guards its paths, and, seen by several looks in a row, what the rules do. */
+async function driftOf(engine: Engine, context: EffectContext): Promise<string | undefined> {
+  const effects = stepEffects(context, context.row().step)
+  try {
+    for (const name of ['guards', 'weights', 'rule-verified']) {
+      const effect = effects.find((each) => each.name === name)!
+      let missing = await effect.missing()
+      for (let looks = 1; missing !== undefined && name === 'rule-verified' && looks < FAILURE_LIMIT; looks++) {
+        await sleep(engine.pollMs)
+        missing = await effect.missing()
+      }
+      if (missing !== undefined) return `Drift: ${missing}`
+    }
+    return undefined
+  } catch (error) {
+    if (error instanceof TrafficError) return error.message
+    throw error
+  }
+}
+
+/** Watches every switch until stopped; a slow one, or trouble with one, never delays the others. */
+export function startWatch(engine: Engine, onError: (id: string, error: unknown) => void): { stop(): Promise<void> } {
+  const stopped = new AbortController()
+  const { signal } = stopped
+  const looks = new Map<string, Promise<void>>()
+  const look = async (id: string): Promise<void> => {
+    try {
+      await tick(engine, id)
+    } catch (error) {
+      onError(id, error)
+    } finally {
+      looks.delete(id)
+    }
+  }
+  const watch = async () => {
+    while (!signal.aborted) {
+      const rows = await listSwitches(engine.database).catch((error) => {
+        onError('all', error)
+        return []
+      })
+      for (const { id, state } of rows) if (WATCHED.has(state) && !looks.has(id)) looks.set(id, look(id))
+      await sleep(engine.watchMs ?? WATCH_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  const watching = watch()
+  return {
+    async stop() {
+      stopped.abort()
+      await watching
+      await Promise.all(looks.values())
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import type { Plan } from './plan.ts'
+
+export interface HealthCheck {
+  readonly protocol: 'HTTP' | 'HTTPS'
+  readonly port: string
+  readonly path: string
+  readonly intervalSeconds: number
+  readonly timeoutSeconds: number
+  readonly healthyThreshold: number
+  readonly unhealthyThreshold: number
+  readonly successCodes: string
+}
+
+/** What the target group of the current Service has now: both groups are to be judged, filled and drained alike. */
+export interface Mirrored {
+  readonly arn: string
+  readonly healthCheck: { readonly [Field in keyof HealthCheck]?: HealthCheck[Field] | undefined }
+  readonly attributes: Readonly<Record<string, string>>
+}
+
+/** Attributes that decide how targets come and go. */
+const MIRRORED_ATTRIBUTES = [
+  'deregistration_delay.timeout_seconds',
+  'slow_start.duration_seconds',
+  'load_balancing.algorithm.type',
+]
+
+/** The controller's own, for what neither the plan nor a live group says. */
+const defaultsOf = ({ targetGroup }: Plan): HealthCheck => {
+  const isGrpc = targetGroup.protocolVersion === 'GRPC'
+  return {
+    protocol: targetGroup.protocol,
+    port: 'traffic-port',
+    path: isGrpc ? '/AWS.ALB/healthcheck' : '/',
+    intervalSeconds: 15,
+    timeoutSeconds: 5,
+    healthyThreshold: 2,
+    unhealthyThreshold: 2,
+    successCodes: isGrpc ? '12' : '200',
+  }
+}
+
+const present = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+/** What the plan says, else what the live group has, else the controller's default. */
+export const healthCheckOf = (plan: Plan, mirrored?: Mirrored): HealthCheck => ({
+  ...defaultsOf(plan),
+  ...present(mirrored?.healthCheck ?? {}),
+  ...present({ ...plan.targetGroup.healthCheck, port: plan.targetGroup.healthCheck.port?.toString() }),
+})
+
+export const attributesToMirror = ({ attributes }: Mirrored): Readonly<Record<string, string>> =>
+  Object.fromEntries(MIRRORED_ATTRIBUTES.flatMap((key) => (attributes[key] ? [[key, attributes[key]]] : [])))

@@ -1,0 +1,321 @@
+import { z } from 'zod'
+import { didYouMean } from '../../nearest.ts'
+import { type Code, type Finding, finding, MOST_FINDINGS } from './finding.ts'
+import * as names from './names.ts'
+import { readYaml, type YamlDocument } from './yaml.ts'
+
+/** A rule's message carries its code in front, so that code and rule stand in one place. */
+const coded = (code: Code, expected: string) => (issue: { input?: unknown }) =>
+  `${code} got ${names.describeValue(issue.input)}; ${expected}`
+
+/** Text that is only passed on. */
+const words = z.string().min(1).max(255)
+
+const matching = (pattern: RegExp, code: Code, expected: string) => {
+  const error = coded(code, expected)
+  return z.string({ error }).regex(pattern, { error })
+}
+
+const whole = (code: Code, expected: string, minimum: number, maximum: number) => {
+  const error = coded(code, expected)
+  return z.number({ error }).int({ error }).min(minimum, { error }).max(maximum, { error })
+}
+
+const atMost = <Value extends z.ZodType>(count: number, value: Value) =>
+  z
+    .record(z.string().max(255), value)
+    .refine((entries) => Object.keys(entries).length <= count, `expected at most ${count} entries`)
+
+const label = (what: string) => matching(names.DNS_LABEL, 'TS-N01', `${what} is a DNS label of at most 63 characters`)
+const serviceName = matching(names.SERVICE_NAME, 'TS-N01', 'a Service name is a DNS label that starts with a letter')
+const host = matching(names.HOST_NAME, 'TS-D01', 'expected a full host name such as shop.example.com')
+const vpcId = matching(names.VPC_ID, 'TS-V01', 'expected vpc- and 8 or 17 hexadecimal digits')
+const weightText = 'a weight is a whole number 0..999, without quotes'
+const weight = z
+  .number({ error: coded('TS-W01', weightText) })
+  .int({ error: coded('TS-W01', weightText) })
+  .min(0, { error: coded('TS-W02', weightText) })
+  .max(999, { error: coded('TS-W02', weightText) })
+const portNumber = (code: Code) => whole(code, 'a port is a whole number 1..65535', 1, 65535)
+/** A number or a port name, kept in the form in which it was written: the controller names target groups after it. */
+const portText = 'expected a number 1..65535 or a port name'
+const port = z.union([whole('TS-P01', portText, 1, 65535), matching(names.PORT_NAME, 'TS-P01', portText)], {
+  error: coded('TS-P01', portText),
+})
+
+const serviceSchema = z.strictObject({ name: serviceName, port })
+
+const ingressSchema = z.strictObject({
+  name: label('an Ingress name'),
+  /** Left out when the Ingress is in no explicit group and has a load balancer of its own. */
+  groupName: matching(names.GROUP_NAME, 'TS-G01', 'expected at most 63 of a-z, 0-9, - and .').optional(),
+  className: z.string().max(255).default('alb'),
+  host: host.optional(),
+  path: z.string().max(1024).startsWith('/').default('/'),
+  pathType: z.enum(['Prefix', 'Exact', 'ImplementationSpecific']).default('Prefix'),
+  /** Further annotations of the Ingress: scheme, listen-ports, certificate-arn … */
+  annotations: atMost(100, z.string({ error: coded('TS-M01', 'an annotation value is text') }).max(10_000)).default({}),
+})
+
+const sideSchema = z.strictObject({
+  cluster: words,
+  /** Name of a context of the kubeconfig; needed only to apply. */
+  kubeContext: words.optional(),
+  namespace: label('a namespace'),
+  vpcId: vpcId.optional(),
+  service: serviceSchema,
+  ingress: ingressSchema,
+})
+
+const health = (expected: string, minimum: number, maximum: number) => whole('TS-T02', expected, minimum, maximum)
+const choice = <const V extends readonly [string, ...string[]]>(values: V) =>
+  z.enum(values, { error: coded('TS-T02', `expected ${values.join(' or ')}`) })
+
+/** Left out: as the target group of the current Service has it, else as the controller does it. */
+const healthCheckSchema = z.strictObject({
+  protocol: choice(['HTTP', 'HTTPS']).optional(),
+  port: z.union([portNumber('TS-T02'), z.literal('traffic-port')]).optional(),
+  path: z
+    .string()
+    .min(1)
+    .max(1024)
+    .startsWith('/', { error: coded('TS-T02', 'a health-check path starts with /') })
+    .optional(),
+  intervalSeconds: health('expected 5..300', 5, 300).optional(),
+  timeoutSeconds: health('expected 2..120', 2, 120).optional(),
+  healthyThreshold: health('expected 2..10', 2, 10).optional(),
+  unhealthyThreshold: health('expected 2..10', 2, 10).optional(),
+  successCodes: z
+    .string()
+    .max(255)
+    .regex(/^\d{1,3}(?:[,-]\d{1,3})*$/, {
+      error: coded('TS-T02', 'expected codes such as 200, 200-399 or, for gRPC, 12'),
+    })
+    .optional(),
+})
+
+const targetGroupSchema = z.strictObject({
+  name: matching(names.TARGET_GROUP_NAME, 'TS-T01', 'expected at most 32 letters, digits and hyphens'),
+  protocol: choice(['HTTP', 'HTTPS']).default('HTTP'),
+  protocolVersion: choice(['HTTP1', 'HTTP2', 'GRPC']).default('HTTP1'),
+  port: portNumber('TS-T02'),
+  vpcId,
+  targetType: choice(['ip']).default('ip'),
+  ipAddressType: choice(['ipv4', 'ipv6']).default('ipv4'),
+  healthCheck: healthCheckSchema.prefault({}),
+  /** Healthy targets needed before the target may get traffic. */
+  minHealthy: z.int().min(1).max(1000).default(1),
+  tags: atMost(50, z.string().max(256)).default({}),
+  /** Known once the target group exists; `prepare` finds it by name. */
+  arn: z.string().max(500).optional(),
+})
+
+const bindingSchema = z.strictObject({
+  name: matching(names.BINDING_NAME, 'TS-B01', 'expected at most 63 of a-z, 0-9, - and .'),
+  /** Default: namespace and service of the target. */
+  namespace: label('a namespace').optional(),
+  serviceRef: serviceSchema.optional(),
+  /** The security group of the current cluster's load balancer. */
+  sourceSecurityGroup: matching(names.SECURITY_GROUP_ID, 'TS-V01', 'expected sg- and 8 or 17 hexadecimal digits'),
+  /** The port the target's containers listen on. */
+  port: portNumber('TS-B02'),
+  multiCluster: z.boolean().default(true),
+})
+
+const rate = z.number().min(0).max(1)
+/** What both kinds of metric gates have: bounds, and how many periods in a row decide. */
+const bounds = {
+  max: z.number().optional(),
+  min: z.number().optional(),
+  /** At most so many times what the current side has in the same period … */
+  maxRatio: z.number().positive().optional(),
+  /** … and so much more: a few errors against none at all are no failure. */
+  slack: z.number().min(0).default(0),
+  failureLimit: z.int().min(1).max(1000).default(3),
+  inconclusiveLimit: z.int().min(1).max(1000).default(10),
+}
+const query = z.string().min(1).max(4000)
+export const gateSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('incidents'), max: z.int().min(0).default(0) }),
+  z.strictObject({ kind: z.literal('failureRate'), max: rate, minSamples: z.int().min(1).default(1) }),
+  z.strictObject({
+    kind: z.literal('targetsHealthy'),
+    minHealthy: z.int().min(1).default(1),
+    minRatio: rate.default(0),
+    /** So many looks in a row must agree before the gate fails. */
+    failureLimit: z.int().min(1).max(100).default(3),
+  }),
+  z.strictObject({ kind: z.literal('approval') }),
+  z.strictObject({
+    kind: z.literal('cloudWatch'),
+    metric: z.enum(['errorRate', 'latency', 'requests']),
+    statistic: z.enum(['Average', 'p50', 'p90', 'p95', 'p99']).default('p99'),
+    minRequests: z.int().min(1).default(50),
+    periodSeconds: z.int().min(60).max(3600).multipleOf(60).default(60),
+    /** So long after the end of a period its numbers are complete. */
+    delaySeconds: z.int().min(0).max(3600).default(120),
+    ...bounds,
+  }),
+  z.strictObject({
+    kind: z.literal('prometheus'),
+    /** In messages, instead of the query. */
+    name: z.string().min(1).max(40).optional(),
+    target: query,
+    current: query.optional(),
+    /** The number of requests behind `target`, in the period. */
+    traffic: query.optional(),
+    minTraffic: z.number().min(0).default(50),
+    periodSeconds: z.int().min(1).max(3600).default(60),
+    delaySeconds: z.int().min(0).max(3600).default(15),
+    ...bounds,
+  }),
+])
+
+const stepSchema = z.strictObject({
+  weights: z.strictObject({ current: weight, target: weight }),
+  dwellSeconds: z.int().min(0).max(604800).default(0),
+  gates: z.array(gateSchema).max(20).default([]),
+  onFail: z.enum(['pause', 'rollback']).default('pause'),
+})
+
+const durationText = 'expected a whole number of seconds, 1..604800'
+const stickinessSchema = z.strictObject({
+  enabled: z.boolean({ error: coded('TS-S01', 'expected true or false without quotes') }).default(false),
+  durationSeconds: whole('TS-S01', durationText, 1, 604800).optional(),
+  /** At 0/100 a sticky rule leaves clients with a cookie on the old cluster. */
+  atFinalStep: z.enum(['disable', 'keep']).default('disable'),
+})
+
+export const planSchema = z.strictObject({
+  apiVersion: z.literal('traffic/v1'),
+  name: label('a plan name'),
+  /** The project whose incidents and deployments are watched, and to which the finished switch is credited. */
+  project: words,
+  environment: z.enum(['PRODUCTION', 'STAGING', 'TESTING']).default('PRODUCTION'),
+  /** `observe` never writes to a cluster or to AWS: it waits for your own tool to apply what `render` printed. */
+  mode: z.enum(['apply', 'observe']).default('apply'),
+  /** `auto`: the server moves on by itself when dwell time and gates of a step are passed. */
+  advance: z.enum(['manual', 'auto']).default('manual'),
+  aws: z.strictObject({
+    region: matching(names.REGION, 'TS-T02', 'expected a region such as eu-central-1'),
+    accountId: z
+      .string()
+      .regex(/^\d{12}$/)
+      .optional(),
+  }),
+  current: sideSchema,
+  target: sideSchema,
+  actionName: matching(names.ACTION_NAME, 'TS-A01', 'expected at most 55 of a-z, 0-9 and -, starting with a letter'),
+  targetGroup: targetGroupSchema,
+  binding: bindingSchema,
+  stickiness: stickinessSchema.prefault({}),
+  steps: z.array(stepSchema).min(2).max(100),
+  dns: z.strictObject({
+    hostname: host,
+    quietMinutes: z
+      .int()
+      .min(2, { error: coded('TS-D01', 'resolvers need at least 2 minutes') })
+      .max(43_200)
+      .default(60),
+    /** Ask these name servers (address or address:port) instead of the system's. */
+    servers: z
+      .array(
+        z
+          .string()
+          .max(100)
+          .regex(/^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[[0-9a-f:]+\](?::\d+)?|[0-9a-f:]+)$/),
+      )
+      .max(10)
+      .default([]),
+  }),
+  cleanup: z
+    .strictObject({
+      currentIngress: z.enum(['keep-service', 'delete-ingress']).default('keep-service'),
+      /** CloudWatch must show no minute with more requests of the old load balancer during `dns.quietMinutes`. */
+      maxRequestsPerMinute: z.int().min(0).optional(),
+    })
+    .prefault({}),
+  /** The commit that the target runs, if the switch releases one. */
+  commit: z.strictObject({ sha: z.string().regex(/^[0-9a-f]{7,64}$/), repoUrl: z.url().max(1000) }).optional(),
+  verifyTimeoutSeconds: z.int().min(1).max(3600).default(180),
+})
+
+export type Plan = z.infer<typeof planSchema>
+export type Side = z.infer<typeof sideSchema>
+export type Step = Plan['steps'][number]
+export type Gate = z.infer<typeof gateSchema>
+export type Port = z.infer<typeof port>
+
+export const bindingNamespace = (plan: Plan): string => plan.binding.namespace ?? plan.target.namespace
+export const bindingService = (plan: Plan): { name: string; port: Port } =>
+  plan.binding.serviceRef ?? plan.target.service
+
+/** `['steps', 1, 'weights']` as people write it: `steps[1].weights`. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) =>
+      typeof part === 'number'
+        ? `[${part}]`
+        : /^[\w-]+$/.test(String(part))
+          ? `.${String(part)}`
+          : `["${String(part)}"]`,
+    )
+    .join('')
+    .replace(/^\./, '')
+
+const KNOWN_KEYS = [...new Set(JSON.stringify(z.toJSONSchema(planSchema, { io: 'input' })).match(/(?<=")\w+(?=":)/g))]
+
+export interface Parsed {
+  /** Missing when the text does not have the shape of a plan. */
+  readonly plan?: Plan
+  readonly findings: readonly Finding[]
+}
+
+export function parsePlan(text: string): Parsed {
+  const documents = readYaml(text)
+  const first = documents[0]
+  if (first === undefined) return { findings: [finding('TS-Y01', '(plan)', 'the file is empty')] }
+  if (documents.length > 1) return { findings: [finding('TS-Y01', '(plan)', 'expected one YAML document')] }
+  if ('problem' in first) return { findings: [first.problem] }
+  const parsed = refuseOddNumbers(readPlan(first.value), first)
+  return {
+    ...parsed,
+    findings: parsed.findings.map((item) => withLine(item, first.lineOf(item.path))),
+  }
+}
+
+/** YAML reads `90.0` and `1e1` as whole numbers, the controller does not: what people see must be what it gets. */
+function refuseOddNumbers(parsed: Parsed, { sourceOf }: YamlDocument): Parsed {
+  const odd = (parsed.plan?.steps ?? []).flatMap((_, step) =>
+    (['current', 'target'] as const).flatMap((side) => {
+      const path = ['steps', step, 'weights', side] as const
+      const source = sourceOf(path)
+      return source === undefined || /^\d+$/.test(source)
+        ? []
+        : [finding('TS-W01', pathText(path), `got ${source}; ${weightText}`)]
+    }),
+  )
+  return odd.length === 0 ? parsed : { findings: odd }
+}
+
+export function readPlan(value: unknown): Parsed {
+  const result = planSchema.safeParse(value)
+  if (result.success) return { plan: result.data, findings: [] }
+  return { findings: result.error.issues.slice(0, MOST_FINDINGS).flatMap(findingsOf).slice(0, MOST_FINDINGS) }
+}
+
+export const withLine = (item: Finding, line: number | undefined): Finding =>
+  line === undefined ? item : { ...item, line }
+
+function findingsOf(issue: z.core.$ZodIssue): readonly Finding[] {
+  const path = pathText(issue.path) || '(plan)'
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys
+      .slice(0, MOST_FINDINGS)
+      .map((key) =>
+        finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${didYouMean(key, KNOWN_KEYS)}`),
+      )
+  }
+  const own = /^(TS-[A-Z]\d\d) (.*)$/s.exec(issue.message)
+  return [own === null ? finding('TS-Y02', path, issue.message) : finding(own[1] as Code, path, own[2]!)]
+}

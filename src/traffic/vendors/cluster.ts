@@ -1,0 +1,209 @@
+import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node'
+import { messageOf, RetryableError, UserError } from '../../errors.ts'
+import { TrafficError } from '../model/finding.ts'
+import type { JsonPatchOperation } from '../model/ingress.ts'
+import type { Ingress, Service, TargetGroupBinding } from '../model/manifests.ts'
+
+/** Owner of the fields that we apply; another owner's fields are never taken by force. */
+export const FIELD_MANAGER = 'weir-traffic'
+
+export interface Cluster {
+  readonly name: string
+  ingress(namespace: string, name: string): Promise<Ingress | undefined>
+  service(namespace: string, name: string): Promise<Service | undefined>
+  binding(namespace: string, name: string): Promise<TargetGroupBinding | undefined>
+  /** Server-side apply. */
+  apply(object: Applicable, dryRun?: boolean): Promise<void>
+  /** Compare-and-set; refused as drift when a tested value has changed. */
+  patchIngress(
+    namespace: string,
+    name: string,
+    operations: readonly JsonPatchOperation[],
+    dryRun?: boolean,
+  ): Promise<void>
+  deleteIngress(namespace: string, name: string): Promise<void>
+  deleteBinding(namespace: string, name: string): Promise<void>
+  /** The newest complaint of the controller about an object, as a hint for people. */
+  warning(namespace: string, name: string): Promise<string | undefined>
+}
+
+export interface Applicable {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string | undefined
+    readonly annotations?: Readonly<Record<string, unknown>> | undefined
+  }
+  readonly spec?: unknown
+}
+
+const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' }
+const BINDING = { apiVersion: 'elbv2.k8s.aws/v1beta1', kind: 'TargetGroupBinding' }
+const SERVICE = { apiVersion: 'v1', kind: 'Service' }
+
+/** The client is large; it is loaded when a cluster is really spoken to. */
+export async function openCluster(cluster: string, context: string | undefined): Promise<Cluster> {
+  const kubernetes = await import('@kubernetes/client-node')
+  const config = new kubernetes.KubeConfig()
+  try {
+    config.loadFromDefault()
+  } catch (error) {
+    throw new UserError(`Cannot read the kubeconfig: ${messageOf(error)}. Set KUBECONFIG to a readable file.`, {
+      cause: error,
+    })
+  }
+  useContext(config, cluster, context)
+  const objects = kubernetes.KubernetesObjectApi.makeApiClient(config)
+  const networking = config.makeApiClient(kubernetes.NetworkingV1Api)
+  const core = config.makeApiClient(kubernetes.CoreV1Api)
+  const asJsonPatch = kubernetes.setHeaderOptions('Content-Type', kubernetes.PatchStrategy.JsonPatch)
+  const call = <T>(what: string, request: () => Promise<T>): Promise<T> => translate(cluster, what, request)
+
+  const read = async <T>(
+    type: { apiVersion: string; kind: string },
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> => {
+    const found = await call(`read ${type.kind} ${namespace}/${name}`, () =>
+      objects.read({ ...type, metadata: { name, namespace } }).catch(absent),
+    )
+    // The client returns class instances and dates; what we compare and store is plain JSON.
+    return found === undefined ? undefined : (JSON.parse(JSON.stringify(found)) as T)
+  }
+  const remove = async (type: { apiVersion: string; kind: string }, namespace: string, name: string): Promise<void> => {
+    await call(`delete ${type.kind} ${namespace}/${name}`, () =>
+      objects.delete({ ...type, metadata: { name, namespace } }).catch(absent),
+    )
+  }
+  return {
+    name: cluster,
+    ingress: (namespace, name) => read<Ingress>(INGRESS, namespace, name),
+    service: (namespace, name) => read<Service>(SERVICE, namespace, name),
+    binding: (namespace, name) => read<TargetGroupBinding>(BINDING, namespace, name),
+    async apply(object, dryRun = false) {
+      const { kind, metadata } = object
+      await call(`apply ${kind} ${metadata.namespace}/${metadata.name}`, () =>
+        objects.patch(
+          object as KubernetesObject,
+          undefined,
+          dryRun ? 'All' : undefined,
+          FIELD_MANAGER,
+          false,
+          kubernetes.PatchStrategy.ServerSideApply,
+        ),
+      )
+    },
+    async patchIngress(namespace, name, operations, dryRun = false) {
+      const request = {
+        namespace,
+        name,
+        body: operations,
+        fieldManager: FIELD_MANAGER,
+        ...(dryRun ? { dryRun: 'All' } : {}),
+      }
+      await call(`change Ingress ${namespace}/${name}`, () => networking.patchNamespacedIngress(request, asJsonPatch))
+    },
+    deleteIngress: (namespace, name) => remove(INGRESS, namespace, name),
+    deleteBinding: (namespace, name) => remove(BINDING, namespace, name),
+    async warning(namespace, name) {
+      const { items } = await call('read events', () =>
+        core.listNamespacedEvent({ namespace, fieldSelector: `involvedObject.name=${name},type=Warning` }),
+      )
+      const newest = items.toSorted(
+        (left, right) => Number(right.lastTimestamp ?? 0) - Number(left.lastTimestamp ?? 0),
+      )[0]
+      return newest === undefined ? undefined : `${newest.reason}: ${newest.message}`
+    },
+  }
+}
+
+/** A cluster that nobody can speak to; what does not need it can be done all the same. */
+export function clusterAway(name: string, reason: unknown): Cluster {
+  const refuse = () => Promise.reject(new RetryableError(`Cannot reach cluster ${name}: ${messageOf(reason)}`))
+  return {
+    ...{ name, ingress: refuse, service: refuse, binding: refuse, apply: refuse, patchIngress: refuse },
+    ...{ deleteIngress: refuse, deleteBinding: refuse, warning: refuse },
+  }
+}
+
+function useContext(config: KubeConfig, cluster: string, context: string | undefined): void {
+  if (context === undefined) {
+    throw new UserError(
+      `The plan names no kubeContext for cluster ${cluster}. Add it, or use render and apply the files yourself.`,
+    )
+  }
+  const known = config.getContexts().map(({ name }) => name)
+  if (!known.includes(context)) {
+    throw new UserError(
+      `The kubeconfig has no context ${context} (cluster ${cluster}); it has ${known.join(', ') || 'none'}. Set KUBECONFIG or correct kubeContext.`,
+    )
+  }
+  config.setCurrentContext(context)
+}
+
+const codeOf = (error: unknown): number | undefined => {
+  const code = (error as { code?: unknown }).code
+  return typeof code === 'number' ? code : undefined
+}
+
+const absent = (error: unknown): undefined => {
+  if (codeOf(error) === 404) return undefined
+  throw error
+}
+
+/** How API servers say that a tested value or the version of an object is another. */
+const STALE = /testing value|test failed|error in our request|has been modified|latest version/i
+
+/** What the API server answered, in words that say who has to do what. */
+async function translate<T>(cluster: string, what: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await request()
+  } catch (error) {
+    const code = codeOf(error)
+    const message = statusMessage(error)
+    // Not what was looked at any more: looked at again, it is either what we want, or drift, or simply newer.
+    if ((code === 409 || code === 422) && STALE.test(message))
+      throw new RetryableError(`Cluster ${cluster} refused to ${what}, because it changed meanwhile: ${message}`, {
+        cause: error,
+      })
+    if (code === 409 || code === 422) {
+      throw new TrafficError(
+        'conflict',
+        `Cluster ${cluster} refused to ${what}: ${message}. Somebody else changed it; nothing was overwritten.`,
+        { cause: error },
+      )
+    }
+    if (code === undefined ? isNetworkTrouble(error) : code === 429 || code >= 500)
+      throw new RetryableError(`Cannot ${what} in cluster ${cluster}: ${message}`, { cause: error })
+    throw new UserError(
+      `Cluster ${cluster} refused to ${what}${code === undefined ? '' : ` (HTTP ${code})`}: ${message}`,
+      {
+        status: 502,
+        cause: error,
+      },
+    )
+  }
+}
+
+/** Sockets and undici name their errors by words; a wrong kubeconfig has none and does not get better by waiting. */
+const isNetworkTrouble = (error: unknown): boolean =>
+  [error, (error as { cause?: unknown }).cause].some(
+    (each) => typeof (each as { code?: unknown } | undefined)?.code === 'string',
+  )
+
+function statusMessage(error: unknown): string {
+  const body = (error as { body?: unknown }).body
+  if (typeof body === 'string') {
+    try {
+      return String(JSON.parse(body).message ?? body)
+    } catch {
+      return body
+    }
+  }
+  const cause = (error as { cause?: unknown }).cause
+  return (
+    (body as { message?: string } | undefined)?.message ??
+    (cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`)
+  )
+}

@@ -1,0 +1,274 @@
+/** Backup, wipe, restore: the same bytes again, on and between both engines, and nothing written from a file that is not whole. */
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { beforeAll, expect, inject, it } from 'vitest'
+import { checkBackup, prepareForRestore, type RestorePlace, restoreBackup } from '../../src/backup/restore.ts'
+import { writeBackup } from '../../src/backup/write-backup.ts'
+import { createControlPlane } from '../../src/create-control-plane.ts'
+import type { Database } from '../../src/database/database.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { write } from '../../src/database/write.ts'
+import { cicdPipelines } from '../../src/domain/devops.ts'
+import { openSecrets } from '../../src/encryption-key.ts'
+import { createLog } from '../../src/log.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
+import { createField } from '../../src/plugins/customize/fields.ts'
+import { plugins } from '../../src/plugins/index.ts'
+import { prepareDatabase } from '../../src/prepare-database.ts'
+import { rotateKey } from '../../src/rotate-key.ts'
+import type { Secrets } from '../../src/secrets.ts'
+import { store } from '../../src/system/state.ts'
+import { runCli } from '../support/cli.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { databasesOf, type Engine } from '../support/servers.ts'
+
+const KEY = 'the passphrase of this installation'
+const OTHER_KEY = 'the passphrase of another installation'
+const TOKEN = 'planted-token-of-a-connection'
+const MADE = new Date('2026-01-31T10:00:00.000Z')
+const DAY_LATER = new Date('2026-02-01T10:00:00.000Z')
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'weir-backup-'))
+const newFile = () => join(newFolder(), 'weir.backup')
+const place = (encryptionSecret = KEY): RestorePlace => ({ dataFolder: newFolder(), encryptionSecret })
+/** Every line but the first, which holds the date. */
+const linesOf = (file: string) => gunzipSync(readFileSync(file)).toString().split('\n')
+const withoutDate = (file: string) => {
+  const [head = '', ...rest] = linesOf(file)
+  const { madeAt: _, ...header } = JSON.parse(head)
+  // The last line has the checksum of the first one, too.
+  return [JSON.stringify(header), ...rest.slice(0, -2)]
+}
+
+const control = (database: Database, secrets: Secrets) =>
+  createControlPlane({ database, plugins, secrets, dataFolder: newFolder(), log: createLog('silent') }).services
+
+/** Values that are easily changed on the way. */
+async function fill(database: Database): Promise<void> {
+  await prepareDatabase(database)
+  const services = control(database, await openSecrets(database, place()))
+  await services.connections.create('github', { name: 'main', endpoint: 'http://127.0.0.1:1/', token: TOKEN })
+  await services.projects.create({ name: 'shop', description: 'Größe 🐟' })
+  await createField(database, 'cicd_pipelines', { columnName: 'x_risk', displayName: 'Risk', dataType: 'bigint' })
+  await createField(database, 'cicd_pipelines', { columnName: 'x_note', displayName: 'Note', dataType: 'varchar(255)' })
+  const row = { name: "it's \\ a name", created_date: new Date('2026-01-02T03:04:05.678Z'), duration_sec: 0.1 + 0.2 }
+  await write(database, [
+    ...['b', 'B', 'a', 'ä', 'Z', '_'].map((id) => cicdPipelines.row({ id, ...row })),
+    cicdPipelines.row({ id: 'zero', created_date: new Date('0001-01-01T00:00:00.000Z') }),
+    store.row({ store_key: 'order', store_value: { zz: 1, a: [1.5, null, { y: '\u2028', b: false }], 10: '"' } }),
+    store.row({ store_key: 'null', store_value: null }),
+  ])
+  await sql`update ${sql.table(store.name)} set store_value = ${'{"big": 12345678901234567890, "a": 1.0}'}
+    where store_key = 'null'`.execute(database.kysely)
+  await sql`update cicd_pipelines set x_risk = ${'9007199254740993'}, x_note = ${' spaces '} where id = 'a'`.execute(
+    database.kysely,
+  )
+  const raw = rawTable('github_api_pull_requests')
+  const params = '{"ConnectionId":1,"Name":"a/b"}'
+  await write(database, [
+    raw.row({ params, data: Buffer.from('{"id":1,"title":"Fix"}'), url: '', record_key: '1', input_key: '' }),
+    raw.row({ params, data: Buffer.from([0, 255, 254, 10, 13]), url: '', record_key: '2', input_key: '' }),
+  ])
+  // The newest is gone: its number is not given again.
+  await sql`delete from ${sql.table(raw.name)} where record_key = '2'`.execute(database.kysely)
+  await write(database, [raw.row({ params, data: Buffer.from([0, 255]), url: '', record_key: '3', input_key: '' })])
+  await sql`delete from ${sql.table(raw.name)} where record_key = '3'`.execute(database.kysely)
+  await write(database, [raw.row({ params, data: Buffer.from([200, 10]), url: '', record_key: '0', input_key: '' })])
+}
+
+async function opened<Result>(url: string, body: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = await openDatabase(url)
+  try {
+    return await body(database)
+  } finally {
+    await database.close()
+  }
+}
+
+const restored = async (database: Database, file: string, own = place()) => {
+  const checked = await checkBackup(file, own)
+  await prepareForRestore(database)
+  await restoreBackup(database, checked, own)
+}
+
+const countRows = async ({ kysely }: Database, table: string) => {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(kysely)
+  return Number(rows[0]?.count)
+}
+
+describeEachDatabase('a backup', (test) => {
+  const file = newFile()
+  beforeAll(async () => {
+    await fill(test.database)
+    await writeBackup(test.database, file, { version: '0.1.0', madeAt: MADE })
+  })
+
+  it('holds no secret in clear, and only its owner may read it', () => {
+    const text = linesOf(file).join('\n')
+    expect(text).toContain('"main"')
+    expect(text).not.toContain(TOKEN)
+    expect(text).not.toContain(KEY)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(Number((JSON.parse(linesOf(file).at(-2) ?? '{}') as { rows: number }).rows)).toBeGreaterThan(10)
+  })
+
+  it('gives the same bytes after a restore into an empty database, and what it holds can be used', async () => {
+    const again = newFile()
+    await opened(await test.createDatabase(), async (database) => {
+      await restored(database, file)
+      await writeBackup(database, again, { version: '0.1.0', madeAt: MADE })
+      const services = control(database, await openSecrets(database, place()))
+      expect((await services.connections.reveal('github', 1)).token).toBe(TOKEN)
+      const raw = rawTable('github_api_pull_requests')
+      await write(database, [
+        raw.row({ params: 'x', data: Buffer.from('{}'), url: '', input_key: '', record_key: '9' }),
+      ])
+      const { rows } = await sql<{ id: number }>`select max(id) as id from ${sql.table(raw.name)}`.execute(
+        database.kysely,
+      )
+      expect(rows[0]?.id).toBe(5)
+    })
+    expect(readFileSync(again).equals(readFileSync(file))).toBe(true)
+  })
+
+  it('differs in its date alone when it is made again later', async () => {
+    const later = newFile()
+    await writeBackup(test.database, later, { version: '0.1.0', madeAt: DAY_LATER })
+    expect(withoutDate(later)).toEqual(withoutDate(file))
+    expect(linesOf(later)[0]).not.toBe(linesOf(file)[0])
+  })
+
+  it('is the same on the other engine', async (context) => {
+    const other: Engine = test.engine === 'postgres' ? 'mysql' : 'postgres'
+    const server = inject('databaseServers')[other]
+    if (!server) return context.skip('the other engine is missing')
+    const { createDatabase, dropDatabase } = databasesOf(other, server)
+    const url = await createDatabase()
+    const there = newFile()
+    const back = newFile()
+    await opened(url, async (database) => {
+      await restored(database, file)
+      await writeBackup(database, there, { version: '0.1.0', madeAt: MADE })
+    })
+    await dropDatabase(url)
+    expect(withoutDate(there)).toEqual(withoutDate(file))
+    await opened(await test.createDatabase(), async (database) => {
+      await restored(database, there)
+      await writeBackup(database, back, { version: '0.1.0', madeAt: MADE })
+    })
+    expect(readFileSync(back).equals(readFileSync(file))).toBe(true)
+  })
+
+  it('is never written over another file', async () => {
+    const before = readFileSync(file)
+    await expect(writeBackup(test.database, file, { version: '0.1.0' })).rejects.toThrow('exists already')
+    expect(readFileSync(file).equals(before)).toBe(true)
+    const nowhere = join(newFolder(), 'no', 'such', 'folder')
+    await expect(writeBackup(test.database, nowhere, { version: '0.1.0' })).rejects.toThrow(/cannot be written.*place/)
+    expect(existsSync(`${nowhere}.part`)).toBe(false)
+  })
+
+  it('is refused by a database that is not empty, which keeps what it has', async () => {
+    const before = newFile()
+    const after = newFile()
+    await writeBackup(test.database, before, { version: '0.1.0', madeAt: MADE })
+    await expect(restored(test.database, file)).rejects.toThrow(/not empty.*Nothing was changed/)
+    await writeBackup(test.database, after, { version: '0.1.0', madeAt: MADE })
+    expect(readFileSync(after).equals(readFileSync(before))).toBe(true)
+  })
+
+  it('is repeated after it broke off, and no server starts in between', async () => {
+    await opened(await test.createDatabase(), async (database) => {
+      let batches = 0
+      const breaking: Database = {
+        ...database,
+        transaction: (body) => {
+          if (++batches === 4) throw new Error('killed')
+          return database.transaction(body)
+        },
+      }
+      await expect(restored(breaking, file)).rejects.toThrow('killed')
+      await expect(prepareDatabase(database)).rejects.toThrow('weir restore')
+      await restored(database, file)
+      const again = newFile()
+      await writeBackup(database, again, { version: '0.1.0', madeAt: MADE })
+      expect(readFileSync(again).equals(readFileSync(file))).toBe(true)
+      await prepareDatabase(database)
+    })
+  })
+
+  it('made with a key that was replaced since is restored with the old key, and encrypted with the new one', async () => {
+    await expect(checkBackup(file, place(OTHER_KEY))).rejects.toThrow(/another encryption key.*OLD_ENCRYPTION_SECRET/)
+    await opened(await test.createDatabase(), async (database) => {
+      await restored(database, file, { ...place(OTHER_KEY), oldEncryptionSecret: KEY })
+      const services = control(database, await openSecrets(database, place(OTHER_KEY)))
+      expect((await services.connections.reveal('github', 1)).token).toBe(TOKEN)
+    })
+  })
+
+  it('under way, and not while the key is being replaced', async () => {
+    await sql`update _weir_encryption_keys set next_fingerprint = 'next'`.execute(test.database.kysely)
+    await expect(writeBackup(test.database, newFile(), { version: '0.1.0' })).rejects.toThrow('secrets rotate')
+    await sql`update _weir_encryption_keys set next_fingerprint = ''`.execute(test.database.kysely)
+    await rotateKey(test.database, place(), OTHER_KEY)
+    await rotateKey(test.database, place(OTHER_KEY), KEY)
+  })
+
+  it('that is cut, damaged, longer, of another version or none at all leaves a database untouched', async () => {
+    const url = await test.createDatabase()
+    const environment = { DB_URL: url, DATA_FOLDER: newFolder(), ENCRYPTION_SECRET: KEY }
+    const broken = (change: (lines: string[]) => string[]) => {
+      const copy = newFile()
+      writeFileSync(copy, gzipSync(change(linesOf(file)).join('\n')))
+      return copy
+    }
+    const cut = newFile()
+    copyFileSync(file, cut)
+    truncateSync(cut, Math.floor(readFileSync(file).length / 2))
+    const text = newFile()
+    writeFileSync(text, 'not a backup')
+    const cases: [string, RegExp][] = [
+      [cut, /ends in the middle/],
+      [text, /is not a backup/],
+      [join(newFolder(), 'missing'), /does not exist/],
+      [broken((lines) => lines.slice(0, -2)), /ends in the middle/],
+      [broken((lines) => lines.slice(0, 40)), /ends in the middle|missing or damaged/],
+      [broken((lines) => lines.map((line) => line.replace("it's", 'it is'))), /checksum of cicd_pipelines/],
+      [broken((lines) => [...lines, '[]']), /follows its end/],
+      [
+        broken(([head = '', ...rest]) => [head.replace(/"schema":"./, '"schema":"f'), ...rest]),
+        /another version of Weir/,
+      ],
+      [
+        broken(([head = '', ...rest]) => [head.replace('"format":1', '"format":2'), ...rest]),
+        /another version of Weir/,
+      ],
+      [broken(([, ...rest]) => rest), /first line is missing/],
+    ]
+    for (const [name, message] of cases) {
+      await expect(checkBackup(name, place()), String(message)).rejects.toThrow(message)
+    }
+    const { code, errors } = await runCli(['restore', cut], environment)
+    expect(errors).toMatch(/ends in the middle: it was cut/)
+    expect(code).toBe(1)
+    await opened(url, async (database) => expect((await database.describe()).size).toBe(0))
+  })
+
+  it('is made and restored by commands', async () => {
+    const copy = newFile()
+    const folder = newFolder()
+    const made = await runCli(['backup', copy], { DB_URL: test.url, DATA_FOLDER: folder, ENCRYPTION_SECRET: KEY })
+    expect(made).toMatchObject({ code: 0, errors: '' })
+    expect(made.output).toMatch(/rows of \d+ tables.*Keep a copy of the encryption key/)
+    const url = await test.createDatabase()
+    const filled = { DB_URL: url, DATA_FOLDER: folder, ENCRYPTION_SECRET: KEY }
+    expect(await runCli(['restore', copy], filled)).toMatchObject({ code: 0, errors: '' })
+    await opened(url, async (database) => expect(await countRows(database, 'cicd_pipelines')).toBe(7))
+    const twice = await runCli(['restore', copy], filled)
+    expect(twice.code).toBe(1)
+    expect(twice.errors).toMatch(/not empty/)
+  })
+})

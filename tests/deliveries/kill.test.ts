@@ -1,0 +1,75 @@
+/** A server that is killed while it applies a delivery: all of it is there afterwards, or nothing. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import { applyDeliveries } from '../../src/runner/deliveries.ts'
+import { createLeases } from '../../src/runner/leases.ts'
+import type { Membership } from '../../src/runner/servers.ts'
+import { scopeLeases } from '../../src/system/runs.ts'
+import { domainRows } from '../collect/support/github.ts'
+import { dyingAfter } from '../convergence/support/dying-database.ts'
+import { deliveryOf, signed } from '../fake-github/deliveries.ts'
+import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { type Receiver, startReceiver } from './support/receiver.ts'
+
+const WEB = 'acme/web'
+const ALIVE: Membership = {
+  beat: async () => true,
+  isDead: async () => false,
+  forgetDead: async () => {},
+  leave: async () => {},
+}
+
+describeEachDatabase('a delivery while the server is killed', (test) => {
+  let receiver: Receiver
+  let fake: FakeGithub
+  const place = { plugin: 'github', connectionId: 1 }
+  beforeAll(async () => {
+    receiver = await startReceiver(test.database, test.url)
+    fake = await startFakeGithub({ world: { users: 3, repositories: [{ name: WEB, pullRequests: 1, labels: 2 }] } })
+    const { services } = receiver.api.control
+    const settings = { endpoint: `${fake.url}/`, token: DEFAULT_TOKEN, authMethod: 'AccessToken', enableGraphql: false }
+    await services.connections.create('github', { name: 'fake', ...settings })
+    const scope = {
+      githubId: fake.world.repository(WEB).id,
+      name: 'web',
+      fullName: WEB,
+      HTMLUrl: `https://github.com/${WEB}`,
+    }
+    await services.scopes.put('github', 1, [scope])
+  })
+  afterAll(async () => {
+    await fake?.stop()
+    await receiver?.close()
+  })
+
+  const apply = async (database: Database) => {
+    const leases = createLeases(test.database, () => ({ leaseHolder: 'this server', membership: ALIVE }))
+    const applier = { control: receiver.api.control, database, leases }
+    await applyDeliveries(applier, new AbortController().signal).catch(() => {})
+    // As others do with what a dead server held.
+    await test.database.kysely.deleteFrom(scopeLeases.name).execute()
+  }
+
+  it('is applied whole or not at all, and in the end once', async () => {
+    const [pull] = [...fake.world.repository(WEB).pullRequests]
+    const delivery = deliveryOf(fake, WEB, 'pullRequests', (pull as { index: number }).index)
+    const secret = await receiver.newSecret(place)
+    expect((await receiver.send(place, signed(delivery as never, secret))).status).toBe(202)
+    const before = await domainRows(test.database)
+    let kills = 0
+    for (let statements = 0; ; statements++) {
+      await apply(dyingAfter(test.database, statements))
+      const [{ state }] = (await receiver.inbox(place)) as [{ state: string }]
+      if (state !== 'waiting') break
+      kills++
+      expect(await domainRows(test.database)).toEqual(before)
+    }
+    // Every statement of it was the last one once.
+    expect(kills).toBeGreaterThan(20)
+    const [only, ...more] = await receiver.inbox(place)
+    expect(more).toEqual([])
+    expect(only).toMatchObject({ state: 'applied', effect: expect.stringMatching(/^Pull request \d+ changed/) })
+    expect((await domainRows(test.database)).pull_requests).toHaveLength(1)
+  })
+})

@@ -1,0 +1,76 @@
+/** Helm itself, built once from its source by Go and kept in the cache folder of the user. */
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { parseAllDocuments } from 'yaml'
+import { root } from './weir.ts'
+
+const HELM = 'v3.18.4'
+/** Built without its release flags, Helm takes an old cluster for granted. */
+const CLUSTER = ['--kube-version', '1.33.0']
+export const BUILD_LIMIT_MS = 20 * 60_000
+
+export interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly labels: Record<string, string>
+    readonly annotations?: Record<string, string>
+  }
+  readonly [field: string]: any
+}
+
+function cacheFolder(): string {
+  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env
+  if (process.platform === 'win32' && LOCALAPPDATA) return LOCALAPPDATA
+  return XDG_CACHE_HOME || join(homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache')
+}
+const folder = join(cacheFolder(), 'weir', `helm-${HELM}`)
+const program = join(folder, process.platform === 'win32' ? 'helm.exe' : 'helm')
+
+/** Why Helm cannot be had here; undefined if it can. */
+export const missing: string | undefined =
+  existsSync(program) || spawnSync('go', ['version']).status === 0 ? undefined : 'Go is not installed'
+
+export async function ensureHelm(): Promise<void> {
+  if (existsSync(program)) return
+  mkdirSync(join(folder, '..'), { recursive: true })
+  const draft = mkdtempSync(`${folder}.`)
+  try {
+    const environment = { ...process.env, GOBIN: draft }
+    await promisify(execFile)('go', ['install', `helm.sh/helm/v3/cmd/helm@${HELM}`], { env: environment })
+    rmSync(folder, { recursive: true, force: true })
+    renameSync(draft, folder)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+const chart = join(root, 'deploy/chart')
+/** Nothing of the user's own Helm. */
+const environment = { ...process.env, HELM_CONFIG_HOME: folder, HELM_DATA_HOME: folder, HELM_CACHE_HOME: folder }
+
+function helm(parameters: readonly string[]): string {
+  const options = {
+    encoding: 'utf8',
+    env: environment,
+    maxBuffer: 64 << 20,
+    stdio: 'pipe',
+  } as const
+  try {
+    return execFileSync(program, parameters, options)
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    throw new Error(`${stdout}\n${stderr}`)
+  }
+}
+
+export const lint = (parameters: readonly string[]): string => helm(['lint', chart, '--strict', ...parameters])
+
+export const render = (parameters: readonly string[]): Manifest[] =>
+  parseAllDocuments(helm(['template', 'weir', chart, ...CLUSTER, ...parameters]))
+    .map((document) => document.toJS())
+    .filter((manifest) => manifest !== null)

@@ -1,0 +1,69 @@
+/** Kubernetes' own schemas: values by its JSON schemas, names of fields by its client. */
+import * as client from '@kubernetes/client-node'
+import type { Manifest } from './helm.ts'
+
+interface Field {
+  readonly baseName: string
+  readonly type: string
+}
+type Typed = { readonly getAttributeTypeMap?: () => readonly Field[] }
+
+const models = client as unknown as Readonly<Record<string, Typed>>
+
+/** What the API server would refuse, or silently leave out. */
+export async function problemsOf(manifest: Manifest): Promise<string[]> {
+  const { apiVersion, kind } = manifest
+  const path = `kubernetes-models/${apiVersion}`
+  const { [kind]: Model } = await import(/* @vite-ignore */ path)
+  if (!Model) return [`there is no ${kind} in ${apiVersion}`]
+  const type = `${capital(apiVersion.split('/').at(-1) as string)}${kind}`
+  return [...wrongValues(Model, manifest), ...unknownFields(type, manifest, kind)]
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+function wrongValues(Model: new (data: unknown) => { validate(): void }, manifest: Manifest): string[] {
+  try {
+    new Model(manifest).validate()
+    return []
+  } catch (error) {
+    return [(error as Error).message]
+  }
+}
+
+function unknownFields(type: string, value: unknown, path: string): string[] {
+  const element = /^Array<(.+)>$/.exec(type)?.[1]
+  if (element !== undefined) {
+    return Array.isArray(value) ? value.flatMap((each, index) => unknownFields(element, each, `${path}[${index}]`)) : []
+  }
+  const fields = models[type]?.getAttributeTypeMap?.()
+  if (!fields || typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, each]) => {
+    const field = fields.find(({ baseName }) => baseName === name)
+    return field ? unknownFields(field.type, each, `${path}.${name}`) : [`${path}.${name} is no field`]
+  })
+}
+
+export const podOf = (manifest: Manifest): any => manifest.spec?.template?.spec
+export const containersOf = (manifest: Manifest): any[] => podOf(manifest)?.containers ?? []
+
+/** What the Pod Security Standard `restricted` asks for. */
+export function breachesOf(manifest: Manifest): string[] {
+  const pod = podOf(manifest)
+  if (!pod) return []
+  const rules: [boolean, string][] = [
+    [pod.securityContext?.runAsNonRoot === true && pod.securityContext.runAsUser > 0, 'runs as root'],
+    [pod.securityContext?.seccompProfile?.type === 'RuntimeDefault', 'has no seccomp profile'],
+    [!(pod.hostNetwork || pod.hostPID || pod.hostIPC), 'shares namespaces of the host'],
+    [(pod.volumes ?? []).every((volume: object) => !('hostPath' in volume)), 'mounts a folder of the host'],
+    ...containersOf(manifest).flatMap(({ name, securityContext, ports = [] }): [boolean, string][] => [
+      [securityContext?.allowPrivilegeEscalation === false, `${name} may gain privileges`],
+      [securityContext?.capabilities?.drop?.includes('ALL') ?? false, `${name} keeps capabilities`],
+      [!securityContext?.capabilities?.add, `${name} adds capabilities`],
+      [securityContext?.privileged !== true, `${name} is privileged`],
+      [securityContext?.readOnlyRootFilesystem === true, `${name} can write to its own files`],
+      [ports.every((port: object) => !('hostPort' in port)), `${name} takes a port of the host`],
+    ]),
+  ]
+  return rules.flatMap(([isKept, breach]) => (isKept ? [] : [breach]))
+}

@@ -1,0 +1,39 @@
+/** What the files of deploy/ may name: settings, commands and routes of Weir as they are. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import packageFile from '../../../package.json' with { type: 'json' }
+import { ruledRoutes } from '../../../src/api/access/route-roles.ts'
+import { commands } from '../../../src/cli/index.ts'
+import { oidcProvider, variables } from '../../../src/settings.ts'
+
+export const root = join(import.meta.dirname, '../../..')
+export const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+export const { version } = packageFile
+
+/** Variables of Node, and of single commands (docs/configuration.md). */
+const OTHERS = ['NODE_EXTRA_CA_CERTS', 'READER_PASSWORD', 'NODE_ENV', 'HOME']
+
+const names = new Set([...Object.values(variables).map(([name]) => name), ...OTHERS])
+const ofProviders = Object.values(oidcProvider).map(([name]) => name)
+export const isSetting = (name: string): boolean =>
+  names.has(name) || (name.startsWith('OIDC_') && ofProviders.some((each) => name.endsWith(`_${each}`)))
+
+const commandNames = commands.map((command) => command.name())
+/** `path` as typed after `weir`: a command, and its subcommand if it has some. */
+export function isCommand([first = '', second = '']: readonly string[]): boolean {
+  const subcommands = commands.find((command) => command.name() === first)?.commands ?? []
+  return (
+    commandNames.includes(first) && (subcommands.length === 0 || subcommands.some((each) => each.name() === second))
+  )
+}
+
+/** Probes must work without signing in. */
+export const isProbe = (path: string): boolean =>
+  ['/ping', '/ready', '/health'].includes(path) && ruledRoutes.includes(`GET ${path}`)
+
+export const defaultPort = variables.port[1].parse(undefined)
+
+/** A name, and a tag that says which: never the latest. */
+export const isPinnedImage = (image: string): boolean => /^[a-z0-9./-]+:(?!latest$)[\w.-]*\d[\w.-]*$/.test(image)
+
+export const isSecretName = (name: string): boolean => /(PASSWORD|SECRET|TOKEN|_URL)$/.test(name)

@@ -1,0 +1,174 @@
+/**
+ * Bitbucket Cloud over HTTP on loopback, from its public documents: https://developer.atlassian.com/cloud/bitbucket/rest/.
+ * Whatever is asked for that these do not name is a violation.
+ */
+import { type CloudWorld, createCloudWorld, type FakeRepo, PEOPLE, type Thing } from './cloud-world.ts'
+import { type Answer, type Asked, type FakeShell, ok, type Route, startShell } from './http.ts'
+
+export const LOGIN = { username: 'ada@example.com', password: 'api-token' }
+export const loginOf = ({ username, password }: typeof LOGIN) =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+
+export interface FakeCloud extends FakeShell {
+  readonly world: CloudWorld
+  /** Scopes that the token lacks. */
+  readonly missing: Set<string>
+  /** The lists that go through all workspaces are there no more. */
+  isNew: boolean
+}
+
+const PAGES = ['page', 'pagelen']
+const error = (_status: number, message: string) => ({ type: 'error', error: { message } })
+const refuse = (status: number, message: string): Answer => ({ status, body: error(status, message) })
+
+function page(all: readonly Thing[], { url }: Asked, most: number): Answer {
+  const size = Number(url.searchParams.get('pagelen') ?? 10)
+  if (size > most) return refuse(400, 'Invalid pagelen')
+  const number = Number(url.searchParams.get('page') ?? 1)
+  const next = new URL(url)
+  next.searchParams.set('page', String(number + 1))
+  const values = all.slice((number - 1) * size, number * size)
+  const hasNext = number * size < all.length
+  return ok({ size: all.length, page: number, pagelen: size, values, ...(hasNext && { next: next.href }) })
+}
+
+/** `q=updated_on >= …` and `sort=-updated_on`. */
+function asked(all: readonly Thing[], { url }: Asked): Thing[] {
+  const since = /^updated_on >= (\S+)$/.exec(url.searchParams.get('q') ?? '')?.[1]
+  const found = since ? all.filter(({ updated_on }) => Date.parse(updated_on) >= Date.parse(since)) : [...all]
+  const sort = url.searchParams.get('sort')?.replace(/^-/, '')
+  return sort ? found.sort((one, other) => Date.parse(other[sort]) - Date.parse(one[sort])) : found
+}
+
+const repoRecord = (repo: FakeRepo): Thing => ({
+  ...{ type: 'repository', uuid: `{${repo.fullName}}`, full_name: repo.renamedTo ?? repo.fullName },
+  ...{ name: repo.fullName.split('/')[1], slug: repo.fullName.split('/')[1], description: '', language: 'go' },
+  ...{ has_issues: repo.hasIssues, created_on: '2023-01-01T00:00:00Z', updated_on: '2023-01-01T00:00:00Z' },
+  owner: { display_name: 'Acme' },
+  links: {
+    html: { href: `https://bitbucket.org/${repo.fullName}` },
+    clone: [{ name: 'https', href: `https://ada@bitbucket.org/${repo.fullName}.git` }],
+  },
+})
+
+/** What lists leave out unless they are asked for it, and commits by their first digits. */
+function listed(pullRequest: Thing, { url }: Asked): Thing {
+  const fields = url.searchParams.get('fields') ?? ''
+  const { participants, merge_commit, ...rest } = pullRequest
+  return {
+    ...rest,
+    ...(fields.includes('+values.participants') && { participants }),
+    merge_commit: merge_commit && {
+      hash: merge_commit.hash.slice(0, 12),
+      ...(fields.includes('+values.merge_commit.date') && { date: merge_commit.date }),
+    },
+  }
+}
+
+export async function startFakeCloud(
+  names: readonly string[],
+  { limit }: { readonly limit?: number } = {},
+): Promise<FakeCloud> {
+  const world = createCloudWorld(names)
+  const missing = new Set<string>()
+  const fake = { isNew: false }
+  const lacks = (right: string): Answer => ({
+    status: 403,
+    body: {
+      type: 'error',
+      error: { message: 'Your credentials lack required scopes.', detail: { required: [right], granted: [] } },
+    },
+  })
+  const inRepo = (
+    rest: string,
+    { right, parameters = [] }: { right: string; parameters?: string[] },
+    answer: (repo: FakeRepo, request: Asked, ...parts: string[]) => Answer,
+  ): Route => ({
+    form: new RegExp(`^/repositories/([^/]+/[^/]+)${rest}$`),
+    parameters: [...PAGES, ...parameters],
+    answer(request, name, ...parts) {
+      const repo = world.repos.find(({ fullName, isDeleted }) => fullName === name && !isDeleted)
+      if (!repo) return refuse(404, `Repository ${name} not found`)
+      return missing.has(right) ? lacks(right) : answer(repo, request, ...parts)
+    },
+  })
+  const workspaces = [...new Set(names.map((name) => name.split('/')[0] as string))].sort()
+  const workspaceList = (request: Asked) =>
+    missing.has('read:workspace:bitbucket')
+      ? lacks('read:workspace:bitbucket')
+      : page(
+          workspaces.map((slug) => ({ workspace: { slug, name: slug } })),
+          request,
+          100,
+        )
+  const [pr, ci, tickets] = ['read:pullrequest:bitbucket', 'read:pipeline:bitbucket', 'read:issue:bitbucket'] as const
+  const reposIn = (request: Asked, where: (repo: FakeRepo) => boolean) => {
+    const text = /~ "(.*)"/.exec(request.url.searchParams.get('q') ?? '')?.[1] ?? ''
+    return page(world.repos.filter((each) => where(each) && each.fullName.includes(text)).map(repoRecord), request, 100)
+  }
+  const routes: Route[] = [
+    { form: /^\/user$/, parameters: [], answer: () => ok(PEOPLE[0]) },
+    {
+      form: /^\/user\/permissions\/workspaces$/,
+      parameters: [...PAGES, 'sort'],
+      answer: (request) => (fake.isNew ? refuse(410, 'Gone') : workspaceList(request)),
+    },
+    { form: /^\/user\/workspaces$/, parameters: PAGES, answer: workspaceList },
+    {
+      form: /^\/repositories$/,
+      parameters: [...PAGES, 'q', 'sort', 'role'],
+      answer: (request) => (fake.isNew ? refuse(410, 'Gone') : reposIn(request, () => true)),
+    },
+    {
+      form: /^\/repositories\/([^/]+)$/,
+      parameters: [...PAGES, 'q', 'sort'],
+      answer: (request, slug) => reposIn(request, ({ fullName }) => fullName.startsWith(`${slug}/`)),
+    },
+    inRepo('', { right: 'read:repository:bitbucket' }, (repo) => ok(repoRecord(repo))),
+    inRepo('/pullrequests', { right: pr, parameters: ['state', 'fields', 'sort', 'q'] }, (repo, request) => {
+      const states = request.url.searchParams.getAll('state')
+      const found = asked(repo.pullRequests, request).filter(({ state }) => states.includes(state))
+      return page(
+        found.map((one) => listed(one, request)),
+        request,
+        50,
+      )
+    }),
+    inRepo('/pullrequests/(\\d+)/comments', { right: pr }, (repo, request, id) =>
+      page(repo.comments.get(`pullrequest ${id}`) ?? [], request, 100),
+    ),
+    inRepo('/pullrequests/(\\d+)/commits', { right: pr }, (repo, request, id) =>
+      page(repo.commits.get(Number(id)) ?? [], request, 100),
+    ),
+    inRepo('/commit/([0-9a-f]+)', { right: 'read:repository:bitbucket' }, (repo, _request, hash) => {
+      const merged = repo.pullRequests.find(({ merge_commit }) => merge_commit?.hash.startsWith(hash))
+      return merged ? ok({ type: 'commit', ...merged.merge_commit }) : refuse(404, 'Commit not found')
+    }),
+    inRepo('/issues', { right: tickets, parameters: ['sort', 'q'] }, (repo, request) =>
+      repo.hasIssues
+        ? page(asked(repo.issues, request), request, 100)
+        : refuse(404, 'Repository has no issue tracker.'),
+    ),
+    inRepo('/issues/(\\d+)/comments', { right: tickets }, (repo, request, id) =>
+      page(repo.comments.get(`issue ${id}`) ?? [], request, 100),
+    ),
+    inRepo('/pipelines/', { right: ci, parameters: ['sort'] }, (repo, request) =>
+      page(asked(repo.pipelines, request), request, 100),
+    ),
+    inRepo('/pipelines/({[^/]+})', { right: ci }, (repo, _request, id) => {
+      const found = repo.pipelines.find(({ uuid }) => uuid === id)
+      return found ? ok(found) : refuse(404, 'Pipeline not found')
+    }),
+    inRepo('/pipelines/({[^/]+})/steps/', { right: ci }, (repo, request, id = '') =>
+      page(repo.steps.get(id) ?? [], request, 100),
+    ),
+    inRepo('/environments/', { right: ci }, (repo, request) => page(repo.environments, request, 100)),
+    inRepo('/deployments/', { right: ci }, (repo, request) => page(repo.deployments, request, 100)),
+  ]
+  const shell = await startShell('/2.0', routes, {
+    login: loginOf(LOGIN),
+    unknown: error,
+    ...(limit !== undefined && { limit }),
+  })
+  return Object.assign(fake, shell, { world, missing, url: `${shell.url}2.0/` })
+}

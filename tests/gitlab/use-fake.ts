@@ -1,0 +1,34 @@
+import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { emptyTables, prepare } from '../collect/support/github.ts'
+import { DEFAULT_TOKEN, type FakeGitlab, type FakeGitlabOptions, startFakeGitlab } from '../fake-gitlab/fake-gitlab.ts'
+import type { ProjectOptions } from '../fake-gitlab/world.ts'
+import type { TestDatabase } from '../support/databases.ts'
+import { connect, PATH } from './support.ts'
+
+/** Few of everything. */
+export const SMALL: ProjectOptions = {
+  ...{ path: PATH, issues: 8, mergeRequests: 12, pipelines: 5, childPipelines: 2, jobsPerPipeline: 2 },
+  ...{ deployments: 4, releases: 3 },
+}
+
+/** For the tests of one block: an empty database each, and a fake that sees only requests that GitLab documents. */
+export function useFakeGitlab(test: TestDatabase) {
+  let running: FakeGitlab | undefined
+  beforeAll(() => prepare(test.database))
+  beforeEach(() => emptyTables(test.database))
+  afterEach(async () => {
+    const { violations = [] } = running ?? {}
+    await running?.stop()
+    running = undefined
+    expect(violations).toEqual([])
+  })
+  return async (
+    project: Partial<ProjectOptions> = {},
+    options: FakeGitlabOptions = {},
+    token = DEFAULT_TOKEN,
+  ): Promise<FakeGitlab> => {
+    running = await startFakeGitlab({ world: { users: 6, projects: [{ ...SMALL, ...project }] }, ...options })
+    await connect(test.database, { url: running.url, token }, ...running.world.projects)
+    return running
+  }
+}

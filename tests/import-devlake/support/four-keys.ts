@@ -1,0 +1,34 @@
+/** Domain rows with known figures, and the four keys read from them, whoever laid out the tables. */
+import type { Database } from '../../../src/database/database.ts'
+import { write } from '../../../src/database/write.ts'
+import { domainTables } from '../../../src/domain/index.ts'
+import { fourKeys } from '../../../src/metrics/index.ts'
+import { REFERENCE } from '../../../src/metrics/policy.ts'
+import { readMetric } from '../../../src/metrics/read.ts'
+import { prepareDatabase } from '../../../src/prepare-database.ts'
+import { calculate } from '../../metrics/calculate.ts'
+import { DAY, plantOrganisation, START } from '../../metrics/organisation.ts'
+import { insertRows } from './devlake-database.ts'
+
+const STEPS = 12
+const filter = {
+  ...{ project: 'project 0', environment: 'PRODUCTION', policy: REFERENCE },
+  ...{ from: new Date(START - 10 * DAY), to: new Date(START + (STEPS + 10) * DAY) },
+}
+
+export const keysOf = async (database: Database) =>
+  Promise.all(fourKeys.map(async (metric) => [metric.name, (await readMetric(database, metric, filter)).value]))
+
+/** Calculated in a database of our own, then laid out as DevLake has it. */
+export async function plantDomain(own: Database, devLake: Database): Promise<void> {
+  await prepareDatabase(own)
+  await write(own, plantOrganisation(1, STEPS).rows)
+  await calculate(own, 'project 0')
+  for (const table of domainTables) {
+    const rows = await own.kysely.selectFrom(table.name).selectAll().execute()
+    await insertRows(
+      devLake,
+      rows.map((row) => table.row(row as never)),
+    )
+  }
+}

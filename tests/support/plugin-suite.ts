@@ -1,0 +1,182 @@
+/** The suite that every plugin gets: fixtures of raw records become rows, and a fake vendor is collected over HTTP. */
+import { globSync, readFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { basename, join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { testConnection } from '../../src/control-plane/test-connection.ts'
+import type { Database } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { write } from '../../src/database/write.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
+import { columnName } from '../../src/plugin-kit/spec/fields.ts'
+import type { Plugin, PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
+import type { RemoteEntry } from '../../src/plugin-kit/spec/remote-scopes.ts'
+import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
+import { allTables } from '../../src/tables.ts'
+import { describeEachDatabase, type TestDatabase } from './databases.ts'
+import { listening } from './listening.ts'
+import { runSubtask } from './run-subtask.ts'
+
+type Values = Readonly<Record<string, unknown>>
+/** Table → rows, in the order of their first column; columns that are left out are not compared. */
+type Rows = Readonly<Record<string, readonly Values[]>>
+
+interface Scope {
+  /** The row of the scope's table, without `connection_id`. */
+  readonly scope: Values
+  /** The task options that name the scope. */
+  readonly options: Values
+  readonly scopeConfig?: Values
+}
+
+/** A JSON file. A raw record is `{ record, input }`; `input` is what `forEach` gives, if the entity has it. */
+interface Fixture extends Scope {
+  readonly raw: Readonly<Record<string, readonly { readonly record: unknown; readonly input?: unknown }[]>>
+  readonly rows: Rows
+}
+
+export interface VendorCase extends Scope {
+  readonly plugin: Plugin
+  /** Columns of the connection, besides its name and endpoint. */
+  readonly connection: Values
+  /** The JSON that the vendor answers; undefined: 404. The names of headers are in lower case. */
+  readonly answer: (address: URL, headers: IncomingHttpHeaders) => unknown
+  /** Ids of all scopes that the vendor offers, in its order. */
+  readonly remote?: readonly string[]
+  readonly rows: Rows
+}
+
+const CONNECTION = 1
+const MOST_PAGES = 100
+/** Also those of a plugin that is not in the list of plugins. */
+const tablesWith = ({ tables }: Plugin) => [...new Set([...allTables, ...tables])]
+const specOf = ({ name, source }: Plugin): PluginSpec => {
+  if (!source) throw new Error(`${name} is not a data source`)
+  return source
+}
+
+async function prepare(database: Database, plugin: Plugin, { scope }: Scope, connection: Values): Promise<void> {
+  const spec = specOf(plugin)
+  for (const { name } of tablesWith(plugin)) await sql`delete from ${sql.table(name)}`.execute(database.kysely)
+  const { connections } = settingsTables(spec)
+  await write(database, [connections.row({ id: CONNECTION, name: 'test', ...connection })])
+  const row = spec.scope.table.row({ connection_id: CONNECTION, ...scope })
+  await write(database, [row])
+}
+
+async function runSteps(database: Database, plugin: Plugin, steps: readonly string[], scope: Scope): Promise<void> {
+  const options = { connectionId: CONNECTION, ...scope.options, scopeConfig: scope.scopeConfig ?? {} }
+  for (const { name, step, isDefault } of plugin.subtasks) {
+    if (isDefault && steps.includes(step)) await runSubtask(database, plugin, name, options)
+  }
+}
+
+async function expectRows(database: Database, rows: Rows): Promise<void> {
+  for (const [name, wanted] of Object.entries(rows)) {
+    const columns = [...new Set(wanted.flatMap((row) => Object.keys(row)))]
+    const first = columns[0] ?? 'created_at'
+    const query = database.kysely.selectFrom(name).orderBy(first)
+    const stored = await (columns.length > 0 ? query.select(columns) : query.selectAll()).execute()
+    expect(JSON.parse(JSON.stringify(stored)), name).toEqual(wanted.map((row) => expect.objectContaining(row)))
+  }
+}
+
+/** Everything that `scope.remote` lists, through all pages and groups. */
+async function remoteScopes(database: Database, plugin: Plugin): Promise<readonly RemoteEntry[]> {
+  const spec = specOf(plugin)
+  const settings = await connectionSettings(spec, CONNECTION, { database })
+  const client = openAwaitedClient(spec, settings)
+  const signal = AbortSignal.timeout(60_000)
+  async function listed(group: string | undefined): Promise<RemoteEntry[]> {
+    const children: RemoteEntry[] = []
+    let page: unknown
+    for (let count = 0; count < MOST_PAGES; count++) {
+      const place = { ...(group !== undefined && { group }), ...(page !== undefined && { page }) }
+      const found = await spec.scope.remote?.list({ client, settings, signal, ...place })
+      for (const each of found?.children ?? [])
+        children.push(...(each.type === 'group' ? await listed(each.id) : [each]))
+      if (found?.next === undefined) return children
+      page = JSON.parse(JSON.stringify(found.next))
+    }
+    throw new Error(`scope.remote of ${plugin.name} still gives \`next\` after ${MOST_PAGES} pages`)
+  }
+  return listed(undefined).finally(() => client.close())
+}
+
+/** Each file of a `fixtures` folder: raw records in, rows out. */
+export function describeFixtures(plugin: Plugin, folder: string): void {
+  describeEachDatabase(`${plugin.name}: raw records`, (test: TestDatabase) => {
+    beforeAll(() => migrate(test.database, tablesWith(plugin)))
+    it.each(globSync('*.json', { cwd: folder }).map((file) => basename(file)))(
+      'of %s become its rows',
+      async (file) => {
+        const fixture = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Fixture
+        const { database } = test
+        await prepare(database, plugin, fixture, {})
+        const params = JSON.stringify(specOf(plugin).scope.params(CONNECTION, fixture.scope))
+        for (const [name, records] of Object.entries(fixture.raw)) {
+          const table = rawTable(name)
+          const rows = records.map(({ record, input = null }) =>
+            table.row({ params, data: Buffer.from(JSON.stringify(record)), input }),
+          )
+          await write(database, rows)
+        }
+        await runSteps(database, plugin, ['extract', 'convert'], fixture)
+        await expectRows(database, { _weir_quarantine: [], ...fixture.rows })
+      },
+    )
+  })
+}
+
+/** Collects from a fake of the vendor, twice, and after a refusal. */
+export function describeVendor({ plugin, connection, answer, remote, rows, ...scope }: VendorCase): void {
+  describeEachDatabase(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
+    const steps = ['collect', 'extract', 'convert']
+    let isRefusing = false
+    const server = createServer((request, response) => {
+      const body = answer(new URL(request.url ?? '/', 'http://vendor'), request.headers)
+      const status = isRefusing ? 401 : body === undefined ? 404 : 200
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}))
+    })
+    let fake: Awaited<ReturnType<typeof listening>>
+    beforeAll(async () => {
+      fake = await listening(server)
+      await migrate(test.database, tablesWith(plugin))
+    })
+    beforeEach(async () => {
+      isRefusing = false
+      await prepare(test.database, plugin, scope, { endpoint: fake.url, ...connection })
+      await runSteps(test.database, plugin, steps, scope)
+    })
+    afterAll(() => fake.stop())
+
+    it('proves that the connection works', async () => {
+      const settings = await connectionSettings(specOf(plugin), CONNECTION, test)
+      const how = { isSaved: true, signal: AbortSignal.timeout(60_000) }
+      expect(await testConnection(specOf(plugin), settings, { mask: () => ({}) }, how)).toMatchObject({ success: true })
+    })
+
+    it.runIf(remote)('lists its scopes, with fields that their table has', async () => {
+      const found = await remoteScopes(test.database, plugin)
+      expect(found.map(({ id }) => id)).toEqual(remote)
+      const { columns } = specOf(plugin).scope.table
+      const fields = new Set(found.flatMap(({ data }) => Object.keys(data ?? {})))
+      expect([...fields].filter((field) => !(columnName(field) in columns))).toEqual([])
+    })
+
+    it('is collected and converted', () => expectRows(test.database, { _weir_gaps: [], _weir_quarantine: [], ...rows }))
+
+    it('gives the same rows to a second run', async () => {
+      await runSteps(test.database, plugin, steps, scope)
+      await expectRows(test.database, rows)
+    })
+
+    it('that refuses the credentials is named, and what is stored stays', async () => {
+      isRefusing = true
+      await expect(runSteps(test.database, plugin, steps, scope)).rejects.toThrow(/accepts none of the credentials/)
+      await expectRows(test.database, rows)
+    })
+  })
+}

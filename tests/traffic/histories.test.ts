@@ -1,0 +1,75 @@
+/** What can happen to a switch, in any order. FULL_SIZE=true takes many more, HISTORIES=n and FAST_CHECK_SEED=n choose. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { describeEachDatabase } from '../support/databases.ts'
+import { type History, operation, perform, targetWeights } from './support/history.ts'
+import { setStage, withGates } from './support/stage.ts'
+
+const HISTORIES = Number(process.env.HISTORIES ?? (process.env.FULL_SIZE ? 200 : 12))
+const MULTI_CLUSTER = 'alb.ingress.kubernetes.io/multi-cluster-target-group'
+
+describeEachDatabase('histories of a switch', (database) => {
+  const stage = setStage(database)
+  const freeLease = (id: string) =>
+    database.database.kysely
+      .updateTable('_weir_traffic_switches')
+      .set({ lease_holder: null, lease_until: null })
+      .where('id', '=', id)
+      .execute()
+
+  test('whatever happens, a rollback leads back, and nobody gets weight without the alarm', {
+    timeout: 3_600_000,
+  }, async () => {
+    let count = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.boolean(),
+        fc.boolean(),
+        fc.nat({ max: 3 }),
+        fc.array(operation, { minLength: 3, maxLength: 9 }),
+        async (isBack, isSticky, steps, operations) => {
+          if (count++ > 0) await stage.end()
+          const row = await stage.start((plan) => {
+            plan.verifyTimeoutSeconds = 1
+            if (!isSticky) plan.stickiness = { enabled: false, atFinalStep: 'disable' }
+            if (isBack) withGates(plan)
+          })
+          const original = structuredClone(stage.ingress())
+          await stage.shift(row, steps)
+          const history: History = { stage, row, freeLease: () => freeLease(row.id), isAway: false, paths: 0 }
+          for (const step of operations) await perform(history, step)
+
+          // Morning: everything can be reached again.
+          stage.world.current.intercept = () => undefined
+          stage.world.elb.intercept = () => undefined
+          stage.world.currentController.isPaused = false
+          stage.world.currentController.reconcile()
+          expect((await stage.go(row, 'rollback')).state).toBe('rolled-back')
+          expect(targetWeights(stage)).toEqual([])
+          stage.world.currentController.reconcile()
+          expect(targetWeights(stage)).toEqual([])
+          expect((await stage.go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+          for (let path = 1; path <= history.paths; path++)
+            original.spec.rules[0].http.paths.push({
+              ...{ path: `/p${path}`, pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 80 } } } },
+            })
+          expect(stage.ingress().spec).toEqual(original.spec)
+          expect(stage.ingress().metadata.annotations).toEqual({
+            ...original.metadata.annotations,
+            [MULTI_CLUSTER]: 'true',
+          })
+          expect(stage.group()).toBeUndefined()
+          expect(stage.world.target.get('TargetGroupBinding', 'shop', 'web-switch')).toBeUndefined()
+        },
+      ),
+      {
+        numRuns: HISTORIES,
+        // A controller that is away: only who looks at the rules themselves notices.
+        examples: [[false, false, 2, [['controller', true], ['act', 'rollback'], ['watch']]]],
+        seed: Number(process.env.FAST_CHECK_SEED ?? 21),
+        endOnFailure: !process.env.FULL_SIZE,
+      },
+    )
+    console.info(`${count} histories, ${Math.round(process.cpuUsage().user / 1e6)} s of processor time`)
+  })
+})

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import { connect } from '../../src/traffic/engine/connect.ts'
+import { act } from '../../src/traffic/engine/engine.ts'
+import { tick } from '../../src/traffic/engine/watch.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { ElbError } from './support/fake-elbv2.ts'
+import { setStage, times } from './support/stage.ts'
+
+describeEachDatabase('rollback always wins', (database) => {
+  const stage = setStage(database)
+  const { start, go, shift, now, journal, edit, setAction } = stage
+
+  test('it takes the switch over from an advance that verifies, which then writes nothing more', async () => {
+    const row = await start()
+    await shift(row, 1)
+    stage.world.currentController.isPaused = true
+    const advancing = go(row, 'advance').catch((error: Error) => error)
+    while (!(await journal(row)).some(({ kind, effect }) => kind === 'intent' && effect === 'rule-verified'))
+      await new Promise(setImmediate)
+    const rollingBack = go(row, 'rollback')
+    stage.world.currentController.isPaused = false
+    expect((await rollingBack).state).toBe('rolled-back')
+    expect(String(await advancing)).toContain('took over')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+    expect(await now(row)).toMatchObject({ state: 'rolled-back', lease_holder: null, problem: null })
+  })
+
+  test('an advance that had already looked can write nothing after the rollback', async () => {
+    const row = await start((plan) => (plan.stickiness = { enabled: false, atFinalStep: 'disable' }))
+    await go(row, 'prepare')
+    const outside = await connect(stage.world.plan)
+    const slow = {
+      ...stage.engine,
+      connect: async () => ({
+        ...outside,
+        current: {
+          ...outside.current,
+          // Between the look and the write somebody rolls back: 100/0 is what the advance has seen, too.
+          patchIngress: async (...call: Parameters<typeof outside.current.patchIngress>) => {
+            await go(row, 'rollback')
+            edit((object) => (object.metadata.labels = { touched: 'yes' }))
+            return outside.current.patchIngress(...call)
+          },
+        },
+      }),
+    }
+    await expect(act(slow, row.id, { action: 'advance', actor: 'ada' })).rejects.toThrow('took over')
+    expect(await now(row)).toMatchObject({ state: 'rolled-back' })
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('drift is written over, and on record', async () => {
+    const row = await start()
+    await shift(row, 2)
+    const foreign = '{"type":"forward","targetGroupARN":"arn:other"}'
+    setAction(foreign)
+    expect((await go(row, 'rollback', { reason: 'errors everywhere' })).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+    const notes = (await journal(row)).filter(({ kind }) => kind === 'note')
+    expect(notes).toContainEqual(
+      expect.objectContaining({
+        effect: 'drift-overridden',
+        detail: expect.stringMatching(/kubectl-edit wrote it.*arn:other/s),
+      }),
+    )
+    expect(notes).toContainEqual(expect.objectContaining({ effect: 'reason', detail: 'errors everywhere' }))
+  })
+
+  test('the annotation is gone, or the original manifest was applied in the middle: back all the same', async () => {
+    const row = await start()
+    await shift(row, 2)
+    edit((object) => delete object.metadata.annotations['alb.ingress.kubernetes.io/actions.web-switch'])
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+    await shift(row, 2)
+    edit((object) => (object.spec.rules[0].http.paths[0].backend = { service: { name: 'web', port: { number: 80 } } }))
+    await expect(go(row, 'advance')).rejects.toThrow('backend missing')
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect(stage.ingress().spec.rules[0].http.paths[0].backend.service).toEqual({ name: 'web', port: { number: 80 } })
+  })
+
+  test('a server that answers 429 and 503 for a while changes nothing but the time it takes', async () => {
+    const row = await start()
+    await shift(row, 2)
+    const read = times(4, 429)
+    const write = times(3, 503)
+    stage.world.current.intercept = (method, kind) =>
+      kind === 'Ingress' ? (method === 'GET' ? read() : write()) : undefined
+    stage.world.elb.intercept = times(12, new ElbError('Throttling', 'Rate exceeded'))
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('what did not hold is taken up by the watch until it does', async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+    await shift(row, 2)
+    stage.world.current.intercept = () => 503
+    await expect(go(row, 'rollback')).rejects.toThrow('fault 503')
+    expect(await now(row)).toMatchObject({ state: 'rolling-back', problem: expect.stringContaining('503') })
+    await expect(tick(stage.engine, row.id)).rejects.toThrow('503')
+    stage.world.current.intercept = () => undefined
+    expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back', problem: null })
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('somebody who keeps writing is written over until it holds', async () => {
+    const row = await start()
+    await shift(row, 2)
+    const foreign = times(3, stage.ingress().metadata.annotations['alb.ingress.kubernetes.io/actions.web-switch'])
+    stage.world.elb.intercept = (action) => {
+      const text = action === 'DescribeRules' ? foreign() : undefined
+      if (text !== undefined) setAction(text)
+      return undefined
+    }
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('after the DNS switch the weights go first; then it is finished, taken further or left', async () => {
+    const row = await start()
+    await shift(row, 4)
+    stage.world.pointDnsAt('target')
+    await go(row, 'dns')
+    await expect(go(row, 'rollback')).rejects.toThrow('Move the record')
+    expect(stage.world.liveWeights()).toEqual([100, 0])
+    const entries = (await journal(row)).length
+    expect((await tick(stage.engine, row.id)).state).toBe('rolling-back')
+    expect(await journal(row)).toHaveLength(entries)
+    expect((await go(row, 'dns')).state).toBe('dns-switched')
+    await expect(go(row, 'rollback')).rejects.toThrow('Move the record')
+    stage.world.pointDnsAt('current')
+    expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
+  })
+
+  test('a switch that was cleaned up is refused, with what to do', async () => {
+    const row = await start()
+    await shift(row, 4)
+    stage.world.pointDnsAt('target')
+    await go(row, 'dns')
+    await go(row, 'cleanup', stage.confirmed())
+    await expect(go(row, 'rollback')).rejects.toThrow('npx weir traffic reverse')
+    expect((await now(row)).state).toBe('cleaned-up')
+  })
+
+  test('a version that is old by now does not stop a rollback', async () => {
+    const row = await start()
+    await shift(row, 1)
+    expect((await go(row, 'rollback', { expectedVersion: 1 })).state).toBe('rolled-back')
+  })
+
+  test('a prepare that cannot finish can be given up', async () => {
+    const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+    stage.world.elb.isRuleRefused = () => true
+    await expect(go(row, 'prepare')).rejects.toThrow('no rule of the load balancer names')
+    stage.world.elb.isRuleRefused = () => false
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect(stage.group()).toBeUndefined()
+  })
+})

@@ -1,0 +1,172 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { connect } from '../../../src/traffic/engine/connect.ts'
+import { act } from '../../../src/traffic/engine/engine.ts'
+import type { Engine, Request } from '../../../src/traffic/engine/engine-types.ts'
+import type { SwitchRow } from '../../../src/traffic/engine/store.ts'
+import { tick } from '../../../src/traffic/engine/watch.ts'
+import { ElbError } from './fake-elbv2.ts'
+import { type setStage, times } from './stage.ts'
+
+type Stage = ReturnType<typeof setStage>
+
+/** One thing that somebody or something does to a switch that is under way. */
+export type Operation =
+  | readonly ['act', 'advance' | 'pause' | 'rollback']
+  | readonly ['kill', 'advance' | 'rollback', number]
+  | readonly ['advance and rollback', number]
+  | readonly ['two operators']
+  | readonly ['cluster faults', number, number]
+  | readonly ['cluster away', boolean]
+  | readonly ['throttled', number]
+  | readonly ['drift', (typeof DRIFTS)[number]]
+  | readonly ['health', 'healthy' | 'unhealthy' | 'draining']
+  | readonly ['controller', boolean]
+  | readonly ['watch']
+
+const DRIFTS = ['foreign action', 'no annotation', 'original backend', 'sticky rule', 'new path'] as const
+
+export const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(fc.constant('act'), fc.constantFrom('advance', 'advance', 'pause', 'rollback')) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.constant('kill'), fc.constantFrom('advance', 'rollback'), fc.nat({ max: 12 })),
+  },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('advance and rollback'), fc.nat({ max: 40 })) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('two operators')) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.constant('cluster faults'), fc.constantFrom(429, 503, 401), fc.integer({ min: 1, max: 4 })),
+  },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('cluster away'), fc.boolean()) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('throttled'), fc.integer({ min: 1, max: 5 })) },
+  { weight: 3, arbitrary: fc.tuple(fc.constant('drift'), fc.constantFrom(...DRIFTS)) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('health'), fc.constantFrom('healthy', 'unhealthy', 'draining')) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('controller'), fc.constantFrom(true, true, false)) },
+  { weight: 4, arbitrary: fc.tuple(fc.constant('watch')) },
+) as fc.Arbitrary<Operation>
+
+/** A process that stops for ever at one of its calls to the outside, as one that is killed does. */
+function dying(engine: Engine, calls: number): { engine: Engine; died: Promise<'died'> } {
+  let left = calls
+  let die = (_: 'died'): void => {}
+  const died = new Promise<'died'>((resolve) => (die = resolve))
+  const guarded = <T extends object>(part: T): T =>
+    new Proxy(part, {
+      get(object, name) {
+        const value = Reflect.get(object, name)
+        if (typeof value === 'object' && value !== null) return guarded(value)
+        if (typeof value !== 'function') return value
+        return (...call: unknown[]) => {
+          if (left-- > 0) return value.apply(object, call)
+          die('died')
+          return new Promise(() => {})
+        }
+      },
+    })
+  return { engine: { ...engine, connect: async (...call) => guarded(await connect(...call)) }, died }
+}
+
+/** Everything that the load balancer would send to the target now. */
+export function targetWeights(stage: Stage): readonly number[] {
+  const arn = stage.group()?.arn
+  return [...stage.world.elb.rules.values()].flatMap(({ action }) =>
+    'groups' in action
+      ? action.groups.flatMap((group) => (group.arn === arn && group.weight > 0 ? [group.weight] : []))
+      : [],
+  )
+}
+
+const isSticky = (stage: Stage): boolean =>
+  [...stage.world.elb.rules.values()].some(({ action }) => 'stickiness' in action && action.stickiness.enabled)
+
+export interface History {
+  readonly stage: Stage
+  readonly row: SwitchRow
+  freeLease(): Promise<unknown>
+  isAway: boolean
+  paths: number
+}
+
+/** Does what an operation says; whatever it answers, the law must hold afterwards. */
+export async function perform(history: History, step: Operation): Promise<void> {
+  const { stage, row } = history
+  const { world, engine } = stage
+  const attempt = (action: Request['action'], by = engine) =>
+    act(by, row.id, { action, actor: 'ada' }).catch((error: Error) => error)
+  const holdsIfBack = (outcome: unknown): void => {
+    if ((outcome as Partial<SwitchRow>).state !== 'rolled-back') return
+    // As it says so, and again when the controller has read everything that is written.
+    expect(targetWeights(stage), 'after a rollback that reports success').toEqual([])
+    if (!world.currentController.isPaused) world.currentController.reconcile()
+    expect(targetWeights(stage), 'later').toEqual([])
+    expect(isSticky(stage)).toBe(false)
+  }
+  switch (step[0]) {
+    case 'act':
+      return holdsIfBack(await attempt(step[1]))
+    case 'kill': {
+      const { engine: mortal, died } = dying(engine, step[2])
+      await Promise.race([attempt(step[1], mortal), died])
+      return void (await history.freeLease())
+    }
+    case 'advance and rollback': {
+      const advancing = attempt('advance')
+      for (let turn = 0; turn < step[1]; turn++) await new Promise(setImmediate)
+      const outcome = await attempt('rollback')
+      await advancing
+      return holdsIfBack(outcome)
+    }
+    case 'two operators':
+      return void (await Promise.all([attempt('advance'), attempt('advance')]))
+    case 'watch':
+      return watch(history)
+    default:
+      return change(history, step)
+  }
+}
+
+/** The watch looks; where nothing keeps it from seeing, weight for nobody is taken away or told. */
+async function watch({ stage, row, isAway }: History): Promise<void> {
+  const seen = await tick(stage.engine, row.id).catch((error: Error) => error)
+  if (seen instanceof Error || isAway) return
+  const healthy = [...(stage.group()?.targets.values() ?? [])].filter((state) => state === 'healthy').length
+  if (targetWeights(stage).length > 0 && healthy === 0)
+    expect((await stage.now(row)).problem, 'weight without healthy targets needs an alarm').not.toBeNull()
+}
+
+function change(history: History, step: Operation): void {
+  const { stage } = history
+  const { world } = stage
+  if (step[0] === 'cluster faults') world.current.intercept = times(step[2], step[1])
+  if (step[0] === 'throttled') world.elb.intercept = times(step[1], new ElbError('Throttling', 'Rate exceeded'))
+  if (step[0] === 'health' && stage.group() !== undefined) stage.setHealth(step[1])
+  if (step[0] === 'controller') {
+    world.currentController.isPaused = step[1]
+    world.currentController.reconcile()
+  }
+  if (step[0] === 'cluster away') {
+    history.isAway = step[1]
+    world.current.intercept = () => (history.isAway ? 503 : undefined)
+  }
+  if (step[0] === 'drift') drift(history, step[1])
+}
+
+function drift(history: History, kind: (typeof DRIFTS)[number]): void {
+  const { stage } = history
+  const key = 'alb.ingress.kubernetes.io/actions.web-switch'
+  const backend = { service: { name: 'web', port: { number: 80 } } }
+  if (kind === 'foreign action' && stage.ingress().metadata.annotations[key] !== undefined)
+    stage.setAction(stage.ingress().metadata.annotations[key].replace(/"weight":\d+/, '"weight":7'))
+  if (kind === 'no annotation') stage.edit((object) => delete object.metadata.annotations[key])
+  if (kind === 'original backend')
+    stage.edit((object) => (object.spec.rules[0].http.paths[0].backend = structuredClone(backend)))
+  if (kind === 'new path')
+    stage.edit((object) =>
+      object.spec.rules[0].http.paths.push({ path: `/p${++history.paths}`, pathType: 'Prefix', backend }),
+    )
+  if (kind === 'sticky rule')
+    for (const rule of stage.world.elb.rules.values())
+      if ('groups' in rule.action && rule.action.groups.length > 1)
+        rule.action = { ...rule.action, stickiness: { enabled: true, durationSeconds: 60 } }
+}

@@ -1,0 +1,86 @@
+import { afterEach, beforeAll, beforeEach } from 'vitest'
+import { migrate } from '../../../src/database/migrate.ts'
+import { allTables } from '../../../src/tables.ts'
+import { connect } from '../../../src/traffic/engine/connect.ts'
+import { act } from '../../../src/traffic/engine/engine.ts'
+import type { Engine, Request } from '../../../src/traffic/engine/engine-types.ts'
+import { createSwitch, getSwitch, journalOf, type SwitchRow } from '../../../src/traffic/engine/store.ts'
+import { actionKey } from '../../../src/traffic/model/action.ts'
+import type { Plan } from '../../../src/traffic/model/plan.ts'
+import type { TestDatabase } from '../../support/databases.ts'
+import { startWorld, type World } from './world.ts'
+
+const TOUCHED =
+  /^(?:_weir_traffic_|_weir_alert|cicd_|project_mapping$|incidents$|_devlake_pipelines$|_devlake_blueprints$)/
+
+/** One world and one engine a test, and the words in which scenes are told. */
+export function setStage(database: TestDatabase) {
+  const saved = { ...process.env }
+  const stage = {
+    world: undefined as unknown as World,
+    engine: undefined as unknown as Engine,
+    clock: new Date(),
+    async start(change: (plan: Plan) => void = () => {}): Promise<SwitchRow> {
+      stage.world = await startWorld(change)
+      Object.assign(process.env, stage.world.environment)
+      return createSwitch(database.database, stage.world.plan, 'ada')
+    },
+    go: (row: SwitchRow, action: Request['action'], more: Partial<Request> = {}) =>
+      act(stage.engine, row.id, { action, actor: 'ada', ...more }),
+    /** Prepared, and so many steps further. */
+    async shift(row: SwitchRow, steps: number): Promise<void> {
+      await stage.go(row, 'prepare')
+      for (let step = 0; step < steps; step++) await stage.go(row, 'advance')
+    },
+    now: (row: SwitchRow) => getSwitch(database.database, row.id),
+    journal: (row: SwitchRow) => journalOf(database.database, row.id),
+    ingress: () => stage.world.current.get('Ingress', 'shop', 'web')!,
+    /** What a person with kubectl does. */
+    edit: (change: (object: any) => void, kind = 'Ingress') => {
+      const object = structuredClone(stage.world.current.get(kind, 'shop', 'web')!)
+      change(object)
+      stage.world.current.seed(object, 'kubectl-edit')
+    },
+    setAction: (text: string) =>
+      stage.edit((object) => {
+        object.metadata.annotations[actionKey('web-switch')] = text
+      }),
+    group: () => [...stage.world.elb.groups.values()].find(({ name }) => name === stage.world.plan.targetGroup.name)!,
+    setHealth(state: 'healthy' | 'unhealthy' | 'draining') {
+      for (const target of stage.group().targets.keys()) stage.group().targets.set(target, state)
+    },
+    async end() {
+      await database.database.kysely.deleteFrom('_weir_traffic_claims').execute()
+      process.env = { ...saved }
+      await stage.world.close()
+    },
+    confirmed: () => ({ confirm: stage.world.plan.name, skipQuiet: true, reason: 'test' }),
+  }
+  // Of three hundred tables a switch touches a dozen.
+  beforeAll(() =>
+    migrate(
+      database.database,
+      allTables.filter(({ name }) => TOUCHED.test(name)),
+    ),
+  )
+  beforeEach(() => {
+    stage.clock = new Date('2026-11-15T12:00:00Z')
+    stage.engine = { database: database.database, connect, now: () => stage.clock, pollMs: 3 }
+  })
+  afterEach(() => stage.end())
+  return stage
+}
+
+/** A fault that so many requests meet. */
+export function times<Fault>(count: number, fault: Fault): () => Fault | undefined {
+  let left = count
+  return () => (left-- > 0 ? fault : undefined)
+}
+
+export const withGates = (plan: Plan): void => {
+  for (const step of plan.steps) {
+    step.onFail = 'rollback'
+    if (step.weights.target > 0)
+      step.gates = [{ kind: 'targetsHealthy', minHealthy: 1, minRatio: 0.9, failureLimit: 3 }]
+  }
+}

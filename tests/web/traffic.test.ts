@@ -1,0 +1,33 @@
+/** The page of a switch that is under way. */
+import { afterAll, expect, it } from 'vitest'
+import { startWorld } from '../traffic/support/world.ts'
+import { describePages } from './support/client.ts'
+
+const world = await startWorld()
+afterAll(() => world.close())
+
+describePages(
+  'a switch under way',
+  (client) => {
+    it('draws the split, says what is live, and rolls back when its name is typed', async () => {
+      const base = '/v1/traffic-switches'
+      const { body } = await client.server.ask('POST', base, world.plan)
+      for (const action of ['prepare', 'advance', 'advance'])
+        expect((await client.server.ask('POST', `${base}/${body.id}/transitions`, { action })).status).toBe(200)
+      const page = await client.open(`/traffic/${body.id}`)
+      await page.getByRole('img', { name: 'Share of green over time, now 50 %' }).waitFor()
+      await page.getByText('50/50 on 1 rule').waitFor()
+      await page.getByText('2 of 2 healthy').waitFor()
+
+      await page.getByRole('button', { name: 'Roll back' }).click()
+      const dialog = page.getByRole('dialog')
+      expect(await dialog.getByRole('button', { name: 'Roll back' }).isDisabled()).toBe(true)
+      await dialog.getByLabel(`Type ${world.plan.name} to confirm`).fill(world.plan.name)
+      await dialog.getByRole('button', { name: 'Roll back' }).click()
+      await page.getByText('rolled back').first().waitFor()
+      await page.getByRole('img', { name: 'Share of green over time, now 0 %' }).waitFor()
+      expect(world.liveWeights()).toEqual([100, 0])
+    })
+  },
+  world.environment,
+)

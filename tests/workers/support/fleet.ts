@@ -1,0 +1,86 @@
+/** Servers and workers as processes of their own, over one database and one Redis. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ControlPlane } from '../../../src/control-plane/control-plane.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import type { PlanTask } from '../../../src/plugin-kit/spec/plan.ts'
+import { allTables } from '../../../src/tables.ts'
+import { testControl } from '../../pipelines/support/test-control.ts'
+import { fleet, plugins } from './fleet-plugin.ts'
+import type { WorkerTarget } from './worker-target.ts'
+
+export const LEASE_MS = 3000
+
+export interface Member {
+  readonly child: ChildProcess
+  readonly ended: Promise<unknown>
+  kill(signal: NodeJS.Signals): Promise<unknown>
+}
+
+export interface Fleet {
+  readonly control: ControlPlane
+  server(): Promise<Member>
+  worker(options?: Partial<WorkerTarget>): Promise<Member>
+  /** Ends all that still run. */
+  close(): Promise<void>
+}
+
+export async function openFleet({ url, database, redis }: { url: string; database: Database; redis: string }) {
+  await migrate(database, [...allTables, ...fleet.tables])
+  const control = testControl(database, { plugins })
+  const members = new Set<Member>()
+  const folder = () => mkdtempSync(join(tmpdir(), 'weir-fleet-'))
+  async function start(file: string, target: Partial<WorkerTarget>): Promise<Member> {
+    const all = { url, redis, dataFolder: folder(), leaseMs: LEASE_MS, plugins: './fleet-plugin.ts', ...target }
+    const child = spawn(process.execPath, [join(import.meta.dirname, file), JSON.stringify(all)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(child, 'exit')
+    const member: Member = {
+      ...{ child, ended },
+      async kill(signal) {
+        child.kill(signal)
+        await ended
+        members.delete(member)
+      },
+    }
+    members.add(member)
+    await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error(`${file} ended`)))])
+    return member
+  }
+  return {
+    control,
+    server: () => start('server-target.ts', {}),
+    worker: (options = {}) => start('worker-target.ts', { concurrency: 4, drainMs: 10_000, ...options }),
+    async close() {
+      for (const member of members) member.child.kill('SIGCONT')
+      await Promise.all([...members].map((member) => member.kill('SIGKILL')))
+    },
+  } satisfies Fleet
+}
+
+/** A connection with so many boards; gives the tasks that collect them. */
+export async function addBoards(
+  { services }: ControlPlane,
+  { name, endpoint, count, first = 1, ...settings }: BoardsOptions,
+): Promise<PlanTask[]> {
+  const { id: connectionId } = await services.connections.create('fleet', { name, endpoint, token: name, ...settings })
+  const numbers = Array.from({ length: count }, (_, index) => first + index)
+  await services.scopes.put(
+    'fleet',
+    connectionId,
+    numbers.map((id) => ({ id, name: `board ${id}` })),
+  )
+  return numbers.map((boardId) => ({ plugin: 'fleet', subtasks: [], options: { connectionId, boardId } }))
+}
+export interface BoardsOptions {
+  readonly name: string
+  readonly endpoint: string
+  readonly count: number
+  readonly first?: number
+  readonly rateLimitPerHour?: number
+}

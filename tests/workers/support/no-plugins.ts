@@ -1,0 +1,2 @@
+/** What a worker of another version knows. */
+export const plugins = []

@@ -1,0 +1,29 @@
+import { text, whole } from '../parts/address.ts'
+
+/** A scope of a source, or a connection without scopes. */
+export interface ScopePlace {
+  readonly plugin?: string
+  readonly connectionId?: number
+  readonly scopeId?: string
+}
+export interface TablesView extends ScopePlace {
+  readonly table?: string
+  readonly words?: string
+  readonly page?: number
+  /** The raw record that is followed: its table and number, such as _raw_jira_api_issues:12. */
+  readonly record?: string
+}
+export interface FieldDraft extends ScopePlace {
+  /** Of the domain layer. */
+  readonly table?: string
+  readonly rawTable?: string
+  readonly path?: string
+  /** One that is there already; left out: a new one. */
+  readonly field?: string
+}
+
+export const placeIn = ({ plugin, connectionId, scopeId }: Record<string, unknown>) => ({
+  plugin: text(plugin),
+  connectionId: whole(connectionId),
+  scopeId: text(scopeId),
+})

@@ -1,0 +1,132 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { AnswerTo } from '../api/ask.ts'
+import { question } from '../api/queries.ts'
+import { Asked, Empty, Moment } from '../parts/parts.tsx'
+import { SettingsPage } from './settings-page.tsx'
+
+type Queue = AnswerTo<'GET /v1/queue'>
+const EVERY_MS = 3000
+
+const SAYS: Record<Queue['redis'], string> = {
+  unused: 'Servers run tasks themselves. With QUEUE_URL and workers, tasks run on other machines.',
+  reachable: 'Servers give tasks to workers. Redis answers.',
+  away: 'Servers give tasks to workers.',
+}
+
+export function QueuePage() {
+  const queue = useQuery({ ...question('GET /v1/queue'), refetchInterval: EVERY_MS })
+  return (
+    <SettingsPage title="Queue" says={queue.data ? SAYS[queue.data.redis] : 'Workers, and what waits for them.'}>
+      <Asked of={queue}>{(data) => <Whole queue={data} />}</Asked>
+    </SettingsPage>
+  )
+}
+
+function Whole({ queue }: { readonly queue: Queue }) {
+  const { redis, workers, waiting, servers } = queue
+  const tasks = waiting.reduce((sum, each) => sum + each.tasks, 0)
+  return (
+    <>
+      {redis === 'away' && (
+        <p role="alert" className="notice failing">
+          Redis does not answer. Tasks that run continue. New tasks wait until it is back; none is lost.
+        </p>
+      )}
+      {redis !== 'unused' && workers.length === 0 && (
+        <p role="alert" className="notice failing">
+          No worker is running, so no task can start. Start one: npx weir worker
+        </p>
+      )}
+      {workers.length > 0 && <Workers workers={workers} />}
+      {tasks > 0 ? (
+        <Waiting waiting={waiting} />
+      ) : (
+        <Empty title="Nothing waits">
+          {redis === 'unused' ? 'No worker is needed.' : 'Every task has its worker.'}
+        </Empty>
+      )}
+      <p className="quiet">
+        Servers: {servers.map(({ host, version }) => `${host}${version && ` (${version})`}`).join(', ') || 'none'}
+      </p>
+    </>
+  )
+}
+
+function Workers({ workers }: Pick<Queue, 'workers'>) {
+  return (
+    <div className="card scroll">
+      <table className="plain" aria-label="Workers">
+        <thead>
+          <tr>
+            <th>Worker</th>
+            <th>Version</th>
+            <th className="right">Tasks</th>
+            <th>At work on</th>
+            <th className="hidden-on-phone">Started</th>
+          </tr>
+        </thead>
+        <tbody>
+          {workers.map(({ host, version, concurrency, isDraining, since, tasks }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: several workers of one machine have nothing else of their own
+            <tr key={`${host} ${index}`}>
+              <td className="mono">
+                {host}
+                {isDraining && <span className="quiet"> stops</span>}
+              </td>
+              <td className="quiet">{version}</td>
+              <td className="right">
+                {tasks.length} of {concurrency}
+              </td>
+              <td>
+                <Tasks tasks={tasks} />
+              </td>
+              <td className="quiet hidden-on-phone">{since && <Moment at={since} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Tasks({ tasks }: Pick<Queue['workers'][number], 'tasks'>) {
+  if (tasks.length === 0) return <span className="quiet">nothing</span>
+  return (
+    <>
+      {tasks.map(({ id, pipelineId, plugin, project }) => (
+        <div key={id}>
+          <Link to="/runs/$id" params={{ id: String(pipelineId) }}>
+            {plugin}, run {pipelineId}
+          </Link>
+          {project && <span className="quiet"> of {project}</span>}
+        </div>
+      ))}
+    </>
+  )
+}
+
+function Waiting({ waiting }: Pick<Queue, 'waiting'>) {
+  return (
+    <div className="card scroll">
+      <table className="plain" aria-label="Waiting tasks">
+        <thead>
+          <tr>
+            <th>Project</th>
+            <th className="right">Tasks that wait</th>
+            <th>Remarks</th>
+          </tr>
+        </thead>
+        <tbody>
+          {waiting.map(({ project, tasks, notes }) => (
+            <tr key={project}>
+              <td>{project || <span className="quiet">none</span>}</td>
+              <td className="right">{tasks}</td>
+              <td className="quiet">{notes.join(' ')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,19 @@
+import { text } from '../parts/address.ts'
+
+export const STEPS = ['connect', 'choose', 'rules', 'project', 'numbers'] as const
+export type Step = (typeof STEPS)[number]
+
+/** Where one is on the way, and with what; what is left out is read from the server. */
+export interface StartView {
+  readonly step?: Step
+  readonly plugin?: string
+  readonly connection?: number
+  readonly project?: string
+}
+
+export const known = ({ step, plugin, connection, project }: Record<string, unknown>): StartView => ({
+  ...(STEPS.includes(step as Step) && { step: step as Step }),
+  ...(text(plugin) && { plugin: text(plugin) as string }),
+  ...(Number(connection) > 0 && { connection: Number(connection) }),
+  ...(text(project) && { project: text(project) as string }),
+})

@@ -1,0 +1,3 @@
+import type { AnswerTo } from '../api/ask.ts'
+
+export type Webhook = AnswerTo<'GET /plugins/webhook/connections'>[number]
