@@ -59,7 +59,8 @@ function boardEntry(
   parentId: string | null,
 ): RemoteEntry {
   const address = `${place.organization}/${encodeURIComponent(place.project)}`
-  const url = new URL(address, `${settings.endpoint || ENDPOINT}/`.replace(/\/+$/, '/')).href
+  const endpoint = settings.endpoint || ENDPOINT
+  const url = new URL(address, endpoint.endsWith('/') ? endpoint : `${endpoint}/`).href
   const name = `${place.project} (boards)`
   return {
     type: 'scope',

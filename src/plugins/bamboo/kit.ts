@@ -106,7 +106,7 @@ export const STATUS = { DONE: ['FINISHED'], IN_PROGRESS: ['IN_PROGRESS', 'InProg
 export const UNFINISHED = ['InProgress', 'Pending', 'Queued', 'IN_PROGRESS', 'PENDING', 'QUEUED']
 
 /** Where people open Bamboo, of an address of its API. */
-const homeOf = (address: string): string => address.replace(/\/rest\/.*$/, '').replace(/\/$/, '')
+const homeOf = (address: string): string => (address.split('/rest/', 1)[0] as string).replace(/\/$/, '')
 export const browseUrl = (address: string, what: string): string => (address ? `${homeOf(address)}/browse/${what}` : '')
 
 /** Bamboo does not say where a repository is cloned from: an address that no repository has, one per repository. */

@@ -117,7 +117,7 @@ async function prometheus(query: string, { from, to, periodSeconds }: Span): Pro
   let status: number
   let answer: RangeAnswer
   try {
-    const response = await guardedFetch(`${base.replace(/\/+$/, '')}/api/v1/query_range`, {
+    const response = await guardedFetch(`${base.replace(/\/$/, '')}/api/v1/query_range`, {
       method: 'POST',
       body: String(body),
       headers: {

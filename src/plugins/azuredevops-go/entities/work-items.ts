@@ -16,10 +16,13 @@ const field =
     fields?.[name]
 const COMMON = 'Microsoft.VSTS.Common'
 const SCHEDULING = 'Microsoft.VSTS.Scheduling'
+/** `Ada <ada@example.com>` is Ada. */
+const withoutAddress = (person: string): string =>
+  person.endsWith('>') && person.includes('<') ? person.slice(0, person.lastIndexOf('<')).trimEnd() : person
 /** Older servers write people as text. */
 const person = (name: string) => (record: RawRecord) => {
   const value = field(name)(record)
-  return typeof value === 'string' ? { displayName: value.replace(/\s*<[^<>]*>$/, '') } : (value ?? {})
+  return typeof value === 'string' ? { displayName: withoutAddress(value) } : (value ?? {})
 }
 const creator = person('System.CreatedBy')
 const assignee = person('System.AssignedTo')

@@ -7,10 +7,15 @@ import { accounts, entity, inRepo, pages, peopleIn, repoId, repos, table, values
 import { forEachPullRequest, pullRequestId, pullRequests } from './pull-requests.ts'
 
 /** Git's own words for who wrote it: `Ada <ada@example.com>`. */
-const SIGNATURE = /^\s*(.*?)\s*<([^<>]*)>\s*$/
-const authorName = ({ author }: RawRecord): string =>
-  SIGNATURE.exec(author?.raw ?? '')?.[1] || author?.user?.display_name || author?.raw
-const authorEmail = ({ author }: RawRecord): string => SIGNATURE.exec(author?.raw ?? '')?.[2] ?? ''
+function signature({ author }: RawRecord): { name: string; email: string } {
+  const text = String(author?.raw ?? '').trim()
+  const start = text.lastIndexOf('<')
+  if (start < 0 || !text.endsWith('>')) return { name: '', email: '' }
+  return { name: text.slice(0, start).trim(), email: text.slice(start + 1, -1) }
+}
+const authorName = (commit: RawRecord): string =>
+  signature(commit).name || commit.author?.user?.display_name || commit.author?.raw
+const authorEmail = (commit: RawRecord): string => signature(commit).email
 
 /** Keyed by the sha alone, as in the domain layer. */
 export const commits = defineTable(

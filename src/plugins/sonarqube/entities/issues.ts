@@ -50,7 +50,7 @@ export const issueImpacts = table('issue_impacts', 'SonarqubeIssueImpact', {
 const MINUTES = new Map(Object.entries({ d: 8 * 60, h: 60, min: 1 }))
 /** `1d2h30min` is so many minutes; a day has 8 hours. */
 export const minutesIn = (duration: unknown): number =>
-  [...String(duration ?? '').matchAll(/(\d+)(d|h|min)/g)].reduce(
+  [...String(duration ?? '').matchAll(/(\d{1,15})(d|h|min)/g)].reduce(
     (sum, [, number, unit]) => sum + Number(number) * (MINUTES.get(unit as string) ?? 0),
     0,
   )
