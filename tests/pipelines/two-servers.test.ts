@@ -105,9 +105,9 @@ describeEachDatabase('two servers over one database', (test) => {
         expect((await pipelines.get(pipeline.id)).status, `${round}, later`).toBe(pipeline.status)
         expect(after.length, `${round}: steps after its end`).toBe(before)
         for (const [place, own] of Map.groupBy(after, ({ place: where, subtask }) => `${where} ${subtask}`)) {
-          // Whoever took over has it from then on.
-          const takers = own.map((step) => step.process).filter((taker, index, all) => taker !== all[index - 1])
-          expect(new Set(takers).size, `${round}: ${place} by ${takers}`).toBe(takers.length)
+          // Whoever took over has it from then on: of the attempt before nothing comes any more.
+          const attempts = own.map((step) => step.attempt).filter((attempt, index, all) => attempt !== all[index - 1])
+          expect(new Set(attempts).size, `${round}: ${place} by ${attempts}`).toBe(attempts.length)
         }
         if (pipeline.status === 'TASK_COMPLETED') {
           const done = new Set(after.map(({ place, subtask, number: step }) => `${place} ${subtask} ${step}`))

@@ -1,4 +1,5 @@
-/** A plugin whose every step is written down with the process that took it. */
+/** A plugin whose every step is written down with the attempt that took it. */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bigint, defineTable, generated, integer, key, string } from '../../../src/database/table.ts'
 import { write } from '../../../src/database/write.ts'
@@ -10,7 +11,8 @@ export const steps = defineTable('test_steps', {
   place: string(100),
   subtask: string(100),
   number: integer(),
-  process: integer(),
+  /** A task that is taken over begins again: another attempt, in whichever process. */
+  attempt: string(100),
 })
 export const STEPS = 3
 
@@ -23,9 +25,10 @@ const subtask = (name: string): Subtask => ({
   isDefault: true,
   async run({ options, database, signal }: TaskRun) {
     const { place, pauseMs } = options as { place: string; pauseMs: number }
+    const attempt = `${process.pid} ${randomUUID()}`
     for (let number = 1; number <= STEPS; number++) {
       signal.throwIfAborted()
-      await write(database, [steps.row({ place, subtask: name, number, process: process.pid } as any)])
+      await write(database, [steps.row({ place, subtask: name, number, attempt } as any)])
       await sleep(pauseMs, undefined, { signal })
     }
     return { records: STEPS, rows: STEPS, quarantined: 0 }
