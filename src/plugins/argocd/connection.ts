@@ -4,7 +4,7 @@ const ENDPOINT_HELP = 'For example https://argocd.example.com/api/v1/.'
 
 export const RIGHTS = [
   'Token of a local account with the capability apiKey (argocd account generate-token), or of a role of a project (argocd proj role create-token).',
-  'The account needs the right get for applications: p, ACCOUNT, applications, get, */*, allow. In place of */*, name the projects, such as shop/*.',
+  'The account needs the right get for the applications, such as p, ACCOUNT, applications, get, shop/*, allow for all of the project shop.',
   'With the right get for clusters, environments have the names of clusters instead of their addresses: p, ACCOUNT, clusters, get, *, allow.',
 ]
 
