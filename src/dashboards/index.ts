@@ -1,6 +1,7 @@
 /** Every dashboard, in the order in which they are listed. */
 import { unknownName } from '../nearest.ts'
 import { type Dashboard, type Panel, panelsOf, type Variable } from './dashboard.ts'
+import { argocd } from './definitions/argocd.ts'
 import { azureDevops } from './definitions/azure-devops.ts'
 import { bamboo } from './definitions/bamboo.ts'
 import { bitbucket, bitbucketServer } from './definitions/bitbucket.ts'
@@ -46,6 +47,7 @@ export const dashboards: readonly Dashboard[] = [
   jira,
   circleci,
   bamboo,
+  argocd,
   sonarqube,
   webhooks,
   collectionHealth,

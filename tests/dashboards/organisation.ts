@@ -159,6 +159,7 @@ const AZURE = 'azuredevops_go:AzuredevopsRepo:1:ten'
 const AZURE_BOARD = 'azuredevops_go:AzuredevopsRepo:1:eleven'
 const WEBHOOK = 'webhook:1'
 const BAMBOO = 'bamboo:BambooPlan:1:SHOP-WEB'
+const ARGOCD = 'argocd:ArgocdApplication:1:web'
 const SONARQUBE = 'sonarqube:SonarqubeProject:1:shop'
 
 /** Of 24, a quarter each are bugs, vulnerabilities, code smells and hotspots; a third is closed or reviewed. */
@@ -198,7 +199,7 @@ const sources = (): TableRow[] => [
   boards.row({ id: GITHUB, name: 'shop/web' }),
   boards.row({ id: JIRA, name: 'Shop board' }),
   boards.row({ id: AZURE_BOARD, name: 'Shop' }),
-  ...[GITHUB, AZURE, CIRCLECI, WEBHOOK, BAMBOO].map((id) => cicdScopes.row({ id, name: `scope ${id}` })),
+  ...[GITHUB, AZURE, CIRCLECI, WEBHOOK, BAMBOO, ARGOCD].map((id) => cicdScopes.row({ id, name: `scope ${id}` })),
   ...pullRequestsIn('plant:Repo:0:0', 'own'),
   ...pullRequestsIn(GITHUB, 'github'),
   ...pullRequestsIn(BITBUCKET, 'bitbucket'),
@@ -221,6 +222,7 @@ const sources = (): TableRow[] => [
   }),
   ...deploymentsIn(WEBHOOK),
   ...deploymentsIn(BITBUCKET),
+  ...deploymentsIn(ARGOCD),
   ...[0, 1].map((index) =>
     incidents.row({
       ...{

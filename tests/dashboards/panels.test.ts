@@ -80,6 +80,12 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
       ['test', 3, 0.142857143],
     ],
   ],
+  // Three, of 60, 61 and 62 seconds; the last has no result.
+  ['argocd/deployments', [[1, 2]]],
+  ['argocd/deployment-success', [[0.5, 2]]],
+  ['argocd/failed-deployments', [[1]]],
+  ['argocd/mean-deployment-duration', [[60.5, 2]]],
+  ['argocd/deployments-by-scope', [['scope argocd:ArgocdApplication:1:web', 3, 1, '2024-01-12T02:00:00.000Z']]],
   // Two of six of each type are closed; the open smells have 2, 10, 14 and 22 minutes.
   ['sonarqube/bugs', [[4]]],
   ['sonarqube/hotspots-reviewed', [[0.333333333, 6]]],
