@@ -32,10 +32,13 @@ export async function claimRoutes({ kysely }: Database, plan: Plan, id: string):
   /** Those that are ours already; throws when one is somebody else's. */
   const ownNow = async (): Promise<ReadonlySet<string>> => {
     const rows = await kysely.selectFrom(trafficClaims.name).selectAll().where('subject', 'in', subjects).execute()
-    const other = rows.find(({ switch_id }) => switch_id !== id)
-    if (other === undefined) return new Set(rows.map(({ subject }) => subject))
-    const { what } = claims.find(({ subject }) => subject === other.subject)!
-    throw new TrafficError('conflict', `Switch ${other.switch_id} already works on ${what}. Finish it first.`)
+    const owners = new Map(rows.map(({ subject, switch_id }) => [subject, switch_id]))
+    for (const { subject, what } of claims) {
+      const owner = owners.get(subject) ?? id
+      if (owner !== id)
+        throw new TrafficError('conflict', `Switch ${owner} already works on ${what}. Finish it first.`)
+    }
+    return new Set(owners.keys())
   }
   const own = await ownNow()
   const now = new Date()

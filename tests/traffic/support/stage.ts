@@ -47,9 +47,9 @@ export function setStage(database: TestDatabase) {
       stage.edit((object) => {
         object.metadata.annotations[actionKey('web-switch')] = text
       }),
-    group: (route: RoutePlan = stage.world.plan): FakeGroup =>
-      [...stage.world.elb.groups.values()].find(({ name }) => name === route.targetGroup.name)!,
-    setHealth(state: 'healthy' | 'unhealthy' | 'draining', route: RoutePlan = stage.world.plan): void {
+    group: (route?: RoutePlan): FakeGroup =>
+      [...stage.world.elb.groups.values()].find(({ name }) => name === (route ?? stage.world.plan).targetGroup.name)!,
+    setHealth(state: 'healthy' | 'unhealthy' | 'draining', route?: RoutePlan): void {
       for (const target of stage.group(route).targets.keys()) stage.group(route).targets.set(target, state)
     },
     /** [others, target] of each route, by its name. */
