@@ -13,8 +13,9 @@ import { planColumns, planOf } from '../../src/traffic/engine/stored-plan.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { lintPlan } from '../../src/traffic/lint/plan.ts'
 import { actionKey } from '../../src/traffic/model/action.ts'
-import { gateSchema, type RoutePlan, readPlan, routesOf } from '../../src/traffic/model/plan.ts'
+import { gateSchema, type Plan, parsePlan, type RoutePlan, readPlan, routesOf } from '../../src/traffic/model/plan.ts'
 import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/render.ts'
+import { blocksOf } from '../documents/blocks.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { type FakeCloudWatch, startFakeCloudWatch } from './support/fake-cloudwatch.ts'
 import { ElbError } from './support/fake-elbv2.ts'
@@ -430,6 +431,36 @@ describeEachDatabase('several routes', (database) => {
         'weights (admin): would change, because the annotation still says 50/50',
       )
     })
+  })
+})
+
+describeEachDatabase('the worked example of the documentation', (database) => {
+  const stage = setStage(database)
+
+  test('has no findings, and runs from prepare to clean-up', async () => {
+    const block = blocksOf('docs/traffic.md').find(({ runBy }) => runBy === 'tests/traffic/routes.test.ts')!
+    const { plan, findings } = parsePlan(block.text)
+    expect(findings).toEqual([])
+    expect(lintPlan(plan!)).toEqual([])
+    // The name servers of the test; all else is as it is printed.
+    const row = await stage.start(
+      undefined,
+      ({ dns }) => ({ ...plan!, dns: { ...plan!.dns, servers: dns.servers } }) as Plan,
+    )
+    await stage.go(row, 'prepare')
+    for (const weights of [
+      [90, 10],
+      [0, 100],
+    ] as const) {
+      await stage.go(row, 'advance')
+      expect(stage.weights()).toEqual(all(weights, ['web', 'cart', 'admin']))
+      stage.clock = new Date(stage.clock.getTime() + 600_000)
+    }
+    expect((await stage.go(row, 'advance')).state).toBe('switched')
+    stage.world.pointDnsAt('target')
+    await stage.go(row, 'dns')
+    stage.clock = new Date(stage.clock.getTime() + 60 * 60_000)
+    expect((await stage.go(row, 'cleanup', { confirm: 'shop' })).state).toBe('cleaned-up')
   })
 })
 

@@ -25,12 +25,7 @@ interface Side {
 interface Route {
   readonly name: string
   readonly hostname?: string
-  readonly current: RouteSide
-}
-interface RouteSide {
-  readonly namespace?: string
-  readonly service: { readonly name: string }
-  readonly ingress: { readonly name: string; readonly host?: string; readonly path?: string }
+  readonly current: { readonly ingress: { readonly host?: string } }
 }
 export interface Step {
   readonly weights: { readonly current: number; readonly target: number }
@@ -52,11 +47,11 @@ export const planOf = ({ plan }: Switch): Plan => plan as Plan
 
 /** The names whose records move, each once. */
 export function hostsOf({ dns, routes }: Plan): readonly string[] {
-  const hosts = routes?.map((route) => hostOf(route, dns?.hostname)) ?? [dns?.hostname]
+  const hosts = routes?.map((route) => hostOf(route) ?? dns?.hostname) ?? [dns?.hostname]
   return [...new Set(hosts)].filter((host) => host !== undefined)
 }
-export const hostOf = ({ hostname, current: { ingress } }: Route, otherwise?: string): string | undefined =>
-  hostname ?? (ingress.host?.startsWith('*.') ? undefined : ingress.host) ?? otherwise
+const hostOf = ({ hostname, current: { ingress } }: Route): string | undefined =>
+  hostname ?? (ingress.host?.startsWith('*.') ? undefined : ingress.host)
 
 const STATES: Readonly<Record<State, readonly [word: string, look: string]>> = {
   draft: ['draft', ''],

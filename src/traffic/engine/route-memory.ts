@@ -26,11 +26,11 @@ export function changesOfRoute<Changes extends Partial<Row>>(
   route: string | undefined,
   changes: Changes,
 ): Changes | { readonly routes: string } {
-  const learned = Object.entries(changes).filter(([name]) => name in NOTHING)
+  const learned = Object.entries(changes).filter(([name]) => Object.hasOwn(NOTHING, name))
   if (route === undefined || learned.length === 0) return changes
   const memories = memoriesIn(row)
   const own = { ...memories[route], ...Object.fromEntries(learned) }
-  const others = Object.fromEntries(Object.entries(changes).filter(([name]) => !(name in NOTHING)))
+  const others = Object.fromEntries(Object.entries(changes).filter(([name]) => !Object.hasOwn(NOTHING, name)))
   return { ...others, routes: JSON.stringify({ ...memories, [route]: own }) }
 }
 

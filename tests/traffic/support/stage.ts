@@ -9,8 +9,7 @@ import { actionKey } from '../../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../../src/traffic/model/plan.ts'
 import type { TestDatabase } from '../../support/databases.ts'
 import type { FakeGroup } from './fake-elbv2.ts'
-import type { RouteName } from './many-routes.ts'
-import { startWorld, type World } from './world.ts'
+import { type Routes, startWorld, type World } from './world.ts'
 
 const TOUCHED =
   /^(?:_weir_traffic_|_weir_alert|cicd_|project_mapping$|incidents$|_devlake_pipelines$|_devlake_blueprints$)/
@@ -22,8 +21,8 @@ export function setStage(database: TestDatabase) {
     world: undefined as unknown as World,
     engine: undefined as unknown as Engine,
     clock: new Date(),
-    async start(change: (plan: RoutePlan) => void = () => {}, routeNames?: readonly RouteName[]): Promise<SwitchRow> {
-      stage.world = await startWorld(change, routeNames)
+    async start(change: (plan: RoutePlan) => void = () => {}, routesIn?: Routes): Promise<SwitchRow> {
+      stage.world = await startWorld(change, routesIn)
       Object.assign(process.env, stage.world.environment)
       return createSwitch(database.database, stage.world.whole, 'ada')
     },

@@ -15,6 +15,14 @@ export const ADDRESSES = { current: '10.1.0.1', target: '10.2.0.1' }
 const SIDES = ['current', 'target'] as const
 type SideName = (typeof SIDES)[number]
 
+/** The routes instead of the shop's own, or a whole plan made of it. */
+export type Routes = readonly RouteName[] | ((shop: RoutePlan) => Plan)
+
+const planWith = (shop: RoutePlan, routes: Routes): Plan => {
+  if (typeof routes === 'function') return routes(shop)
+  return routes.length === 0 ? shop : withRoutes(shop, routes)
+}
+
 /** Two clusters with a controller each, one ELBv2 and one name server, all over real sockets. */
 export interface World {
   /** The first route; with one route the whole plan. */
@@ -35,10 +43,7 @@ export interface World {
   close(): Promise<void>
 }
 
-export async function startWorld(
-  change: (plan: RoutePlan) => void = () => {},
-  routeNames?: readonly RouteName[],
-): Promise<World> {
+export async function startWorld(change: (plan: RoutePlan) => void = () => {}, routesIn: Routes = []): Promise<World> {
   const [current, target, elb, dns] = await Promise.all([
     startFakeCluster(),
     startFakeCluster(),
@@ -52,7 +57,7 @@ export async function startWorld(
     copy.verifyTimeoutSeconds = 30
     change(copy)
   })
-  const whole = routeNames === undefined ? shop : withRoutes(shop, routeNames)
+  const whole = planWith(shop, routesIn)
   const routes = routesOf(whole)
   const plan = routes[0]!
   const balancers = {
