@@ -103,6 +103,12 @@ const CASES: Record<Code, readonly Case[]> = {
       good: () => plan(ok),
     },
     {
+      path: 'actionName',
+      says: /unknown field actionName, which belongs to another place/,
+      bad: () => routes((raw) => (raw.actionName = 'web-switch')),
+      good: () => routes(ok),
+    },
+    {
       path: 'spec.rulez',
       says: /did you mean rules/,
       bad: () => ingress((object) => (object.spec.rulez = [])),

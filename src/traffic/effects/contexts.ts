@@ -1,6 +1,7 @@
 import { rowOfRoute } from '../engine/route-memory.ts'
 import type { SwitchRow } from '../engine/store.ts'
-import { type Plan, routesOf } from '../model/plan.ts'
+import type { Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 import type { EffectContext, Outside } from './effect.ts'
 
 /** One context a route, in the order of the plan; what was written over is told together. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Database } from '../../database/database.ts'
 import { TrafficError } from '../model/finding.ts'
-import { type Plan, routesOf } from '../model/plan.ts'
+import type { Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 import { trafficClaims } from './tables.ts'
 
 interface Claim {

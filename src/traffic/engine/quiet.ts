@@ -1,5 +1,6 @@
 import { TrafficError } from '../model/finding.ts'
-import { type Plan, routesOf } from '../model/plan.ts'
+import type { Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 import type { GroupPlace } from '../vendors/metrics.ts'
 import type { Engine } from './engine-types.ts'
 import { type BalancerOnly, placesOf } from './gate-verdicts.ts'

@@ -3,7 +3,8 @@ import { type Effect, type EffectContext, liveCurrent, ofRoute } from '../effect
 import { refuseDrift } from '../effects/ingress-effects.ts'
 import { TrafficError } from '../model/finding.ts'
 import { backendsOf } from '../model/manifests.ts'
-import { type Plan, type RoutePlan, routesOf } from '../model/plan.ts'
+import type { Plan, RoutePlan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 import { openSwitches } from './claims.ts'
 import { listSwitches, type SwitchRow } from './store.ts'
 

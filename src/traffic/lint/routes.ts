@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Finding, finding } from '../model/finding.ts'
-import { bindingNamespace, type Plan, type RoutePlan, routesOf } from '../model/plan.ts'
+import { bindingNamespace, type Plan, type RoutePlan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 
 type SideName = 'current' | 'target'
 const SIDES: readonly SideName[] = ['current', 'target']

@@ -294,28 +294,6 @@ export type Step = Plan['steps'][number]
 export type Gate = z.infer<typeof gateSchema>
 export type Port = z.infer<typeof port>
 
-/** The door: behind it there are only lists of routes. */
-export function routesOf(plan: Plan): readonly RoutePlan[] {
-  if (!('routes' in plan)) return [plan]
-  const { routes, ...common } = plan
-  return routes.map(({ name, hostname, current, target, ...own }, index) => ({
-    ...common,
-    ...own,
-    current: { ...common.current, ...current, namespace: current.namespace ?? common.current.namespace },
-    target: { ...common.target, ...target, namespace: target.namespace ?? common.target.namespace },
-    dns: { ...common.dns, hostname: hostname ?? ownHost(current.ingress.host) ?? common.dns.hostname ?? '' },
-    route: { name, path: `routes[${index}]` },
-  }))
-}
-
-/** A record of its own: many hosts under one star have none that could be asked for. */
-const ownHost = (text: string | undefined): string | undefined => (text?.startsWith('*.') ? undefined : text)
-
-/** Each host whose record moves, once. */
-export const hostsOf = (plan: Plan): readonly string[] => [
-  ...new Set(routesOf(plan).map(({ dns: { hostname } }) => hostname)),
-]
-
 export const bindingNamespace = (plan: RoutePlan): string => plan.binding.namespace ?? plan.target.namespace
 export const bindingService = (plan: RoutePlan): { name: string; port: Port } =>
   plan.binding.serviceRef ?? plan.target.service
@@ -382,21 +360,19 @@ export function readPlan(value: unknown): Parsed {
   return { findings: result.error.issues.slice(0, MOST_FINDINGS).flatMap(findingsOf).slice(0, MOST_FINDINGS) }
 }
 
-/** Findings about a route, with their places in the whole plan. */
-export const inRoute = ({ route }: RoutePlan, findings: readonly Finding[]): readonly Finding[] =>
-  route === undefined ? findings : findings.map((item) => ({ ...item, path: `${route.path}.${item.path}` }))
-
 export const withLine = (item: Finding, line: number | undefined): Finding =>
   line === undefined ? item : { ...item, line }
+
+/** With a list of routes, what each of them has does not stand beside the list. */
+const hintFor = (key: string): string =>
+  KNOWN_KEYS.includes(key) ? ', which belongs to another place' : didYouMean(key, KNOWN_KEYS)
 
 function findingsOf(issue: z.core.$ZodIssue): readonly Finding[] {
   const path = pathText(issue.path) || '(plan)'
   if (issue.code === 'unrecognized_keys') {
     return issue.keys
       .slice(0, MOST_FINDINGS)
-      .map((key) =>
-        finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${didYouMean(key, KNOWN_KEYS)}`),
-      )
+      .map((key) => finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${hintFor(key)}`))
   }
   const own = /^(TS-[A-Z]\d\d) (.*)$/s.exec(issue.message)
   return [own === null ? finding('TS-Y02', path, issue.message) : finding(own[1] as Code, path, own[2]!)]

@@ -15,7 +15,8 @@ import {
   savedIngress,
 } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
-import { bindingNamespace, hostsOf, inRoute, type Plan, type RoutePlan, routesOf } from '../model/plan.ts'
+import { bindingNamespace, type Plan, type RoutePlan } from '../model/plan.ts'
+import { hostsOf, inRoute, routesOf } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 
 export interface RenderedFile {

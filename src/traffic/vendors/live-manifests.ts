@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import type { Outside } from '../effects/effect.ts'
-import { bindingNamespace, type Plan, routesOf } from '../model/plan.ts'
+import { bindingNamespace, type Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 
 type SideName = 'current' | 'target'
 
