@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Engine } from '../../src/traffic/engine/engine-types.ts'
@@ -484,6 +485,26 @@ describe('a plan of several routes on paper', () => {
     expect(joinFiles(renderPhase(whole, 'cleanup'))).toContain('shop.example.com and admin.example.com have pointed')
     for (const phase of phasesOf(whole)) expect(renderPhase(whole, phase)).toEqual(renderPhase(whole, phase))
     expect(() => renderPhase(whole, 'step-0', { targetGroupArn: 'arn:x' })).toThrow('several routes')
+  })
+
+  test('saved Ingresses are found by their names, and one that no route is on is refused', () => {
+    const saved = renderPhase(whole, 'cleanup')
+      .filter(({ path }) => path.endsWith('.yaml'))
+      .map(({ content }) => parse(content))
+    saved[0].spec.rules[0].http.paths.push({
+      ...{ path: '/old', pathType: 'Prefix', backend: { service: { name: 'cart', port: { number: 80 } } } },
+    })
+    const [shared] = renderPhase(whole, 'step-1', { currentIngress: saved.toReversed() }).filter(
+      ({ path }) => path === '04-current-ingress.shop-web.yaml',
+    )
+    const { paths } = parse(shared!.content).spec.rules[0].http
+    expect(paths.map(({ backend }: any) => backend.service.name)).toEqual(['web-switch', 'cart-switch', 'cart-switch'])
+    const stranger = { ...saved[0], metadata: { ...saved[0].metadata, name: 'blog' } }
+    expect(() => renderPhase(whole, 'step-1', { currentIngress: [stranger] })).toThrow('current Ingress shop/blog')
+    saved[0].spec.rules[0].http.paths.splice(1)
+    expect(() => renderPhase(whole, 'step-1', { currentIngress: saved })).toThrow(
+      /routes\[1\]\.current\.service.*uses Service cart/s,
+    )
   })
 
   test('its reverse is a plan without findings', () => {
