@@ -6,6 +6,7 @@ import { lintPlan } from '../../src/traffic/lint/plan.ts'
 import { type Code, type Finding, RULES } from '../../src/traffic/model/finding.ts'
 import { parsePlan, readPlan } from '../../src/traffic/model/plan.ts'
 import { renderPhase } from '../../src/traffic/render/render.ts'
+import { withRoutes } from './support/many-routes.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
 
 const ARN = shopPlan().targetGroup.arn!
@@ -79,6 +80,17 @@ const annotate = (name: string, value: unknown) => (object: any) => {
 const metricGate = (step: number, gate: object) =>
   plan((raw) => Object.assign(raw.steps[step], { dwellSeconds: 900, gates: [gate] }))
 
+/** A plan of several routes with one thing changed. */
+const routes = (change: (raw: any) => void): readonly Finding[] => {
+  const raw: any = withRoutes(
+    shopPlan((copy) => delete copy.targetGroup.arn),
+    ['web', 'cart', 'media', 'admin'],
+  )
+  change(raw)
+  const { plan: found, findings } = readPlan(raw)
+  return found === undefined ? findings : lintPlan(found)
+}
+
 const CASES: Record<Code, readonly Case[]> = {
   'TS-Y01': [
     { path: '(file)', says: /./, bad: () => parsePlan('name: [').findings, good: () => parsePlan(SHOP_YAML).findings },
@@ -89,6 +101,12 @@ const CASES: Record<Code, readonly Case[]> = {
       says: /did you mean healthCheck/,
       bad: () => plan((raw) => (raw.targetGroup.helthCheck = {})),
       good: () => plan(ok),
+    },
+    {
+      path: 'actionName',
+      says: /unknown field actionName, which belongs to another place/,
+      bad: () => routes((raw) => (raw.actionName = 'web-switch')),
+      good: () => routes(ok),
     },
     {
       path: 'spec.rulez',
@@ -699,6 +717,16 @@ const CASES: Record<Code, readonly Case[]> = {
       bad: () => plan((raw) => (raw.dns.hostname = 'localhost')),
       good: () => plan(ok),
     },
+    {
+      path: 'routes[0].hostname',
+      says: /whose record moves/,
+      bad: () => routes((raw) => delete raw.routes[0].current.ingress.host),
+      good: () =>
+        routes((raw) => {
+          delete raw.routes[0].current.ingress.host
+          raw.dns.hostname = 'shop.example.com'
+        }),
+    },
   ],
   'TS-M01': [
     {
@@ -812,6 +840,55 @@ const CASES: Record<Code, readonly Case[]> = {
       good: () => live(ok),
     },
   ],
+  'TS-R01': [
+    ...[
+      ['routes[1].name', /the name web belongs/, (raw: any) => (raw.routes[1].name = 'web')],
+      ['routes[1].actionName', /action web-switch/, (raw: any) => (raw.routes[1].actionName = 'web-switch')],
+      ['routes[1].current.service', /Service web/, (raw: any) => (raw.routes[1].current.service.name = 'web')],
+      [
+        'routes[1].current.ingress.path',
+        /shop.example.com\/ of/,
+        (raw: any) => delete raw.routes[1].current.ingress.path,
+      ],
+      ['routes[1].target.ingress.path', /green/, (raw: any) => (raw.routes[1].target.ingress.path = '/')],
+      [
+        'routes[3].targetGroup.name',
+        /of route|route web/,
+        (raw: any) => (raw.routes[3].targetGroup.name = 'shop-web-target'),
+      ],
+      [
+        'routes[2].binding.name',
+        /binding shop\/cart-switch/,
+        (raw: any) => (raw.routes[2].binding.name = 'cart-switch'),
+      ],
+    ].map(([path, says, change]) => ({
+      ...{ path: path as string, says: says as RegExp, bad: () => routes(change as (raw: any) => void) },
+      // The same action name on another Ingress is another action.
+      good: () => routes((raw) => (raw.routes[3].actionName = 'web-switch')),
+    })),
+  ],
+  'TS-R02': [
+    {
+      path: 'routes[3].hostname',
+      says: /also the host of route web, but in cluster blue they have two load balancers/,
+      bad: () => routes((raw) => (raw.routes[3].hostname = 'shop.example.com')),
+      good: () => routes(ok),
+    },
+    {
+      path: 'routes[2].hostname',
+      says: /cluster green/,
+      bad: () => routes((raw) => delete raw.routes[2].target.ingress.groupName),
+      good: () => routes(ok),
+    },
+  ],
+  'TS-R03': [
+    {
+      path: 'routes[1].current.ingress.annotations',
+      says: /route web says otherwise about the same Ingress shop\/web/,
+      bad: () => routes((raw) => (raw.routes[1].current.ingress.annotations = {})),
+      good: () => routes(ok),
+    },
+  ],
   'TS-X05': [
     {
       path: 'current.service',
@@ -890,6 +967,7 @@ describe.each(Object.keys(RULES) as Code[])('%s', (code) => {
 
 test('what is right has no findings at all', () => {
   expect(plan(ok)).toEqual([])
+  expect(routes(ok)).toEqual([])
   expect(ingress(ok, CURRENT)).toEqual([])
   expect(binding(ok)).toEqual([])
   expect(live(ok)).toEqual([])

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import type { Database } from '../../database/database.ts'
 import type { Outside } from '../effects/effect.ts'
-import type { Plan, Side } from '../model/plan.ts'
+import type { Plan } from '../model/plan.ts'
 import { openBalancer } from '../vendors/balancer.ts'
 import { type Cluster, clusterAway, openCluster } from '../vendors/cluster.ts'
 import { openMetrics } from '../vendors/metrics.ts'
@@ -28,7 +28,7 @@ export async function connect(plan: Plan, isLenient = false): Promise<Outside> {
   }
 }
 
-async function openSide({ cluster, kubeContext }: Side, isLenient: boolean): Promise<Cluster> {
+async function openSide({ cluster, kubeContext }: Plan['current'], isLenient: boolean): Promise<Cluster> {
   try {
     return await openCluster(cluster, kubeContext)
   } catch (error) {

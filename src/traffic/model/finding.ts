@@ -81,6 +81,16 @@ export const RULES = {
     remedy: 'Give the gate a bound that it can judge: max, min, or maxRatio with something to compare.',
   },
   'TS-Q02': { by: 'plan', remedy: 'Dwell for at least as many periods as the failure limit, or shorten the period.' },
+  'TS-R01': {
+    by: 'plan',
+    remedy: 'Give each route a name, an action, a Service, a path, a target group and a binding of its own.',
+  },
+  'TS-R02': {
+    by: 'plan',
+    remedy:
+      'Let routes of one host use one Ingress or one group name: the host name can lead to one load balancer only.',
+  },
+  'TS-R03': { by: 'plan', remedy: 'Describe an Ingress that several routes use the same way in each of them.' },
   'TS-C01': { by: 'plan', remedy: 'Name two different clusters and contexts.' },
   'TS-C02': {
     by: 'nobody',

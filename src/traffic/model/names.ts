@@ -1,5 +1,7 @@
 /** What Kubernetes, the AWS Load Balancer Controller and ELBv2 accept as names. */
 export const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+/** Stands in the journal behind the name of an effect. */
+export const ROUTE_NAME = /^[a-z0-9](?:[-a-z0-9]{0,30}[a-z0-9])?$/
 export const SERVICE_NAME = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 /** `actions.<name>` is the name part of an annotation key, at most 63 characters. */
 export const ACTION_NAME = /^[a-z](?:[-a-z0-9]{0,53}[a-z0-9])?$/

@@ -6,7 +6,7 @@ import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import type { LoadBalancer, TargetGroup } from '../lint/live.ts'
 import { TrafficError } from '../model/finding.ts'
 import { healthCheckOf, type Mirrored } from '../model/health-check.ts'
-import type { Plan } from '../model/plan.ts'
+import type { RoutePlan } from '../model/plan.ts'
 import { targetGroupTags } from '../render/render.ts'
 import { type ForwardRule, forwardRule, readRules } from './rules.ts'
 
@@ -24,7 +24,7 @@ export interface Balancer {
   targetGroup(name: string): Promise<TargetGroup | undefined>
   /** The group of a load balancer that the controller made for `namespace/ingress-service:port`. */
   groupOfResource(loadBalancerArn: string, resource: string): Promise<Mirrored | undefined>
-  createTargetGroup(plan: Plan, mirrored: Mirrored | undefined): Promise<string>
+  createTargetGroup(plan: RoutePlan, mirrored: Mirrored | undefined): Promise<string>
   /** False while a rule still refers to it. */
   deleteTargetGroup(arn: string): Promise<boolean>
   attributes(arn: string): Promise<Readonly<Record<string, string>>>

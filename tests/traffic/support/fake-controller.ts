@@ -17,7 +17,7 @@ export interface FakeController {
 export function startFakeController(
   cluster: FakeCluster,
   elb: FakeElb,
-  balancer: { arn: string },
+  balancerOf: (ingress: any) => { arn: string },
   pods: readonly string[],
 ): FakeController {
   const deployed = new Set<string>()
@@ -25,7 +25,7 @@ export function startFakeController(
   const ownGroup = (ingress: any, name: string, port: number | string): string => {
     const service = cluster.get('Service', ingress.metadata.namespace, name)
     const group = elb.createGroup({
-      Name: `k8s-${cluster.url.slice(-5)}-${name}-${port}`.slice(0, 32),
+      Name: `k8s-${cluster.url.slice(-5)}-${ingress.metadata.name}-${name}-${port}`.slice(0, 32),
       ...{ Protocol: 'HTTP', Port: '80', VpcId: 'vpc-0123456789abcdef0', TargetType: 'ip', IpAddressType: 'ipv4' },
       ...{ HealthCheckProtocol: 'HTTP', HealthCheckPort: '8081', HealthCheckPath: '/ready' },
       ...{ HealthCheckIntervalSeconds: '7', HealthCheckTimeoutSeconds: '3', 'Matcher.HttpCode': '200-299' },
@@ -75,7 +75,13 @@ export function startFakeController(
         for (const [path, { backend }] of http.paths.entries()) {
           for (let listener = 1; listener <= elb.listeners; listener++) {
             const key = `${cluster.url}/${ingress.metadata.name}/${rule}/${path}${listener === 1 ? '' : `/${listener}`}`
-            wanted.push([key, balancer.arn, actionOf(ingress, backend, key), guardsOf(ingress, backend), listener])
+            wanted.push([
+              key,
+              balancerOf(ingress).arn,
+              actionOf(ingress, backend, key),
+              guardsOf(ingress, backend),
+              listener,
+            ])
             keys.push(key)
           }
         }

@@ -24,7 +24,7 @@ export interface FakeCluster {
   /** Called after every change, as a watch would. */
   onChange: () => void
   /** Asked before every request: a status to answer instead, as a server that restarts or a webhook that is away. */
-  intercept: (method: string, kind: string) => number | undefined
+  intercept: (method: string, kind: string, name: string) => number | undefined
   /** Puts an object there as another owner would. */
   seed(object: Fields, manager?: string): void
   get(kind: string, namespace: string, name: string): Fields | undefined
@@ -207,7 +207,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     const key = keyOf(resource.kind, namespace, name)
     const before = objects.get(key)
     const isDryRun = url.searchParams.get('dryRun') === 'All'
-    const fault = fake.intercept(request.method!, resource.kind)
+    const fault = fake.intercept(request.method!, resource.kind, name)
     if (fault !== undefined) throw new Refusal(fault, 'InternalError', `fault ${fault}: failed calling webhook`)
     if (request.method !== 'GET')
       calls.push(`${request.method} ${resource.kind} ${name}${isDryRun ? ' (dry run)' : ''}`)

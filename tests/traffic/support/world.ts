@@ -2,19 +2,34 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { ingressOfSide } from '../../../src/traffic/model/ingress.ts'
-import type { Plan } from '../../../src/traffic/model/plan.ts'
+import { ingressOfSides } from '../../../src/traffic/model/ingress.ts'
+import type { Plan, RoutePlan } from '../../../src/traffic/model/plan.ts'
+import { routesOf } from '../../../src/traffic/model/routes.ts'
 import { type FakeController, startFakeController } from './fake-controller.ts'
 import { type FakeDns, startFakeDns } from './fake-dns.ts'
 import { type FakeElb, startFakeElb } from './fake-elbv2.ts'
 import { type FakeCluster, startFakeCluster } from './fake-kubernetes.ts'
+import { type RouteName, withRoutes } from './many-routes.ts'
 import { shopPlan } from './shop.ts'
 
 export const ADDRESSES = { current: '10.1.0.1', target: '10.2.0.1' }
+const SIDES = ['current', 'target'] as const
+type SideName = (typeof SIDES)[number]
+
+/** The routes instead of the shop's own, or a whole plan made of it. */
+export type Routes = readonly RouteName[] | ((shop: RoutePlan) => Plan)
+
+const planWith = (shop: RoutePlan, routes: Routes): Plan => {
+  if (typeof routes === 'function') return routes(shop)
+  return routes.length === 0 ? shop : withRoutes(shop, routes)
+}
 
 /** Two clusters with a controller each, one ELBv2 and one name server, all over real sockets. */
 export interface World {
-  readonly plan: Plan
+  /** The first route; with one route the whole plan. */
+  readonly plan: RoutePlan
+  readonly whole: Plan
+  readonly routes: readonly RoutePlan[]
   readonly current: FakeCluster
   readonly target: FakeCluster
   readonly currentController: FakeController
@@ -22,55 +37,81 @@ export interface World {
   readonly dns: FakeDns
   /** What a process needs to find them: KUBECONFIG and the AWS variables. */
   readonly environment: Readonly<Record<string, string>>
-  pointDnsAt(side: 'current' | 'target'): void
-  /** Weights of the live rule as the balancer has them: [others, target], or undefined without a rule. */
-  liveWeights(): readonly [number, number] | undefined
+  /** The records of all hosts, or of one. */
+  pointDnsAt(side: SideName, hostname?: string): void
+  /** Weights of a route's live rule as the balancer has them: [others, target], or undefined without a rule. */
+  liveWeights(route?: RoutePlan): readonly [number, number] | undefined
   close(): Promise<void>
 }
 
-export async function startWorld(change: (plan: Plan) => void = () => {}): Promise<World> {
+export async function startWorld(change: (plan: RoutePlan) => void = () => {}, routesIn: Routes = []): Promise<World> {
   const [current, target, elb, dns] = await Promise.all([
     startFakeCluster(),
     startFakeCluster(),
     startFakeElb(),
     startFakeDns(),
   ])
-  const plan = shopPlan((copy) => {
+  const shop = shopPlan((copy) => {
     delete copy.targetGroup.arn
     for (const step of copy.steps) step.dwellSeconds = 0
     copy.dns.servers = [dns.address]
     copy.verifyTimeoutSeconds = 30
     change(copy)
   })
+  const whole = planWith(shop, routesIn)
+  const routes = routesOf(whole)
+  const plan = routes[0]!
   const balancers = {
     current: elb.addLoadBalancer('blue', plan.binding.sourceSecurityGroup),
     target: elb.addLoadBalancer('green', 'sg-0fedcba9876543210'),
   }
-  for (const side of ['current', 'target'] as const) dns.records.set(balancers[side].dnsName, ADDRESSES[side])
-  const currentController = startFakeController(current, elb, balancers.current, ['10.1.1.1'])
-  startFakeController(target, elb, balancers.target, ['10.2.1.1', '10.2.1.2'])
+  const second = {
+    current: elb.addLoadBalancer('blue-admin', plan.binding.sourceSecurityGroup),
+    target: elb.addLoadBalancer('green-admin', 'sg-0fedcba9876543210'),
+  }
+  /** A load balancer for each group of Ingresses; where routes have several, the last is the second. */
+  const isSecond = (side: SideName, groupName: string | undefined) => groupName === `admin-${side}`
+  const balancerOf = (side: SideName, groupName: string | undefined) =>
+    (isSecond(side, groupName) ? second : balancers)[side]
+  const addressOf = (side: SideName, groupName: string | undefined) =>
+    isSecond(side, groupName) ? ADDRESSES[side].replace(/1$/, '2') : ADDRESSES[side]
+  for (const side of SIDES) {
+    dns.records.set(balancers[side].dnsName, addressOf(side, undefined))
+    dns.records.set(second[side].dnsName, addressOf(side, `admin-${side}`))
+  }
+  const groupIn = (ingress: any) => ingress.metadata.annotations?.['alb.ingress.kubernetes.io/group.name']
+  const currentController = startFakeController(current, elb, (each) => balancerOf('current', groupIn(each)), [
+    '10.1.1.1',
+  ])
+  startFakeController(target, elb, (each) => balancerOf('target', groupIn(each)), ['10.2.1.1', '10.2.1.2'])
 
   for (const [side, cluster] of [
     ['current', current],
     ['target', target],
   ] as const) {
-    const { namespace, service } = plan[side]
-    cluster.seed({
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: service.name, namespace },
-      spec: { ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
-    })
-    const ingress: any = ingressOfSide(plan[side])
-    delete ingress.metadata.annotations['alb.ingress.kubernetes.io/multi-cluster-target-group']
-    ingress.metadata.finalizers = [`group.ingress.k8s.aws/${plan[side].ingress.groupName}`]
-    // A neighbour that the switch must never touch.
-    ingress.spec.rules.push({
-      host: 'api.example.com',
-      http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'api', port: { number: 80 } } } }] },
-    })
-    ingress.status = { loadBalancer: { ingress: [{ hostname: balancers[side].dnsName }] } }
-    cluster.seed(ingress)
+    for (const { [side]: own } of routes)
+      cluster.seed({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: own.service.name, namespace: own.namespace },
+        spec: { ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+      })
+    for (const [index, sides] of [...Map.groupBy(routes, (own) => own[side].ingress.name).values()].entries()) {
+      const { groupName } = sides[0]![side].ingress
+      const ingress: any = ingressOfSides(sides.map((own) => own[side]))
+      delete ingress.metadata.annotations['alb.ingress.kubernetes.io/multi-cluster-target-group']
+      ingress.metadata.finalizers = [`group.ingress.k8s.aws/${groupName}`]
+      // A neighbour that the switch must never touch.
+      if (index === 0)
+        ingress.spec.rules.push({
+          host: 'api.example.com',
+          http: {
+            paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'api', port: { number: 80 } } } }],
+          },
+        })
+      ingress.status = { loadBalancer: { ingress: [{ hostname: balancerOf(side, groupName).dnsName }] } }
+      cluster.seed(ingress)
+    }
   }
 
   const folder = mkdtempSync(join(tmpdir(), 'weir-traffic-'))
@@ -78,6 +119,8 @@ export async function startWorld(change: (plan: Plan) => void = () => {}): Promi
   writeFileSync(kubeconfig, stringify(kubeconfigOf({ blue: current.url, green: target.url })))
   const world: World = {
     plan,
+    whole,
+    routes,
     current,
     target,
     currentController,
@@ -90,9 +133,13 @@ export async function startWorld(change: (plan: Plan) => void = () => {}): Promi
       AWS_SECRET_ACCESS_KEY: 'fake',
       AWS_EC2_METADATA_DISABLED: 'true',
     },
-    pointDnsAt: (side) => void dns.records.set(plan.dns.hostname, ADDRESSES[side]),
-    liveWeights() {
-      const arn = [...elb.groups.values()].find(({ name }) => name === plan.targetGroup.name)?.arn
+    pointDnsAt(side, hostname) {
+      for (const own of routes)
+        if (hostname === undefined || own.dns.hostname === hostname)
+          dns.records.set(own.dns.hostname, addressOf(side, own[side].ingress.groupName))
+    },
+    liveWeights(route = plan) {
+      const arn = [...elb.groups.values()].find(({ name }) => name === route.targetGroup.name)?.arn
       for (const { action } of elb.rules.values()) {
         if (!('groups' in action)) continue
         const own = action.groups.find((group) => group.arn === arn)
