@@ -11,6 +11,7 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
 import { runLikeATask } from '../../tests/support/task-process.ts'
 import type { Collected } from './collect-worker.ts'
+import { type AskedFor, plainRequests } from './plain-requests.ts'
 import type { VendorBench } from './vendors.ts'
 
 const FAKE = join(import.meta.dirname, 'vendor-fake.ts')
@@ -45,19 +46,23 @@ export async function collectVendor(bench: VendorBench, { records, latency, url 
     const measure = async (title: string) => {
       const collected = await runLikeATask<Collected>(WORKER, [name, url])
       fake.stdin.write('\n')
-      const { requests } = await told()
+      const asked: readonly AskedFor[] = (await told()).requests
+      const requests = asked.length
       const floor = (requests * latency) / 1000 / DEFAULT_CONCURRENCY
       const { seconds, cpuSeconds, megabytes } = collected
       const cpu = ((cpuSeconds * 1000) / requests).toFixed(2)
       console.log(
         `${name}, ${title}: ${requests} requests in ${seconds.toFixed(1)} s, least possible ${floor.toFixed(1)} s, CPU ${cpu} ms a request, peak ${megabytes} MB`,
       )
-      return { ...collected, requests, ratio: seconds / floor }
+      return { ...collected, asked, requests, ratio: seconds / floor }
     }
     const first = await measure('everything')
+    const plain = await plainRequests(first.asked, DEFAULT_CONCURRENCY)
+    fake.stdin.write('\n')
+    await told()
     const again = await measure('nothing new')
     console.log(
-      `collect: ${Math.round(first.requests / first.seconds)} requests/s (ratio ${first.ratio.toFixed(2)} to the floor, ${records} records of ${name}, ${again.requests} requests for an unchanged second run, peak ${first.megabytes} MB)`,
+      `collect: ${Math.round(first.requests / first.seconds)} requests/s (ratio ${first.ratio.toFixed(2)} to the floor, ${(first.seconds / plain).toFixed(2)} to plain requests in the same minute, ${records} records of ${name}, ${again.requests} requests for an unchanged second run, peak ${first.megabytes} MB)`,
     )
   } finally {
     fake.stdin.end()

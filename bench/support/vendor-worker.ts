@@ -22,7 +22,9 @@ for (const subtask of plugin.subtasks.filter(({ isDefault }) => isDefault)) {
   })
   if (subtask.step !== 'collect') continue
   const { user, system } = process.cpuUsage(cpu)
-  seconds += (performance.now() - started) / 1000
+  const spent = (performance.now() - started) / 1000
+  if (process.env.BENCH_SUBTASKS) console.error(`${subtask.name}: ${spent.toFixed(2)} s`)
+  seconds += spent
   cpuSeconds += (user + system) / 1e6
 }
 await database.close()

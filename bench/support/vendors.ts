@@ -30,7 +30,15 @@ const VENDORS: readonly VendorBench[] = [
       change('finish build', 0, 0)
     },
   },
-  { vendor: bambooVendor, records: 5000, grow: (change) => change('run build', 0, 0) },
+  {
+    vendor: bambooVendor,
+    records: 5000,
+    grow(change, index) {
+      // A plan with several jobs, as most have.
+      if (index < 9) change('add job', 0)
+      change('run build', 0, 0)
+    },
+  },
   {
     vendor: bitbucketVendor,
     records: 2000,

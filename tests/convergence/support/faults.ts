@@ -15,7 +15,7 @@ export interface FaultyServer {
   /** Of a proxy: an answer takes at least so long, the time to make it included. */
   latencyMilliseconds: number
   /** Called before each request is answered. */
-  onRequest: () => void
+  onRequest: (request: IncomingMessage, body: Buffer) => void
   stop(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export async function startFaultyServer(respond: Respond): Promise<FaultyServer>
   const server = createServer(async (request, response) => {
     try {
       const body = await buffer(request)
-      faulty.onRequest()
+      faulty.onRequest(request, body)
       const place = `${decodeURIComponent(request.url ?? '')} ${body}`
       const fault = faults.find(({ about }) => place.includes(about))
       if (!fault) return respond(request, body, response)
