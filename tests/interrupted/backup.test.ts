@@ -60,7 +60,9 @@ describeEachDatabase('killed in the middle', (test) => {
     before = readFileSync(file)
   })
 
-  it('a backup leaves no file of its name, or a whole one, and is made by the next command', { timeout: ENOUGH_MS }, async () => {
+  it('a backup leaves no file of its name, or a whole one, and is made by the next command', {
+    timeout: ENOUGH_MS,
+  }, async () => {
     const environment = environmentOf(test.url)
     const steps = await countSteps(['backup', newFile()], environment)
     for (const step of chooseSteps(steps, KILLS)) {

@@ -61,7 +61,9 @@ describeEachDatabase('an import that is killed', (test) => {
     return reportOf(output)
   }
 
-  it('from another database, leaves that one as it is and brings over everything once', { timeout: ENOUGH_MS }, async () => {
+  it('from another database, leaves that one as it is and brings over everything once', {
+    timeout: ENOUGH_MS,
+  }, async () => {
     const source = await makeSource()
     const before = await wholeOf(source.database)
     const command = ['import', 'devlake', '--from', source.url, '--encryption-secret-env', 'OLD', '--json']

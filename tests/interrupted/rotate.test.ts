@@ -58,7 +58,9 @@ describeEachDatabase('a rotation that is killed', (test) => {
     expect(stored).toBeGreaterThan(CONNECTIONS)
   })
 
-  it('of a key in the data folder, is ended by the next command, or by the next start', { timeout: ENOUGH_MS }, async () => {
+  it('of a key in the data folder, is ended by the next command, or by the next start', {
+    timeout: ENOUGH_MS,
+  }, async () => {
     const environment = { DB_URL: test.url, DATA_FOLDER: place.dataFolder }
     const steps = await countSteps(ROTATE, environment)
     for (const step of chooseSteps(steps, KILLS)) {
@@ -75,7 +77,9 @@ describeEachDatabase('a rotation that is killed', (test) => {
     expect(await requireReadable(place)).toBe(stored)
   })
 
-  it('of a key in ENCRYPTION_SECRET, is ended by the same command, also when only its end was not seen', { timeout: ENOUGH_MS }, async () => {
+  it('of a key in ENCRYPTION_SECRET, is ended by the same command, also when only its end was not seen', {
+    timeout: ENOUGH_MS,
+  }, async () => {
     await rotateKey(test.database, place, KEYS[0])
     const environmentOf = (old: string, next: string) => ({
       ...{ DB_URL: test.url, DATA_FOLDER: place.dataFolder, ENCRYPTION_SECRET: old, NEW_ENCRYPTION_SECRET: next },
