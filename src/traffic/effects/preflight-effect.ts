@@ -7,6 +7,7 @@ import type { Ingress } from '../model/manifests.ts'
 import { bindingNamespace, bindingService, type Plan } from '../model/plan.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { currentGroup } from './balancer-effects.ts'
+import { recordFindings } from './dns-record-effects.ts'
 import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
 export function preflight(context: EffectContext): Effect {
@@ -39,7 +40,8 @@ export function preflight(context: EffectContext): Effect {
         currentGroup: await currentGroup(context),
       }
       const wrongArn = existing === undefined ? [] : lintArn(plan, existing.arn)
-      refuseErrors('The plan does not fit what is live: it', [...lintLive(plan, facts), ...wrongArn])
+      const findings = [...lintLive(plan, facts), ...wrongArn, ...(await recordFindings(context))]
+      refuseErrors('The plan does not fit what is live: it', findings)
       original = currentIngress
       return undefined
     },

@@ -9,6 +9,7 @@ import {
 } from './balancer-effects.ts'
 import { binding, bindingGone } from './binding-effects.ts'
 import { dns, leadsTo } from './dns-effect.ts'
+import { recordBack } from './dns-record-effects.ts'
 import { arnOf, type Effect, type EffectContext } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
 import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
@@ -44,6 +45,7 @@ export const rollbackEffects = (context: EffectContext, isDnsChecked: boolean): 
   balancerBack(context),
   restoredIngress(context),
   ...weightsBack(context),
+  ...recordBack(context, isDnsChecked),
   ...(isDnsChecked ? [dns(context, 'current')] : []),
 ]
 

@@ -1,6 +1,6 @@
 import { counted } from '../../counted.ts'
 import { messageOf } from '../../errors.ts'
-import { dns } from '../effects/dns-effect.ts'
+import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { EffectContext, Outside } from '../effects/effect.ts'
 import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import { abortEffects, cleanupEffects, prepareEffects, rollbackEffects, stepEffects } from '../effects/sequences.ts'
@@ -12,6 +12,7 @@ import { EffectTimeout, runEffects } from './bring-about.ts'
 import { claimAction, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { passGates } from './gate-verdicts.ts'
+import { moveName } from './move-name.ts'
 import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
 import { mayDelete } from './shared-ingress.ts'
@@ -73,7 +74,7 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
   const outside = await engine.connect(plan, request.action === 'rollback')
   const context: EffectContext = {
-    ...{ plan, outside, row: () => run.row, overridden: [], progress: engine.progress },
+    ...{ plan, outside, row: () => run.row, overridden: [], progress: engine.progress, now: engine.now },
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
   }
   const work: Work = { engine, run, plan, outside, request, context }
@@ -117,7 +118,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
     await rollBack(work)
   },
   async dns({ engine, run, context, request }) {
-    if (request.uncheckedDns !== true) await runEffects(engine, run, context, [dns(context, 'target')])
+    await moveName(engine, run, context, request.uncheckedDns !== true)
     await enter(run, 'dns-switched', { dns_confirmed_at: engine.now(), problem: null })
   },
   async cleanup(work) {
@@ -168,7 +169,7 @@ async function failStep(work: Work, message: string): Promise<never> {
 
 /** Weights first, whatever stands there; only then the question where the host name leads. */
 async function rollBack({ engine, run, plan, context, request }: Work): Promise<void> {
-  const isDnsMoved = run.row.dns_confirmed_at !== null
+  const isDnsMoved = isNameMoved(context)
   const strong: EffectContext = { ...context, overridesDrift: true }
   await enter(run, 'rolling-back')
   try {
@@ -177,7 +178,13 @@ async function rollBack({ engine, run, plan, context, request }: Work): Promise<
     throw await withGoodNews(strong, error)
   }
   if (run.row.began_at !== null) await recordDeployment(engine.database, run.row, plan, 'FAILURE', engine.now())
-  await enter(run, 'rolled-back', { step: 0, verified_at: null, dns_confirmed_at: null, problem: null })
+  await enter(run, 'rolled-back', {
+    step: 0,
+    verified_at: null,
+    dns_confirmed_at: null,
+    dns_record: null,
+    problem: null,
+  })
 }
 
 /** The rest of a rollback may fail when what matters is done; who is woken by it wants to know. */

@@ -1,5 +1,7 @@
+import { recordMoved, sharesLeft } from '../effects/dns-record-effects.ts'
 import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from '../effects/effect.ts'
 import { abortEffects, cleanupEffects, prepareEffects, rollbackEffects, stepEffects } from '../effects/sequences.ts'
+import { drivesDns } from '../model/record-sets.ts'
 import { type Action, transitionOf } from '../model/state.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { refuseDeletion } from './shared-ingress.ts'
@@ -58,5 +60,9 @@ function effectsOf(context: EffectContext, action: Action, keepsIngress: boolean
   if (action === 'rollback') return rollbackEffects(context, false)
   if (action === 'cleanup') return cleanupEffects(context, keepsIngress)
   if (action === 'abort') return abortEffects(context)
+  if (action === 'dns' && drivesDns(context.plan))
+    return sharesLeft(context)
+      .slice(0, 1)
+      .map((share) => recordMoved(context, share))
   return []
 }

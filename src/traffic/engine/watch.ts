@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { EffectContext, Outside } from '../effects/effect.ts'
 import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import { rollbackEffects, stepEffects } from '../effects/sequences.ts'
@@ -28,7 +29,14 @@ export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
   if (!WATCHED.has(row.state)) return row
   const { plan } = checkedPlanOf(row)
   const outside = await engine.connect(plan, true)
-  const context: EffectContext = { plan, outside, row: () => row, overridesDrift: true, overridden: [] }
+  const context: EffectContext = {
+    plan,
+    outside,
+    row: () => row,
+    overridesDrift: true,
+    overridden: [],
+    now: engine.now,
+  }
   if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, context)
   const alarm = await alarmOf(engine, plan, outside, context)
   if (alarm !== undefined) return answerAlarm(engine, row, plan, alarm)
@@ -38,7 +46,7 @@ export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
 
 /** Only when there is something to do but wait for the record: an entry every few seconds would bury the journal. */
 async function resumeRollback(engine: Engine, row: SwitchRow, context: EffectContext): Promise<SwitchRow> {
-  for (const effect of rollbackEffects(context, row.dns_confirmed_at !== null)) {
+  for (const effect of rollbackEffects(context, isNameMoved(context))) {
     if ((await effect.missing()) === undefined) continue
     if (effect.isInstant) return row
     break

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import * as sdk from '@aws-sdk/client-elastic-load-balancing-v2'
+import { xmlProblems } from './sdk-model.ts'
+import { childOf, readXml } from './xml.ts'
 
 export interface FakeGroup {
   readonly arn: string
@@ -65,6 +68,8 @@ const SETTINGS = [
   ...['HealthCheckPort', 'HealthCheckPath', 'HealthCheckIntervalSeconds', 'HealthCheckTimeoutSeconds'],
   ...['HealthyThresholdCount', 'UnhealthyThresholdCount'],
 ]
+/** The zone of AWS in which names of load balancers stand. */
+export const ELB_ZONE = 'Z215JYRZR1TBD5'
 const VPC = 'vpc-0123456789abcdef0'
 const base = (kind: string) => `arn:aws:elasticloadbalancing:eu-central-1:123456789012:${kind}`
 
@@ -214,7 +219,7 @@ export async function startFakeElb(): Promise<FakeElb> {
     DescribeLoadBalancers() {
       const list = [...balancers].map(
         ([arn, { name, dnsName, securityGroup }]) =>
-          `<member><LoadBalancerArn>${arn}</LoadBalancerArn><LoadBalancerName>${name}</LoadBalancerName><DNSName>${dnsName}</DNSName><VpcId>${VPC}</VpcId><SecurityGroups><member>${securityGroup}</member></SecurityGroups></member>`,
+          `<member><LoadBalancerArn>${arn}</LoadBalancerArn><LoadBalancerName>${name}</LoadBalancerName><DNSName>${dnsName}</DNSName><CanonicalHostedZoneId>${ELB_ZONE}</CanonicalHostedZoneId><VpcId>${VPC}</VpcId><SecurityGroups><member>${securityGroup}</member></SecurityGroups></member>`,
       )
       return `<LoadBalancers>${list.join('')}</LoadBalancers>`
     },
@@ -334,10 +339,10 @@ export async function startFakeElb(): Promise<FakeElb> {
       const refusal = fake.intercept(action)
       if (refusal !== undefined) throw refusal
       if (/^(?:Create|Delete|ModifyRule)/.test(action)) calls.push(action)
-      send(
-        200,
-        `<${action}Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"><${action}Result>${answer(form)}</${action}Result></${action}Response>`,
-      )
+      const xml = `<${action}Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"><${action}Result>${answer(form)}</${action}Result></${action}Response>`
+      const problems = xmlProblems(sdk, action, childOf(readXml(xml), `${action}Result`)!)
+      if (problems.length > 0) throw new ElbError('NotInTheModel', problems.join('; '))
+      send(200, xml)
     } catch (error) {
       const { code, message } = error as ElbError
       send(

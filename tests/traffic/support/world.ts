@@ -6,10 +6,13 @@ import { ingressOfSide } from '../../../src/traffic/model/ingress.ts'
 import type { Plan } from '../../../src/traffic/model/plan.ts'
 import { type FakeController, startFakeController } from './fake-controller.ts'
 import { type FakeDns, startFakeDns } from './fake-dns.ts'
-import { type FakeElb, startFakeElb } from './fake-elbv2.ts'
+import { ELB_ZONE, type FakeElb, startFakeElb } from './fake-elbv2.ts'
 import { type FakeCluster, startFakeCluster } from './fake-kubernetes.ts'
+import { type FakeRoute53, startFakeRoute53 } from './fake-route53.ts'
 import { shopPlan } from './shop.ts'
 
+/** The zone of the host name. */
+export const ZONE = 'Z0123456789SHOP'
 export const ADDRESSES = { current: '10.1.0.1', target: '10.2.0.1' }
 
 /** Two clusters with a controller each, one ELBv2 and one name server, all over real sockets. */
@@ -20,6 +23,9 @@ export interface World {
   readonly currentController: FakeController
   readonly elb: FakeElb
   readonly dns: FakeDns
+  readonly route53: FakeRoute53
+  /** Names of the load balancers. */
+  readonly balancers: Readonly<Record<'current' | 'target', { readonly arn: string; readonly dnsName: string }>>
   /** What a process needs to find them: KUBECONFIG and the AWS variables. */
   readonly environment: Readonly<Record<string, string>>
   pointDnsAt(side: 'current' | 'target'): void
@@ -29,11 +35,12 @@ export interface World {
 }
 
 export async function startWorld(change: (plan: Plan) => void = () => {}): Promise<World> {
-  const [current, target, elb, dns] = await Promise.all([
+  const [current, target, elb, dns, route53] = await Promise.all([
     startFakeCluster(),
     startFakeCluster(),
     startFakeElb(),
     startFakeDns(),
+    startFakeRoute53(),
   ])
   const plan = shopPlan((copy) => {
     delete copy.targetGroup.arn
@@ -83,9 +90,12 @@ export async function startWorld(change: (plan: Plan) => void = () => {}): Promi
     currentController,
     elb,
     dns,
+    route53,
+    balancers,
     environment: {
       KUBECONFIG: kubeconfig,
       AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2: elb.url,
+      AWS_ENDPOINT_URL_ROUTE_53: route53.url,
       AWS_ACCESS_KEY_ID: 'AKIAFAKE',
       AWS_SECRET_ACCESS_KEY: 'fake',
       AWS_EC2_METADATA_DISABLED: 'true',
@@ -107,12 +117,28 @@ export async function startWorld(change: (plan: Plan) => void = () => {}): Promi
     async close() {
       rmSync(folder, { recursive: true, force: true })
       dns.close()
-      await Promise.all([current.close(), target.close(), elb.close()])
+      await Promise.all([current.close(), target.close(), elb.close(), route53.close()])
     },
   }
   world.pointDnsAt('current')
+  route53.zones.set(ZONE, { name: 'example.com', records: [] })
+  route53.seed(ZONE, aliasTo(world, 'current'))
+  // What the zone says is what the name server says, once it is in sync; of weighted records the heaviest.
+  route53.onInSync = (zone) => {
+    const [first] = route53
+      .of(zone, plan.dns.hostname)
+      .toSorted((left, right) => (right.Weight ?? 0) - (left.Weight ?? 0))
+    const name = first?.AliasTarget?.DNSName ?? first?.ResourceRecords?.[0]?.Value ?? ''
+    dns.records.set(plan.dns.hostname, dns.records.get(name.replace(/\.$/, '')) ?? '192.0.2.1')
+  }
   return world
 }
+
+export const aliasTo = ({ plan, balancers }: World, side: 'current' | 'target') => ({
+  Name: plan.dns.hostname,
+  Type: 'A' as const,
+  AliasTarget: { HostedZoneId: ELB_ZONE, DNSName: balancers[side].dnsName, EvaluateTargetHealth: true },
+})
 
 const kubeconfigOf = (urls: Record<string, string>) => ({
   apiVersion: 'v1',
