@@ -9,6 +9,7 @@ const PASSING =
   /^(?:Throttl\w*|RequestLimitExceeded|TooManyRequests\w*|RequestThrottled\w*|ServiceUnavailable\w*|ExpiredToken\w*|RequestExpired|PriorRequestNotComplete)$/
 const ABSENT = new Set([
   ...['TargetGroupNotFoundException', 'LoadBalancerNotFoundException'],
+  ...['ListenerNotFoundException', 'RuleNotFoundException'],
   ...['NoSuchHostedZone', 'NoSuchChange'],
 ])
 

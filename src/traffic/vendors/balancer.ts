@@ -159,8 +159,12 @@ export async function openBalancer(region: string): Promise<Balancer> {
       }
     },
     rules: (loadBalancerArn) =>
-      translate(`read the rules of ${loadBalancerArn}`, () => readRules(aws, client, loadBalancerArn)),
-    forward: (rule, groups) => translate(`change rule ${rule.rule}`, () => forwardRule(aws, client, rule, groups)),
+      translate(`read the rules of ${loadBalancerArn}`, () =>
+        orAbsent(readRules(aws, client, loadBalancerArn), []),
+      ),
+    // A rule that is gone meanwhile sends nobody anywhere.
+    forward: (rule, groups) =>
+      translate(`change rule ${rule.rule}`, () => orAbsent(forwardRule(aws, client, rule, groups), undefined)),
   }
 }
 

@@ -80,6 +80,11 @@ export async function startFakeElb(): Promise<FakeElb> {
   const balancers = new Map<string, { name: string; dnsName: string; securityGroup: string }>()
   const calls: string[] = []
 
+  const groupOf = (arn: string): FakeGroup => {
+    const group = groups.get(arn)
+    if (group === undefined) throw new ElbError('TargetGroupNotFound', 'One or more target groups not found')
+    return group
+  }
   const naming = (arn: string) =>
     [...rules.values()].filter(({ action }) => 'groups' in action && action.groups.some((group) => group.arn === arn))
 
@@ -201,8 +206,7 @@ export async function startFakeElb(): Promise<FakeElb> {
       return ''
     },
     DescribeTargetHealth(form) {
-      const group = groups.get(form.get('TargetGroupArn')!)
-      if (group === undefined) throw new ElbError('TargetGroupNotFound', 'One or more target groups not found')
+      const group = groupOf(form.get('TargetGroupArn')!)
       const isUsed = naming(group.arn).length > 0
       const list = [...group.targets].map(([target, state]) => {
         // A target is checked only while a rule names its group, and needs a moment to become healthy.
@@ -224,27 +228,25 @@ export async function startFakeElb(): Promise<FakeElb> {
       return `<LoadBalancers>${list.join('')}</LoadBalancers>`
     },
     DescribeTargetGroupAttributes(form) {
-      const group = groups.get(form.get('TargetGroupArn')!)
-      if (group === undefined) throw new ElbError('TargetGroupNotFound', 'One or more target groups not found')
-      return `<Attributes>${pairsXml(group.attributes)}</Attributes>`
+      return `<Attributes>${pairsXml(groupOf(form.get('TargetGroupArn')!).attributes)}</Attributes>`
     },
     ModifyTargetGroupAttributes(form) {
-      const { attributes } = groups.get(form.get('TargetGroupArn')!)!
+      const { attributes } = groupOf(form.get('TargetGroupArn')!)
       for (let index = 1; form.has(`Attributes.member.${index}.Key`); index++)
         attributes.set(form.get(`Attributes.member.${index}.Key`)!, form.get(`Attributes.member.${index}.Value`)!)
       return `<Attributes>${pairsXml(attributes)}</Attributes>`
     },
     DescribeTags(form) {
-      const list = [...form]
-        .filter(([key]) => key.startsWith('ResourceArns.member.'))
-        .map(
-          ([, arn]) =>
-            `<member><ResourceArn>${arn}</ResourceArn><Tags>${pairsXml(groups.get(arn)!.tags)}</Tags></member>`,
-        )
+      const arns = [...form].filter(([key]) => key.startsWith('ResourceArns.member.')).map(([, arn]) => arn)
+      if (arns.length > 20) throw new ElbError('ValidationError', 'At most 20 resources')
+      const list = arns.map(
+        (arn) => `<member><ResourceArn>${arn}</ResourceArn><Tags>${pairsXml(groupOf(arn).tags)}</Tags></member>`,
+      )
       return `<TagDescriptions>${list.join('')}</TagDescriptions>`
     },
     DescribeListeners(form) {
       const arn = form.get('LoadBalancerArn')!
+      if (!balancers.has(arn)) throw new ElbError('LoadBalancerNotFound', 'One or more load balancers not found')
       const list = Array.from(
         { length: fake.listeners },
         (_, index) =>
@@ -263,6 +265,8 @@ export async function startFakeElb(): Promise<FakeElb> {
     },
     DescribeRules(form) {
       const one = form.get('RuleArns.member.1')
+      if (one !== null && ![...rules.values()].some(({ arn }) => arn === one))
+        throw new ElbError('RuleNotFound', 'One or more rules not found')
       if (one !== null)
         return `<Rules>${[...rules.values()]
           .filter(({ arn }) => arn === one)

@@ -34,10 +34,13 @@ export interface World {
   close(): Promise<void>
 }
 
-export async function startWorld(change: (plan: Plan) => void = () => {}): Promise<World> {
+export async function startWorld(
+  change: (plan: Plan) => void = () => {},
+  startCluster: (side: 'current' | 'target') => Promise<FakeCluster> = startFakeCluster,
+): Promise<World> {
   const [current, target, elb, dns, route53] = await Promise.all([
-    startFakeCluster(),
-    startFakeCluster(),
+    startCluster('current'),
+    startCluster('target'),
     startFakeElb(),
     startFakeDns(),
     startFakeRoute53(),
@@ -79,6 +82,8 @@ export async function startWorld(change: (plan: Plan) => void = () => {}): Promi
     ingress.status = { loadBalancer: { ingress: [{ hostname: balancers[side].dnsName }] } }
     cluster.seed(ingress)
   }
+
+  await Promise.all([current.settled?.(), target.settled?.()])
 
   const folder = mkdtempSync(join(tmpdir(), 'weir-traffic-'))
   const kubeconfig = join(folder, 'config')
