@@ -3,6 +3,8 @@ import * as elb from '@aws-sdk/client-elastic-load-balancing-v2'
 import type { FakeCluster } from '../traffic/support/fake-kubernetes.ts'
 import type { Moto } from './moto.ts'
 
+const groupsIn = (text: string): string => String(text.match(/arn:[^"]+/g))
+
 const PREFIX = 'alb.ingress.kubernetes.io/'
 
 export interface MotoController {
@@ -39,7 +41,10 @@ export function startMotoController(
   }
 
   async function actionOf(ingress: any, { service: { name, port } }: any): Promise<elb.Action> {
-    const forward = (TargetGroups: elb.TargetGroupTuple[], sticky = { Enabled: false }): elb.Action => ({
+    const forward = (
+      TargetGroups: elb.TargetGroupTuple[],
+      sticky: elb.TargetGroupStickinessConfig = { Enabled: false },
+    ): elb.Action => ({
       Type: 'forward',
       Order: 1,
       ForwardConfig: { TargetGroups, TargetGroupStickinessConfig: sticky },
@@ -53,7 +58,8 @@ export function startMotoController(
         TargetGroupArn: targetGroupARN ?? (await ownGroup(ingress, serviceName, servicePort)),
         Weight: weight,
       })
-    return forward(tuples, { Enabled: forwardConfig.targetGroupStickinessConfig.enabled })
+    const { enabled: Enabled, durationSeconds: DurationSeconds } = forwardConfig.targetGroupStickinessConfig
+    return forward(tuples, { Enabled, DurationSeconds })
   }
 
   async function reconcileIngress(ingress: any): Promise<readonly string[]> {
@@ -66,7 +72,10 @@ export function startMotoController(
         const known = rules.get(key)
         keys.push(key)
         if (known?.text === text) continue
-        if (known === undefined) {
+        const isOther = known !== undefined && groupsIn(known.text) !== groupsIn(text)
+        // moto learns only from new rules which load balancer a target group has.
+        if (isOther) await client.send(new elb.DeleteRuleCommand({ RuleArn: known.arn }))
+        if (known === undefined || isOther) {
           const Conditions = [{ Field: 'path-pattern', Values: [`/${rule}/${path}`] }]
           const input = { ListenerArn: listener, Priority: rule * 10 + path + 1, Conditions, Actions }
           const made = await client.send(new elb.CreateRuleCommand(input))

@@ -54,8 +54,11 @@ export async function startMoto(): Promise<Moto> {
     environment,
     async addLoadBalancer(name: string) {
       const subnets = [...(await ec2('DescribeSubnets')).matchAll(/<subnetId>(subnet-\w+)</g)].map(([, id]) => id!)
+      const securityGroup = /<groupId>(sg-\w+)</.exec(await ec2('DescribeSecurityGroups'))![1]!
       const made = await client.send(
-        new elb.CreateLoadBalancerCommand({ Name: name, Subnets: [...new Set(subnets)].slice(0, 2) }),
+        new elb.CreateLoadBalancerCommand({
+          ...{ Name: name, Subnets: [...new Set(subnets)].slice(0, 2), SecurityGroups: [securityGroup] },
+        }),
       )
       const { LoadBalancerArn, DNSName, CanonicalHostedZoneId } = made.LoadBalancers![0]!
       const fixed: elb.Action = {

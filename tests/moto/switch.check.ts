@@ -7,7 +7,7 @@ import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { Engine, Request } from '../../src/traffic/engine/engine-types.ts'
 import { createSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
-import type { Plan } from '../../src/traffic/model/plan.ts'
+import { type Plan, readPlan } from '../../src/traffic/model/plan.ts'
 import { openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startWorld, type World } from '../traffic/support/world.ts'
@@ -54,14 +54,16 @@ describeEachDatabase('AWS that is not ours', (database) => {
     const zone = await route53.send(new dns.CreateHostedZoneCommand({ Name: 'example.com', CallerReference: 'x' }))
     const zoneId = zone.HostedZone!.Id!.replace('/hostedzone/', '')
     const balancers = { current: await moto.addLoadBalancer('blue'), target: await moto.addLoadBalancer('green') }
-    const { SecurityGroups } = (await openedBalancer(balancers.current.dnsName))!
+    Object.assign(process.env, moto.environment)
+    const live = await (await openBalancer('eu-central-1')).loadBalancer(balancers.current.dnsName)
     world = await startWorld((plan) => {
-      plan.targetGroup.vpcId = moto.vpcId
+      for (const place of [plan.targetGroup, plan.current, plan.target]) place.vpcId = moto.vpcId
       plan.dns.route53 = { hostedZoneId: zoneId, txtPrefix: '', txtSuffix: '' }
       plan.steps = [plan.steps[0]!, plan.steps[1]!, plan.steps[3]!]
-      if (SecurityGroups[0] !== undefined) plan.binding.sourceSecurityGroup = SecurityGroups[0]
+      plan.binding.sourceSecurityGroup = live!.securityGroups[0]!
       change(plan)
     })
+    expect(readPlan(world.plan).findings).toEqual([])
     for (const [side, cluster, pods] of [
       ['current', world.current, ['10.1.1.1']],
       ['target', world.target, ['10.2.1.1', '10.2.1.2']],
@@ -92,20 +94,14 @@ describeEachDatabase('AWS that is not ours', (database) => {
     engine = { database: database.database, connect, now: () => clock, pollMs: 3 }
     return { row: await createSwitch(database.database, world.plan, 'ada'), zoneId, names }
   }
-  async function openedBalancer(dnsName: string): Promise<{ SecurityGroups: readonly string[] } | undefined> {
-    Object.assign(process.env, moto.environment)
-    const found = await (await openBalancer('eu-central-1')).loadBalancer(dnsName)
-    return found === undefined ? undefined : { SecurityGroups: found.securityGroups }
-  }
   const recordOf = async (zoneId: string) =>
     (await route53.send(new dns.ListResourceRecordSetsCommand({ HostedZoneId: zoneId }))).ResourceRecordSets!.filter(
       ({ Name }) => Name === 'shop.example.com.',
     )
-  const weights = async (row: SwitchRow): Promise<readonly (readonly number[])[]> => {
+  const weights = async (): Promise<readonly (readonly number[])[]> => {
     const outside = await connect(world.plan)
     const group = (await outside.balancer.targetGroup(world.plan.targetGroup.name))!
     const found = await Promise.all(group.loadBalancerArns.map((arn) => outside.balancer.rules(arn)))
-    expect(row.id).toContain(world.plan.name)
     return found
       .flat()
       .filter(({ groups }) => groups.some(({ arn }) => arn === group.arn))
@@ -115,12 +111,12 @@ describeEachDatabase('AWS that is not ours', (database) => {
   test('prepared, moved, the record moved, and cleaned up', async () => {
     const { row, zoneId, names } = await start(() => {})
     await go(row, 'prepare')
-    expect(await weights(row)).toEqual([[100, 0]])
+    expect(await weights()).toEqual([[100, 0]])
     await go(row, 'advance')
-    expect(await weights(row)).toEqual([[90, 10]])
+    expect(await weights()).toEqual([[90, 10]])
     await go(row, 'advance')
     expect((await go(row, 'advance')).state).toBe('switched')
-    expect(await weights(row)).toEqual([[0, 100]])
+    expect(await weights()).toEqual([[0, 100]])
     await expect(go(row, 'dns')).rejects.toThrow('Wait 60 s more')
     expect((await recordOf(zoneId)).map(({ AliasTarget }) => AliasTarget?.DNSName)).toEqual([`${names[1]}.`])
     later(60)
@@ -144,7 +140,7 @@ describeEachDatabase('AWS that is not ours', (database) => {
       [25, `${names[1]}.`],
     ])
     await expect(go(row, 'rollback')).rejects.toThrow('weights and record are back')
-    expect(await weights(row)).toEqual([[100, 0]])
+    expect(await weights()).toEqual([[100, 0]])
     expect(await recordOf(zoneId)).toEqual(before)
     later(60)
     expect((await go(row, 'rollback')).state).toBe('rolled-back')

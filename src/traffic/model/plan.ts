@@ -233,7 +233,7 @@ export const planSchema = z.strictObject({
         hostedZoneId: matching(
           names.HOSTED_ZONE_ID,
           'TS-D02',
-          'expected the id of a hosted zone: Z and capitals or digits',
+          'expected the id of a hosted zone: at most 32 capitals and digits',
         ),
         /** Percent of the answers that lead to the target, one after the other; below 100 by weighted records. */
         shares: z
