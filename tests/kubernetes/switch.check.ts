@@ -70,9 +70,7 @@ describeEachDatabase('real API servers', (database) => {
     const webhook = {
       ...{ name: 'ingress.weir.test', failurePolicy: 'Fail', sideEffects: 'None', timeoutSeconds: 1 },
       ...{ admissionReviewVersions: ['v1'], clientConfig: { url } },
-      rules: [
-        { apiGroups: ['networking.k8s.io'], apiVersions: ['v1'], operations: ['*'], resources: ['ingresses'] },
-      ],
+      rules: [{ apiGroups: ['networking.k8s.io'], apiVersions: ['v1'], operations: ['*'], resources: ['ingresses'] }],
     }
     const object = {
       ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },

@@ -159,9 +159,7 @@ export async function openBalancer(region: string): Promise<Balancer> {
       }
     },
     rules: (loadBalancerArn) =>
-      translate(`read the rules of ${loadBalancerArn}`, () =>
-        orAbsent(readRules(aws, client, loadBalancerArn), []),
-      ),
+      translate(`read the rules of ${loadBalancerArn}`, () => orAbsent(readRules(aws, client, loadBalancerArn), [])),
     // A rule that is gone meanwhile sends nobody anywhere.
     forward: (rule, groups) =>
       translate(`change rule ${rule.rule}`, () => orAbsent(forwardRule(aws, client, rule, groups), undefined)),
