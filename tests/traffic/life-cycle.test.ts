@@ -287,7 +287,7 @@ describeEachDatabase('traffic switch', (database) => {
       const ingress = structuredClone(world.target.get('Ingress', 'shop', 'web')!)
       ingress.metadata.annotations['alb.ingress.kubernetes.io/multi-cluster-target-group'] = 'false'
       world.target.seed(ingress, 'helm')
-      await expect(go(row, 'prepare')).rejects.toThrow('owned by helm')
+      await expect(go(row, 'prepare')).rejects.toThrow('conflict with "helm"')
     })
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { lintRecord } from '../../src/traffic/lint/dns.ts'
 import { lintHealth, lintLive } from '../../src/traffic/lint/live.ts'
 import { lintManifests } from '../../src/traffic/lint/manifests.ts'
 import { lintPlan } from '../../src/traffic/lint/plan.ts'
@@ -52,7 +53,13 @@ const live = (change: (facts: any) => void) => {
     targetIngress: parse(renderPhase(shopPlan(), 'step-0')[2]!.content),
     currentService: parse(SERVICE),
     targetService: parse(SERVICE),
-    loadBalancer: { arn: 'arn:lb', vpcId: 'vpc-0123456789abcdef0', securityGroups: ['sg-0123456789abcdef0'] },
+    loadBalancer: {
+      arn: 'arn:lb',
+      vpcId: 'vpc-0123456789abcdef0',
+      securityGroups: ['sg-0123456789abcdef0'],
+      dnsName: 'blue.elb.amazonaws.com',
+      zoneId: 'ZELB',
+    },
     targetGroup: {
       arn: ARN,
       protocol: 'HTTP',
@@ -65,6 +72,28 @@ const live = (change: (facts: any) => void) => {
   change(facts)
   return lintLive(shopPlan(), facts)
 }
+/** What Route 53 says, for a plan that names its zone. */
+const record = (change: (facts: any) => void) => {
+  const alias = { Name: 'shop.example.com.', Type: 'A', AliasTarget: { DNSName: 'dualstack.BLUE.elb.amazonaws.com.' } }
+  const facts: any = {
+    zone: { name: 'example.com.' },
+    records: [alias],
+    owners: [],
+    current: { dnsName: 'blue.elb.amazonaws.com', zoneId: 'ZELB' },
+    target: { dnsName: 'green.elb.amazonaws.com', zoneId: 'ZELB' },
+  }
+  change(facts)
+  return lintRecord(
+    shopPlan((copy) => {
+      copy.dns.route53 = { hostedZoneId: 'Z0123456789SHOP', txtPrefix: '', txtSuffix: '' }
+    }),
+    facts,
+  )
+}
+const route53 = (fields: object) =>
+  plan((raw) => {
+    raw.dns.route53 = { hostedZoneId: 'Z0123456789SHOP', ...fields }
+  })
 const ok = () => {}
 
 interface Case {
@@ -726,6 +755,94 @@ const CASES: Record<Code, readonly Case[]> = {
           delete raw.routes[0].current.ingress.host
           raw.dns.hostname = 'shop.example.com'
         }),
+    },
+  ],
+  'TS-D02': [
+    {
+      path: 'dns.route53.hostedZoneId',
+      says: /got "example.com"/,
+      bad: () => route53({ hostedZoneId: 'example.com' }),
+      good: () => route53({}),
+    },
+    {
+      path: 'dns.route53.hostedZoneId',
+      says: /no hosted zone/,
+      bad: () => record((facts) => (facts.zone = undefined)),
+      good: () => record(ok),
+    },
+    {
+      path: 'dns.route53.hostedZoneId',
+      says: /not a name of the zone shop.org/,
+      bad: () => record((facts) => (facts.zone.name = 'shop.org.')),
+      good: () => record((facts) => (facts.zone.name = 'shop.example.com.')),
+    },
+  ],
+  'TS-D03': [
+    {
+      path: 'dns.hostname',
+      says: /no A, AAAA or CNAME record/,
+      bad: () => record((facts) => (facts.records = [])),
+      good: () => record((facts) => (facts.records[0].AliasTarget.DNSName = 'green.elb.amazonaws.com.')),
+    },
+    {
+      path: 'dns.hostname',
+      says: /policy Failover/,
+      bad: () => record((facts) => (facts.records[0].Failover = 'PRIMARY')),
+      good: () => record((facts) => Object.assign(facts.records[0], { SetIdentifier: 'blue', Weight: 1 })),
+    },
+    {
+      path: 'dns.hostname',
+      says: /leads elsewhere.*cloudfront/,
+      bad: () => record((facts) => (facts.records[0].AliasTarget.DNSName = 'd1.cloudfront.net.')),
+      good: () => record((facts) => (facts.records = [{ Type: 'A', ResourceRecords: [{ Value: '10.1.0.1' }] }])),
+    },
+    {
+      path: 'dns.hostname',
+      says: /exactly one weighted record/,
+      bad: () =>
+        record((facts) => {
+          facts.records = ['one', 'two'].map((SetIdentifier) => ({ ...facts.records[0], SetIdentifier, Weight: 1 }))
+        }),
+      good: () => record(ok),
+    },
+  ],
+  'TS-D04': [
+    {
+      path: 'dns.route53',
+      says: /owner id blue-dns made the record of shop.example.com for ingress\/shop\/web/,
+      bad: () =>
+        record((facts) => facts.owners.push({ id: 'blue-dns', resource: 'ingress/shop/web', record: 'a-shop' })),
+      good: () => record(ok),
+    },
+  ],
+  'TS-D05': [
+    {
+      path: 'dns.route53.shares',
+      says: /last share is 50/,
+      bad: () => route53({ shares: [10, 50] }),
+      good: () => route53({ shares: [10, 50, 100] }),
+    },
+    {
+      path: 'dns.route53.shares',
+      says: /does not grow/,
+      bad: () => route53({ shares: [50, 10, 100] }),
+      good: () => route53({ shares: [100] }),
+    },
+    {
+      path: 'dns.route53.shares[0]',
+      says: /got 0/,
+      bad: () => route53({ shares: [0, 100] }),
+      good: () => route53({ shares: [1, 100] }),
+    },
+    {
+      path: 'dns.route53',
+      says: /observe/,
+      bad: () =>
+        plan((raw) => {
+          raw.mode = 'observe'
+          raw.dns.route53 = { hostedZoneId: 'Z0123456789SHOP' }
+        }),
+      good: () => plan((raw) => (raw.mode = 'observe')),
     },
   ],
   'TS-M01': [

@@ -5,6 +5,7 @@ import type { RoutePlan } from '../model/plan.ts'
 import type { Balancer } from '../vendors/balancer.ts'
 import type { Cluster } from '../vendors/cluster.ts'
 import type { Metrics } from '../vendors/metrics.ts'
+import type { Zones } from '../vendors/zones.ts'
 
 /** The world outside: two clusters, one balancer, and the name servers. */
 export interface Outside {
@@ -12,7 +13,17 @@ export interface Outside {
   readonly target: Cluster
   readonly balancer: Balancer
   readonly metrics: Metrics
+  readonly zones: Zones
+  /** What any of the name servers says. */
   addressesOf(hostname: string): Promise<readonly string[]>
+  /** What each name server says by itself. */
+  answersOf(hostname: string): Promise<readonly Answer[]>
+}
+
+export interface Answer {
+  /** Its address; undefined for whatever this machine asks. */
+  readonly server: string | undefined
+  readonly addresses: readonly string[]
 }
 
 /** One thing that has to be so. It is observed first, so that doing it twice does it once. */
@@ -46,6 +57,18 @@ export interface EffectContext {
   /** What was written over, until the journal has it. */
   readonly overridden: string[]
   progress?: ((text: string) => void) | undefined
+  /** The engine's clock, for waiting times that outlast a process. */
+  readonly now?: (() => Date) | undefined
+}
+
+/** Refuses, or where going on was decided, keeps for the journal what is about to be written over. */
+export function meetDrift({ overridesDrift, overridden }: EffectContext, what: string): void {
+  if (!overridesDrift)
+    throw new TrafficError(
+      'conflict',
+      `Drift: ${what}\nNothing was overwritten. Put it back, repeat with --accept-live to start from the live value, or roll back.`,
+    )
+  if (!overridden.includes(what)) overridden.push(what)
 }
 
 /** Unique among the effects of an action: under it the journal keeps what came of the effect. */

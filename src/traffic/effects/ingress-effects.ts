@@ -16,7 +16,7 @@ import {
 import type { Ingress, Service } from '../model/manifests.ts'
 import { describeValue, textOf } from '../model/names.ts'
 import { pathText, type RoutePlan } from '../model/plan.ts'
-import { arnOf, type Effect, type EffectContext, liveCurrent } from './effect.ts'
+import { arnOf, type Effect, type EffectContext, liveCurrent, meetDrift } from './effect.ts'
 import { describeOwner } from './field-owners.ts'
 
 /** Names the switch that made an Ingress, so that only its own abort removes it. */
@@ -60,16 +60,6 @@ const actionText = (ingress: Ingress, plan: RoutePlan): string | undefined =>
   ingress.metadata.annotations?.[actionKey(plan.actionName)] as string | undefined
 
 const ingressName = ({ current }: RoutePlan): string => `${current.namespace}/${current.ingress.name}`
-
-/** Refuses, or where going on was decided, keeps for the journal what is about to be written over. */
-function meetDrift({ overridesDrift, overridden }: EffectContext, what: string): void {
-  if (!overridesDrift)
-    throw new TrafficError(
-      'conflict',
-      `Drift: ${what}\nNothing was overwritten. Put it back, repeat with --accept-live to start from the live value, or roll back.`,
-    )
-  if (!overridden.includes(what)) overridden.push(what)
-}
 
 /** Drift: neither what we wrote nor what we want. */
 function meetForeignAction(context: EffectContext, live: Ingress, wanted?: ForwardAction): void {

@@ -8,6 +8,7 @@ import { bindingNamespace, bindingService, type RoutePlan } from '../model/plan.
 import { inRoute } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { currentGroup } from './balancer-effects.ts'
+import { recordFindings } from './dns-record-effects.ts'
 import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
 export function preflight(context: EffectContext): Effect {
@@ -40,7 +41,8 @@ export function preflight(context: EffectContext): Effect {
         currentGroup: await currentGroup(context),
       }
       const wrongArn = existing === undefined ? [] : lintArn(plan, existing.arn)
-      refuseErrors('The plan does not fit what is live: it', inRoute(plan, [...lintLive(plan, facts), ...wrongArn]))
+      const findings = inRoute(plan, [...lintLive(plan, facts), ...wrongArn])
+      refuseErrors('The plan does not fit what is live: it', [...findings, ...(await recordFindings(context))])
       original = currentIngress
       return undefined
     },

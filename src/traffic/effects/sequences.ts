@@ -10,6 +10,7 @@ import {
 import { binding, bindingGone } from './binding-effects.ts'
 import { oneForEachHost } from './contexts.ts'
 import { dns, leadsTo } from './dns-effect.ts'
+import { recordBack } from './dns-record-effects.ts'
 import { arnOf, type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
 import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
@@ -62,9 +63,12 @@ export const stepEffects = (contexts: Contexts, step: number): readonly Effect[]
 export const rollbackSequences = (contexts: Contexts): readonly (readonly Effect[])[] =>
   sequencesOf(contexts, (context) => [balancerBack(context), restoredIngress(context), ...weightsBack(context)])
 
-/** Where the names lead: each host once, however many routes it has. */
-export const dnsEffects = (contexts: Contexts, side: 'current' | 'target'): readonly Effect[] =>
-  lockstep(oneForEachHost(contexts), (context) => [dns(context, side)])
+/** Where the names lead comes after them: each host once, however many routes it has. */
+export const namesBackSequences = (contexts: Contexts, isChecked: boolean): readonly (readonly Effect[])[] =>
+  sequencesOf(oneForEachHost(contexts), (context) => [
+    ...recordBack(context, isChecked),
+    ...(isChecked ? [dns(context, 'current')] : []),
+  ])
 
 /** The one safe order: no rule, then no binding, then no target group. */
 const removal = (context: EffectContext, keepsIngress: boolean): readonly Effect[] => [

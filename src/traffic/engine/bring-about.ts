@@ -51,7 +51,11 @@ export async function runSideBySide(
   scope: Scope,
   sequences: readonly (readonly Effect[])[],
 ): Promise<void> {
-  const outcomes = await Promise.allSettled(sequences.map((effects) => runEffects(engine, run, scope, effects)))
+  await sideBySide(sequences.map((effects) => runEffects(engine, run, scope, effects)))
+}
+
+export async function sideBySide(works: readonly Promise<void>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(works)
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
   if (errors.length > 0) throw togetherOf(errors)
 }

@@ -1,12 +1,13 @@
 import { counted } from '../../counted.ts'
 import { messageOf } from '../../errors.ts'
 import { contextsOf } from '../effects/contexts.ts'
+import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { EffectContext, Outside } from '../effects/effect.ts'
 import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import {
   abortEffects,
   cleanupEffects,
-  dnsEffects,
+  namesBackSequences,
   preflightEffects,
   prepareEffects,
   rollbackSequences,
@@ -20,8 +21,10 @@ import { EffectTimeout, runEffects, runSideBySide, type Scope } from './bring-ab
 import { claimRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { passGates } from './gate-verdicts.ts'
+import { moveNames } from './move-names.ts'
 import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
+import { forgottenRecords } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
 import { mayDelete } from './shared-ingress.ts'
 import { getSwitch, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
@@ -85,6 +88,7 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   const outside = await engine.connect(plan, request.action === 'rollback')
   const contexts = contextsOf(plan, outside, () => run.row, {
     progress: engine.progress,
+    now: engine.now,
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
   })
   const scope: Scope = { plan, overridden: contexts[0]!.overridden, progress: engine.progress }
@@ -130,7 +134,7 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
     await rollBack(work)
   },
   async dns({ engine, run, scope, contexts, request }) {
-    if (request.uncheckedDns !== true) await runEffects(engine, run, scope, dnsEffects(contexts, 'target'))
+    await moveNames(engine, run, scope, contexts, request.uncheckedDns !== true)
     await enter(run, 'dns-switched', { dns_confirmed_at: engine.now(), problem: null })
   },
   async cleanup(work) {
@@ -181,17 +185,23 @@ async function failStep(work: Work, message: string): Promise<never> {
 
 /** Weights first, whatever stands there; only then the question where the host name leads. */
 async function rollBack({ engine, run, plan, scope, contexts, request }: Work): Promise<void> {
-  const isDnsMoved = run.row.dns_confirmed_at !== null
+  const isDnsChecked = contexts.some(isNameMoved) && request.uncheckedDns !== true
   const strong = contexts.map((context) => ({ ...context, overridesDrift: true }))
   await enter(run, 'rolling-back')
   try {
     await runSideBySide(engine, run, scope, rollbackSequences(strong))
-    if (isDnsMoved && request.uncheckedDns !== true) await runEffects(engine, run, scope, dnsEffects(strong, 'current'))
+    await runSideBySide(engine, run, scope, namesBackSequences(strong, isDnsChecked))
   } catch (error) {
     throw await withGoodNews(strong, error)
   }
   if (run.row.began_at !== null) await recordDeployment(engine.database, run.row, plan, 'FAILURE', engine.now())
-  await enter(run, 'rolled-back', { step: 0, verified_at: null, dns_confirmed_at: null, problem: null })
+  await enter(run, 'rolled-back', {
+    step: 0,
+    verified_at: null,
+    dns_confirmed_at: null,
+    ...forgottenRecords(run.row),
+    problem: null,
+  })
 }
 
 /** The rest of a rollback may fail when what matters is done; who is woken by it wants to know. */

@@ -1,13 +1,23 @@
-import { contextsOf } from '../effects/contexts.ts'
-import { type Effect, type EffectContext, effectKey, liveCurrent, loadBalancerHostname } from '../effects/effect.ts'
+import { contextsOf, oneForEachHost } from '../effects/contexts.ts'
+import { recordMoved, sharesLeft } from '../effects/dns-record-effects.ts'
+import {
+  type Effect,
+  type EffectContext,
+  effectKey,
+  liveCurrent,
+  loadBalancerHostname,
+  ofRoute,
+} from '../effects/effect.ts'
 import {
   abortEffects,
   cleanupEffects,
+  namesBackSequences,
   preflightEffects,
   prepareEffects,
   rollbackSequences,
   stepEffects,
 } from '../effects/sequences.ts'
+import { drivesDns } from '../model/record-sets.ts'
 import { type Action, transitionOf } from '../model/state.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { refuseDeletion } from './shared-ingress.ts'
@@ -62,8 +72,16 @@ function effectsOf(contexts: readonly EffectContext[], action: Action, keepsIngr
   if (action === 'prepare') return [...preflightEffects(contexts), ...prepareEffects(contexts)]
   if (action === 'advance')
     return stepEffects(contexts, Math.min(step + (verified_at === null ? 0 : 1), plan.steps.length - 1))
-  if (action === 'rollback') return rollbackSequences(contexts).flat()
+  if (action === 'rollback') return [...rollbackSequences(contexts), ...namesBackSequences(contexts, false)].flat()
   if (action === 'cleanup') return cleanupEffects(contexts, keepsIngress)
   if (action === 'abort') return abortEffects(contexts)
+  if (action === 'dns') return oneForEachHost(contexts).flatMap(nextShare)
   return []
 }
+
+const nextShare = (context: EffectContext): readonly Effect[] =>
+  drivesDns(context.plan)
+    ? sharesLeft(context)
+        .slice(0, 1)
+        .map((share) => ofRoute(recordMoved(context, share), context.plan.route?.name))
+    : []

@@ -5,13 +5,15 @@ interface Memory {
   readonly target_group_arn: string | null
   readonly applied_action: string | null
   readonly original_ingress: string | null
+  /** Of the first route of each host. */
+  readonly dns_record: string | null
 }
 interface Row extends Memory {
   /** The same of each route of a list, by their names, as JSON. */
   readonly routes: string | null
 }
 
-const NOTHING: Memory = { target_group_arn: null, applied_action: null, original_ingress: null }
+const NOTHING: Memory = { target_group_arn: null, applied_action: null, original_ingress: null, dns_record: null }
 
 const memoriesIn = ({ routes }: Pick<Row, 'routes'>): Readonly<Record<string, Partial<Memory>>> =>
   byName(routes === null ? {} : JSON.parse(routes))
@@ -39,3 +41,13 @@ export const knownGroups = (row: Pick<Row, 'routes'>): Readonly<Record<string, s
   Object.fromEntries(
     Object.entries(memoriesIn(row)).flatMap(([route, { target_group_arn: arn }]) => (arn ? [[route, arn]] : [])),
   )
+
+/** Records that are back where they were: what a later move meets there is its own way back. */
+export const forgottenRecords = (row: Pick<Row, 'routes'>): Partial<Row> => ({
+  dns_record: null,
+  ...(row.routes !== null && {
+    routes: JSON.stringify(
+      Object.fromEntries(Object.entries(memoriesIn(row)).map(([route, own]) => [route, { ...own, dns_record: null }])),
+    ),
+  }),
+})

@@ -37,6 +37,8 @@ export const trafficSwitches = defineTable(
     approved_at: timestamp(),
     began_at: timestamp(),
     dns_confirmed_at: timestamp(),
+    /** What stood in the zone before, for the way back, and how far the record has moved: JSON. */
+    dns_record: optional(whole(text())),
     problem: optional(text()),
     /** The journal up to here was sent to those who get messages. */
     told_sequence: bigint(),

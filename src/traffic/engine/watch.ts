@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contextsOf } from '../effects/contexts.ts'
+import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { Effect, EffectContext, Outside } from '../effects/effect.ts'
 import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
-import { dnsEffects, rollbackSequences, stepEffects } from '../effects/sequences.ts'
+import { namesBackSequences, rollbackSequences, stepEffects } from '../effects/sequences.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
@@ -29,7 +30,7 @@ export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
   if (!WATCHED.has(row.state)) return row
   const { plan } = checkedPlanOf(row)
   const outside = await engine.connect(plan, true)
-  const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true })
+  const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true, now: engine.now })
   if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, contexts)
   const alarms = await Promise.all(contexts.map((context) => alarmOf(engine, context)))
   const alarm = alarms.filter((each) => each !== undefined).join('; ') || undefined
@@ -44,15 +45,18 @@ async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly
   if (looks.every((look) => look.status === 'rejected' || look.value)) {
     // What cannot be read on one route is no reason to begin anew while nothing else is left to do.
     for (const look of looks) if (look.status === 'rejected') throw look.reason
-    const names = row.dns_confirmed_at === null ? [] : dnsEffects(contexts, 'current')
-    if (!(await isBack(names))) return row
+    const names = namesBackSequences(contexts, contexts.some(isNameMoved))
+    const left = (await Promise.all(names.map(firstMissing))).filter((effect) => effect !== undefined)
+    if (left.length > 0 && left.every(({ isInstant }) => isInstant)) return row
   }
   return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER }))
 }
 
-async function isBack(effects: readonly Effect[]): Promise<boolean> {
-  for (const effect of effects) if ((await effect.missing()) !== undefined) return false
-  return true
+const isBack = async (effects: readonly Effect[]): Promise<boolean> => (await firstMissing(effects)) === undefined
+
+async function firstMissing(effects: readonly Effect[]): Promise<Effect | undefined> {
+  for (const effect of effects) if ((await effect.missing()) !== undefined) return effect
+  return undefined
 }
 
 /** A refusal is written down where it belongs; the watch only goes on. */

@@ -12,6 +12,9 @@ export interface LoadBalancer {
   readonly arn: string
   readonly vpcId: string
   readonly securityGroups: readonly string[]
+  readonly dnsName: string
+  /** The zone of AWS in which its name stands: what an alias record has to say besides the name. */
+  readonly zoneId: string
 }
 
 export interface TargetGroup {

@@ -7,6 +7,7 @@ import { bindingNamespace, bindingService, type Plan, type RoutePlan } from '../
 import { inRoute, routesOf } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { simulate } from '../render/simulate.ts'
+import { lintDns } from './dns.ts'
 import { lintMetricGates } from './metric-gates.ts'
 import { lintRoutes } from './routes.ts'
 
@@ -17,6 +18,7 @@ export function lintPlan(plan: Plan): readonly Finding[] {
   return [
     ...lintSteps(plan),
     ...lintMetricGates(plan),
+    ...lintDns(plan),
     ...lintPlanStickiness(plan),
     ...lintClusters(plan),
     ...routesOf(plan).flatMap((own) => inRoute(own, lintRoute(own))),

@@ -221,6 +221,24 @@ const dnsFields = {
     )
     .max(10)
     .default([]),
+  /** Left out: somebody moves the record, and Weir looks. */
+  route53: z
+    .strictObject({
+      hostedZoneId: matching(
+        names.HOSTED_ZONE_ID,
+        'TS-D02',
+        'expected the id of a hosted zone: at most 32 capitals and digits',
+      ),
+      /** Percent of the answers that lead to the target, one after the other; below 100 by weighted records. */
+      shares: z
+        .array(whole('TS-D05', 'a share is a whole number 1..100', 1, 100))
+        .max(20)
+        .optional(),
+      /** As external-dns was told to name its TXT records. */
+      txtPrefix: z.string().max(60).default(''),
+      txtSuffix: z.string().max(60).default(''),
+    })
+    .optional(),
 }
 const moveFields = {
   stickiness: stickinessSchema.prefault({}),

@@ -164,13 +164,18 @@ export function startFakeController(
 
   function reconcileBinding(binding: any): void {
     const { targetGroupARN: arn, networking } = binding.spec
-    const targets = pods.map((ip) => `${ip}:${networking.ingress[0].ports[0].port}`)
+    const targets = pods.map((ip) => `${ip}:${networking?.ingress?.[0]?.ports[0]?.port ?? 8080}`)
     if (binding.metadata.deletionTimestamp !== undefined) {
       elb.deregister(arn, targets)
       cluster.update(binding, (object) => (object.metadata.finalizers = []))
       return
     }
-    elb.register(arn, targets)
+    try {
+      elb.register(arn, targets)
+    } catch (error) {
+      if (!(error instanceof ElbError)) throw error
+      return cluster.warn(binding, 'FailedReconcile', error.message)
+    }
     cluster.update(binding, (object) => {
       object.metadata.finalizers = ['elbv2.k8s.aws/resources']
       object.status = { observedGeneration: object.metadata.generation }

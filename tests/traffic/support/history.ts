@@ -59,7 +59,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
 ) as fc.Arbitrary<Operation>
 
 /** A process that stops for ever at one of its calls to the outside, as one that is killed does. */
-function dying(engine: Engine, calls: number): { engine: Engine; died: Promise<'died'> } {
+export function dying(engine: Engine, calls: number): { engine: Engine; died: Promise<'died'> } {
   let left = calls
   let die = (_: 'died'): void => {}
   const died = new Promise<'died'>((resolve) => (die = resolve))

@@ -15,14 +15,14 @@ const TOUCHED =
   /^(?:_weir_traffic_|_weir_alert|cicd_|project_mapping$|incidents$|_devlake_pipelines$|_devlake_blueprints$)/
 
 /** One world and one engine a test, and the words in which scenes are told. */
-export function setStage(database: TestDatabase) {
+export function setStage(database: TestDatabase, startCluster?: Parameters<typeof startWorld>[2]) {
   const saved = { ...process.env }
   const stage = {
     world: undefined as unknown as World,
     engine: undefined as unknown as Engine,
     clock: new Date(),
     async start(change: (plan: RoutePlan) => void = () => {}, routesIn?: Routes): Promise<SwitchRow> {
-      stage.world = await startWorld(change, routesIn)
+      stage.world = await startWorld(change, routesIn, startCluster)
       Object.assign(process.env, stage.world.environment)
       return createSwitch(database.database, stage.world.whole, 'ada')
     },

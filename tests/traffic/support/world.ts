@@ -7,11 +7,14 @@ import type { Plan, RoutePlan } from '../../../src/traffic/model/plan.ts'
 import { routesOf } from '../../../src/traffic/model/routes.ts'
 import { type FakeController, startFakeController } from './fake-controller.ts'
 import { type FakeDns, startFakeDns } from './fake-dns.ts'
-import { type FakeElb, startFakeElb } from './fake-elbv2.ts'
+import { ELB_ZONE, type FakeElb, startFakeElb } from './fake-elbv2.ts'
 import { type FakeCluster, startFakeCluster } from './fake-kubernetes.ts'
+import { type FakeRoute53, startFakeRoute53 } from './fake-route53.ts'
 import { type RouteName, withRoutes } from './many-routes.ts'
 import { shopPlan } from './shop.ts'
 
+/** The zone of the host name. */
+export const ZONE = 'Z0123456789SHOP'
 export const ADDRESSES = { current: '10.1.0.1', target: '10.2.0.1' }
 const SIDES = ['current', 'target'] as const
 type SideName = (typeof SIDES)[number]
@@ -35,6 +38,9 @@ export interface World {
   readonly currentController: FakeController
   readonly elb: FakeElb
   readonly dns: FakeDns
+  readonly route53: FakeRoute53
+  /** Names of the load balancers. */
+  readonly balancers: Readonly<Record<'current' | 'target', { readonly arn: string; readonly dnsName: string }>>
   /** What a process needs to find them: KUBECONFIG and the AWS variables. */
   readonly environment: Readonly<Record<string, string>>
   /** The records of all hosts, or of one. */
@@ -44,12 +50,17 @@ export interface World {
   close(): Promise<void>
 }
 
-export async function startWorld(change: (plan: RoutePlan) => void = () => {}, routesIn: Routes = []): Promise<World> {
-  const [current, target, elb, dns] = await Promise.all([
-    startFakeCluster(),
-    startFakeCluster(),
+export async function startWorld(
+  change: (plan: RoutePlan) => void = () => {},
+  routesIn: Routes = [],
+  startCluster: (side: 'current' | 'target') => Promise<FakeCluster> = startFakeCluster,
+): Promise<World> {
+  const [current, target, elb, dns, route53] = await Promise.all([
+    startCluster('current'),
+    startCluster('target'),
     startFakeElb(),
     startFakeDns(),
+    startFakeRoute53(),
   ])
   const shop = shopPlan((copy) => {
     delete copy.targetGroup.arn
@@ -114,6 +125,8 @@ export async function startWorld(change: (plan: RoutePlan) => void = () => {}, r
     }
   }
 
+  await Promise.all([current.settled?.(), target.settled?.()])
+
   const folder = mkdtempSync(join(tmpdir(), 'weir-traffic-'))
   const kubeconfig = join(folder, 'config')
   writeFileSync(kubeconfig, stringify(kubeconfigOf({ blue: current.url, green: target.url })))
@@ -126,9 +139,12 @@ export async function startWorld(change: (plan: RoutePlan) => void = () => {}, r
     currentController,
     elb,
     dns,
+    route53,
+    balancers,
     environment: {
       KUBECONFIG: kubeconfig,
       AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2: elb.url,
+      AWS_ENDPOINT_URL_ROUTE_53: route53.url,
       AWS_ACCESS_KEY_ID: 'AKIAFAKE',
       AWS_SECRET_ACCESS_KEY: 'fake',
       AWS_EC2_METADATA_DISABLED: 'true',
@@ -154,12 +170,28 @@ export async function startWorld(change: (plan: RoutePlan) => void = () => {}, r
     async close() {
       rmSync(folder, { recursive: true, force: true })
       dns.close()
-      await Promise.all([current.close(), target.close(), elb.close()])
+      await Promise.all([current.close(), target.close(), elb.close(), route53.close()])
     },
   }
   world.pointDnsAt('current')
+  route53.zones.set(ZONE, { name: 'example.com', records: [] })
+  route53.seed(ZONE, aliasTo(world, 'current'))
+  // What the zone says is what the name server says, once it is in sync; of weighted records the heaviest.
+  route53.onInSync = (zone) => {
+    const [first] = route53
+      .of(zone, plan.dns.hostname)
+      .toSorted((left, right) => (right.Weight ?? 0) - (left.Weight ?? 0))
+    const name = first?.AliasTarget?.DNSName ?? first?.ResourceRecords?.[0]?.Value ?? ''
+    dns.records.set(plan.dns.hostname, dns.records.get(name.replace(/\.$/, '')) ?? '192.0.2.1')
+  }
   return world
 }
+
+export const aliasTo = ({ plan, balancers }: World, side: 'current' | 'target') => ({
+  Name: plan.dns.hostname,
+  Type: 'A' as const,
+  AliasTarget: { HostedZoneId: ELB_ZONE, DNSName: balancers[side].dnsName, EvaluateTargetHealth: true },
+})
 
 const kubeconfigOf = (urls: Record<string, string>) => ({
   apiVersion: 'v1',
