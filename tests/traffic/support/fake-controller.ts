@@ -168,7 +168,8 @@ export function startFakeController(
       elb.register(arn, targets)
     } catch (error) {
       if (!(error instanceof ElbError)) throw error
-      return cluster.warn(binding, 'FailedReconcile', error.message)
+      cluster.warn(binding, 'FailedReconcile', error.message)
+      return
     }
     cluster.update(binding, (object) => {
       object.metadata.finalizers = ['elbv2.k8s.aws/resources']
