@@ -106,7 +106,7 @@ describeEachDatabase('what a database holds', (test) => {
   }, async () => {
     const command = ['retention', '--raw-days', '30', '--run-days', '30']
     const [before, metrics] = [await state(), await proof()]
-    expect([...metrics.values()].some((value) => JSON.stringify(value).includes('value'))).toBe(true)
+    expect([...metrics.values()].some((value) => /"value":[1-9]/.test(JSON.stringify(value)))).toBe(true)
     const rehearsed = await runCli([...command, '--dry-run'], environment())
     expect([rehearsed.code, rehearsed.errors]).toEqual([0, ''])
     expect(rehearsed.output).toMatch(/raw, before \d{4}-\d\d-\d\d:\n {2}_raw_circleci_api_pipelines: 390 rows, about /)

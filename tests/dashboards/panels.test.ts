@@ -85,7 +85,7 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
   ['argocd/deployment-success', [[0.5, 2]]],
   ['argocd/failed-deployments', [[1]]],
   ['argocd/mean-deployment-duration', [[60.5, 2]]],
-  ['argocd/deployments-by-scope', [['scope argocd:ArgocdApplication:1:web', 3, 1, '2024-01-12T02:00:00.000Z']]],
+  ['argocd/deployments-by-scope', [['scope argocd:ArgocdApplication:1:web', 3, 1, '2024-01-13T02:00:00.000Z']]],
   // Two of six of each type are closed; the open smells have 2, 10, 14 and 22 minutes.
   ['sonarqube/bugs', [[4]]],
   ['sonarqube/hotspots-reviewed', [[0.333333333, 6]]],

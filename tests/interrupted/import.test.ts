@@ -43,8 +43,8 @@ describeEachDatabase('an import that is killed', (test) => {
     )
     return { url, database }
   }
-  /** What a report says but for the name of the database. */
-  const reportOf = (output: string) => ({ ...JSON.parse(output), origin: '' })
+  /** What a report says but for the name of the database, and when it was done. */
+  const reportOf = (output: string) => ({ ...JSON.parse(output), origin: '', startedAt: '', finishedAt: '' })
 
   /** Kills it again and again, then lets it end; gives its report. */
   async function killAndEnd(command: readonly string[], url: string, steps: number) {

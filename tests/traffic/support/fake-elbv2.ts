@@ -315,7 +315,7 @@ export async function startFakeElb(): Promise<FakeElb> {
   }
   const ruleXml = ({ arn, action, guards }: FakeRule) => {
     const oidc = guards.includes('authenticate-oidc')
-      ? '<member><Type>authenticate-oidc</Type><Order>1</Order><AuthenticateOidcConfig><ClientId>shop</ClientId></AuthenticateOidcConfig></member>'
+      ? '<member><Type>authenticate-oidc</Type><Order>1</Order><AuthenticateOidcConfig><Issuer>https://login.example.com</Issuer><AuthorizationEndpoint>https://login.example.com/authorize</AuthorizationEndpoint><TokenEndpoint>https://login.example.com/token</TokenEndpoint><UserInfoEndpoint>https://login.example.com/user</UserInfoEndpoint><ClientId>shop</ClientId></AuthenticateOidcConfig></member>'
       : ''
     if ('fixedResponse' in action)
       return `<member><RuleArn>${arn}</RuleArn><Actions><member><Type>fixed-response</Type></member></Actions></member>`
