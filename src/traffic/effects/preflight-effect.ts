@@ -4,9 +4,11 @@ import { actionKey } from '../model/action.ts'
 import { refuseErrors } from '../model/finding.ts'
 import { savedIngress } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
-import { bindingNamespace, bindingService, type Plan } from '../model/plan.ts'
+import { bindingNamespace, bindingService, type RoutePlan } from '../model/plan.ts'
+import { inRoute } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { currentGroup } from './balancer-effects.ts'
+import { recordFindings } from './dns-record-effects.ts'
 import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
 export function preflight(context: EffectContext): Effect {
@@ -39,7 +41,8 @@ export function preflight(context: EffectContext): Effect {
         currentGroup: await currentGroup(context),
       }
       const wrongArn = existing === undefined ? [] : lintArn(plan, existing.arn)
-      refuseErrors('The plan does not fit what is live: it', [...lintLive(plan, facts), ...wrongArn])
+      const findings = inRoute(plan, [...lintLive(plan, facts), ...wrongArn])
+      refuseErrors('The plan does not fit what is live: it', [...findings, ...(await recordFindings(context))])
       original = currentIngress
       return undefined
     },
@@ -60,11 +63,11 @@ export function guards(context: EffectContext): Effect {
         liveCurrent(context),
         outside.current.service(plan.current.namespace, plan.current.service.name),
       ])
-      refuseErrors('What guards the route now', lintGuards(plan, ingress, service))
+      refuseErrors('What guards the route now', inRoute(plan, lintGuards(plan, ingress, service)))
       return undefined
     },
   }
 }
 
-const isAttached = (ingress: Ingress, plan: Plan): boolean =>
+const isAttached = (ingress: Ingress, plan: RoutePlan): boolean =>
   actionKey(plan.actionName) in (ingress.metadata.annotations ?? {})
