@@ -101,6 +101,36 @@ describeEachDatabase('the record is moved by us', (database) => {
     expect(end.dns_record).toBeNull()
   })
 
+  test('each host of several routes has its record: moved together, and put back together', async () => {
+    const OTHER = 'admin.example.com'
+    const row = await start(
+      (plan) => {
+        plan.steps = [plan.steps[0]!, plan.steps[3]!]
+        driven()(plan)
+      },
+      ['web', 'cart', 'admin'],
+    )
+    await stage.shift(row, 2)
+    const all = () => [HOST, OTHER].flatMap((host) => stage.world.route53.of(ZONE, host))
+    const places = () => all().map(({ AliasTarget }) => AliasTarget!.DNSName!.split('-1.')[0])
+    const before = structuredClone(all())
+    expect(places()).toEqual(['blue', 'blue-admin'])
+    // None waits for the TTL of the other.
+    await expect(go(row, 'dns')).rejects.toThrow(/shop\.example\.com is changed.*\n.*admin\.example\.com is changed/)
+    expect(places()).toEqual(['green', 'green-admin'])
+    expect(stage.world.route53.batches).toHaveLength(2)
+    later(60)
+    expect((await go(row, 'dns')).state).toBe('dns-switched')
+    await expect(go(row, 'rollback')).rejects.toThrow('s more')
+    expect(all()).toEqual(before)
+    await tick(stage.engine, row.id)
+    expect((await now(row)).state).toBe('rolling-back')
+    later(60)
+    expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
+    // What is put back is forgotten: the next move finds its own way back.
+    expect((await now(row)).routes).not.toContain('undo')
+  })
+
   test('the server finishes a rollback when the TTL is over, without an entry for every look', async () => {
     const row = await switched(driven())
     await patiently(row, 'dns')

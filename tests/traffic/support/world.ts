@@ -175,23 +175,31 @@ export async function startWorld(
   }
   world.pointDnsAt('current')
   route53.zones.set(ZONE, { name: 'example.com', records: [] })
-  route53.seed(ZONE, aliasTo(world, 'current'))
+  const firsts = routes.filter(
+    ({ dns: { hostname } }, index) => routes.findIndex((own) => own.dns.hostname === hostname) === index,
+  )
+  route53.seed(
+    ZONE,
+    ...firsts.map((own) => aliasOf(own.dns.hostname, balancerOf('current', own.current.ingress.groupName).dnsName)),
+  )
   // What the zone says is what the name server says, once it is in sync; of weighted records the heaviest.
   route53.onInSync = (zone) => {
-    const [first] = route53
-      .of(zone, plan.dns.hostname)
-      .toSorted((left, right) => (right.Weight ?? 0) - (left.Weight ?? 0))
-    const name = first?.AliasTarget?.DNSName ?? first?.ResourceRecords?.[0]?.Value ?? ''
-    dns.records.set(plan.dns.hostname, dns.records.get(name.replace(/\.$/, '')) ?? '192.0.2.1')
+    for (const { hostname } of firsts.map((own) => own.dns)) {
+      const [first] = route53.of(zone, hostname).toSorted((left, right) => (right.Weight ?? 0) - (left.Weight ?? 0))
+      const name = first?.AliasTarget?.DNSName ?? first?.ResourceRecords?.[0]?.Value ?? ''
+      dns.records.set(hostname, dns.records.get(name.replace(/\.$/, '')) ?? '192.0.2.1')
+    }
   }
   return world
 }
 
-export const aliasTo = ({ plan, balancers }: World, side: 'current' | 'target') => ({
-  Name: plan.dns.hostname,
+const aliasOf = (hostname: string, balancer: string) => ({
+  Name: hostname,
   Type: 'A' as const,
-  AliasTarget: { HostedZoneId: ELB_ZONE, DNSName: balancers[side].dnsName, EvaluateTargetHealth: true },
+  AliasTarget: { HostedZoneId: ELB_ZONE, DNSName: balancer, EvaluateTargetHealth: true },
 })
+export const aliasTo = ({ plan, balancers }: World, side: 'current' | 'target') =>
+  aliasOf(plan.dns.hostname, balancers[side].dnsName)
 
 const kubeconfigOf = (urls: Record<string, string>) => ({
   apiVersion: 'v1',
