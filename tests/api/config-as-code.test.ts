@@ -110,7 +110,7 @@ projects:
       [yaml(ALL, 'colour: red'), /colour is not known. There are: endpoint/],
       [yaml('{ connection: github/other, scopes: [acme/*] }'), /github\/other is not among/],
       [yaml('{ connection: github/main, scopes: [acme/*], scopeConfig: none }'), /none is not among the scope configs/],
-      ['connections: { nothing: { x: {} } }', /no plugin nothing. There are: azuredevops_go, .*, github, .*, webhook/],
+      ['connections: { nothing: { x: {} } }', /no plugin nothing. There are: .*, github, .*, webhook/],
     ]
     for (const [text, says] of wrong) {
       const message = await Promise.resolve()
