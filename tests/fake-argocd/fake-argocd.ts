@@ -63,7 +63,7 @@ export async function startFakeArgocd() {
     return [404, { error: 'Not Found', code: 5 }]
   }
 
-  const source = await startFakeSource(`Bearer ${TOKEN}`, answerTo)
+  const source = await startFakeSource({ Authorization: `Bearer ${TOKEN}` }, answerTo)
   return Object.assign(source, {
     world: world as World,
     settings,

@@ -16,7 +16,7 @@ export async function startFakeBamboo() {
   const world = createWorld()
   const settings = { mostPerPage: 100 }
   const authorization = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`
-  const source = await startFakeSource(authorization, (address) => answerTo(address))
+  const source = await startFakeSource({ Authorization: authorization }, (address) => answerTo(address))
   const pageOf = <Thing>(things: readonly Thing[], { searchParams }: URL) => {
     const start = Number(searchParams.get('start-index') ?? 0)
     const most = Math.min(Number(searchParams.get('max-results') ?? 25), settings.mostPerPage)

@@ -20,7 +20,7 @@ export async function startFakeSonarqube() {
   const world = createWorld()
   const server = { version: '2025.4.1', isTokenValid: true }
   const authorization = `Basic ${Buffer.from(`${TOKEN}:`).toString('base64')}`
-  const source = await startFakeSource(authorization, (address) => answerTo(address))
+  const source = await startFakeSource({ Authorization: authorization }, (address) => answerTo(address))
   const projectOf = (key: string | null) => world.projects.find((each) => each.key === key)
 
   function listed<Thing>(

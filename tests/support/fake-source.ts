@@ -34,11 +34,12 @@ export function pageOf<Thing>(
   return all.slice(start, start + length)
 }
 
-/** `authorization` is what requests must carry. */
+/** `signature` are the headers that requests must carry. */
 export async function startFakeSource(
-  authorization: string,
+  signature: Readonly<Record<string, string>>,
   answerTo: (address: URL, headers: IncomingHttpHeaders) => Answer,
 ): Promise<FakeSource> {
+  const signed = Object.entries(signature)
   const server = createServer((request, response) => {
     const address = new URL(request.url ?? '/', 'http://fake')
     const text = decodeURIComponent(address.pathname + address.search.replaceAll('+', ' '))
@@ -47,8 +48,9 @@ export async function startFakeSource(
     const at = fake.faults.findIndex(({ path }) => text.includes(path))
     const fault = fake.faults[at]
     if (fault && !fault.isLasting) fake.faults.splice(at, 1)
-    const isKnown = request.headers.authorization === authorization
-    const [status, body, headers] = fault?.answer ?? (isKnown ? answerTo(address, request.headers) : [401, {}])
+    const isKnown = signed.every(([name, value]) => request.headers[name.toLowerCase()] === value)
+    const refusal: Answer = [401, { message: `the fake expects ${signed.map(([name]) => name).join(' and ')}` }]
+    const [status, body, headers] = fault?.answer ?? (isKnown ? answerTo(address, request.headers) : refusal)
     const type = typeof body === 'string' ? 'text/html;charset=utf-8' : 'application/json;charset=utf-8'
     response.writeHead(status, { 'content-type': type, date: fake.now().toUTCString(), ...headers })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
