@@ -1,4 +1,5 @@
 import type { SwitchChanges, SwitchRow } from '../engine/store.ts'
+import type { GitOps } from '../gitops/gitops.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Ingress } from '../model/manifests.ts'
 import type { Plan } from '../model/plan.ts'
@@ -13,6 +14,8 @@ export interface Outside {
   readonly balancer: Balancer
   readonly metrics: Metrics
   addressesOf(hostname: string): Promise<readonly string[]>
+  /** Where the clusters are changed through a repository. */
+  readonly git?: GitOps | undefined
 }
 
 /** One thing that has to be so. It is observed first, so that doing it twice does it once. */

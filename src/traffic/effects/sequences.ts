@@ -11,6 +11,7 @@ import { binding, bindingGone } from './binding-effects.ts'
 import { dns, leadsTo } from './dns-effect.ts'
 import { arnOf, type Effect, type EffectContext } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
+import { gitBack } from './git-effect.ts'
 import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
 import { guards, preflight } from './preflight-effect.ts'
 import { balancerBack, weightsBack } from './rollback-effects.ts'
@@ -43,6 +44,7 @@ export function stepEffects(context: EffectContext, step: number): readonly Effe
 export const rollbackEffects = (context: EffectContext, isDnsChecked: boolean): readonly Effect[] => [
   balancerBack(context),
   restoredIngress(context),
+  ...gitBack(context),
   ...weightsBack(context),
   ...(isDnsChecked ? [dns(context, 'current')] : []),
 ]

@@ -58,11 +58,12 @@ async function bringAbout(engine: Engine, run: Run, context: EffectContext, effe
   let applied = 0
   for (;;) {
     let missing: string
+    let until: number | undefined
     try {
       const found = await effect.missing()
       if (found === undefined) return applied > 0 ? 'done' : 'was already done'
       missing = found
-      if (effect.apply !== undefined && plan.mode === 'apply' && (applied === 0 || effect.isRepeated)) {
+      if (effect.apply !== undefined && plan.mode !== 'observe' && (applied === 0 || effect.isRepeated)) {
         // Who lost the switch writes nothing any more; the write itself is refused when the object is not as it was read.
         await run.renew()
         renewed = Date.now()
@@ -70,12 +71,16 @@ async function bringAbout(engine: Engine, run: Run, context: EffectContext, effe
         applied++
         if (!effect.isRepeated) continue
       }
+      const waiting = effect.apply === undefined ? undefined : await context.outside.git?.waiting()
+      if (waiting !== undefined) missing += `; ${waiting.text}`
+      until = waiting?.until
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
       missing = error.message
     }
     const seconds = effect.isInstant ? 0 : plan.verifyTimeoutSeconds + (effect.extraSeconds?.() ?? 0)
-    if (Date.now() >= began + seconds * 1000) throw timeout(context, effect, missing, seconds)
+    if (Date.now() >= (until ?? began + seconds * 1000))
+      throw timeout(context, effect, missing, until === undefined ? seconds : Math.round((Date.now() - began) / 1000))
     if (Date.now() - renewed > RENEW_MS) {
       await run.renew()
       renewed = Date.now()

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import type { Database } from '../../database/database.ts'
 import type { Outside } from '../effects/effect.ts'
+import { throughGit } from '../gitops/through-git.ts'
 import type { Plan, Side } from '../model/plan.ts'
 import { openBalancer } from '../vendors/balancer.ts'
 import { type Cluster, clusterAway, openCluster } from '../vendors/cluster.ts'
@@ -16,7 +17,7 @@ export async function connect(plan: Plan, isLenient = false): Promise<Outside> {
     openSide(plan.target, isLenient),
     openBalancer(plan.aws.region),
   ])
-  return {
+  return throughGit(plan, {
     current,
     target,
     balancer,
@@ -25,7 +26,7 @@ export async function connect(plan: Plan, isLenient = false): Promise<Outside> {
       const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
       return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
     },
-  }
+  })
 }
 
 async function openSide({ cluster, kubeContext }: Side, isLenient: boolean): Promise<Cluster> {

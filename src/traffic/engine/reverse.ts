@@ -17,8 +17,10 @@ export function reversePlan(plan: Plan, sourceSecurityGroup: string | undefined)
   const { arn: _arn, ...targetGroup } = plan.targetGroup
   const { namespace: _namespace, serviceRef: _serviceRef, ...binding } = plan.binding
   const back = (name: string, length: number): string => `${name.slice(0, length - 5)}-back`
+  const { gitops } = plan
   return {
     ...plan,
+    ...(gitops === undefined ? {} : { gitops: { ...gitops, current: gitops.target, target: gitops.current } }),
     name: back(plan.name, 63),
     current: plan.target,
     target: plan.current,

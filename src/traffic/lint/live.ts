@@ -12,6 +12,8 @@ export interface LoadBalancer {
   readonly arn: string
   readonly vpcId: string
   readonly securityGroups: readonly string[]
+  /** Availability zones in which it has addresses. */
+  readonly zones?: readonly string[]
 }
 
 export interface TargetGroup {

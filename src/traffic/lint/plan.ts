@@ -6,6 +6,7 @@ import { describeValue } from '../model/names.ts'
 import { bindingNamespace, bindingService, type Plan } from '../model/plan.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { simulate } from '../render/simulate.ts'
+import { lintGitOps } from './gitops.ts'
 import { lintMetricGates } from './metric-gates.ts'
 
 const RESERVED_TAG = /^(?:elbv2\.k8s\.aws\/cluster|ingress\.k8s\.aws\/.*)$/
@@ -15,6 +16,7 @@ export function lintPlan(plan: Plan): readonly Finding[] {
   return [
     ...lintSteps(plan),
     ...lintMetricGates(plan),
+    ...lintGitOps(plan),
     ...lintPlanStickiness(plan),
     ...lintTargetGroup(plan),
     ...lintSides(plan),

@@ -8,6 +8,7 @@ import { TrafficError } from '../model/finding.ts'
 import { healthCheckOf, type Mirrored } from '../model/health-check.ts'
 import type { Plan } from '../model/plan.ts'
 import { targetGroupTags } from '../render/render.ts'
+import { type BalancerFacts, balancerFacts } from './balancer-facts.ts'
 import { type ForwardRule, forwardRule, readRules } from './rules.ts'
 
 export interface Health {
@@ -19,7 +20,7 @@ export interface Health {
   readonly reasons: readonly string[]
 }
 
-export interface Balancer {
+export interface Balancer extends BalancerFacts {
   loadBalancer(dnsName: string): Promise<LoadBalancer | undefined>
   targetGroup(name: string): Promise<TargetGroup | undefined>
   /** The group of a load balancer that the controller made for `namespace/ingress-service:port`. */
@@ -59,12 +60,18 @@ export async function openBalancer(region: string): Promise<Balancer> {
     return Object.fromEntries(Attributes.map(({ Key, Value }) => [Key!, Value ?? '']))
   }
   return {
+    ...balancerFacts(aws, client, translate),
     loadBalancer: (dnsName) =>
       translate(`find load balancer ${dnsName}`, async () => {
         for await (const page of aws.paginateDescribeLoadBalancers({ client }, {})) {
           const found = page.LoadBalancers?.find(({ DNSName }) => DNSName?.toLowerCase() === dnsName.toLowerCase())
           if (found !== undefined)
-            return { arn: found.LoadBalancerArn!, vpcId: found.VpcId!, securityGroups: found.SecurityGroups ?? [] }
+            return {
+              arn: found.LoadBalancerArn!,
+              vpcId: found.VpcId!,
+              securityGroups: found.SecurityGroups ?? [],
+              zones: (found.AvailabilityZones ?? []).flatMap(({ ZoneName }) => ZoneName ?? []),
+            }
         }
         return undefined
       }),
@@ -161,6 +168,9 @@ export async function openBalancer(region: string): Promise<Balancer> {
 
 const mirroredOf = (group: SdkTargetGroup): Omit<Mirrored, 'attributes'> => ({
   arn: group.TargetGroupArn!,
+  protocol: group.Protocol,
+  protocolVersion: group.ProtocolVersion,
+  ipAddressType: group.IpAddressType,
   healthCheck: {
     protocol: group.HealthCheckProtocol as Mirrored['healthCheck']['protocol'],
     port: group.HealthCheckPort,

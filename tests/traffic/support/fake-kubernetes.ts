@@ -299,7 +299,7 @@ function setAt(object: Fields, path: readonly string[], value: unknown): void {
   parent[path.at(-1)!] = structuredClone(value)
 }
 
-function jsonPatch(before: Fields, operations: readonly Fields[]): Fields {
+export function jsonPatch(before: Fields, operations: readonly Fields[]): Fields {
   const next = structuredClone(before)
   for (const { op, path, value } of operations) {
     const parts = (path as string)

@@ -1,0 +1,19 @@
+import { rollbackAction } from '../model/action.ts'
+import { arnOf, type Effect, type EffectContext } from './effect.ts'
+
+/** The repository goes back, too: a commit that no cluster has seen yet must not move traffic afterwards. */
+export function gitBack(context: EffectContext): readonly Effect[] {
+  const { plan, outside, row } = context
+  const { git } = outside
+  // Without a target group nobody can have been told of it.
+  if (git === undefined || (row().target_group_arn ?? plan.targetGroup.arn ?? null) === null) return []
+  const action = () => rollbackAction(plan, arnOf(context))
+  return [
+    {
+      name: 'git-rolled-back',
+      isRepeated: true,
+      missing: () => git.missingRollback(action()),
+      apply: (dryRun) => git.rollBack(action(), dryRun),
+    },
+  ]
+}
