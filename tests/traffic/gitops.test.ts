@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { SwitchRow } from '../../src/traffic/engine/store.ts'
+import { planColumns } from '../../src/traffic/engine/stored-plan.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import type { Plan } from '../../src/traffic/model/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -82,7 +83,9 @@ describeEachDatabase('a switch through a repository', (database) => {
   const { go, now } = stage
   let remote: GitRemote
   let reconcilers: ReturnType<typeof startReconciler>[] = []
+  let stopMerging = () => {}
   afterEach(() => {
+    stopMerging()
     for (const reconciler of reconcilers) reconciler.stop()
     reconcilers = []
     remote.close()
@@ -130,7 +133,7 @@ describeEachDatabase('a switch through a repository', (database) => {
   }
   const live = () => stage.world.liveWeights()
   /** Whoever merges proposals, as soon as there are any. */
-  function startMerging(): { stop(): void } {
+  function startMerging(): void {
     let merged = ''
     const timer = setInterval(() => {
       const tip = remote.head(PROPOSAL)
@@ -138,7 +141,18 @@ describeEachDatabase('a switch through a repository', (database) => {
       merged = tip
       remote.squash(PROPOSAL, 'main')
     }, 15)
-    return { stop: () => clearInterval(timer) }
+    stopMerging = () => clearInterval(timer)
+  }
+  /** As if the plan had said so from the beginning: nothing here may depend on how fast this machine is. */
+  const setTimeouts = (change: (gitops: GitSettings) => void) => {
+    const plan = structuredClone(stage.world.plan)
+    change(plan.gitops!)
+    const { target_group_arn: _arn, ...columns } = planColumns(plan)
+    return database.database.kysely.updateTable('_weir_traffic_switches').set(columns).execute()
+  }
+  const never = (gitops: GitSettings) => {
+    gitops.mergeTimeoutSeconds = 0
+    gitops.syncTimeoutSeconds = 0
   }
 
   const FORMS = {
@@ -186,7 +200,7 @@ describeEachDatabase('a switch through a repository', (database) => {
       const MULTI_CLUSTER = /^.*multi-cluster-target-group.*\n/m
       for (const [path, text] of before) {
         if (form === 'manifest') expect(after.get(path)!.replace(MULTI_CLUSTER, ''), path).toBe(text)
-        if (form === 'helm')
+        if (form === 'helm' && path.startsWith('chart/'))
           expect(Object.keys(parse(after.get(path)!).trafficSwitch?.annotations ?? {}).length).toBeLessThan(2)
       }
       const added = [...after.keys()].filter((path) => !before.has(path))
@@ -208,14 +222,14 @@ describeEachDatabase('a switch through a repository', (database) => {
   )
 
   test('somebody merges: a branch of its own, one commit, told what waits, and no second one when it is repeated', async () => {
-    const row = await start((gitops) => {
-      gitops.merge = 'wait'
-      gitops.mergeTimeoutSeconds = 1
-    })
-    const merging = startMerging()
-    stage.world.plan.gitops!.mergeTimeoutSeconds = 1
+    const row = await start((gitops) => (gitops.merge = 'wait'))
+    startMerging()
     await go(row, 'prepare')
-    merging.stop()
+    stopMerging()
+    await setTimeouts((gitops) => {
+      gitops.merge = 'wait'
+      never(gitops)
+    })
     expect(live()).toEqual([100, 0])
     const before = remote.subjects('main').length
     await expect(go(row, 'advance')).rejects.toThrow(
@@ -229,13 +243,13 @@ describeEachDatabase('a switch through a repository', (database) => {
     await expect(go(row, 'advance')).rejects.toThrow('waits for it')
     expect(remote.head(PROPOSAL)).toBe(tip)
     expect(remote.subjects('main')).toHaveLength(before)
+    await setTimeouts((gitops) => (gitops.merge = 'wait'))
     remote.squash(PROPOSAL, 'main')
     await go(row, 'advance')
     expect(live()).toEqual([90, 10])
-    expect(remote.head(PROPOSAL)).toBeUndefined()
     // Declined.
     const advancing = go(row, 'advance')
-    while (remote.head(PROPOSAL) === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
+    while ([undefined, tip].includes(remote.head(PROPOSAL))) await new Promise((resolve) => setTimeout(resolve, 5))
     remote.git('update-ref', '-d', `refs/heads/${PROPOSAL}`)
     await expect(advancing).rejects.toThrow('somebody declined it')
     expect(live()).toEqual([90, 10])
@@ -243,11 +257,12 @@ describeEachDatabase('a switch through a repository', (database) => {
 
   test('a rollback wins over a step that no cluster has seen yet', async () => {
     const row = await start(
-      (gitops) => (gitops.syncTimeoutSeconds = 1),
+      () => {},
       (plan) => (plan.stickiness = { enabled: false, atFinalStep: 'disable' }),
     )
     await go(row, 'prepare')
     for (const reconciler of reconcilers) reconciler.isPaused = true
+    await setTimeouts(never)
     await expect(go(row, 'advance')).rejects.toThrow('look at the tool that follows the branch')
     expect(remote.subjects('main')[0]).toContain('90/10')
     // The cluster still says 100/0, as the rollback wants it: that is not enough.
@@ -265,11 +280,9 @@ describeEachDatabase('a switch through a repository', (database) => {
     await go(row, 'advance')
     expect(live()).toEqual([90, 10])
     refusePushes()
-    const began = Date.now()
     await expect(go(row, 'rollback')).rejects.toThrow(
       /merge branch weir\/shop-web into main of .*rollback, weights 100\/0.*main is protected.*already sends everything to cluster blue/s,
     )
-    expect(Date.now() - began).toBeLessThan(30_000)
     expect(live()).toBeUndefined()
     expect((await now(row)).state).toBe('rolling-back')
     const tip = remote.head(PROPOSAL)
@@ -280,10 +293,7 @@ describeEachDatabase('a switch through a repository', (database) => {
   })
 
   test('each conflict has an outcome and a sentence, and writes nothing', async () => {
-    const row = await start(
-      (gitops) => (gitops.syncTimeoutSeconds = 1),
-      (plan) => (plan.verifyTimeoutSeconds = 1),
-    )
+    const row = await start()
     await go(row, 'prepare')
     for (const reconciler of reconcilers) reconciler.isPaused = true
     const original = remote.files('main').get('blue/web.yaml')!
@@ -312,19 +322,21 @@ describeEachDatabase('a switch through a repository', (database) => {
   })
 
   test('commits of others on the branch of the proposal are never lost', async () => {
-    const row = await start((gitops) => {
-      gitops.merge = 'wait'
-      gitops.mergeTimeoutSeconds = 1
-    })
-    const merging = startMerging()
+    const row = await start((gitops) => (gitops.merge = 'wait'))
+    startMerging()
     await go(row, 'prepare')
-    merging.stop()
+    stopMerging()
+    await setTimeouts((gitops) => {
+      gitops.merge = 'wait'
+      never(gitops)
+    })
     await expect(go(row, 'advance')).rejects.toThrow('waits for it')
     remote.commit(PROPOSAL, { 'notes.txt': 'reviewed' }, 'a remark')
     const text = remote.files('main').get('blue/web.yaml')!
     remote.commit('main', { 'blue/web.yaml': `# moved\n${text}` }, 'unrelated')
     await expect(go(row, 'advance')).rejects.toThrow("has commits that are not Weir's; nothing was overwritten")
     expect(remote.subjects(PROPOSAL)[0]).toBe('a remark')
+    await setTimeouts((gitops) => (gitops.merge = 'wait'))
     expect((await go(row, 'rollback')).state).toBe('rolled-back')
     expect(remote.subjects(PROPOSAL).slice(0, 2)).toEqual([
       'Traffic switch shop-web: rollback, weights 100/0',

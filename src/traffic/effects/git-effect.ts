@@ -11,7 +11,6 @@ export function gitBack(context: EffectContext): readonly Effect[] {
   return [
     {
       name: 'git-rolled-back',
-      isRepeated: true,
       missing: () => git.missingRollback(action()),
       apply: (dryRun) => git.rollBack(action(), dryRun),
     },

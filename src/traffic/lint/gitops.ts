@@ -33,9 +33,13 @@ export function lintGitOps({ mode, gitops, cleanup }: Plan): readonly Finding[] 
 }
 
 /** What is not applied yet, or was changed past the repository, would be written over by the first commit. */
-export function lintBranch(path: string, inBranch: Ingress | undefined, live: Ingress, where: string): readonly Finding[] {
-  if (inBranch === undefined)
-    return [finding('TS-O04', path, `there is no Ingress ${live.metadata.name} in ${where}`)]
+export function lintBranch(
+  path: string,
+  inBranch: Ingress | undefined,
+  live: Ingress,
+  where: string,
+): readonly Finding[] {
+  if (inBranch === undefined) return [finding('TS-O04', path, `there is no Ingress ${live.metadata.name} in ${where}`)]
   const places = new Map(backendsOf(inBranch).map((placed) => [placeKey(inBranch, placed), placed.backend]))
   return backendsOf(live).flatMap((placed) => {
     const place = placeKey(live, placed)

@@ -10,7 +10,10 @@ export function versionOf(image: string): readonly [number, number] | undefined 
 }
 
 /** What is wrong with a controller for a switch; `unsure` where it cannot be told. */
-export function judgeController(facts: ControllerFacts): { readonly problems: readonly string[]; readonly unsure: boolean } {
+export function judgeController(facts: ControllerFacts): {
+  readonly problems: readonly string[]
+  readonly unsure: boolean
+} {
   const problems: string[] = []
   const version = versionOf(facts.image)
   const isOld = version !== undefined && (version[0] < LEAST[0] || (version[0] === LEAST[0] && version[1] < LEAST[1]))

@@ -76,7 +76,14 @@ const placesIn = (ingress: Ingress): readonly Place[] =>
     const port = textOf(service.port?.number ?? service.port?.name ?? '')
     const { name } = service
     return [
-      { host: rule?.host, path: place?.path ?? '/', pathType: place?.pathType ?? 'Prefix', service: name, port, isNumber },
+      {
+        host: rule?.host,
+        path: place?.path ?? '/',
+        pathType: place?.pathType ?? 'Prefix',
+        service: name,
+        port,
+        isNumber,
+      },
     ]
   })
 
@@ -185,8 +192,10 @@ function choosePlace(ingress: Ingress, choose: Choose): (Place & { readonly host
     left = left.filter((each) => say(each) === answer)
     return answer !== undefined
   }
-  if (!narrow('service', `${where} leads to these Services. Which one moves?`, ({ service }) => service)) return undefined
-  if (!narrow('port', `${where} uses these ports of the Service. Which one moves?`, ({ port }) => port)) return undefined
+  if (!narrow('service', `${where} leads to these Services. Which one moves?`, ({ service }) => service))
+    return undefined
+  if (!narrow('port', `${where} uses these ports of the Service. Which one moves?`, ({ port }) => port))
+    return undefined
   const hostText = `${where} has these hosts for the Service. Which one do clients use, and DNS move?`
   if (!narrow('host', hostText, ({ host }) => host ?? '')) return undefined
   if (!narrow('path', `${where} has these paths for the host. Which one stands for them?`, ({ path }) => path))
@@ -274,7 +283,11 @@ async function chooseNames(
   const action = request.actionName ?? `${service.slice(0, 48)}-switch`
   const group = request.targetGroupName ?? `${plan.slice(0, 25)}-target`
   if ((await current.service(request.namespace, action)) !== undefined)
-    questions.push({ field: 'actionName', text: `There is a Service ${action}. How is the action called?`, choices: [] })
+    questions.push({
+      field: 'actionName',
+      text: `There is a Service ${action}. How is the action called?`,
+      choices: [],
+    })
   if ((await balancer.targetGroup(group)) !== undefined)
     questions.push({
       field: 'targetGroupName',
@@ -297,10 +310,24 @@ interface Drawing {
   readonly names: Names
 }
 
-function draw({ request, current, target, place, loadBalancer, group, region, securityGroup, backend, names }: Drawing) {
+function draw({
+  request,
+  current,
+  target,
+  place,
+  loadBalancer,
+  group,
+  region,
+  securityGroup,
+  backend,
+  names,
+}: Drawing) {
   const preset = PRESETS[request.preset ?? 'standard']
   if (preset === undefined)
-    throw new TrafficError('invalid', `Unknown preset ${request.preset}. Use one of ${Object.keys(PRESETS).join(', ')}.`)
+    throw new TrafficError(
+      'invalid',
+      `Unknown preset ${request.preset}. Use one of ${Object.keys(PRESETS).join(', ')}.`,
+    )
   const ingressOf = (ingress: Ingress, name: string) => ({
     name,
     ...groupOf(ingress),

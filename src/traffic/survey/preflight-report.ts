@@ -3,8 +3,8 @@ import { counted } from '../../counted.ts'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { type EffectContext, loadBalancerHostname } from '../effects/effect.ts'
 import { lintFacts, readFacts } from '../effects/preflight-effect.ts'
-import { lintPlan } from '../lint/plan.ts'
 import type { LiveFacts } from '../lint/live.ts'
+import { lintPlan } from '../lint/plan.ts'
 import { describeFinding } from '../model/finding.ts'
 import { actionBackends, directBackends } from '../model/ingress.ts'
 import { bindingNamespace, bindingService } from '../model/plan.ts'
@@ -77,7 +77,8 @@ async function zones({ context: { plan, outside }, facts }: Survey): Promise<rea
   if (found.length === 0) return [unknown('the pods of the target do not say in which zone they are')]
   const common = found.filter((zone) => own.includes(zone))
   const text = `the current load balancer is in ${own.toSorted().join(', ')}; the pods of the target are in ${found.join(', ')}`
-  if (common.length === 0) return [failed(`no zone in common: ${text}. Add a subnet of such a zone to the load balancer`)]
+  if (common.length === 0)
+    return [failed(`no zone in common: ${text}. Add a subnet of such a zone to the load balancer`)]
   const outsiders = pods.filter(({ zone }) => zone !== undefined && !own.includes(zone)).length
   return outsiders === 0
     ? [ok(text)]
@@ -96,8 +97,18 @@ async function quotas({ context: { plan, outside }, facts }: Survey): Promise<re
   const isAttached = facts.targetGroup?.loadBalancerArns.includes(facts.loadBalancer.arn) === true
   const rows = [
     ['target groups of the region', 'target-groups', usage.groupsInRegion, isNew],
-    ['target groups of the load balancer', 'target-groups-per-application-load-balancer', usage.groups, isAttached ? 0 : 1],
-    ['targets of the load balancer', 'targets-per-application-load-balancer', usage.targets, isAttached ? 0 : pods.length],
+    [
+      'target groups of the load balancer',
+      'target-groups-per-application-load-balancer',
+      usage.groups,
+      isAttached ? 0 : 1,
+    ],
+    [
+      'targets of the load balancer',
+      'targets-per-application-load-balancer',
+      usage.targets,
+      isAttached ? 0 : pods.length,
+    ],
     ['rules of the load balancer', 'rules-per-application-load-balancer', usage.rules, 0],
     ['target groups of an action', 'target-groups-per-action-on-application-load-balancer', 0, 2],
   ] as const
@@ -139,7 +150,11 @@ async function readinessGates({ context: { plan, outside } }: Survey): Promise<r
   const labels = await outside.target.namespaceLabels(namespace)
   if (labels === undefined) return [failed(`there is no namespace ${namespace} in cluster ${plan.target.cluster}`)]
   return labels[INJECT] === 'enabled'
-    ? [ok(`namespace ${namespace}: new pods wait until the target group finds them healthy; do not deploy during prepare`)]
+    ? [
+        ok(
+          `namespace ${namespace}: new pods wait until the target group finds them healthy; do not deploy during prepare`,
+        ),
+      ]
     : [
         warning(
           `namespace ${namespace} has no label ${INJECT}=enabled: a deployment in cluster ${plan.target.cluster} replaces pods before the load balancer knows the new ones`,
@@ -154,7 +169,9 @@ interface TargetBalancer {
 async function targetBalancer({ context: { outside }, facts }: Survey): Promise<TargetBalancer | undefined> {
   const hostname = loadBalancerHostname(facts.targetIngress)
   const found = hostname === undefined ? undefined : await outside.balancer.loadBalancer(hostname)
-  return found === undefined ? undefined : { hostname: hostname!, listeners: await outside.balancer.listeners(found.arn) }
+  return found === undefined
+    ? undefined
+    : { hostname: hostname!, listeners: await outside.balancer.listeners(found.arn) }
 }
 
 async function listeners(survey: Survey): Promise<readonly Said[]> {

@@ -61,7 +61,9 @@ export function clusterFacts(kubernetes: Kubernetes, config: KubeConfig, call: C
         applications.listDeploymentForAllNamespaces({ labelSelector: CONTROLLER }),
       )
       return items.map(({ metadata, spec, status }) => {
-        const container = spec?.template.spec?.containers.find(({ image }) => image?.includes('load-balancer-controller'))
+        const container = spec?.template.spec?.containers.find(({ image }) =>
+          image?.includes('load-balancer-controller'),
+        )
         const first = container ?? spec?.template.spec?.containers[0]
         return {
           place: `${metadata?.namespace}/${metadata?.name}`,

@@ -65,7 +65,7 @@ export function startGitRemote(files: Readonly<Record<string, string>>): GitRemo
       if (parent === undefined) run(['read-tree', '--empty'], '', index)
       else run(['read-tree', parent], '', index)
       for (const [path, text] of Object.entries(changes)) {
-        if (text === null) run(['update-index', '--force-remove', path], '', index)
+        if (text === null) run(['update-index', '--index-info'], `0 ${'0'.repeat(40)}\t${path}\n`, index)
         else {
           const blob = run(['hash-object', '-w', '--stdin'], text).trim()
           run(['update-index', '--add', '--cacheinfo', `100644,${blob},${path}`], '', index)
