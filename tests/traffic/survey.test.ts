@@ -30,10 +30,12 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-survey-'))
 const saved = { ...process.env }
 const servers: Server[] = []
 let world: World
+let isOpen = false
 afterEach(async () => {
   process.env = { ...saved }
   for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve))
-  await world?.close()
+  if (isOpen) await world.close()
+  isOpen = false
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -79,10 +81,16 @@ async function start(
   change: (plan: Plan) => void = () => {},
   zones: readonly string[] = ['eu-central-1a', 'eu-central-1b'],
 ): Promise<World> {
-  world = await startWorld(change)
+  world = await startWorld((plan) => {
+    plan.stickiness = { enabled: false, atFinalStep: 'disable' }
+    change(plan)
+  })
+  isOpen = true
   Object.assign(process.env, world.environment)
   furnish(world.current, ['eu-central-1a'])
   furnish(world.target, zones)
+  // Both controllers have made their rules.
+  while (world.elb.rules.size < 4) await new Promise(setImmediate)
   return world
 }
 /** The target's load balancer, on this machine. */
