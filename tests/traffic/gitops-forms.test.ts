@@ -21,7 +21,6 @@ const settings = {
   path: 'blue',
   key: 'trafficSwitch',
   name: 'shop-web',
-  actionName: 'web-switch',
   where: 'branch main',
 }
 const treeOf = (files: Record<string, string>): Tree => ({

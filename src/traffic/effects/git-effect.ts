@@ -7,12 +7,16 @@ export function gitBack(context: EffectContext): readonly Effect[] {
   const { git } = outside
   // Without a target group nobody can have been told of it.
   if (git === undefined || (row().target_group_arn ?? plan.targetGroup.arn ?? null) === null) return []
-  const action = () => rollbackAction(plan, arnOf(context))
+  const { namespace, ingress } = plan.current
+  const subject = () => ({
+    ...{ namespace, ingress: ingress.name, actionName: plan.actionName },
+    wanted: rollbackAction(plan, arnOf(context)),
+  })
   return [
     {
       name: 'git-rolled-back',
-      missing: () => git.missingRollback(action()),
-      apply: (dryRun) => git.rollBack(action(), dryRun),
+      missing: () => git.missingRollback(subject()),
+      apply: (dryRun) => git.rollBack(subject(), dryRun),
     },
   ]
 }

@@ -22,7 +22,6 @@ export interface Form {
 export interface FormSettings extends GitSide {
   /** Name of the plan: it names what we add. */
   readonly name: string
-  readonly actionName: string
   /** Branch and repository, for messages. */
   readonly where: string
 }

@@ -17,13 +17,21 @@ import type { ObjectName } from './yaml-file.ts'
 
 export type SideName = 'current' | 'target'
 
+/** The action of an Ingress of the current cluster, and what it is to be. */
+export interface GitSubject {
+  readonly namespace: string
+  readonly ingress: string
+  readonly actionName: string
+  readonly wanted: ForwardAction
+}
+
 export interface GitOps {
   /** What the last change waits for. */
   waiting(): Promise<Waiting | undefined>
   /** What in the repository does not fit what is live, before anything is changed. */
   findings(current: Ingress, target: Ingress | undefined): Promise<readonly Finding[]>
-  missingRollback(wanted: ForwardAction): Promise<string | undefined>
-  rollBack(wanted: ForwardAction, dryRun: boolean): Promise<void>
+  missingRollback(subject: GitSubject): Promise<string | undefined>
+  rollBack(subject: GitSubject, dryRun: boolean): Promise<void>
   change(live: Ingress, edit: IngressEdit, how: HowToChange): Promise<void>
   put(side: SideName, object: Applicable, dryRun: boolean): Promise<void>
   annotate(
@@ -58,7 +66,7 @@ function openSide(plan: Plan, side: SideName): OpenSide {
   return {
     where,
     track: openTrack({ ...gitops, repository, branch, proposal, name: plan.name }),
-    form: FORMS[own.form]({ ...own, name: plan.name, actionName: plan.actionName, where }),
+    form: FORMS[own.form]({ ...own, name: plan.name, where }),
   }
 }
 
@@ -69,34 +77,30 @@ const weightsText = (text: string | undefined): string => {
 
 export function openGitOps(plan: Plan): GitOps {
   const sides = { current: openSide(plan, 'current'), target: openSide(plan, 'target') }
-  const key = actionKey(plan.actionName)
   let last: Track | undefined
   const ensure = (side: SideName, order: Parameters<Track['ensure']>[0]): Promise<void> => {
     last = sides[side].track
     return last.ensure({ ...order, title: `Traffic switch ${plan.name}: ${order.title}` })
   }
-  const ingressOf = (side: SideName): ObjectName => ({
-    kind: 'Ingress',
-    name: plan[side].ingress.name,
-    namespace: plan[side].namespace,
-  })
-
   function titleOf({ annotations }: IngressEdit, { isRollback, step }: HowToChange): string {
-    const action = annotations.find((each) => each.key === key)
+    const action = annotations.find((each) => each.key.startsWith(actionKey('')))
     const what = action === undefined ? 'paths of the Service' : weightsText(action.after)
     return `${isRollback ? 'rollback' : `step ${step} of ${plan.steps.length - 1}`}, ${what}`
   }
+  const nameOf = ({ namespace, ingress }: GitSubject): ObjectName => ({ kind: 'Ingress', name: ingress, namespace })
   /** Only the action: what stands beside it is none of a rollback's business. */
   const rollbackCompute =
-    (wanted: ForwardAction): Compute =>
+    (subject: GitSubject): Compute =>
     async (tree) => {
       const { form } = sides.current
-      const annotations = await form.annotations(tree, ingressOf('current'))
+      const key = actionKey(subject.actionName)
+      const after = JSON.stringify(subject.wanted)
+      const annotations = await form.annotations(tree, nameOf(subject))
       const found = annotations?.[key]
-      if (found === undefined || isSameValue(found, JSON.stringify(wanted))) return new Map()
-      const { name, namespace } = ingressOf('current')
+      if (found === undefined || isSameValue(found, after)) return new Map()
+      const { name, namespace } = nameOf(subject)
       const live = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name, namespace }, spec: {} }
-      const edit = { backends: [], annotations: [{ key, before: String(found), after: JSON.stringify(wanted) }] }
+      const edit = { backends: [], annotations: [{ key, before: String(found), after }] }
       return form.change(tree, live as Ingress, edit, true)
     }
 
@@ -106,18 +110,19 @@ export function openGitOps(plan: Plan): GitOps {
       ...(await findingsOf('current', current)),
       ...(target === undefined ? [] : await findingsOf('target', target)),
     ],
-    async missingRollback(wanted) {
+    async missingRollback(subject) {
       const { track, form, where } = sides.current
-      if (await track.isSettled(rollbackCompute(wanted))) return undefined
-      const found = await track.look((tree) => form.annotations(tree, ingressOf('current')))
-      return isSameValue(found?.[key], JSON.stringify(wanted))
+      if (await track.isSettled(rollbackCompute(subject))) return undefined
+      const annotations = await track.look((tree) => form.annotations(tree, nameOf(subject)))
+      const found = annotations?.[actionKey(subject.actionName)]
+      return isSameValue(found, JSON.stringify(subject.wanted))
         ? `a proposal for ${where} still wants other weights`
-        : `${where} still says ${weightsText(found?.[key] as string | undefined)}`
+        : `${where} still says ${weightsText(found as string | undefined)}`
     },
-    rollBack: (wanted, dryRun) =>
+    rollBack: (subject, dryRun) =>
       ensure('current', {
-        ...{ compute: rollbackCompute(wanted), dryRun, isRollback: true },
-        title: `rollback, ${weightsText(JSON.stringify(wanted))}`,
+        ...{ compute: rollbackCompute(subject), dryRun, isRollback: true },
+        title: `rollback, ${weightsText(JSON.stringify(subject.wanted))}`,
       }),
     change: (live, edit, how) =>
       ensure('current', {
@@ -156,10 +161,11 @@ export function openGitOps(plan: Plan): GitOps {
   async function findingsOf(side: SideName, live: Ingress): Promise<readonly Finding[]> {
     const path = `gitops.${side}.path`
     const { track, form, where } = sides[side]
+    const name = { kind: 'Ingress', name: live.metadata.name, namespace: live.metadata.namespace }
     try {
       const found = await track.look(async (tree) => ({
-        annotations: await form.annotations(tree, ingressOf(side)),
-        ingress: await form.ingress(tree, ingressOf(side)),
+        annotations: await form.annotations(tree, name),
+        ingress: await form.ingress(tree, name),
       }))
       // Of a chart nobody knows what it makes, and the target gets no more than an annotation.
       const isEnough = found.annotations !== undefined && (found.ingress === undefined || side === 'target')

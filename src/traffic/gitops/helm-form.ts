@@ -10,6 +10,7 @@ import type { Changes, Tree } from './repository.ts'
 import { plainValue, readYamlFile, removeIn, setIn, withDocument } from './yaml-file.ts'
 
 interface Values {
+  readonly actionName?: string
   readonly attached?: boolean
   readonly annotations?: Readonly<Record<string, unknown>>
   readonly binding?: unknown
@@ -25,7 +26,7 @@ function weightsIn(text: string | undefined): { current: number; target: number 
 }
 
 export function helmForm(settings: FormSettings): Form {
-  const { path, where, actionName } = settings
+  const { path, where } = settings
   const keys = settings.key.split('.')
 
   async function open(tree: Tree) {
@@ -45,23 +46,24 @@ export function helmForm(settings: FormSettings): Form {
   }
   const write = ({ file, document }: Awaited<ReturnType<typeof open>>, values: object): Changes => {
     if (Object.keys(values).length === 0) removeIn(document, keys, 0)
-    else setIn(document, keys, { switch: settings.name, actionName, ...values })
+    else setIn(document, keys, { switch: settings.name, ...values })
     return new Map([[path, withDocument(file, document)]])
   }
-  const own = ({ attached, annotations, binding }: Values, more: object = {}): Record<string, unknown> =>
-    Object.fromEntries(
-      Object.entries({ attached, weights: weightsOf(annotations), annotations, binding, ...more }).filter(
-        ([, value]) => value !== undefined,
-      ),
-    )
-  const weightsOf = (annotations: Values['annotations']) =>
-    weightsIn(annotations?.[actionKey(actionName)] as string | undefined)
-
+  const own = ({ actionName, attached, annotations, binding }: Values): Record<string, unknown> => {
+    const weights = weightsIn(annotations?.[actionKey(actionName ?? '')] as string | undefined)
+    const values = Object.entries({ actionName, attached, weights, annotations, binding })
+    const present = values.filter(([, value]) => value !== undefined)
+    // The name alone says nothing.
+    return present.length === 1 && actionName !== undefined ? {} : Object.fromEntries(present)
+  }
+  /** Paths lead to the action as soon as one of them is sent there. */
   const attachedAfter = ({ backends }: IngressEdit, before: boolean | undefined): boolean | undefined => {
     const [first] = backends
     if (first === undefined) return before
-    return first.after.service?.name === actionName ? true : undefined
+    return first.after.service?.port?.name === 'use-annotation' ? true : undefined
   }
+  const actionIn = ({ annotations }: IngressEdit): string | undefined =>
+    annotations.find(({ key }) => key.startsWith(actionKey('')))?.key.slice(actionKey('').length)
 
   return {
     annotations: async (tree) => (await open(tree)).values.annotations ?? {},
@@ -85,7 +87,12 @@ export function helmForm(settings: FormSettings): Form {
         else after[key] = value
       }
       const kept = Object.keys(after).length === 0 ? undefined : after
-      return write(opened, own(opened.values, { attached, annotations: kept, weights: weightsOf(after) }))
+      const actionName = actionIn(edit) ?? opened.values.actionName
+      const next = { ...(actionName === undefined ? {} : { actionName }), binding: opened.values.binding }
+      return write(
+        opened,
+        own({ ...next, ...(attached && { attached }), ...(kept === undefined ? {} : { annotations: kept }) }),
+      )
     },
     async put(tree, object) {
       if (object.kind === 'Ingress')
@@ -96,13 +103,13 @@ export function helmForm(settings: FormSettings): Form {
         })
       const opened = await open(tree)
       if (JSON.stringify(opened.values.binding) === JSON.stringify(object)) return NONE
-      return write(opened, own(opened.values, { binding: object }))
+      return write(opened, own({ ...opened.values, binding: object }))
     },
     async remove(tree, { kind, name, namespace }) {
       if (kind === 'Ingress') throw missingObject(settings, { kind, name, namespace })
       const opened = await open(tree)
       if (opened.values.binding === undefined) return NONE
-      return write(opened, own(opened.values, { binding: undefined }))
+      return write(opened, own({ ...opened.values, binding: undefined }))
     },
   }
 }
