@@ -332,20 +332,26 @@ async function unknownTo(requests: Record<string, Record<string, string>>) {
   const shapes = aws as unknown as Record<string, any>
   const [paths, unknown] = [new Set<string>(), [] as string[]]
   const resolve = (schema: any): any => (typeof schema === 'function' ? schema() : schema)
-  const walk = (xml: string, schema: any, path: string): void => {
+  /** The child of a shape: a list names that of its members, a structure those of its fields. */
+  const childOf = (schema: any, name: string): any => {
     const shape = resolve(schema)
-    for (const [, name, inner] of xml.matchAll(/<([A-Za-z]+)>(.*?)<\/\1>/gs)) {
-      // A list: its members have the shape that its schema names.
-      if (name === 'member') {
-        walk(inner!, Array.isArray(shape) && shape[0] === 1 ? shape[4] : shape, path)
+    if (name === 'member') return Array.isArray(shape) && shape[0] === 1 ? shape[4] : shape
+    const index = Array.isArray(shape) && Array.isArray(shape[4]) ? shape[4].indexOf(name) : -1
+    return index === -1 ? undefined : shape[5][index]
+  }
+  const walk = (xml: string, top: any, path: string): void => {
+    const open: { path: string; schema: any }[] = [{ path, schema: top }]
+    for (const [, slash, name] of xml.matchAll(/<(\/?)([A-Za-z]+)>/g)) {
+      if (slash) {
+        open.pop()
         continue
       }
-      const index = Array.isArray(shape) && Array.isArray(shape[4]) ? shape[4].indexOf(name) : -1
-      if (index === -1) unknown.push(`${path}.${name}`)
-      else {
-        paths.add(`${path}.${name}`)
-        if (inner!.includes('<')) walk(inner!, shape[5][index], `${path}.${name}`)
-      }
+      const parent = open.at(-1)!
+      const schema = childOf(parent.schema, name!)
+      const place = name === 'member' ? parent.path : `${parent.path}.${name}`
+      if (schema === undefined) unknown.push(place)
+      paths.add(place)
+      open.push({ path: place, schema })
     }
   }
   for (const [action, form] of Object.entries(requests)) {
@@ -411,9 +417,9 @@ describeEachDatabase('over the API', (database) => {
     await answer((_request, response) => void response.end('hello'))
     const api = await startTestApi(database.database)
     try {
-      const asking = await api.ask('POST', '/v1/traffic-switches/import', REQUEST)
+      const asking = await api.ask('POST', '/v1/traffic-imports', REQUEST)
       expect(asking).toMatchObject({ status: 200, body: { plan: null, questions: [{ field: 'service' }] } })
-      const made = await api.ask('POST', '/v1/traffic-switches/import', { ...REQUEST, service: 'web' })
+      const made = await api.ask('POST', '/v1/traffic-imports', { ...REQUEST, service: 'web' })
       const plan = { ...made.body.plan, dns: { ...made.body.plan.dns, servers: world.plan.dns.servers } }
       const created = await api.ask('POST', '/v1/traffic-switches', plan)
       expect(created.status).toBe(201)

@@ -58,27 +58,25 @@ export const journalRecord = z.object({
 })
 export const checkRecord = z.object({ check: z.string(), status: z.enum(STATUSES), message: z.string() })
 const words = bounded(255)
-export const importBody = z
-  .strictObject({
-    ...{ project: words, currentContext: words, targetContext: words, namespace: words, ingress: words },
-    name: words.optional(),
-    targetNamespace: words.optional(),
-    targetIngress: words.optional(),
-    createTargetIngress: z.boolean().optional(),
-    service: words.optional(),
-    port: words.optional(),
-    host: words.optional(),
-    path: bounded(1024).optional(),
-    targetService: words.optional(),
-    targetPort: words.optional(),
-    containerPort: z.int().min(1).max(65_535).optional(),
-    sourceSecurityGroup: words.optional(),
-    region: words.optional(),
-    actionName: words.optional(),
-    targetGroupName: words.optional(),
-    preset: z.enum(Object.keys(PRESETS) as [string, ...string[]]).optional(),
-  })
-  .meta(example({ project: 'shop', currentContext: 'blue', targetContext: 'green', namespace: 'shop', ingress: 'web' }))
+export const importBody = z.strictObject({
+  ...{ project: words, currentContext: words, targetContext: words, namespace: words, ingress: words },
+  name: words.optional(),
+  targetNamespace: words.optional(),
+  targetIngress: words.optional(),
+  createTargetIngress: z.boolean().optional(),
+  service: words.optional(),
+  port: words.optional(),
+  host: words.optional(),
+  path: bounded(1024).optional(),
+  targetService: words.optional(),
+  targetPort: words.optional(),
+  containerPort: z.int().min(1).max(65_535).optional(),
+  sourceSecurityGroup: words.optional(),
+  region: words.optional(),
+  actionName: words.optional(),
+  targetGroupName: words.optional(),
+  preset: z.enum(Object.keys(PRESETS) as [string, ...string[]]).optional(),
+})
 export const importRecord = z.object({
   plan: z.any().describe('Null while there is something to ask, or an error among the findings.'),
   questions: z.array(z.object({ field: z.string(), text: z.string(), choices: z.array(z.string()) })),

@@ -15,7 +15,7 @@ import { BASE, idParameter, tags } from './traffic.ts'
 export const trafficSurveyRoutes: Routes = (api, { database }) => {
   const engine = engineOn(database)
   api.post(
-    `${BASE}/import`,
+    '/v1/traffic-imports',
     {
       schema: {
         tags,
