@@ -4,6 +4,8 @@
  *
  *   npm run bench -- collect                    10,000 pull requests of GitHub, over REST and over GraphQL
  *   npm run bench -- collect --source gitlab    50,000 merge requests of GitLab; `--pulls` says another number
+ *   npm run bench -- collect --source jenkins   100,000 builds of Jenkins; `--builds` says another number
+ *   npm run bench -- collect --source bamboo    one of the sources of support/vendors.ts; `--records` says how many of each kind
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,7 +17,9 @@ import { prepare } from '../tests/collect/support/github.ts'
 import { startTestMariadb, startTestPostgres } from '../tests/support/servers.ts'
 import { runLikeATask } from '../tests/support/task-process.ts'
 import { collectJenkins } from './support/collect-jenkins.ts'
+import { collectVendor } from './support/collect-vendor.ts'
 import type { Collected } from './support/collect-worker.ts'
+import { VENDOR_NAMES, vendorNamed } from './support/vendors.ts'
 
 const ENGINES = { postgres: startTestPostgres, mariadb: startTestMariadb }
 const CHANGES: Record<CodeHostName, string> = { github: '10000', gitlab: '50000' }
@@ -30,7 +34,8 @@ interface Measured extends Collected {
 function hostOf(source: string): CodeHostName {
   const host = CODE_HOST_NAMES.find((name) => name === source)
   if (host) return host
-  throw new UserError(`there is no benchmark for the source ${source}: choose ${CODE_HOST_NAMES.join(' or ')}`)
+  const known = [...CODE_HOST_NAMES, 'jenkins', ...VENDOR_NAMES]
+  throw new UserError(`there is no benchmark for the source ${source}: choose one of ${known.join(', ')}`)
 }
 
 export async function run(rest: string[]): Promise<void> {
@@ -42,16 +47,23 @@ export async function run(rest: string[]): Promise<void> {
       latency: { type: 'string', default: '50' },
       engine: { type: 'string', default: 'postgres' },
       builds: { type: 'string', default: '100000' },
+      records: { type: 'string' },
     },
   })
   const latency = Number(values.latency)
+  const vendor = vendorNamed(values.source)
+  const host = vendor || values.source === 'jenkins' ? undefined : hostOf(values.source)
   const server = await ENGINES[values.engine as keyof typeof ENGINES]()
-  if (values.source === 'jenkins') {
+  if (!host) {
     const url = await server.createDatabase()
-    await collectJenkins({ builds: Number(values.builds), latency, url }).finally(() => server.stop())
+    const records = Number(values.records ?? vendor?.records)
+    const collecting = vendor
+      ? collectVendor(vendor, { records, latency, url })
+      : collectJenkins({ builds: Number(values.builds), latency, url })
+    await collecting.finally(() => server.stop())
     return
   }
-  const host = hostOf(values.source)
+  const codeHost = host
   const size = { changes: Number(values.pulls ?? CHANGES[host]) }
   const fake = await CODE_HOSTS[host].spawn(size, { latencyMilliseconds: latency })
   /** `atOnce`: how many requests the API allows to be under way; of a chain of cursors each one waits for the last. */
@@ -62,7 +74,7 @@ export async function run(rest: string[]): Promise<void> {
     await fake.connect(database)
     await database.close()
     await fake.clearRequests()
-    const collected = await runLikeATask<Collected>(WORKER, [host, plugin, url])
+    const collected = await runLikeATask<Collected>(WORKER, [codeHost, plugin, url])
     const requests = (await fake.state()).requests.entries.length
     const floor = (requests * latency) / 1000 / atOnce
     const ratio = (collected.seconds / floor).toFixed(2)

@@ -9,7 +9,7 @@ const OTHERWISE: readonly { readonly path: RegExp; readonly names: RegExp }[] = 
   { path: /^src\/alerts\//, names: /^webhook$/ },
 ]
 
-const DECLARED = /\bname: '([a-z_]+)',\s+title: '/g
+const DECLARED = /\bname: '([a-z0-9_]+)',\s+title: '/g
 const LITERAL = /'([^'\n]*)'|"([^"\n]*)"|`([^`]*)`/g
 
 /** The plugins that the files declare. */

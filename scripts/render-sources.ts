@@ -100,12 +100,14 @@ function rulesTable(source: PluginSpec): string {
 
 const NOT_SENT = ['connection_id', 'scope_config_id', 'created_at', 'updated_at']
 
+const withArticle = (word: string): string => `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`
+
 function section(source: PluginSpec): string {
   const { name, title, connection, scope } = source
   const columns = scope.table.names.filter((each: string) => !each.startsWith('_') && !NOT_SENT.includes(each))
   return `## ${title}
 
-Plugin \`${name}\`. A scope is a ${scope.title.toLowerCase()}${scope.remote ? '; Weir lists those that the credentials can see' : ''}.
+Plugin \`${name}\`. A scope is ${withArticle(scope.title.toLowerCase())}${scope.remote ? '; Weir lists those that the credentials can see' : ''}.
 
 Rights of the credentials:
 

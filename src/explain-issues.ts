@@ -72,7 +72,10 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   for (const step of path) {
     if (found === null || typeof found !== 'object') return undefined
     const wanted = String(step).toLowerCase()
-    const key = Object.keys(found).find((each) => each.toLowerCase() === wanted)
+    // The names of a long list would be counted for every issue.
+    const key = Object.hasOwn(found, step)
+      ? String(step)
+      : Object.keys(found).find((each) => each.toLowerCase() === wanted)
     found = key === undefined ? undefined : (found as Record<string, unknown>)[key]
   }
   return found

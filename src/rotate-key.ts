@@ -15,6 +15,7 @@ import {
   openWith,
   promoteKeyFile,
   readKeyFile,
+  type StoredKey,
   storedKey,
 } from './encryption-key.ts'
 import { UserError } from './errors.ts'
@@ -39,6 +40,7 @@ export const rotateKey = (database: Database, place: KeyPlace, newSecret?: strin
     if (place.encryptionSecret && !newSecret) {
       throw new UserError('The key is in ENCRYPTION_SECRET: set NEW_ENCRYPTION_SECRET to the new key.')
     }
+    if (isDone(stored, place, newSecret)) return { encrypted: 0, unreadable: 0 }
     const old = openWith(stored, place)
     const key = newSecret ?? (readKeyFile(nextKeyFile(place)) ?? makeKeyFile(nextKeyFile(place))).key
     const next = createSecrets(key, old.digestKey)
@@ -63,6 +65,12 @@ export const rotateKey = (database: Database, place: KeyPlace, newSecret?: strin
     if (!newSecret) promoteKeyFile(place)
     return rotation
   })
+
+/** Killed after its last step, or its end was not seen: the same command again finds nothing left to do. */
+function isDone({ fingerprint, next_fingerprint }: StoredKey, { encryptionSecret }: KeyPlace, newSecret?: string) {
+  const isKey = (key: string | undefined) => key !== undefined && createSecrets(key).fingerprint === fingerprint
+  return next_fingerprint === '' && isKey(newSecret) && !isKey(encryptionSecret)
+}
 
 async function encryptAnew(database: Database, old: Secrets, next: Secrets): Promise<Rotation> {
   let encrypted = 0

@@ -1,32 +1,23 @@
 /** The plugin that docs/add-a-plugin.md and docs/add-an-entity.md build compiles, and passes its own tests. */
-import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { blockOf } from '../src/cli/new-source/document.ts'
+import { copyRepository } from './support/repository-copy.ts'
 
-const root = join(import.meta.dirname, '..')
-const place = join(root, 'src/plugins/buildbox')
-const folder = mkdtempSync(join(tmpdir(), 'buildbox-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const copy = copyRepository()
+const [plugin, entity] = [copy.read('docs/add-a-plugin.md'), copy.read('docs/add-an-entity.md')]
+const FOLDER = 'src/plugins/buildbox'
+const FAKE = 'tests/fake-buildbox/fake-buildbox.ts'
 
-const read = (name: string) => readFileSync(join(root, 'docs', name), 'utf8')
-const [plugin, entity] = [read('add-a-plugin.md'), read('add-an-entity.md')]
+const made = await copy.run('src/main.ts', 'new-source', 'buildbox')
 
-/** The first block after the heading that names the file, or after the words that do. */
-function blockOf(text: string, name: string): string {
-  const line = text
-    .split('\n')
-    .find((each) => (each.startsWith('#') && each.endsWith(name)) || each.endsWith(`\`${name}\`:`))
-  const [, block] = /^```\w+\n(.*?)^```/ms.exec(text.slice(text.indexOf(`${line}\n`))) ?? []
-  if (!line || !block) throw new Error(`the documents have no block for ${name}`)
-  return block
-}
-
-function afterLine(text: string, line: string, more: string): string {
-  expect(text.split(line).length, `times that ${line} stands in the documents`).toBe(2)
-  return text.replace(line, () => `${line}\n${more}`)
+function afterLine(file: string, line: string, more: string): void {
+  const text = copy.read(file)
+  expect(text.split(line).length, `times that ${line} stands in ${file}`).toBe(2)
+  copy.write(
+    file,
+    text.replace(line, () => `${line}\n${more}`),
+  )
 }
 
 /** Of the code in `text`, the line that begins like this. */
@@ -36,52 +27,28 @@ function lineOf(text: string, start: string): string {
   return line
 }
 
-const files = {
-  'kit.ts': blockOf(plugin, 'kit.ts'),
-  'entities/projects.ts': blockOf(plugin, 'entities/projects.ts'),
-  'entities/builds.ts': blockOf(plugin, 'entities/builds.ts'),
-  'entities/jobs.ts': blockOf(entity, 'entities/jobs.ts'),
-  'plugin.ts': afterLine(
-    blockOf(plugin, ' plugin.ts').replace('[projectEntity, builds]', '[projectEntity, builds, jobs]'),
-    "import builds from './entities/builds.ts'",
-    "import jobs from './entities/jobs.ts'",
-  ),
-  'buildbox.test.ts': afterLine(
-    afterLine(
-      blockOf(plugin, 'buildbox.test.ts'),
-      "if (pathname === '/api/projects/7') return project",
-      lineOf(entity, "if (pathname === '/api/builds/91/jobs')"),
-    ),
-    '  rows: {',
-    lineOf(entity, 'cicd_tasks: ['),
-  ),
-  'fixtures/unfinished.json': blockOf(plugin, 'fixtures/unfinished.json'),
-  'rules.ts': blockOf(plugin, 'rules.ts'),
-}
-
-/** What lies outside of the plugin's folder is found from everywhere. */
-const withPaths = (file: string, text: string) =>
-  text.replaceAll(/from '(\.\.[^']*)'/g, (all, path: string) => {
-    const target = join(place, dirname(file), path)
-    return relative(place, target).startsWith('..') ? `from '${target}'` : all
-  })
-
-for (const [file, text] of Object.entries(files)) {
-  mkdirSync(dirname(join(folder, file)), { recursive: true })
-  writeFileSync(join(folder, file), withPaths(file, text))
-}
-
-it('compiles', async () => {
-  const config = {
-    extends: join(root, 'tsconfig.json'),
-    compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
-    include: [folder, join(root, 'tests/support/global-setup.ts')],
-  }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error) => error)
-  expect(stdout).toBe('')
+const written = Object.fromEntries(['kit.ts', 'plugin.ts'].map((file) => [file, copy.read(`${FOLDER}/${file}`)]))
+it('is written as the document has it', () => {
+  expect(made).toMatchObject({ code: 0 })
+  for (const [file, text] of Object.entries(written)) expect(text, file).toBe(blockOf(plugin, file))
 })
 
-await import(join(folder, 'buildbox.test.ts'))
+copy.write(`${FOLDER}/rules.ts`, blockOf(plugin, 'rules.ts'))
+copy.write(`${FOLDER}/entities/jobs.ts`, blockOf(entity, 'entities/jobs.ts'))
+copy.write(
+  `${FOLDER}/plugin.ts`,
+  copy.read(`${FOLDER}/plugin.ts`).replace('[projectEntity, builds]', '[projectEntity, builds, jobs]'),
+)
+afterLine(`${FOLDER}/plugin.ts`, "import builds from './entities/builds.ts'", "import jobs from './entities/jobs.ts'")
+afterLine(
+  FAKE,
+  "if (pathname === '/api/projects/7') return [200, project]",
+  lineOf(entity, "if (pathname === '/api/builds/91/jobs')"),
+)
+afterLine(`${FOLDER}/buildbox.test.ts`, '  rows: {', lineOf(entity, 'cicd_tasks: ['))
+
+it('compiles', async () => {
+  expect(await copy.compile(FOLDER, FAKE)).toEqual({ code: 0, printed: '' })
+})
+
+await import(join(copy.folder, FOLDER, 'buildbox.test.ts'))

@@ -39,6 +39,7 @@ const wanted = reference.filter((each) => isReal(each) && plugins.some(({ name }
 const WITHOUT_CONNECTION = ['_tool_pagerduty_assignments', '_tool_opsgenie_assignments']
 /** Columns that DevLake does not have: what it loses, or does not ask for. */
 const ADDED = new Map<string, readonly string[]>([
+  ['_tool_argocd_applications', ['dest_name']],
   ['_tool_azuredevops_go_connections', ['endpoint', 'rate_limit_per_hour']],
   [
     '_tool_azuredevops_go_scope_configs',

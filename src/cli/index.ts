@@ -9,6 +9,7 @@ import { doctor } from './doctor.ts'
 import { importCommand } from './import.ts'
 import { mcp } from './mcp.ts'
 import { metrics } from './metrics.ts'
+import { newSource } from './new-source.ts'
 import { retention } from './retention.ts'
 import { secrets } from './secrets.ts'
 import { storage } from './storage.ts'
@@ -19,5 +20,5 @@ import { worker } from './worker.ts'
 /** Every subcommand, in the order of `weir --help`. */
 export const commands: readonly Command[] = [
   ...[up, collect, metrics, config, dashboards, audit, database, doctor, importCommand, worker],
-  ...[backup, restore, retention, storage, mcp, secrets, traffic],
+  ...[backup, restore, retention, storage, mcp, secrets, traffic, newSource],
 ]

@@ -1,6 +1,7 @@
 /** Every dashboard, in the order in which they are listed. */
 import { unknownName } from '../nearest.ts'
 import { type Dashboard, type Panel, panelsOf, type Variable } from './dashboard.ts'
+import { argocd } from './definitions/argocd.ts'
 import { azureDevops } from './definitions/azure-devops.ts'
 import { bamboo } from './definitions/bamboo.ts'
 import { bitbucket, bitbucketServer } from './definitions/bitbucket.ts'
@@ -17,8 +18,11 @@ import { doraValidation } from './definitions/dora-validation.ts'
 import { engineeringOverview } from './definitions/engineering-overview.ts'
 import { engineeringThroughput } from './definitions/engineering-throughput.ts'
 import { github } from './definitions/github.ts'
+import { gitlab } from './definitions/gitlab.ts'
 import { issuesAndBugs } from './definitions/issues-and-bugs.ts'
+import { jenkins } from './definitions/jenkins.ts'
 import { jira } from './definitions/jira.ts'
+import { opsgenie, pagerduty } from './definitions/on-call.ts'
 import { pullRequests } from './definitions/pull-requests.ts'
 import { serviceReport } from './definitions/service-report.ts'
 import { sonarqube } from './definitions/sonarqube.ts'
@@ -40,13 +44,18 @@ export const dashboards: readonly Dashboard[] = [
   issuesAndBugs,
   ciHealth,
   github,
+  gitlab,
   bitbucket,
   bitbucketServer,
   azureDevops,
   jira,
   circleci,
+  jenkins,
   bamboo,
+  argocd,
   sonarqube,
+  pagerduty,
+  opsgenie,
   webhooks,
   collectionHealth,
   storage,

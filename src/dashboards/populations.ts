@@ -43,6 +43,14 @@ export const sourceIssues =
     where: sql`1 = 1`,
   })
 
+/** `i` on each board (`b`, with its name in `service`): once for every board that shows it. */
+export const sourceIssuesByBoard =
+  (plugin: string, variable: string): Population =>
+  (query) => ({
+    from: sql`from board_issues b inner join issues i on i.id = b.issue_id left join boards service on service.id = b.board_id`,
+    where: isOwn(query, plugin, variable, sql`b.board_id`),
+  })
+
 export const sourceIncidents =
   (plugin: string, variable: string): Population =>
   (query) => ({ from: sql`from incidents i`, where: isOwn(query, plugin, variable, sql`i.scope_id`) })

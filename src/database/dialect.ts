@@ -44,6 +44,8 @@ export interface Dialect {
     /** The schema that tables are in. */
     readonly schema: string
   }
+  /** Whether a statement that changes tables failed because that change is there already. */
+  readonly isDoneAlready: (error: unknown) => boolean
   /** Changes a column of the live table to the wider type of the definition. */
   widenColumn(table: AnyTable, name: string): string
   dropIndex(table: string, index: string): string

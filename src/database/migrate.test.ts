@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
@@ -97,6 +98,39 @@ describeEachDatabase('migrate', (test) => {
       /schema version 99, made by a newer Weir.*Install the newer Weir again/,
     )
     expect((await database.describe()).get('things')?.columns.has('note')).toBe(false)
+    await database.close()
+  })
+
+  it('meets what the server still makes of a process that was killed', async () => {
+    const database = await fresh()
+    const { kysely } = database
+    await migrate(database, [first])
+    const isMysql = test.engine === 'mysql'
+    const { begin, end, waiting } = isMysql
+      ? {
+          ...{ begin: 'lock tables things write', end: 'unlock tables' },
+          waiting: `select 1 as one from information_schema.processlist
+            where db = database() and info like 'alter table%' and state like 'Waiting for table%'`,
+        }
+      : {
+          ...{ begin: 'begin', end: 'commit' },
+          waiting: `select 1 as one from pg_stat_activity where datname = current_database()
+            and query like 'alter table%' and wait_event_type = 'Lock'`,
+        }
+    let migrated: Promise<void> | undefined
+    await database.aside((own) =>
+      own.kysely.connection().execute(async (killed) => {
+        await sql.raw(begin).execute(killed)
+        // One engine shows it to others at its end only, the other one at once.
+        if (!isMysql) await sql.raw('alter table things add column note text').execute(killed)
+        migrated = migrate(database, [second])
+        while ((await sql.raw(waiting).execute(kysely)).rows.length === 0) await sleep(20)
+        if (isMysql) await sql.raw('alter table things add column note longtext').execute(killed)
+        await sql.raw(end).execute(killed)
+      }),
+    )
+    await migrated
+    expect(await pending(database, [second])).toEqual([])
     await database.close()
   })
 

@@ -1,5 +1,6 @@
 /** Makes the database match the code. No data is ever dropped or narrowed; columns that users added stay. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
@@ -11,6 +12,7 @@ import { type Column, defineTable, integer, key, now } from './table.ts'
 export type Migration = (database: Database, live: ReadonlyMap<string, LiveTable>) => Promise<void>
 /** Append only: a database remembers how many of these it has seen. */
 const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable, sameNamesInTwoConnections]
+export const codeVersion: number = MIGRATIONS.length + 1
 
 export const schemaVersions = defineTable(
   '_weir_schema_versions',
@@ -28,7 +30,6 @@ export async function migrate(
     await database.locked('migrate', async () => {
       const live = await database.describe()
       await inspect(live)
-      const codeVersion = MIGRATIONS.length + 1
       const version = await versionOf(database, live)
       if (version > codeVersion) {
         throw new UserError(
@@ -36,8 +37,10 @@ export async function migrate(
             'Install the newer Weir again, or restore a backup from before the update.',
         )
       }
-      await applyStatements(database, statementsFor(database, [schemaVersions, ...tables], live))
-      for (const table of tables) if (table.isAppendOnly) await refuseChanges(database, table)
+      await untilMade(database, live, async (current) => {
+        await applyStatements(database, statementsFor(database, [schemaVersions, ...tables], current))
+        for (const table of tables) if (table.isAppendOnly) await refuseChanges(database, table)
+      })
       for (const migration of version === 0 ? [] : MIGRATIONS.slice(version - 1)) await migration(database, live)
       if (version < codeVersion) {
         await database.kysely
@@ -48,6 +51,28 @@ export async function migrate(
     })
   } catch (error) {
     throw database.explain(error) ?? error
+  }
+}
+
+const MOST_TRIES = 5
+const PAUSE_MS = 500
+
+/**
+ * A server goes on with a statement whose process was killed, and the next process meets what it has made meanwhile: then
+ * what is still missing is looked for again.
+ */
+async function untilMade(
+  database: Database,
+  live: ReadonlyMap<string, LiveTable>,
+  make: (live: ReadonlyMap<string, LiveTable>) => Promise<void>,
+  triesLeft = MOST_TRIES,
+): Promise<void> {
+  try {
+    await make(live)
+  } catch (error) {
+    if (triesLeft <= 1 || !database.dialect.isDoneAlready(error)) throw error
+    await sleep(PAUSE_MS)
+    await untilMade(database, await database.describe(), make, triesLeft - 1)
   }
 }
 
@@ -103,7 +128,7 @@ async function applyStatements({ kysely, dialect }: Executor, statements: readon
 }
 
 /** They stood in the rows that every look at a queue or a list reads. */
-async function plansIntoTheirOwnTable({ kysely }: Database): Promise<void> {
+async function plansIntoTheirOwnTable(database: Database): Promise<void> {
   const moved: readonly [subject: string, table: string, column: string, field: string][] = [
     ['pipeline', '_devlake_pipelines', 'plan', 'plan'],
     ['blueprint', '_devlake_blueprints', 'plan', 'plan'],
@@ -111,21 +136,20 @@ async function plansIntoTheirOwnTable({ kysely }: Database): Promise<void> {
     ['blueprint', '_devlake_blueprints', 'after_plan', 'afterPlan'],
   ]
   for (const [subject, table, column, field] of moved) {
-    for await (const { id: subject_id, content: stored } of kysely
-      .selectFrom(table)
-      .select(['id', `${column} as content`])
-      .where(column, 'is not', null)
-      .stream(1)) {
-      const content = String(stored)
-      const stamps = { created_at: new Date(), updated_at: new Date() }
-      const row = { subject, subject_id, field, characters: content.length, content, ...stamps }
-      if (content !== '') await kysely.insertInto('_weir_plans').values(row).execute()
+    const { rows: waiting } = await sql<{ id: number }>`select id from ${sql.table(table)}
+      where ${sql.ref(column)} is not null`.execute(database.kysely)
+    for (const { id } of waiting) {
+      // One at a time, which may be large. Killed in between, none is in both places.
+      await database.transaction(async ({ kysely }) => {
+        const { rows } = await sql<{ content: unknown }>`select ${sql.ref(column)} as content from ${sql.table(table)}
+          where id = ${id}`.execute(kysely)
+        const content = String(rows[0]?.content ?? '')
+        const stamps = { created_at: new Date(), updated_at: new Date() }
+        const row = { subject, subject_id: id, field, characters: content.length, content, ...stamps }
+        if (content !== '') await kysely.insertInto('_weir_plans').values(row).execute()
+        await sql`update ${sql.table(table)} set ${sql.ref(column)} = null where id = ${id}`.execute(kysely)
+      })
     }
-    await kysely
-      .updateTable(table)
-      .set({ [column]: null })
-      .where(column, 'is not', null)
-      .execute()
   }
 }
 

@@ -33,7 +33,7 @@ export const columnNames = ({ names, shared }: RowColumns): string[] => [...name
 /** Every row, with its cells in the order of `columnNames`. */
 export function* cellsOfRows({ shared, length, at }: CellRows): Generator<readonly Cell[]> {
   const alike = shared.map(({ cell }) => cell)
-  for (let index = 0; index < length; index++) yield [...at(index), ...alike]
+  for (let index = 0; index < length; index++) yield alike.length === 0 ? at(index) : [...at(index), ...alike]
 }
 
 /** Rows as `Table.row` makes them. A key that the database gives is left to it. */

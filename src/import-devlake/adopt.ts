@@ -119,7 +119,7 @@ async function fitTables(database: Database, shared: readonly SharedTable[]): Pr
   for (const { table_name, index_name, columns } of unique.rows) {
     const table = tables.get(table_name)
     const isOurs = table && indexesOf(table).some((each) => each.unique && each.columns.join(',') === columns)
-    if (table && !isOurs) await sql.raw(dialect.dropIndex(table_name, index_name)).execute(kysely)
+    if (table && !isOurs) await dropIndex(database, table_name, index_name)
   }
   await completeKeys(database, tables)
   const live = await database.describe()
@@ -130,6 +130,15 @@ async function fitTables(database: Database, shared: readonly SharedTable[]): Pr
       const isBytes = (kind === 'string' || kind === 'text') && /binary|blob/.test(type)
       if (isBytes) await sql.raw(dialect.widenColumn(table, name)).execute(kysely)
     }
+  }
+}
+
+/** The server may still be dropping it for a process that was killed. */
+async function dropIndex({ dialect, kysely }: Database, table: string, index: string): Promise<void> {
+  try {
+    await sql.raw(dialect.dropIndex(table, index)).execute(kysely)
+  } catch (error) {
+    if (!dialect.isDoneAlready(error)) throw error
   }
 }
 

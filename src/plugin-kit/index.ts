@@ -3,6 +3,7 @@
 export { among, inPieces, onePiece } from '../database/pieces.ts'
 export type { Joins } from '../database/read.ts'
 export { rowShape } from '../database/rows.ts'
+export { parseTime } from '../database/time.ts'
 export { retrying, update, write } from '../database/write.ts'
 export { definePlugin } from './define/define-plugin.ts'
 export { definePushSource } from './define/define-push-source.ts'

@@ -1,5 +1,6 @@
 /** Every plugin, in one list. */
 import type { Plugin } from '../plugin-kit/index.ts'
+import { argocd } from './argocd/plugin.ts'
 import { azuredevops } from './azuredevops-go/plugin.ts'
 import { bamboo } from './bamboo/plugin.ts'
 import { bitbucket } from './bitbucket/plugin.ts'
@@ -26,6 +27,7 @@ import { webhook } from './webhook/plugin.ts'
 export const FOUR_KEYS = dora.name
 
 export const plugins: readonly Plugin[] = [
+  argocd,
   azuredevops,
   bamboo,
   bitbucket,

@@ -16,7 +16,7 @@ import {
 import { accounts, teams, teamUsers, userAccounts, users } from '../../src/domain/people.ts'
 import { pullRequestComments, pullRequests } from '../../src/domain/pull-requests.ts'
 import { cqFileMetrics, cqIssues, cqProjects } from '../../src/domain/quality.ts'
-import { boardIssues, boards, incidents, issueChangelogs, issues } from '../../src/domain/ticket.ts'
+import { boardIssues, boards, incidents, issueAssignees, issueChangelogs, issues } from '../../src/domain/ticket.ts'
 import { gaps } from '../../src/plugin-kit/raw/gaps.ts'
 import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
 import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
@@ -150,7 +150,39 @@ const pullRequestsIn = (repository: string, mark: string): TableRow[] =>
     return [row, ...(index % 4 === 0 ? [review] : []), ...(index % 2 ? [link] : [])]
   })
 
+/** Every third is open; two of three have a responder, and the eighth and so on belong to both services. */
+const incidentsOf = (services: readonly string[], mark: string): TableRow[] => [
+  ...services.map((id, index) => boards.row({ id, name: `Service ${index}` })),
+  ...Array.from({ length: 24 }, (_, index) => index).flatMap((index) => {
+    const id = `${mark}:Incident:${index}`
+    const isOpen = index % 3 === 0
+    const minutes = isOpen ? null : 10 * (index + 1)
+    const shared = { issue_id: id }
+    return [
+      issues.row({
+        ...{
+          id,
+          issue_key: String(index),
+          description: `Alarm ${index}`,
+          url: `https://calls.example/${mark}/${index}`,
+        },
+        ...{ type: 'INCIDENT', status: isOpen ? 'TODO' : 'DONE', original_status: isOpen ? 'triggered' : 'resolved' },
+        ...{ priority: ['P1', 'P2', ''][index % 3], created_date: at(index), lead_time_minutes: minutes },
+        resolution_date: minutes === null ? null : new Date(at(index).getTime() + minutes * 60_000),
+      }),
+      ...services
+        .filter((_service, place) => index % 8 === 0 || index % services.length === place)
+        .map((board_id) => boardIssues.row({ ...shared, board_id })),
+      ...(index % 3 === 2
+        ? []
+        : [issueAssignees.row({ ...shared, assignee_id: index % 2 ? 'author' : 'other', assignee_name: '' })]),
+    ]
+  }),
+]
+
 const GITHUB = 'github:GithubRepo:1:7'
+const GITLAB = 'gitlab:GitlabProject:1:12'
+const JENKINS = 'jenkins:JenkinsJob:1:team/app'
 const BITBUCKET = 'bitbucket:BitbucketRepo:1:shop/web'
 const BITBUCKET_SERVER = 'bitbucket_server:BitbucketServerRepo:1:SHOP/repos/web'
 const JIRA = 'jira:JiraBoard:1:8'
@@ -159,6 +191,7 @@ const AZURE = 'azuredevops_go:AzuredevopsRepo:1:ten'
 const AZURE_BOARD = 'azuredevops_go:AzuredevopsRepo:1:eleven'
 const WEBHOOK = 'webhook:1'
 const BAMBOO = 'bamboo:BambooPlan:1:SHOP-WEB'
+const ARGOCD = 'argocd:ArgocdApplication:1:web'
 const SONARQUBE = 'sonarqube:SonarqubeProject:1:shop'
 
 /** Of 24, a quarter each are bugs, vulnerabilities, code smells and hotspots; a third is closed or reviewed. */
@@ -194,18 +227,22 @@ const deploymentsIn = (scope: string): TableRow[] =>
 
 const sources = (): TableRow[] => [
   repos.row({ id: GITHUB, name: 'shop/web', url: 'https://code.example/shop/web' }),
-  ...[BITBUCKET, BITBUCKET_SERVER].map((id) => repos.row({ id, name: `repository ${id}` })),
+  ...[BITBUCKET, BITBUCKET_SERVER, GITLAB].map((id) => repos.row({ id, name: `repository ${id}` })),
   boards.row({ id: GITHUB, name: 'shop/web' }),
   boards.row({ id: JIRA, name: 'Shop board' }),
   boards.row({ id: AZURE_BOARD, name: 'Shop' }),
-  ...[GITHUB, AZURE, CIRCLECI, WEBHOOK, BAMBOO].map((id) => cicdScopes.row({ id, name: `scope ${id}` })),
+  ...[GITHUB, GITLAB, AZURE, CIRCLECI, JENKINS, WEBHOOK, BAMBOO, ARGOCD].map((id) =>
+    cicdScopes.row({ id, name: `scope ${id}` }),
+  ),
   ...pullRequestsIn('plant:Repo:0:0', 'own'),
   ...pullRequestsIn(GITHUB, 'github'),
+  ...pullRequestsIn(GITLAB, 'gitlab'),
   ...pullRequestsIn(BITBUCKET, 'bitbucket'),
   ...pullRequestsIn(BITBUCKET_SERVER, 'bitbucket_server'),
   ...pullRequestsIn(AZURE, 'azuredevops_go'),
   ...issuesOn('plant:Board:0', 'own'),
   ...issuesOn(GITHUB, 'github'),
+  ...issuesOn(GITLAB, 'gitlab'),
   ...issuesOn(JIRA, 'jira'),
   ...issuesOn(AZURE_BOARD, 'azuredevops_go'),
   ...buildsIn('plant:Scope:0', 'own'),
@@ -214,6 +251,14 @@ const sources = (): TableRow[] => [
   ...buildsIn(CIRCLECI, 'circleci'),
   ...buildsIn(AZURE, 'azuredevops_go'),
   ...buildsIn(BAMBOO, 'bamboo'),
+  ...buildsIn(GITLAB, 'gitlab'),
+  ...buildsIn(JENKINS, 'jenkins'),
+  ...['pagerduty', 'opsgenie'].flatMap((plugin) =>
+    incidentsOf(
+      ['web', 'data'].map((name) => `${plugin}:Service:1:${name}`),
+      plugin,
+    ),
+  ),
   ...findingsIn(SONARQUBE),
   issueChangelogs.row({
     ...{ id: 'move', issue_id: 'own:Issue:2', field_name: 'Sprint', created_date: at(3) },
@@ -221,6 +266,7 @@ const sources = (): TableRow[] => [
   }),
   ...deploymentsIn(WEBHOOK),
   ...deploymentsIn(BITBUCKET),
+  ...deploymentsIn(ARGOCD),
   ...[0, 1].map((index) =>
     incidents.row({
       ...{

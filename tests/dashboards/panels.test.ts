@@ -80,6 +80,12 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
       ['test', 3, 0.142857143],
     ],
   ],
+  // Three, of 60, 61 and 62 seconds; the last has no result.
+  ['argocd/deployments', [[1, 2]]],
+  ['argocd/deployment-success', [[0.5, 2]]],
+  ['argocd/failed-deployments', [[1]]],
+  ['argocd/mean-deployment-duration', [[60.5, 2]]],
+  ['argocd/deployments-by-scope', [['scope argocd:ArgocdApplication:1:web', 3, 1, '2024-01-13T02:00:00.000Z']]],
   // Two of six of each type are closed; the open smells have 2, 10, 14 and 22 minutes.
   ['sonarqube/bugs', [[4]]],
   ['sonarqube/hotspots-reviewed', [[0.333333333, 6]]],
@@ -87,6 +93,18 @@ const BY_HAND: readonly (readonly [place: string, rows: readonly unknown[][]])[]
   // Of 150 lines, 15 are not covered; of 300, 30 are duplicated.
   ['sonarqube/coverage', [[0.9, 150]]],
   ['sonarqube/duplicated-lines', [[0.1, 300]]],
+  // Sixteen of 24 are resolved, after 20, 30, 50, 60 … 230 and 240 minutes; the thirteenth took 200.
+  ['pagerduty/mean-time-to-restore', [[130, 16]]],
+  ['pagerduty/time-to-restore-of-most', [[200, 16]]],
+  ['pagerduty/incidents-with-responders', [[0.666666667, 24]]],
+  // Twelve each, and the three that belong to both (0, 8 and 16); the resolved ones of each took 130 minutes in the mean.
+  [
+    'opsgenie/incidents-by-service',
+    [
+      ['Service 1', 15, 130, 5],
+      ['Service 0', 12, 130, 4],
+    ],
+  ],
   ['webhooks/messages', [['deployments', 1, 1, 'It names no commit.', '2024-01-13T00:00:00.000Z']]],
   // The planted deployments that count, and those that went elsewhere or failed.
   ['dora-deployment-frequency/deployments', [[30, 10]]],

@@ -3,6 +3,7 @@
  * Whatever is asked for that these do not name is a violation.
  */
 import { type CloudWorld, createCloudWorld, type FakeRepo, PEOPLE, type Thing } from './cloud-world.ts'
+import { type CloudPath, type CloudQuery, cloudRoute } from './contract.ts'
 import { type Answer, type Asked, type FakeShell, ok, type Route, startShell } from './http.ts'
 
 export const LOGIN = { username: 'ada@example.com', password: 'api-token' }
@@ -17,7 +18,9 @@ export interface FakeCloud extends FakeShell {
   isNew: boolean
 }
 
-const PAGES = ['page', 'pagelen']
+const PAGES: ('page' | 'pagelen')[] = ['page', 'pagelen']
+const REPOSITORY = '/repositories/{workspace}/{repo_slug}'
+type RestQuery<Rest extends string> = CloudQuery<Extract<CloudPath, `${typeof REPOSITORY}${Rest}`>>
 const error = (_status: number, message: string) => ({ type: 'error', error: { message } })
 const refuse = (status: number, message: string): Answer => ({ status, body: error(status, message) })
 
@@ -79,19 +82,21 @@ export async function startFakeCloud(
       error: { message: 'Your credentials lack required scopes.', detail: { required: [right], granted: [] } },
     },
   })
-  const inRepo = (
-    rest: string,
-    { right, parameters = [] }: { right: string; parameters?: string[] },
+  const inRepo = <Rest extends string>(
+    rest: `${typeof REPOSITORY}${Rest}` extends CloudPath ? Rest : never,
+    { right, parameters = [] }: { right: string; parameters?: RestQuery<Rest>[] },
     answer: (repo: FakeRepo, request: Asked, ...parts: string[]) => Answer,
-  ): Route => ({
-    form: new RegExp(`^/repositories/([^/]+/[^/]+)${rest}$`),
-    parameters: [...PAGES, ...parameters],
-    answer(request, name, ...parts) {
-      const repo = world.repos.find(({ fullName, isDeleted }) => fullName === name && !isDeleted)
-      if (!repo) return refuse(404, `Repository ${name} not found`)
-      return missing.has(right) ? lacks(right) : answer(repo, request, ...parts)
-    },
-  })
+  ): Route =>
+    cloudRoute(
+      `${REPOSITORY}${rest}` as CloudPath,
+      [...PAGES, ...(parameters as typeof PAGES)],
+      (request, workspace, slug, ...parts) => {
+        const name = `${workspace}/${slug}`
+        const repo = world.repos.find(({ fullName, isDeleted }) => fullName === name && !isDeleted)
+        if (!repo) return refuse(404, `Repository ${name} not found`)
+        return missing.has(right) ? lacks(right) : answer(repo, request, ...parts)
+      },
+    )
   const workspaces = [...new Set(names.map((name) => name.split('/')[0] as string))].sort()
   const workspaceList = (request: Asked) =>
     missing.has('read:workspace:bitbucket')
@@ -107,23 +112,18 @@ export async function startFakeCloud(
     return page(world.repos.filter((each) => where(each) && each.fullName.includes(text)).map(repoRecord), request, 100)
   }
   const routes: Route[] = [
-    { form: /^\/user$/, parameters: [], answer: () => ok(PEOPLE[0]) },
-    {
-      form: /^\/user\/permissions\/workspaces$/,
-      parameters: [...PAGES, 'sort'],
-      answer: (request) => (fake.isNew ? refuse(410, 'Gone') : workspaceList(request)),
-    },
+    cloudRoute('/user', [], () => ok(PEOPLE[0])),
+    cloudRoute('/user/permissions/workspaces', [...PAGES, 'sort'], (request) =>
+      fake.isNew ? refuse(410, 'Gone') : workspaceList(request),
+    ),
+    // Younger than the description: https://developer.atlassian.com/cloud/bitbucket/changelog/.
     { form: /^\/user\/workspaces$/, parameters: PAGES, answer: workspaceList },
-    {
-      form: /^\/repositories$/,
-      parameters: [...PAGES, 'q', 'sort', 'role'],
-      answer: (request) => (fake.isNew ? refuse(410, 'Gone') : reposIn(request, () => true)),
-    },
-    {
-      form: /^\/repositories\/([^/]+)$/,
-      parameters: [...PAGES, 'q', 'sort'],
-      answer: (request, slug) => reposIn(request, ({ fullName }) => fullName.startsWith(`${slug}/`)),
-    },
+    cloudRoute('/repositories', [...PAGES, 'q', 'sort', 'role'], (request) =>
+      fake.isNew ? refuse(410, 'Gone') : reposIn(request, () => true),
+    ),
+    cloudRoute('/repositories/{workspace}', [...PAGES, 'q', 'sort'], (request, slug) =>
+      reposIn(request, ({ fullName }) => fullName.startsWith(`${slug}/`)),
+    ),
     inRepo('', { right: 'read:repository:bitbucket' }, (repo) => ok(repoRecord(repo))),
     inRepo('/pullrequests', { right: pr, parameters: ['state', 'fields', 'sort', 'q'] }, (repo, request) => {
       const states = request.url.searchParams.getAll('state')
@@ -134,13 +134,13 @@ export async function startFakeCloud(
         50,
       )
     }),
-    inRepo('/pullrequests/(\\d+)/comments', { right: pr }, (repo, request, id) =>
+    inRepo('/pullrequests/{pull_request_id}/comments', { right: pr }, (repo, request, id) =>
       page(repo.comments.get(`pullrequest ${id}`) ?? [], request, 100),
     ),
-    inRepo('/pullrequests/(\\d+)/commits', { right: pr }, (repo, request, id) =>
+    inRepo('/pullrequests/{pull_request_id}/commits', { right: pr }, (repo, request, id) =>
       page(repo.commits.get(Number(id)) ?? [], request, 100),
     ),
-    inRepo('/commit/([0-9a-f]+)', { right: 'read:repository:bitbucket' }, (repo, _request, hash) => {
+    inRepo('/commit/{commit}', { right: 'read:repository:bitbucket' }, (repo, _request, hash = '') => {
       const merged = repo.pullRequests.find(({ merge_commit }) => merge_commit?.hash.startsWith(hash))
       return merged ? ok({ type: 'commit', ...merged.merge_commit }) : refuse(404, 'Commit not found')
     }),
@@ -149,21 +149,21 @@ export async function startFakeCloud(
         ? page(asked(repo.issues, request), request, 100)
         : refuse(404, 'Repository has no issue tracker.'),
     ),
-    inRepo('/issues/(\\d+)/comments', { right: tickets }, (repo, request, id) =>
+    inRepo('/issues/{issue_id}/comments', { right: tickets }, (repo, request, id) =>
       page(repo.comments.get(`issue ${id}`) ?? [], request, 100),
     ),
-    inRepo('/pipelines/', { right: ci, parameters: ['sort'] }, (repo, request) =>
+    inRepo('/pipelines', { right: ci, parameters: ['sort'] }, (repo, request) =>
       page(asked(repo.pipelines, request), request, 100),
     ),
-    inRepo('/pipelines/({[^/]+})', { right: ci }, (repo, _request, id) => {
+    inRepo('/pipelines/{pipeline_uuid}', { right: ci }, (repo, _request, id) => {
       const found = repo.pipelines.find(({ uuid }) => uuid === id)
       return found ? ok(found) : refuse(404, 'Pipeline not found')
     }),
-    inRepo('/pipelines/({[^/]+})/steps/', { right: ci }, (repo, request, id = '') =>
+    inRepo('/pipelines/{pipeline_uuid}/steps', { right: ci }, (repo, request, id = '') =>
       page(repo.steps.get(id) ?? [], request, 100),
     ),
-    inRepo('/environments/', { right: ci }, (repo, request) => page(repo.environments, request, 100)),
-    inRepo('/deployments/', { right: ci }, (repo, request) => page(repo.deployments, request, 100)),
+    inRepo('/environments', { right: ci }, (repo, request) => page(repo.environments, request, 100)),
+    inRepo('/deployments', { right: ci }, (repo, request) => page(repo.deployments, request, 100)),
   ]
   const shell = await startShell('/2.0', routes, {
     login: loginOf(LOGIN),

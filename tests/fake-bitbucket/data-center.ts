@@ -3,6 +3,7 @@
  * https://developer.atlassian.com/server/bitbucket/rest/. Whatever is asked for that these do not name is a violation.
  */
 import { dice } from '../fake-github/world/dice.ts'
+import { serverRoute } from './contract.ts'
 import { type Answer, type Asked, type FakeShell, ok, type Route, startShell } from './http.ts'
 
 type Thing = Record<string, any>
@@ -148,49 +149,47 @@ export async function startFakeDataCenter(
     }),
   )
   const fake = { isBlind: false }
-  const paged = ['start', 'limit']
-  const inRepo = (
-    rest: string,
-    parameters: string[],
-    answer: (repo: FakeServerRepo, request: Asked, id: number) => Answer,
-  ): Route => ({
-    form: new RegExp(`^/projects/([^/]+)/repos/([^/]+)${rest}$`),
-    parameters,
-    answer(request, key, slug, id) {
+  const paged: ('start' | 'limit')[] = ['start', 'limit']
+  const inRepo =
+    (answer: (repo: FakeServerRepo, request: Asked, id: number) => Answer) =>
+    (request: Asked, key = '', slug = '', id?: string): Answer => {
       const repo = repos.find((each) => each.key === key && each.slug === slug && !each.isDeleted)
       if (!repo) return refuse(404, `Repository ${key}/${slug} does not exist.`)
       if (id && !repo.pullRequests.some((each) => each.id === Number(id))) return refuse(404, 'No such pull request')
       return answer(repo, request, Number(id))
-    },
-  })
+    }
   const keys = [...new Set(repos.map(({ key }) => key))]
   const routes: Route[] = [
-    {
-      form: /^\/projects$/,
-      parameters: paged,
-      answer: (request) => page(fake.isBlind ? [] : keys.map((key) => ({ key, name: `Project ${key}` })), request),
-    },
-    {
-      form: /^\/projects\/([^/]+)\/repos$/,
-      parameters: paged,
-      answer: (request, key) => page(repos.filter((each) => each.key === key).map(repoRecord), request),
-    },
-    {
-      form: /^\/repos$/,
-      parameters: [...paged, 'name', 'permission'],
-      answer(request) {
-        const part = request.url.searchParams.get('name') ?? ''
-        return page(fake.isBlind ? [] : repos.filter(({ slug }) => slug.includes(part)).map(repoRecord), request)
-      },
-    },
-    inRepo('', [], (repo) => ok(repoRecord(repo))),
-    inRepo('/pull-requests', [...paged, 'state', 'order'], (repo, request) =>
-      page([...repo.pullRequests].reverse(), request),
+    serverRoute('/api/latest/projects', paged, (request) =>
+      page(fake.isBlind ? [] : keys.map((key) => ({ key, name: `Project ${key}` })), request),
     ),
-    inRepo('/pull-requests/(\\d+)/activities', paged, (repo, request, id) =>
-      page(repo.activities.get(id) ?? [], request),
+    serverRoute('/api/latest/projects/{projectKey}/repos', paged, (request, key) =>
+      page(repos.filter((each) => each.key === key).map(repoRecord), request),
     ),
-    inRepo('/pull-requests/(\\d+)/commits', paged, (repo, request, id) => page(repo.commits.get(id) ?? [], request)),
+    serverRoute('/api/latest/repos', [...paged, 'name', 'permission'], (request) => {
+      const part = request.url.searchParams.get('name') ?? ''
+      return page(fake.isBlind ? [] : repos.filter(({ slug }) => slug.includes(part)).map(repoRecord), request)
+    }),
+    serverRoute(
+      '/api/latest/projects/{projectKey}/repos/{repositorySlug}',
+      [],
+      inRepo((repo) => ok(repoRecord(repo))),
+    ),
+    serverRoute(
+      '/api/latest/projects/{projectKey}/repos/{repositorySlug}/pull-requests',
+      [...paged, 'state', 'order'],
+      inRepo((repo, request) => page([...repo.pullRequests].reverse(), request)),
+    ),
+    serverRoute(
+      '/api/latest/projects/{projectKey}/repos/{repositorySlug}/pull-requests/{pullRequestId}/activities',
+      paged,
+      inRepo((repo, request, id) => page(repo.activities.get(id) ?? [], request)),
+    ),
+    serverRoute(
+      '/api/latest/projects/{projectKey}/repos/{repositorySlug}/pull-requests/{pullRequestId}/commits',
+      paged,
+      inRepo((repo, request, id) => page(repo.commits.get(id) ?? [], request)),
+    ),
   ]
   const shell = await startShell('/rest/api/1.0', routes, {
     login: `Bearer ${TOKEN}`,

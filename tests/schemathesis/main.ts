@@ -2,36 +2,20 @@
  * npm run check:api: requests that Schemathesis makes from our own description, with every check and in all its phases.
  * DB_URL names the database (default: the embedded one, new); MAX_EXAMPLES and SEED say how much and what is sent.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { startCli } from '../support/cli.ts'
+import { skip } from '../support/extra-check.ts'
+import { installProgram } from '../support/pypi.ts'
 import { seed, startStranger } from './seed.ts'
 
 const VERSION = '4.32.5'
 const TOKEN = 'a token that is only used in tests'.replaceAll(' ', '-')
-const root = dirname(dirname(import.meta.dirname))
-const cache = join(root, 'node_modules/.cache', `schemathesis-${VERSION}`)
-const program = join(cache, 'bin/schemathesis')
 
-/** Says why not, where it cannot be had. */
-function install(): string | undefined {
-  if (existsSync(program)) return undefined
-  const run = (command: string, ...parameters: string[]) => {
-    const { status, error, stderr } = spawnSync(command, parameters, { encoding: 'utf8' })
-    return status === 0
-      ? undefined
-      : `${command} ${parameters.join(' ')}: ${error?.message ?? stderr.trim().split('\n').at(-1)}`
-  }
-  const problem =
-    run('python3', '-m', 'venv', cache) ?? run(join(cache, 'bin/pip'), 'install', '--quiet', `schemathesis==${VERSION}`)
-  if (problem) rmSync(cache, { recursive: true, force: true })
-  return problem
-}
-
-async function check(): Promise<number> {
+async function check(program: string): Promise<number> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-schemathesis-'))
   const stranger = await startStranger()
   const server = startCli(['up'], {
@@ -70,6 +54,5 @@ async function check(): Promise<number> {
   }
 }
 
-const reason = install()
-if (reason) console.log(`skipped: Schemathesis cannot be had here (${reason})`)
-process.exitCode = reason ? (process.env.CI === 'true' ? 1 : 0) : await check()
+const { path, problem } = installProgram('schemathesis', VERSION, 'schemathesis')
+process.exitCode = problem ? skip('Schemathesis', problem) : await check(path)

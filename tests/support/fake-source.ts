@@ -5,9 +5,11 @@ import { listening } from './listening.ts'
 /** Texts are pages for people. */
 export type Answer = readonly [status: number, body: unknown, headers?: Readonly<Record<string, string>>]
 export interface Fault {
-  /** Part of the address that it befalls, once. */
+  /** Part of the address that it befalls. */
   readonly path: string
   readonly answer: Answer
+  /** Stays instead of befalling one request. */
+  readonly isLasting?: true
 }
 export interface FakeSource {
   readonly url: string
@@ -21,6 +23,17 @@ export interface FakeSource {
 
 export const SIGN_IN_PAGE = '<!doctype html><html><head><title>Log in</title></head><body></body></html>'
 
+/** The numbered page that a request asks for. */
+export function pageOf<Thing>(
+  all: readonly Thing[],
+  query: URLSearchParams,
+  { number = 'page', size = 'per_page', most = 100 } = {},
+): Thing[] {
+  const length = Math.min(Number(query.get(size) ?? most), most)
+  const start = (Number(query.get(number) ?? 1) - 1) * length
+  return all.slice(start, start + length)
+}
+
 /** `authorization` is what requests must carry. */
 export async function startFakeSource(
   authorization: string,
@@ -32,7 +45,8 @@ export async function startFakeSource(
     fake.requests.push(text)
     fake.onRequest(text)
     const at = fake.faults.findIndex(({ path }) => text.includes(path))
-    const [fault] = at >= 0 ? fake.faults.splice(at, 1) : []
+    const fault = fake.faults[at]
+    if (fault && !fault.isLasting) fake.faults.splice(at, 1)
     const isKnown = request.headers.authorization === authorization
     const [status, body, headers] = fault?.answer ?? (isKnown ? answerTo(address, request.headers) : [401, {}])
     const type = typeof body === 'string' ? 'text/html;charset=utf-8' : 'application/json;charset=utf-8'

@@ -1,6 +1,5 @@
 /** The suite that every plugin gets: fixtures of raw records become rows, and a fake vendor is collected over HTTP. */
 import { globSync, readFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { basename, join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -16,7 +15,7 @@ import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase, type TestDatabase } from './databases.ts'
-import { listening } from './listening.ts'
+import type { FakeSource } from './fake-source.ts'
 import { runSubtask } from './run-subtask.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -41,8 +40,8 @@ export interface VendorCase extends Scope {
   readonly plugin: Plugin
   /** Columns of the connection, besides its name and endpoint. */
   readonly connection: Values
-  /** The JSON that the vendor answers; undefined: 404. The names of headers are in lower case. */
-  readonly answer: (address: URL, headers: IncomingHttpHeaders) => unknown
+  /** Starts the fake of the vendor. */
+  readonly start: () => Promise<FakeSource>
   /** Ids of all scopes that the vendor offers, in its order. */
   readonly remote?: readonly string[]
   readonly rows: Rows
@@ -131,22 +130,16 @@ export function describeFixtures(plugin: Plugin, folder: string): void {
 }
 
 /** Collects from a fake of the vendor, twice, and after a refusal. */
-export function describeVendor({ plugin, connection, answer, remote, rows, ...scope }: VendorCase): void {
+export function describeVendor({ plugin, connection, start, remote, rows, ...scope }: VendorCase): void {
   describeEachDatabase(`${plugin.name}: a fake vendor`, (test: TestDatabase) => {
     const steps = ['collect', 'extract', 'convert']
-    let isRefusing = false
-    const server = createServer((request, response) => {
-      const body = answer(new URL(request.url ?? '/', 'http://vendor'), request.headers)
-      const status = isRefusing ? 401 : body === undefined ? 404 : 200
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}))
-    })
-    let fake: Awaited<ReturnType<typeof listening>>
+    let fake: FakeSource
     beforeAll(async () => {
-      fake = await listening(server)
+      fake = await start()
       await migrate(test.database, tablesWith(plugin))
     })
     beforeEach(async () => {
-      isRefusing = false
+      fake.faults.length = 0
       await prepare(test.database, plugin, scope, { endpoint: fake.url, ...connection })
       await runSteps(test.database, plugin, steps, scope)
     })
@@ -174,7 +167,7 @@ export function describeVendor({ plugin, connection, answer, remote, rows, ...sc
     })
 
     it('that refuses the credentials is named, and what is stored stays', async () => {
-      isRefusing = true
+      fake.faults.push({ path: '', answer: [401, {}], isLasting: true })
       await expect(runSteps(test.database, plugin, steps, scope)).rejects.toThrow(/accepts none of the credentials/)
       await expectRows(test.database, rows)
     })

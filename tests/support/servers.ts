@@ -60,7 +60,8 @@ export async function startTestMariadb(): Promise<TestServer> {
     const made = spawnSync(
       find('mariadb-install-db') ?? 'mariadb-install-db',
       [...options, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
-      { encoding: 'utf8', cwd: folder, ...account },
+      // It starts a server, too; see below.
+      { encoding: 'utf8', cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account },
     )
     if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.error?.message ?? made.stderr + made.stdout}`)
     const server = spawn(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { actionKey, type ForwardAction } from '../../src/traffic/model/action.ts'
-import type { Plan } from '../../src/traffic/model/plan.ts'
+import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { renderPhase } from '../../src/traffic/render/render.ts'
 import { simulate } from '../../src/traffic/render/simulate.ts'
 import { hasHaproxy, startProxy, type WeightedProxy } from './support/haproxy.ts'
@@ -13,7 +13,7 @@ if (!hasHaproxy && process.env.CI === 'true')
   throw new Error('HAProxy is not installed, and with CI=true it may not be left out.')
 
 /** What the rendered manifest of a step says, read back from its YAML. */
-function annotationOf(plan: Plan, step: number): ForwardAction {
+function annotationOf(plan: RoutePlan, step: number): ForwardAction {
   const file = renderPhase(plan, `step-${step}`).find(({ path }) => path.endsWith('current-ingress.yaml'))!
   return JSON.parse(parse(file.content).metadata.annotations[actionKey(plan.actionName)])
 }

@@ -8,7 +8,7 @@ import { reverseSwitch } from '../../src/traffic/engine/reverse.ts'
 import { createSwitch, describeSwitch, getSwitch, journalOf, type SwitchRow } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
 import { actionKey } from '../../src/traffic/model/action.ts'
-import type { Plan } from '../../src/traffic/model/plan.ts'
+import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startWorld, type World } from './support/world.ts'
 
@@ -29,7 +29,7 @@ describeEachDatabase('traffic switch', (database) => {
     await world.close()
   })
 
-  async function start(change: (plan: Plan) => void = () => {}): Promise<SwitchRow> {
+  async function start(change: (plan: RoutePlan) => void = () => {}): Promise<SwitchRow> {
     world = await startWorld(change)
     Object.assign(process.env, world.environment)
     return createSwitch(database.database, world.plan, 'ada')
@@ -287,7 +287,7 @@ describeEachDatabase('traffic switch', (database) => {
       const ingress = structuredClone(world.target.get('Ingress', 'shop', 'web')!)
       ingress.metadata.annotations['alb.ingress.kubernetes.io/multi-cluster-target-group'] = 'false'
       world.target.seed(ingress, 'helm')
-      await expect(go(row, 'prepare')).rejects.toThrow('owned by helm')
+      await expect(go(row, 'prepare')).rejects.toThrow('conflict with "helm"')
     })
   })
 

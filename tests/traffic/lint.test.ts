@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { lintRecord } from '../../src/traffic/lint/dns.ts'
 import { lintBranch } from '../../src/traffic/lint/gitops.ts'
 import { lintHealth, lintLive } from '../../src/traffic/lint/live.ts'
 import { lintManifests } from '../../src/traffic/lint/manifests.ts'
@@ -7,6 +8,7 @@ import { lintPlan } from '../../src/traffic/lint/plan.ts'
 import { type Code, type Finding, RULES } from '../../src/traffic/model/finding.ts'
 import { parsePlan, readPlan } from '../../src/traffic/model/plan.ts'
 import { renderPhase } from '../../src/traffic/render/render.ts'
+import { withRoutes } from './support/many-routes.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
 
 const ARN = shopPlan().targetGroup.arn!
@@ -52,7 +54,13 @@ const live = (change: (facts: any) => void) => {
     targetIngress: parse(renderPhase(shopPlan(), 'step-0')[2]!.content),
     currentService: parse(SERVICE),
     targetService: parse(SERVICE),
-    loadBalancer: { arn: 'arn:lb', vpcId: 'vpc-0123456789abcdef0', securityGroups: ['sg-0123456789abcdef0'] },
+    loadBalancer: {
+      arn: 'arn:lb',
+      vpcId: 'vpc-0123456789abcdef0',
+      securityGroups: ['sg-0123456789abcdef0'],
+      dnsName: 'blue.elb.amazonaws.com',
+      zoneId: 'ZELB',
+    },
     targetGroup: {
       arn: ARN,
       protocol: 'HTTP',
@@ -65,6 +73,28 @@ const live = (change: (facts: any) => void) => {
   change(facts)
   return lintLive(shopPlan(), facts)
 }
+/** What Route 53 says, for a plan that names its zone. */
+const record = (change: (facts: any) => void) => {
+  const alias = { Name: 'shop.example.com.', Type: 'A', AliasTarget: { DNSName: 'dualstack.BLUE.elb.amazonaws.com.' } }
+  const facts: any = {
+    zone: { name: 'example.com.' },
+    records: [alias],
+    owners: [],
+    current: { dnsName: 'blue.elb.amazonaws.com', zoneId: 'ZELB' },
+    target: { dnsName: 'green.elb.amazonaws.com', zoneId: 'ZELB' },
+  }
+  change(facts)
+  return lintRecord(
+    shopPlan((copy) => {
+      copy.dns.route53 = { hostedZoneId: 'Z0123456789SHOP', txtPrefix: '', txtSuffix: '' }
+    }),
+    facts,
+  )
+}
+const route53 = (fields: object) =>
+  plan((raw) => {
+    raw.dns.route53 = { hostedZoneId: 'Z0123456789SHOP', ...fields }
+  })
 const ok = () => {}
 
 interface Case {
@@ -96,6 +126,16 @@ const inBranch = (change: (object: any) => void) => {
   change(after)
   return lintBranch('gitops.current.path', before, after, 'branch main')
 }
+/** A plan of several routes with one thing changed. */
+const routes = (change: (raw: any) => void): readonly Finding[] => {
+  const raw: any = withRoutes(
+    shopPlan((copy) => delete copy.targetGroup.arn),
+    ['web', 'cart', 'media', 'admin'],
+  )
+  change(raw)
+  const { plan: found, findings } = readPlan(raw)
+  return found === undefined ? findings : lintPlan(found)
+}
 
 const CASES: Record<Code, readonly Case[]> = {
   'TS-Y01': [
@@ -107,6 +147,12 @@ const CASES: Record<Code, readonly Case[]> = {
       says: /did you mean healthCheck/,
       bad: () => plan((raw) => (raw.targetGroup.helthCheck = {})),
       good: () => plan(ok),
+    },
+    {
+      path: 'actionName',
+      says: /unknown field actionName, which belongs to another place/,
+      bad: () => routes((raw) => (raw.actionName = 'web-switch')),
+      good: () => routes(ok),
     },
     {
       path: 'spec.rulez',
@@ -768,6 +814,20 @@ const CASES: Record<Code, readonly Case[]> = {
       good: () => inBranch(ok),
     },
   ],
+  'TS-O05': [
+    {
+      path: 'gitops.current.key',
+      says: /trafficSwitch has room for one route, but routes web and cart would both use it/,
+      bad: () => routes(throughGit((raw) => (raw.gitops.current.form = 'helm'))),
+      good: () => routes(throughGit((raw) => (raw.gitops.current.form = 'kustomize'))),
+    },
+    {
+      path: 'gitops.target.key',
+      says: /shop.move has room for one route/,
+      bad: () => routes(throughGit((raw) => Object.assign(raw.gitops.target, { form: 'helm', key: 'shop.move' }))),
+      good: () => plan(throughGit((raw) => Object.assign(raw.gitops.target, { form: 'helm', key: 'shop.move' }))),
+    },
+  ],
   'TS-C01': [
     {
       path: 'target.cluster',
@@ -790,6 +850,104 @@ const CASES: Record<Code, readonly Case[]> = {
       says: /localhost/,
       bad: () => plan((raw) => (raw.dns.hostname = 'localhost')),
       good: () => plan(ok),
+    },
+    {
+      path: 'routes[0].hostname',
+      says: /whose record moves/,
+      bad: () => routes((raw) => delete raw.routes[0].current.ingress.host),
+      good: () =>
+        routes((raw) => {
+          delete raw.routes[0].current.ingress.host
+          raw.dns.hostname = 'shop.example.com'
+        }),
+    },
+  ],
+  'TS-D02': [
+    {
+      path: 'dns.route53.hostedZoneId',
+      says: /got "example.com"/,
+      bad: () => route53({ hostedZoneId: 'example.com' }),
+      good: () => route53({}),
+    },
+    {
+      path: 'dns.route53.hostedZoneId',
+      says: /no hosted zone/,
+      bad: () => record((facts) => (facts.zone = undefined)),
+      good: () => record(ok),
+    },
+    {
+      path: 'dns.route53.hostedZoneId',
+      says: /not a name of the zone shop.org/,
+      bad: () => record((facts) => (facts.zone.name = 'shop.org.')),
+      good: () => record((facts) => (facts.zone.name = 'shop.example.com.')),
+    },
+  ],
+  'TS-D03': [
+    {
+      path: 'dns.hostname',
+      says: /no A, AAAA or CNAME record/,
+      bad: () => record((facts) => (facts.records = [])),
+      good: () => record((facts) => (facts.records[0].AliasTarget.DNSName = 'green.elb.amazonaws.com.')),
+    },
+    {
+      path: 'dns.hostname',
+      says: /policy Failover/,
+      bad: () => record((facts) => (facts.records[0].Failover = 'PRIMARY')),
+      good: () => record((facts) => Object.assign(facts.records[0], { SetIdentifier: 'blue', Weight: 1 })),
+    },
+    {
+      path: 'dns.hostname',
+      says: /leads elsewhere.*cloudfront/,
+      bad: () => record((facts) => (facts.records[0].AliasTarget.DNSName = 'd1.cloudfront.net.')),
+      good: () => record((facts) => (facts.records = [{ Type: 'A', ResourceRecords: [{ Value: '10.1.0.1' }] }])),
+    },
+    {
+      path: 'dns.hostname',
+      says: /exactly one weighted record/,
+      bad: () =>
+        record((facts) => {
+          facts.records = ['one', 'two'].map((SetIdentifier) => ({ ...facts.records[0], SetIdentifier, Weight: 1 }))
+        }),
+      good: () => record(ok),
+    },
+  ],
+  'TS-D04': [
+    {
+      path: 'dns.route53',
+      says: /owner id blue-dns made the record of shop.example.com for ingress\/shop\/web/,
+      bad: () =>
+        record((facts) => facts.owners.push({ id: 'blue-dns', resource: 'ingress/shop/web', record: 'a-shop' })),
+      good: () => record(ok),
+    },
+  ],
+  'TS-D05': [
+    {
+      path: 'dns.route53.shares',
+      says: /last share is 50/,
+      bad: () => route53({ shares: [10, 50] }),
+      good: () => route53({ shares: [10, 50, 100] }),
+    },
+    {
+      path: 'dns.route53.shares',
+      says: /does not grow/,
+      bad: () => route53({ shares: [50, 10, 100] }),
+      good: () => route53({ shares: [100] }),
+    },
+    {
+      path: 'dns.route53.shares[0]',
+      says: /got 0/,
+      bad: () => route53({ shares: [0, 100] }),
+      good: () => route53({ shares: [1, 100] }),
+    },
+    {
+      path: 'dns.route53',
+      says: /observe/,
+      bad: () =>
+        plan((raw) => {
+          raw.mode = 'observe'
+          raw.dns.route53 = { hostedZoneId: 'Z0123456789SHOP' }
+        }),
+      good: () => plan((raw) => (raw.mode = 'observe')),
     },
   ],
   'TS-M01': [
@@ -904,6 +1062,55 @@ const CASES: Record<Code, readonly Case[]> = {
       good: () => live(ok),
     },
   ],
+  'TS-R01': [
+    ...[
+      ['routes[1].name', /the name web belongs/, (raw: any) => (raw.routes[1].name = 'web')],
+      ['routes[1].actionName', /action web-switch/, (raw: any) => (raw.routes[1].actionName = 'web-switch')],
+      ['routes[1].current.service', /Service web/, (raw: any) => (raw.routes[1].current.service.name = 'web')],
+      [
+        'routes[1].current.ingress.path',
+        /shop.example.com\/ of/,
+        (raw: any) => delete raw.routes[1].current.ingress.path,
+      ],
+      ['routes[1].target.ingress.path', /green/, (raw: any) => (raw.routes[1].target.ingress.path = '/')],
+      [
+        'routes[3].targetGroup.name',
+        /of route|route web/,
+        (raw: any) => (raw.routes[3].targetGroup.name = 'shop-web-target'),
+      ],
+      [
+        'routes[2].binding.name',
+        /binding shop\/cart-switch/,
+        (raw: any) => (raw.routes[2].binding.name = 'cart-switch'),
+      ],
+    ].map(([path, says, change]) => ({
+      ...{ path: path as string, says: says as RegExp, bad: () => routes(change as (raw: any) => void) },
+      // The same action name on another Ingress is another action.
+      good: () => routes((raw) => (raw.routes[3].actionName = 'web-switch')),
+    })),
+  ],
+  'TS-R02': [
+    {
+      path: 'routes[3].hostname',
+      says: /also the host of route web, but in cluster blue they have two load balancers/,
+      bad: () => routes((raw) => (raw.routes[3].hostname = 'shop.example.com')),
+      good: () => routes(ok),
+    },
+    {
+      path: 'routes[2].hostname',
+      says: /cluster green/,
+      bad: () => routes((raw) => delete raw.routes[2].target.ingress.groupName),
+      good: () => routes(ok),
+    },
+  ],
+  'TS-R03': [
+    {
+      path: 'routes[1].current.ingress.annotations',
+      says: /route web says otherwise about the same Ingress shop\/web/,
+      bad: () => routes((raw) => (raw.routes[1].current.ingress.annotations = {})),
+      good: () => routes(ok),
+    },
+  ],
   'TS-X05': [
     {
       path: 'current.service',
@@ -982,6 +1189,7 @@ describe.each(Object.keys(RULES) as Code[])('%s', (code) => {
 
 test('what is right has no findings at all', () => {
   expect(plan(ok)).toEqual([])
+  expect(routes(ok)).toEqual([])
   expect(ingress(ok, CURRENT)).toEqual([])
   expect(binding(ok)).toEqual([])
   expect(live(ok)).toEqual([])

@@ -13,16 +13,17 @@ import { createCertificate } from '../../src/plugin-kit/http/test-certificate.ts
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { draftOf } from '../../src/traffic/engine/submit-plan.ts'
 import { lintText } from '../../src/traffic/lint/text.ts'
-import type { Plan } from '../../src/traffic/model/plan.ts'
+import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { judgeController, versionOf } from '../../src/traffic/survey/controller-version.ts'
 import { type ImportRequest, importPlan, regionOf } from '../../src/traffic/survey/import-plan.ts'
-import { preflightReport } from '../../src/traffic/survey/preflight-report.ts'
+import { describeCheck, preflightReport } from '../../src/traffic/survey/preflight-report.ts'
 import { openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { openCluster } from '../../src/traffic/vendors/cluster.ts'
 import { startTestApi } from '../api/support/test-api.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import type { FakeCluster } from './support/fake-kubernetes.ts'
+import type { RouteName } from './support/many-routes.ts'
 import { startWorld, type World } from './support/world.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -78,13 +79,14 @@ function furnish(
 }
 
 async function start(
-  change: (plan: Plan) => void = () => {},
+  change: (plan: RoutePlan) => void = () => {},
   zones: readonly string[] = ['eu-central-1a', 'eu-central-1b'],
+  routes: readonly RouteName[] = [],
 ): Promise<World> {
   world = await startWorld((plan) => {
     plan.stickiness = { enabled: false, atFinalStep: 'disable' }
     change(plan)
-  })
+  }, routes)
   isOpen = true
   Object.assign(process.env, world.environment)
   furnish(world.current, ['eu-central-1a'])
@@ -103,15 +105,39 @@ async function answer(listener: RequestListener, isSecure = false): Promise<void
   world.elb.listenerKinds[0] = { port: (server.address() as AddressInfo).port, protocol: isSecure ? 'HTTPS' : 'HTTP' }
 }
 async function report(now = new Date()) {
-  const { plan } = world
-  const row = draftOf(plan)
-  const outside = await connect(plan)
-  return preflightReport({ plan, outside, row: () => row, overridesDrift: false, overridden: [] }, now)
+  const { whole } = world
+  return preflightReport(whole, await connect(whole), draftOf(whole), now)
 }
 const of = (checks: Awaited<ReturnType<typeof report>>, check: string) =>
   checks.filter((each) => each.check === check).map(({ status, message }) => `${status} ${message}`)
 
 describe('preflight', () => {
+  test('several routes: each is told with its name, and what they need together is counted together', async () => {
+    await start(undefined, undefined, ['web', 'cart', 'admin'])
+    const checks = await report()
+    expect(of(checks, 'plan')).toEqual(['ok the plan fits what is live'])
+    expect(checks.filter(({ check }) => check === 'zones').map(describeCheck)).toEqual([
+      expect.stringMatching(/^ok {6}web: zones: the current load balancer is in/),
+      'failed  cart: zones: Service cart has no ready pod in cluster green',
+      'failed  admin: zones: Service admin has no ready pod in cluster green',
+    ])
+    const [, first, , , second] = of(checks, 'quotas')
+    expect(of(checks, 'quotas')[0]).toMatch(/^ok target groups of the region: \d+ of 3000 used, 3 more needed$/)
+    expect(first).toMatch(/^ok target groups of load balancer blue-\d\S+: \d+ of 100 used, 2 more needed$/)
+    expect(second).toMatch(/^ok target groups of load balancer blue-admin\S+: \d+ of 100 used, 1 more needed$/)
+    expect(checks.filter(({ check }) => check === 'controller').map(({ route }) => route)).toEqual([
+      undefined,
+      undefined,
+    ])
+    expect(new Set(checks.filter(({ check }) => check === 'hosts').map(({ route }) => route))).toEqual(
+      new Set(['web', 'cart', 'admin']),
+    )
+    const service = structuredClone(world.current.get('Service', 'shop', 'admin')!)
+    service.metadata.annotations = { 'alb.ingress.kubernetes.io/auth-type': 'oidc' }
+    world.current.seed(service)
+    expect(of(await report(), 'plan')).toEqual([expect.stringMatching(/^failed .*routes\[2\]\.current\.service/)])
+  })
+
   test('all is well: every check says what it saw, and nothing is written', async () => {
     await start()
     const asked: string[] = []

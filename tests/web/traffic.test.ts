@@ -4,7 +4,8 @@ import { startWorld } from '../traffic/support/world.ts'
 import { describePages } from './support/client.ts'
 
 const world = await startWorld()
-afterAll(() => world.close())
+const several = await startWorld(undefined, ['web', 'admin'])
+afterAll(() => Promise.all([world.close(), several.close()]))
 
 describePages(
   'a switch under way',
@@ -30,4 +31,28 @@ describePages(
     })
   },
   world.environment,
+)
+
+describePages(
+  'a switch of several routes',
+  (client) => {
+    it('tells them apart, and rolls all of them back', async () => {
+      const base = '/v1/traffic-switches'
+      const { body } = await client.server.ask('POST', base, several.whole)
+      for (const action of ['prepare', 'advance', 'advance'])
+        expect((await client.server.ask('POST', `${base}/${body.id}/transitions`, { action })).status).toBe(200)
+      const page = await client.open(`/traffic/${body.id}`)
+      await page.getByText('routes web, admin: 50 % of requests go to green').waitFor()
+      for (const route of ['web', 'admin'])
+        await page.getByRole('row', { name: `${route} 50/50 on 1 rule 2 of 2 healthy` }).waitFor()
+
+      await page.getByRole('button', { name: 'Roll back' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel(`Type ${several.whole.name} to confirm`).fill(several.whole.name)
+      await dialog.getByRole('button', { name: 'Roll back' }).click()
+      for (const route of ['web', 'admin']) await page.getByRole('row', { name: `${route} 100/0 on 1 rule` }).waitFor()
+      for (const route of several.routes) expect(several.liveWeights(route)).toEqual([100, 0])
+    })
+  },
+  several.environment,
 )

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api/ask.ts'
 import { refresh } from '../api/queries.ts'
-import { type Action, planOf, type Switch, shareOf } from './describe.tsx'
+import { type Action, hostsOf, planOf, type Switch, shareOf } from './describe.tsx'
 
 const changed = () =>
   refresh(
@@ -25,7 +25,8 @@ interface Described {
 }
 
 function describe(of: Switch, action: Known): Described {
-  const { steps, target, current, dns } = planOf(of)
+  const { steps, target, current } = planOf(of)
+  const hosts = hostsOf(planOf(of))
   const next = of.verifiedAt === null ? steps[of.step] : steps[of.step + 1]
   const isDraft = of.state === 'draft'
   const there = target?.cluster ?? 'the target'
@@ -54,7 +55,7 @@ function describe(of: Switch, action: Known): Described {
     },
     dns: {
       title: 'Confirm DNS',
-      consequence: `Looks ${dns?.hostname ?? 'the name'} up and notes that it leads to ${there}. Move the record first.`,
+      consequence: `Looks ${hosts.join(' and ') || 'the name'} up and notes that it leads to ${there}. Move ${hosts.length > 1 ? 'the records' : 'the record'} first.`,
     },
     cleanup: {
       title: 'Clean up',

@@ -13,12 +13,19 @@ export interface Plan {
   readonly target?: Side
   readonly advance?: 'manual' | 'auto'
   readonly mode?: 'apply' | 'observe'
-  readonly dns?: { readonly hostname: string; readonly quietMinutes: number }
+  readonly dns?: { readonly hostname?: string; readonly quietMinutes: number }
+  /** Left out where the plan has one route. */
+  readonly routes?: readonly Route[]
   readonly steps: readonly Step[]
 }
 interface Side {
   readonly cluster: string
   readonly namespace: string
+}
+interface Route {
+  readonly name: string
+  readonly hostname?: string
+  readonly current: { readonly ingress: { readonly host?: string } }
 }
 export interface Step {
   readonly weights: { readonly current: number; readonly target: number }
@@ -37,6 +44,14 @@ interface Gate {
   readonly maxRatio?: number
 }
 export const planOf = ({ plan }: Switch): Plan => plan as Plan
+
+/** The names whose records move, each once. */
+export function hostsOf({ dns, routes }: Plan): readonly string[] {
+  const hosts = routes?.map((route) => hostOf(route) ?? dns?.hostname) ?? [dns?.hostname]
+  return [...new Set(hosts)].filter((host) => host !== undefined)
+}
+const hostOf = ({ hostname, current: { ingress } }: Route): string | undefined =>
+  hostname ?? (ingress.host?.startsWith('*.') ? undefined : ingress.host)
 
 const STATES: Readonly<Record<State, readonly [word: string, look: string]>> = {
   draft: ['draft', ''],

@@ -59,26 +59,57 @@ function Course({ points, target }: { readonly points: readonly Point[]; readonl
   )
 }
 
+type Rules = Pick<Live, 'weights' | 'rulesLeft' | 'health'>
+
 /** Rules by their weights, others/target, as the load balancer has them. */
-function rulesWords({ weights, rulesLeft }: Live): string {
+function rulesWords({ weights, rulesLeft }: Rules): string {
   const rules = Object.entries(weights).map(([text, count]) => `${text} on ${count} ${count === 1 ? 'rule' : 'rules'}`)
   if (rulesLeft > 0) rules.push(`${rulesLeft} without the target`)
   return rules.join(', ') || 'no rule names the target group'
 }
 
+const healthWords = ({ health }: Rules): string | undefined =>
+  health
+    ? `${health.healthy} of ${health.total} healthy${health.draining > 0 ? `, ${health.draining} draining` : ''}`
+    : undefined
+
+/** Where routes differ, the slow one must be seen at once. */
+function RouteTable({ routes }: { readonly routes: Live['routes'] }) {
+  return (
+    <div className="scroll">
+      <table className="plain">
+        <thead>
+          <tr>
+            <th>Route</th>
+            <th>Load balancer</th>
+            <th>Targets</th>
+          </tr>
+        </thead>
+        <tbody>
+          {routes.map((each) => (
+            <tr key={each.route}>
+              <td>{each.route}</td>
+              <td>{rulesWords(each)}</td>
+              <td>{healthWords(each) ?? 'not known'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
 function Facts({ live }: { readonly live: Live }) {
   if (live.problem !== null) return <p role="alert">It cannot be read now: {live.problem}</p>
-  const { health } = live
-  return (
+  const targets = healthWords(live)
+  const facts = (
     <dl className="live">
       <dt>Load balancer</dt>
       <dd>{rulesWords(live)}</dd>
-      {health && (
+      {targets && (
         <>
           <dt>Targets</dt>
-          <dd>
-            {health.healthy} of {health.total} healthy{health.draining > 0 && `, ${health.draining} draining`}
-          </dd>
+          <dd>{targets}</dd>
         </>
       )}
       {live.secondsLeft > 0 && (
@@ -88,6 +119,12 @@ function Facts({ live }: { readonly live: Live }) {
         </>
       )}
     </dl>
+  )
+  return (
+    <>
+      {facts}
+      {live.routes.length > 0 && <RouteTable routes={live.routes} />}
+    </>
   )
 }
 

@@ -41,11 +41,12 @@ export function SwitchPage() {
 }
 
 function Summary({ of }: { readonly of: Switch }) {
-  const { current, target } = planOf(of)
+  const { current, target, routes = [] } = planOf(of)
   return (
     <>
-      <StateTag state={of.state} /> For project {of.project}: {Math.round(shareNow(of) * 100)} % of requests go to{' '}
-      {target?.cluster ?? 'the target'}, the rest to {current?.cluster ?? 'the current cluster'}.
+      <StateTag state={of.state} /> For project {of.project}
+      {routes.length > 0 && <>, routes {routes.map(({ name }) => name).join(', ')}</>}: {Math.round(shareNow(of) * 100)}{' '}
+      % of requests go to {target?.cluster ?? 'the target'}, the rest to {current?.cluster ?? 'the current cluster'}.
     </>
   )
 }

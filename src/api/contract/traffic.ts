@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounded, example } from '../../plugin-kit/spec/request-values.ts'
 import { initialPlan, PRESETS } from '../../traffic/model/init.ts'
-import { planSchema } from '../../traffic/model/plan.ts'
+import { planSchema, routesPlanSchema } from '../../traffic/model/plan.ts'
 import { ACTIONS, STATES } from '../../traffic/model/state.ts'
 import { MOST_MINUTES } from '../../traffic/render/simulate.ts'
 import { STATUSES } from '../../traffic/survey/preflight-report.ts'
@@ -25,6 +25,7 @@ export const switchRecord = z.object({
   version: z.int(),
   plan: z.any(),
   targetGroupArn: z.string().nullable(),
+  targetGroupArns: z.record(z.string(), z.string()).describe('By route, where the plan lists its routes.'),
   verifiedAt: z.string().nullable(),
   dnsConfirmedAt: z.string().nullable(),
   problem: z.string().nullable(),
@@ -37,12 +38,18 @@ export const gateRecord = z.object({
   verdict: z.enum(['pass', 'fail', 'inconclusive', 'pending']),
   message: z.string(),
 })
-export const liveRecord = z.object({
+const liveRules = {
   weights: z
     .record(z.string(), z.int())
     .describe('Weights of the live rules, others/target, and how many rules have them.'),
   rulesLeft: z.int().describe('Rules that still forward to the current target group alone.'),
   health: z.object({ healthy: z.int(), total: z.int(), draining: z.int(), reasons: z.array(z.string()) }).nullable(),
+}
+export const liveRecord = z.object({
+  ...liveRules,
+  routes: z
+    .array(z.object({ route: z.string(), ...liveRules }))
+    .describe('The same of each route, where the plan lists its routes.'),
   gates: z.array(gateRecord),
   secondsLeft: z.int().describe('Until the dwell time of the step is over.'),
   problem: z.string().nullable().describe('Why the outside cannot be read; everything else is unknown then.'),
@@ -56,7 +63,13 @@ export const journalRecord = z.object({
   effect: z.string(),
   detail: z.string(),
 })
-export const checkRecord = z.object({ check: z.string(), status: z.enum(STATUSES), message: z.string() })
+export const checkRecord = z.object({
+  /** Where the plan lists its routes, and the check is of one of them. */
+  route: z.string().optional(),
+  check: z.string(),
+  status: z.enum(STATUSES),
+  message: z.string(),
+})
 const words = bounded(255)
 export const importBody = z.strictObject({
   ...{ project: words, currentContext: words, targetContext: words, namespace: words, ingress: words },
@@ -100,9 +113,15 @@ export const yamlText = z
   .max(LONGEST_YAML, `is longer than ${LONGEST_YAML} characters: send fewer objects at once`)
 /** The plan as an object, or as the text of its YAML file. */
 const { properties } = z.toJSONSchema(planSchema, { io: 'input' })
+const { properties: ofRoutes } = z.toJSONSchema(routesPlanSchema, { io: 'input' })
+/** A plan that lists its routes has these fields in another form. */
+const either = (name: string) => ({ anyOf: [properties?.[name], ofRoutes?.[name]] })
 export const planBody = z.looseObject({ yaml: yamlText.optional(), apiVersion: z.string().optional() }).meta({
   description: 'A plan, or { yaml } with its text.',
-  properties: { yaml: { type: 'string', maxLength: LONGEST_YAML }, ...properties },
+  properties: {
+    ...{ yaml: { type: 'string', maxLength: LONGEST_YAML }, ...ofRoutes, ...properties },
+    ...{ current: either('current'), target: either('target'), dns: either('dns') },
+  },
   ...example({ yaml: initialPlan('shop', 'canary') }),
 })
 export const transitionBody = z.strictObject({

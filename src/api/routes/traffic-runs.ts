@@ -4,7 +4,7 @@ import { bounded, queryFlag, wholeNumber } from '../../plugin-kit/spec/request-v
 import { engineOn } from '../../traffic/engine/connect.ts'
 import { act, approve } from '../../traffic/engine/engine.ts'
 import { judgeGates } from '../../traffic/engine/gate-verdicts.ts'
-import { liveStatus } from '../../traffic/engine/live-status.ts'
+import { type LiveStatus, liveStatus } from '../../traffic/engine/live-status.ts'
 import { preview } from '../../traffic/engine/preview.ts'
 import { reverseSwitch } from '../../traffic/engine/reverse.ts'
 import { describeSwitch, getSwitch, journalOf } from '../../traffic/engine/store.ts'
@@ -117,11 +117,12 @@ const gateRoutes: Routes = (api, { database }) => {
       },
     },
     async ({ params }) => {
-      const { gates, health, weights, ...rest } = await liveStatus(engine, await getSwitch(database, params.id))
-      return {
-        ...{ ...rest, weights: { ...weights }, gates: [...gates] },
+      const { gates, routes, ...status } = await liveStatus(engine, await getSwitch(database, params.id))
+      const writable = <Rules extends Pick<LiveStatus, 'weights' | 'health'>>({ weights, health, ...rest }: Rules) => ({
+        ...{ ...rest, weights: { ...weights } },
         health: health && { ...health, reasons: [...health.reasons] },
-      }
+      })
+      return { ...writable(status), routes: routes.map(writable), gates: [...gates] }
     },
   )
 }

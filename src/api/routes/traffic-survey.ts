@@ -46,9 +46,7 @@ export const trafficSurveyRoutes: Routes = (api, { database }) => {
     async ({ params }) => {
       const row = await getSwitch(database, params.id)
       const plan = planOf(row)
-      const outside = await engine.connect(plan)
-      const context = { plan, outside, row: () => row, overridesDrift: false, overridden: [] }
-      return [...(await preflightReport(context, engine.now()))]
+      return [...(await preflightReport(plan, await engine.connect(plan), row, engine.now()))]
     },
   )
 }

@@ -4,6 +4,7 @@ import { decimalOf } from '../../decimal.ts'
 import { UserError } from '../../errors.ts'
 import { example } from '../../plugin-kit/spec/request-values.ts'
 import { engineOn } from '../../traffic/engine/connect.ts'
+import { knownGroups } from '../../traffic/engine/route-memory.ts'
 import {
   createSwitch,
   describeSwitch,
@@ -49,7 +50,10 @@ export const versionOf = ({ headers }: FastifyRequest): number | undefined => {
 }
 
 const manifests = (row: SwitchRow, phase: string) =>
-  renderPhase(planOf(row), phase, { targetGroupArn: row.target_group_arn ?? undefined })
+  renderPhase(planOf(row), phase, {
+    targetGroupArn: row.target_group_arn ?? undefined,
+    targetGroupArns: knownGroups(row),
+  })
 
 async function readBody(heavy: HeavyWork, { yaml, ...plan }: z.infer<typeof planBody>): Promise<Plan> {
   if (yaml === undefined) return heavy.run('planFromValue', plan)

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { parse } from 'yaml'
+import { parseAllDocuments } from 'yaml'
 import { connect } from '../../traffic/engine/connect.ts'
 import { planFromText } from '../../traffic/lint/require-plan.ts'
 import { lintText } from '../../traffic/lint/text.ts'
@@ -65,12 +65,20 @@ interface RenderFlags {
   json?: boolean
 }
 
-const ingressFrom = (file: string | undefined) => (file === undefined ? undefined : parse(readText(file)))
+/** One Ingress, or as many as the plan has: as documents, or as the list that kubectl writes. */
+const ingressesFrom = (file: string | undefined) =>
+  file === undefined
+    ? undefined
+    : parseAllDocuments(readText(file)).flatMap((document) => {
+        if (document.errors[0] !== undefined) throw document.errors[0]
+        const value = document.toJS()
+        return Array.isArray(value?.items) ? value.items : [value]
+      })
 const renderWith = (plan: Plan, phase: string, flags: RenderFlags): readonly RenderedFile[] =>
   renderPhase(plan, phase, {
     targetGroupArn: flags.targetGroupArn,
-    currentIngress: ingressFrom(flags.currentIngress),
-    targetIngress: ingressFrom(flags.targetIngress),
+    currentIngress: ingressesFrom(flags.currentIngress),
+    targetIngress: ingressesFrom(flags.targetIngress),
   })
 
 const rendering = (command: Command): Command =>

@@ -18,10 +18,7 @@ const preflight = new Command('preflight')
   .action(
     guarded(async (file: string, flags: { json?: boolean }) => {
       const plan = planFromText(readText(file))
-      const row = draftOf(plan)
-      const outside = await connect(plan)
-      const context = { plan, outside, row: () => row, overridesDrift: false, overridden: [] }
-      const checks = await preflightReport(context, new Date())
+      const checks = await preflightReport(plan, await connect(plan), draftOf(plan), new Date())
       const count = (wanted: string) => checks.filter(({ status }) => status === wanted).length
       if (flags.json) printJson(checks)
       else

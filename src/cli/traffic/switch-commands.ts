@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { Database } from '../../database/database.ts'
+import { EffectTimeout } from '../../traffic/engine/bring-about.ts'
 import { connect } from '../../traffic/engine/connect.ts'
 import { act, approve } from '../../traffic/engine/engine.ts'
 import type { Engine, Request } from '../../traffic/engine/engine-types.ts'
@@ -73,7 +74,7 @@ const SUMMARY: Readonly<Record<Action, string>> = {
   advance: 'go to the next step when dwell time and gates are passed',
   pause: 'hold the weights as they are',
   rollback: 'send everything back to the current cluster',
-  dns: 'confirm that the host name leads to the target load balancer',
+  dns: 'move the record, if the plan names its zone, and confirm that the host name leads to the target load balancer',
   cleanup: 'after the DNS switch: remove rule reference, binding and target group',
   abort: 'before any traffic has moved: remove what prepare made',
 }
@@ -150,8 +151,10 @@ async function attempt(
       return await act({ ...engine, progress }, id, request)
     } catch (error) {
       const { state } = await getSwitch(engine.database, id)
+      const isPending = error instanceof EffectTimeout && error.effect === 'dns-ttl'
       const mayPass =
-        error instanceof TrafficError && error.trouble === 'gate' && !['paused', 'rolled-back'].includes(state)
+        isPending ||
+        (error instanceof TrafficError && error.trouble === 'gate' && !['paused', 'rolled-back'].includes(state))
       if (!isPatient || !mayPass) throw error
       progress(error.message)
       await sleep(POLL_MS)

@@ -1,5 +1,6 @@
 import type { Dashboard } from '../dashboard.ts'
-import { buildDurationSeries, buildResults, buildsByName, buildsSucceeded } from '../parts/builds.ts'
+import { buildsSucceeded } from '../parts/builds.ts'
+import { buildSection, pullRequestSection } from '../parts/code-host.ts'
 import { deploymentFlow, deploymentsCount } from '../parts/deployments.ts'
 import {
   closedWithoutMerge,
@@ -44,22 +45,8 @@ export const bitbucket: Dashboard = {
         deploymentsCount(deployments),
       ],
     },
-    {
-      title: 'Pull requests',
-      panels: [
-        { ...pullRequestFlow(pullRequests), width: 8 },
-        { ...timeToMergeSeries(pullRequests), width: 8 },
-        { ...pullRequestsByAuthor(pullRequests), width: 8 },
-      ],
-    },
-    {
-      title: 'Pipelines',
-      panels: [
-        { ...buildResults(builds), width: 8 },
-        { ...buildDurationSeries(builds), width: 8 },
-        { ...buildsByName(builds), width: 8 },
-      ],
-    },
+    pullRequestSection('Pull requests', pullRequests),
+    buildSection('Pipelines', builds),
     { title: 'Deployments', panels: [deploymentFlow(deployments)] },
   ],
 }

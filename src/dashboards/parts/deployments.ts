@@ -8,7 +8,7 @@ import { REMEDIES } from '../panels.ts'
 import type { Population } from '../populations.ts'
 import { eventsByInterval, isInRange } from '../statements.ts'
 
-const remedy = 'No deployment is known in this range: collect a source of deployments, or choose a longer range.'
+export const remedy = 'No deployment is known in this range: collect a source of deployments, or choose a longer range.'
 
 /**
  * One row a deployment: `id`, `at`, `environment`, `place`, `result`, `title`, `url`, `commits`, `duration`, `repository`. One of

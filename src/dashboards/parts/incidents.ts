@@ -10,6 +10,8 @@ import { leadTime } from './issues.ts'
 import { numberOf } from './number.ts'
 
 const remedy = REMEDIES.incidents
+/** On-call tools have one text for both. */
+const title = named('', sql`i.title`, sql`i.description`)
 
 export const incidentsCreated = (population: Population): Panel =>
   numberOf(
@@ -84,7 +86,7 @@ export const openIncidents = (population: Population): Panel => ({
   },
   statement: (query) => {
     const { from, where } = population(query)
-    return sql`select i.created_date as created, i.title, ${named('no priority', sql`i.priority`)} as priority,
+    return sql`select i.created_date as created, ${title} as title, ${named('no priority', sql`i.priority`)} as priority,
       ${named('no component', sql`i.component`)} as component, ${named('nobody', sql`i.assignee_name`, sql`i.assignee_id`)} as assignee,
       ${minutesFrom(query, sql`i.created_date`, query.to)} as age, i.url
       ${from} where ${where} and i.created_date <= ${query.to} and (i.resolution_date is null or i.resolution_date > ${query.to})
@@ -110,7 +112,7 @@ export const latestIncidents = (population: Population): Panel => ({
   },
   statement: (query) => {
     const { from, where } = population(query)
-    return sql`select i.created_date as created, i.resolution_date as resolved, i.title,
+    return sql`select i.created_date as created, i.resolution_date as resolved, ${title} as title,
       ${named('no status', sql`i.original_status`, sql`i.status`)} as status, ${named('no priority', sql`i.priority`)} as priority,
       ${leadTime} as minutes, i.url ${from} where ${where} and ${isInRange(query, sql`i.created_date`)}
       order by i.created_date desc, i.id limit 500`

@@ -86,6 +86,14 @@ export const mysql: Dialect = {
         'ER_SPECIFIC_ACCESS_DENIED_ERROR',
       ].includes(codeOf(error)),
   },
+  isDoneAlready: (error) =>
+    [
+      'ER_TABLE_EXISTS_ERROR',
+      'ER_DUP_FIELDNAME',
+      'ER_DUP_KEYNAME',
+      'ER_TRG_ALREADY_EXISTS',
+      'ER_CANT_DROP_FIELD_OR_KEY',
+    ].includes(codeOf(error)),
   uniqueIndexes: `select table_name as table_name, index_name as index_name,
     group_concat(column_name order by seq_in_index separator ',') as columns
     from information_schema.statistics where table_schema = database() and non_unique = 0 and index_name <> 'PRIMARY'

@@ -13,10 +13,20 @@ import type { AnyTable } from '../table.ts'
 const ESCAPES: Record<string, string> = byName({ '\\': '\\\\', "'": "\\'", '\0': '\\0' })
 const quoted = (text: string) =>
   /['\\\0]/.test(text) ? `'${text.replace(/['\\\0]/g, (each) => ESCAPES[each] as string)}'` : `'${text}'`
+/** All rows of a writer bear the same moment, twice: it is spelled once. */
+const last: { moment: Date | undefined; spelled: string } = { moment: undefined, spelled: '' }
+function spelled(moment: Date): string {
+  if (moment === last.moment) return last.spelled
+  const text = moment.toISOString()
+  last.moment = moment
+  // The time is found from the end: early and late years are longer.
+  last.spelled = `'${text.slice(0, -14)} ${text.slice(-13, -1)}'`
+  return last.spelled
+}
 function literal(cell: Cell): string {
   if (cell === null) return 'null'
   if (typeof cell === 'string') return quoted(cell)
-  if (cell instanceof Date) return `'${cell.toISOString().replace('T', ' ').slice(0, -1)}'`
+  if (cell instanceof Date) return spelled(cell)
   // Hexadecimal is twice as long, and a statement may not pass the server's packet size.
   if (Buffer.isBuffer(cell)) return isUtf8(cell) ? `_binary${quoted(cell.toString())}` : `x'${cell.toString('hex')}'`
   return String(cell)

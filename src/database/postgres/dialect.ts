@@ -66,6 +66,8 @@ export const postgres: Dialect = {
     ],
     isRefused: (error) => codeOf(error) === '42501',
   },
+  // The last two: what two make at once, and what was dropped.
+  isDoneAlready: (error) => ['42P07', '42701', '42710', '42723', '23505', '42704'].includes(codeOf(error)),
   uniqueIndexes: `select t.relname as table_name, n.relname as index_name, string_agg(a.attname, ',' order by k.n) as columns
     from pg_index i
     join pg_class n on n.oid = i.indexrelid

@@ -221,7 +221,9 @@ async function dropGone(collection: Collection): Promise<void> {
     const mark = tally.isUnchanged ? 0 : run.rawMark
     await retrying(database, () => removeElsewhere(records, descendants, mark))
   }
-  if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
+  if (spec.forgets && !tally.isUnchanged) {
+    for (const ids of inPieces(await goneFrom(collection, spec.forgets))) await remove(among(sql.ref('id'), ids))
+  } else if ((run.isFull || !isAppending(spec)) && !tally.isUnchanged) {
     const stays = refusedOf(tally)
     const remaining = await countRaw(task, raw, sql`${NAMED} and id <= ${run.rawMark}`)
     tally.remarks.push(...strangersIn(collection, { before: run.olderCount, remaining }))
@@ -234,6 +236,16 @@ async function dropGone(collection: Collection): Promise<void> {
   }
   for (const id of await missingIn(collection)) tally.gone.add(id)
   for (const ids of inPieces(tally.gone)) await remove(among(sql.ref('id'), ids))
+}
+
+/** Of a source that forgets: records that did not come again, and that it would still have. */
+async function goneFrom({ task, raw, run }: Collection, forgets: (key: string) => boolean): Promise<number[]> {
+  const { rows } = await sql<{
+    id: number
+    record_key: string | null
+  }>`select id, record_key from ${sql.table(raw.name)}
+    where params = ${task.params} and id <= ${run.rawMark}`.execute(task.database.kysely)
+  return rows.flatMap(({ id, record_key }) => (forgets(record_key ?? '') ? [] : [id]))
 }
 
 /** Records of a time whose records all came: those that did not. A run that continues with another has not seen them all. */

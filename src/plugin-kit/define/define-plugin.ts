@@ -58,6 +58,8 @@ function requireWhole({ name, scope, entities }: PluginSpec): void {
       )
     if (collect && !raw)
       refuse(`${label} has \`collect\` without \`raw\`: name the raw table that its records are kept in.`)
+    if (collect?.forgets && collect.forEach)
+      refuse(`${label} has \`forgets\` beside \`forEach\`: what hangs on an input goes with it.`)
     for (const [where, table, column] of columnsNamedBy(entity)) {
       if (column in table.columns) continue
       refuse(`${where} of ${label} names the column ${column}, which ${table.name} does not have.`)

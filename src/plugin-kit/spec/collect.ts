@@ -224,6 +224,11 @@ export interface CollectSpec<
   readonly knownBy?: { readonly path: string; readonly column: string }
   /** A whole list that is the same for all scopes of a connection, such as the types of issues. */
   readonly isForAll?: boolean
+  /**
+   * The source tells only of the newest records: whether one that comes no more stays as it was, by its key. It was there, and
+   * nothing says that it is gone. Only for collectors without inputs.
+   */
+  readonly forgets?: (key: string) => boolean
   readonly incremental?: Incremental<Context, T>
   readonly reconcile?: Reconcile<Context>
   readonly windows?: Windows

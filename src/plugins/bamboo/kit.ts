@@ -82,7 +82,7 @@ export const rightColumns = {
 export const inPages = (total: (body: RawRecord) => number | undefined) =>
   offset({ size: 100, offsetParam: 'start-index', sizeParam: 'max-results', total: ({ body }) => total(body) })
 
-/** One page after the other, for lists that are read only down to what is known. */
+/** One page after the other: how far a numbered list is known is told by reading it from its beginning. */
 export function inOrder({ ahead: _, ...paging }: Paging): Paging {
   return paging
 }
@@ -92,7 +92,8 @@ export const resultList = (planOrJob: string) => ({
   path: `result/${encodeURIComponent(planOrJob)}.json`,
   query: { showEmpty: true, includeAllStates: true, expand: 'results.result.vcsRevisions' },
 })
-export const resultPages = inOrder(inPages(({ results }) => results?.size))
+export const allResultPages = inPages(({ results }) => results?.size)
+export const resultPages = inOrder(allResultPages)
 export const resultRecords = ({ results }: RawRecord) => results?.result ?? []
 
 const LAST_MOMENT = 8.64e15

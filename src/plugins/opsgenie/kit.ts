@@ -26,7 +26,11 @@ export const onService = {
 }
 
 export const data = (body: RawRecord) => body.data
-/** https://docs.opsgenie.com/docs/incident-api#list-incidents: 100 at most. */
-export const PAGE = offset({ size: 100 })
 /** The sum of `offset` and `limit` has an end: https://docs.opsgenie.com/docs/alert-api#list-alerts */
-export const LONG_LIST = { mostPages: 20_000 / PAGE.size }
+const MOST = 20_000
+/** https://docs.opsgenie.com/docs/incident-api#list-incidents: 100 at most. Lists that tell how many there are are read side by side. */
+export const PAGE = offset({
+  size: 100,
+  total: ({ body }) => (typeof body?.totalCount === 'number' ? Math.min(body.totalCount, MOST) : undefined),
+})
+export const LONG_LIST = { mostPages: MOST / PAGE.size }

@@ -3,11 +3,11 @@ import { counted } from '../../counted.ts'
 import { lintHealth } from '../lint/live.ts'
 import { refuseErrors } from '../model/finding.ts'
 import { attributesToMirror, type Mirrored } from '../model/health-check.ts'
-import type { Plan } from '../model/plan.ts'
+import type { RoutePlan } from '../model/plan.ts'
 import { arnOf, type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
 /** The controller's own name for the target group of the current Service. */
-const resourceOf = ({ current }: Plan): string =>
+const resourceOf = ({ current }: RoutePlan): string =>
   `${current.namespace}/${current.ingress.name}-${current.service.name}:${current.service.port}`
 
 /** The live target group of the current Service; undefined where the controller's tags do not tell. */

@@ -1,4 +1,4 @@
-import { type Effect, type EffectContext, loadBalancerHostname } from './effect.ts'
+import { type Answer, type Effect, type EffectContext, loadBalancerHostname } from './effect.ts'
 
 type SideName = 'current' | 'target'
 
@@ -16,7 +16,10 @@ export async function leadsTo(context: EffectContext, side: SideName): Promise<b
   return found.some((address) => own.includes(address))
 }
 
-/** Where the host name leads: one address of the wanted balancer and none of the other. */
+const describeAnswer = (hostname: string, { server, addresses }: Answer): string =>
+  `${hostname} resolves to ${addresses.join(', ') || 'nothing'}${server === undefined ? '' : ` (${server} says)`}`
+
+/** Where the host name leads, by every name server: one address of the wanted balancer and none of the other. */
 export function dns(context: EffectContext, side: SideName): Effect {
   const { plan, outside } = context
   const other = side === 'current' ? 'target' : 'current'
@@ -24,20 +27,46 @@ export function dns(context: EffectContext, side: SideName): Effect {
     name: `dns-${side}`,
     isInstant: true,
     async missing() {
-      const [found, wanted, unwanted] = await Promise.all([
-        outside.addressesOf(plan.dns.hostname),
+      const [answers, wanted, unwanted] = await Promise.all([
+        outside.answersOf(plan.dns.hostname),
         addressesOfSide(context, side),
         addressesOfSide(context, other),
       ])
-      if (found.some((address) => wanted.includes(address)) && !found.some((address) => unwanted.includes(address)))
-        return undefined
+      const wrong = answers.find(
+        ({ addresses }) =>
+          !addresses.some((address) => wanted.includes(address)) ||
+          addresses.some((address) => unwanted.includes(address)),
+      )
+      if (wrong === undefined) return undefined
       // Clean-up deleted the old load balancer: there is nothing of it that the name could lead to yet.
       const where =
         wanted.length === 0
           ? `, and the load balancer of the ${side} cluster has no address yet. Wait for it, move the record to it`
           : `, not to the load balancer of the ${side} cluster (${wanted.join(', ')}). Move the record`
       const weights = side === 'current' ? ' (the weights are back already)' : ''
-      return `${plan.dns.hostname} resolves to ${found.join(', ') || 'nothing'}${where}, then repeat${weights}`
+      return `${describeAnswer(plan.dns.hostname, wrong)}${where}, then repeat${weights}`
+    },
+  }
+}
+
+/** While both sides have a share, an answer may name either, but nothing else. */
+export function dnsShared(context: EffectContext, share: number): Effect {
+  const { plan, outside } = context
+  return {
+    name: `dns-shared-${share}`,
+    isInstant: true,
+    async missing() {
+      const [answers, ...own] = await Promise.all([
+        outside.answersOf(plan.dns.hostname),
+        addressesOfSide(context, 'current'),
+        addressesOfSide(context, 'target'),
+      ])
+      const wrong = answers.find(
+        ({ addresses }) => addresses.length === 0 || !addresses.every((address) => own.flat().includes(address)),
+      )
+      return wrong === undefined
+        ? undefined
+        : `${describeAnswer(plan.dns.hostname, wrong)}, which is neither load balancer. Find out who changed the record, then repeat`
     },
   }
 }

@@ -2,10 +2,11 @@ import type { SwitchChanges, SwitchRow } from '../engine/store.ts'
 import type { GitOps } from '../gitops/gitops.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Ingress } from '../model/manifests.ts'
-import type { Plan } from '../model/plan.ts'
+import type { RoutePlan } from '../model/plan.ts'
 import type { Balancer } from '../vendors/balancer.ts'
 import type { Cluster } from '../vendors/cluster.ts'
 import type { Metrics } from '../vendors/metrics.ts'
+import type { Zones } from '../vendors/zones.ts'
 
 /** The world outside: two clusters, one balancer, and the name servers. */
 export interface Outside {
@@ -13,14 +14,26 @@ export interface Outside {
   readonly target: Cluster
   readonly balancer: Balancer
   readonly metrics: Metrics
+  readonly zones: Zones
+  /** What any of the name servers says. */
   addressesOf(hostname: string): Promise<readonly string[]>
   /** Where the clusters are changed through a repository. */
   readonly git?: GitOps | undefined
+  /** What each name server says by itself. */
+  answersOf(hostname: string): Promise<readonly Answer[]>
+}
+
+export interface Answer {
+  /** Its address; undefined for whatever this machine asks. */
+  readonly server: string | undefined
+  readonly addresses: readonly string[]
 }
 
 /** One thing that has to be so. It is observed first, so that doing it twice does it once. */
 export interface Effect {
   readonly name: string
+  /** Whose effect it is, where the plan lists its routes. */
+  readonly route?: string | undefined
   /** Why it is not so yet; undefined when it is. Throws when it can never be. */
   missing(): Promise<string | undefined>
   /** Makes it so. Absent where we can only wait. */
@@ -36,7 +49,9 @@ export interface Effect {
 }
 
 export interface EffectContext {
-  readonly plan: Plan
+  readonly plan: RoutePlan
+  /** All routes of the switch; some of them may stand on the same Ingress. */
+  readonly routes?: readonly RoutePlan[]
   readonly outside: Outside
   /** The switch as it is now; effects before this one may have changed it. */
   row(): SwitchRow
@@ -45,6 +60,44 @@ export interface EffectContext {
   /** What was written over, until the journal has it. */
   readonly overridden: string[]
   progress?: ((text: string) => void) | undefined
+  /** The engine's clock, for waiting times that outlast a process. */
+  readonly now?: (() => Date) | undefined
+}
+
+/** Refuses, or where going on was decided, keeps for the journal what is about to be written over. */
+export function meetDrift({ overridesDrift, overridden }: EffectContext, what: string): void {
+  if (!overridesDrift)
+    throw new TrafficError(
+      'conflict',
+      `Drift: ${what}\nNothing was overwritten. Put it back, repeat with --accept-live to start from the live value, or roll back.`,
+    )
+  if (!overridden.includes(what)) overridden.push(what)
+}
+
+/** Unique among the effects of an action: under it the journal keeps what came of the effect. */
+export const effectKey = ({ name, route }: Pick<Effect, 'name' | 'route'>): string =>
+  route === undefined ? name : `${name} (${route})`
+
+/** Who reads a refusal must know which of the routes it is about. */
+async function naming<T>(route: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Error) error.message = `Route ${route}: ${error.message}`
+    throw error
+  }
+}
+
+/** The effect as one of several routes has it. */
+export function ofRoute(effect: Effect, route: string | undefined): Effect {
+  if (route === undefined) return effect
+  const { missing, apply } = effect
+  return {
+    ...effect,
+    route,
+    missing: () => naming(route, missing),
+    ...(apply === undefined ? {} : { apply: (dryRun) => naming(route, () => apply(dryRun)) }),
+  }
 }
 
 export const arnOf = ({ row, plan }: EffectContext): string => {

@@ -9,7 +9,7 @@ export function gitBack(context: EffectContext): readonly Effect[] {
   if (git === undefined || (row().target_group_arn ?? plan.targetGroup.arn ?? null) === null) return []
   const { namespace, ingress } = plan.current
   const subject = () => ({
-    ...{ namespace, ingress: ingress.name, actionName: plan.actionName },
+    ...{ route: plan.route?.name, namespace, ingress: ingress.name, actionName: plan.actionName },
     wanted: rollbackAction(plan, arnOf(context)),
   })
   return [

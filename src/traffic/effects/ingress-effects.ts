@@ -8,21 +8,22 @@ import {
   detachEdit,
   directBackends,
   type IngressEdit,
-  ingressOfSide,
+  ingressOfSides,
   MULTI_CLUSTER,
   patchOf,
+  sidesOnSame,
 } from '../model/ingress.ts'
 import type { Ingress, Service } from '../model/manifests.ts'
 import { describeValue, textOf } from '../model/names.ts'
-import { type Plan, pathText } from '../model/plan.ts'
-import { arnOf, type Effect, type EffectContext, liveCurrent } from './effect.ts'
+import { pathText, type RoutePlan } from '../model/plan.ts'
+import { arnOf, type Effect, type EffectContext, liveCurrent, meetDrift } from './effect.ts'
 import { describeOwner } from './field-owners.ts'
 
 /** Names the switch that made an Ingress, so that only its own abort removes it. */
 export const CREATED_BY = 'weir-traffic/created-by'
 
 /** An existing Ingress gets one annotation; a missing one is made from the plan. */
-export function targetIngress({ plan, outside, row }: EffectContext): Effect {
+export function targetIngress({ plan, routes = [plan], outside, row }: EffectContext): Effect {
   const { namespace, ingress } = plan.target
   let live: Ingress | undefined
   return {
@@ -36,7 +37,7 @@ export function targetIngress({ plan, outside, row }: EffectContext): Effect {
         : `Ingress ${ingress.name} is not in multi-cluster mode`
     },
     apply(dryRun) {
-      const { apiVersion, kind, metadata, spec } = ingressOfSide(plan.target)
+      const { apiVersion, kind, metadata, spec } = ingressOfSides(sidesOnSame(routes, plan, 'target'))
       const whole = {
         metadata: { ...metadata, annotations: { ...metadata.annotations, [CREATED_BY]: row().id } },
         spec,
@@ -55,20 +56,10 @@ const parsedAction = (text: unknown): unknown => {
   }
 }
 
-const actionText = (ingress: Ingress, plan: Plan): string | undefined =>
+const actionText = (ingress: Ingress, plan: RoutePlan): string | undefined =>
   ingress.metadata.annotations?.[actionKey(plan.actionName)] as string | undefined
 
-const ingressName = ({ current }: Plan): string => `${current.namespace}/${current.ingress.name}`
-
-/** Refuses, or where going on was decided, keeps for the journal what is about to be written over. */
-function meetDrift({ overridesDrift, overridden }: EffectContext, what: string): void {
-  if (!overridesDrift)
-    throw new TrafficError(
-      'conflict',
-      `Drift: ${what}\nNothing was overwritten. Put it back, repeat with --accept-live to start from the live value, or roll back.`,
-    )
-  if (!overridden.includes(what)) overridden.push(what)
-}
+const ingressName = ({ current }: RoutePlan): string => `${current.namespace}/${current.ingress.name}`
 
 /** Drift: neither what we wrote nor what we want. */
 function meetForeignAction(context: EffectContext, live: Ingress, wanted?: ForwardAction): void {
@@ -94,13 +85,16 @@ function change(
   const { changeIngress } = outside.current
   const { step, state } = row()
   if (changeIngress !== undefined)
-    return changeIngress(ingress, edit, { dryRun, overridesDrift, isRollback: state === 'rolling-back', step })
+    return changeIngress(ingress, edit, {
+      ...{ dryRun, overridesDrift, isRollback: state === 'rolling-back', step },
+      route: plan.route?.name,
+    })
   const { namespace, ingress: own } = plan.current
   return outside.current.patchIngress(namespace, own.name, patchOf(ingress, edit), dryRun)
 }
 
 /** What is left to write: an action that says the same in other words is no difference. */
-const leftToDo = (edit: IngressEdit, plan: Plan, wanted: ForwardAction): IngressEdit => ({
+const leftToDo = (edit: IngressEdit, plan: RoutePlan, wanted: ForwardAction): IngressEdit => ({
   ...edit,
   annotations: edit.annotations.filter(
     ({ key, before }) =>
@@ -219,6 +213,12 @@ export function restoredIngress(context: EffectContext): Effect {
         await outside.current.apply(JSON.parse(row().original_ingress!), dryRun)
     },
   }
+}
+
+/** Before something is taken away that carries the action of this route. */
+export async function refuseDrift(context: EffectContext): Promise<void> {
+  const live = await liveCurrent(context)
+  if (live !== undefined && actionText(live, context.plan) !== undefined) meetForeignAction(context, live)
 }
 
 export function detach(context: EffectContext, keepsIngress: boolean): Effect {

@@ -4,9 +4,11 @@ import { actionKey } from '../model/action.ts'
 import { type Finding, refuseErrors } from '../model/finding.ts'
 import { savedIngress } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
-import { bindingNamespace, bindingService, type Plan } from '../model/plan.ts'
+import { bindingNamespace, bindingService, type RoutePlan } from '../model/plan.ts'
+import { inRoute } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { currentGroup } from './balancer-effects.ts'
+import { recordFindings } from './dns-record-effects.ts'
 import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
 /** What the clusters and AWS say now about what a plan touches. */
@@ -30,14 +32,16 @@ export async function readFacts(context: EffectContext): Promise<LiveFacts> {
   }
 }
 
-/** Everything in which a plan does not fit what is live. */
-export async function lintFacts({ plan, outside }: EffectContext, facts: LiveFacts): Promise<readonly Finding[]> {
+/** Everything in which a route does not fit what is live. */
+export async function lintFacts(context: EffectContext, facts: LiveFacts): Promise<readonly Finding[]> {
+  const { plan, outside } = context
   const { currentIngress, targetIngress, targetGroup } = facts
   const inGit = currentIngress === undefined ? undefined : await outside.git?.findings(currentIngress, targetIngress)
+  const wrongArn = targetGroup === undefined ? [] : lintArn(plan, targetGroup.arn)
   return [
-    ...lintLive(plan, facts),
-    ...(targetGroup === undefined ? [] : lintArn(plan, targetGroup.arn)),
+    ...inRoute(plan, [...lintLive(plan, facts), ...wrongArn]),
     ...(inGit ?? []),
+    ...(await recordFindings(context)),
   ]
 }
 
@@ -69,11 +73,11 @@ export function guards(context: EffectContext): Effect {
         liveCurrent(context),
         outside.current.service(plan.current.namespace, plan.current.service.name),
       ])
-      refuseErrors('What guards the route now', lintGuards(plan, ingress, service))
+      refuseErrors('What guards the route now', inRoute(plan, lintGuards(plan, ingress, service)))
       return undefined
     },
   }
 }
 
-const isAttached = (ingress: Ingress, plan: Plan): boolean =>
+const isAttached = (ingress: Ingress, plan: RoutePlan): boolean =>
   actionKey(plan.actionName) in (ingress.metadata.annotations ?? {})

@@ -1,6 +1,7 @@
+import { byName } from '../../by-name.ts'
 import type { ForwardAction } from '../model/action.ts'
 import { actionBackends } from '../model/ingress.ts'
-import type { Plan } from '../model/plan.ts'
+import type { RoutePlan } from '../model/plan.ts'
 import type { ForwardRule } from '../vendors/rules.ts'
 import { type Effect, type EffectContext, liveCurrent, type Outside } from './effect.ts'
 
@@ -16,7 +17,7 @@ interface RulePicture {
 
 /** What has to be known to look at the rules. */
 interface RuleView {
-  readonly plan: Plan
+  readonly plan: RoutePlan
   readonly outside: Pick<Outside, 'balancer'>
 }
 
@@ -33,6 +34,17 @@ export async function rulePicture({ plan, outside: { balancer } }: RuleView): Pr
 
 export const targetWeight = ({ own, arn }: RulePicture): number =>
   Math.max(0, ...own.map(({ groups }) => groups.find((group) => group.arn === arn)?.weight ?? 0))
+
+/** How many rules have which weights, others/target. */
+export function weightCounts({ own, arn }: RulePicture): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = byName({})
+  for (const { groups } of own) {
+    const of = (isTarget: boolean) => groups.filter((group) => (group.arn === arn) === isTarget)
+    const text = [of(false), of(true)].map((each) => each.map(({ weight }) => weight).join('+') || '0').join('/')
+    counts[text] = (counts[text] ?? 0) + 1
+  }
+  return counts
+}
 
 interface Weights {
   readonly target: number

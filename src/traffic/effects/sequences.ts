@@ -8,8 +8,10 @@ import {
   targetsGone,
 } from './balancer-effects.ts'
 import { binding, bindingGone } from './binding-effects.ts'
+import { oneForEachHost } from './contexts.ts'
 import { dns, leadsTo } from './dns-effect.ts'
-import { arnOf, type Effect, type EffectContext } from './effect.ts'
+import { recordBack } from './dns-record-effects.ts'
+import { arnOf, type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
 import { gitBack } from './git-effect.ts'
 import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
@@ -17,40 +19,65 @@ import { guards, preflight } from './preflight-effect.ts'
 import { balancerBack, weightsBack } from './rollback-effects.ts'
 import { released, rule } from './rule-effects.ts'
 
-export const prepareEffects = (context: EffectContext): readonly Effect[] => [
-  preflight(context),
-  targetIngress(context),
-  targetGroup(context),
-  targetGroupAttributes(context),
-  binding(context),
-  attach(context),
-  rule(context, () => actionOfStep(context.plan, 0, arnOf(context))),
-  healthyTargets(context),
-]
+type Contexts = readonly EffectContext[]
+type Sequence = (context: EffectContext) => readonly Effect[]
 
-export function stepEffects(context: EffectContext, step: number): readonly Effect[] {
-  const change = weights(context, step)
-  const movesTraffic = context.plan.steps[step]!.weights.target > 0
-  return [
-    guards(context),
-    ...(movesTraffic ? [healthBefore(context, step, change)] : []),
-    change,
-    rule(context, () => actionOfStep(context.plan, step, arnOf(context))),
-    ...(movesTraffic ? [healthyTargets(context)] : []),
-  ]
+const sequencesOf = (contexts: Contexts, sequence: Sequence): readonly (readonly Effect[])[] =>
+  contexts.map((context) => sequence(context).map((effect) => ofRoute(effect, context.plan.route?.name)))
+
+/** All routes together, effect by effect: none goes on before the others have got as far. */
+function lockstep(contexts: Contexts, sequence: Sequence): readonly Effect[] {
+  const sequences = sequencesOf(contexts, sequence)
+  const longest = Math.max(...sequences.map(({ length }) => length))
+  return Array.from({ length: longest }, (_, place) => sequences.flatMap((effects) => effects[place] ?? [])).flat()
 }
 
-/** What counts comes first: weights, then their proof, and only then where the host name leads. */
-export const rollbackEffects = (context: EffectContext, isDnsChecked: boolean): readonly Effect[] => [
-  balancerBack(context),
-  restoredIngress(context),
-  ...gitBack(context),
-  ...weightsBack(context),
-  ...(isDnsChecked ? [dns(context, 'current')] : []),
-]
+/** Looks only: a plan that does not fit changes nothing, on no route. */
+export const preflightEffects = (contexts: Contexts): readonly Effect[] =>
+  lockstep(contexts, (context) => [preflight(context)])
+
+export const prepareEffects = (contexts: Contexts): readonly Effect[] =>
+  lockstep(contexts, (context) => [
+    targetIngress(context),
+    targetGroup(context),
+    targetGroupAttributes(context),
+    binding(context),
+    attach(context),
+    rule(context, () => actionOfStep(context.plan, 0, arnOf(context))),
+    healthyTargets(context),
+  ])
+
+export const stepEffects = (contexts: Contexts, step: number): readonly Effect[] =>
+  lockstep(contexts, (context) => {
+    const change = weights(context, step)
+    const movesTraffic = context.plan.steps[step]!.weights.target > 0
+    return [
+      guards(context),
+      ...(movesTraffic ? [healthBefore(context, step, change)] : []),
+      change,
+      rule(context, () => actionOfStep(context.plan, step, arnOf(context))),
+      ...(movesTraffic ? [healthyTargets(context)] : []),
+    ]
+  })
+
+/** What counts comes first: weights, then their proof. Each route by itself, because none may wait for another. */
+export const rollbackSequences = (contexts: Contexts): readonly (readonly Effect[])[] =>
+  sequencesOf(contexts, (context) => [
+    balancerBack(context),
+    restoredIngress(context),
+    ...gitBack(context),
+    ...weightsBack(context),
+  ])
+
+/** Where the names lead comes after them: each host once, however many routes it has. */
+export const namesBackSequences = (contexts: Contexts, isChecked: boolean): readonly (readonly Effect[])[] =>
+  sequencesOf(oneForEachHost(contexts), (context) => [
+    ...recordBack(context, isChecked),
+    ...(isChecked ? [dns(context, 'current')] : []),
+  ])
 
 /** The one safe order: no rule, then no binding, then no target group. */
-export const cleanupEffects = (context: EffectContext, keepsIngress: boolean): readonly Effect[] => [
+const removal = (context: EffectContext, keepsIngress: boolean): readonly Effect[] => [
   detach(context, keepsIngress),
   ...(keepsIngress ? [fieldsReleased(context)] : []),
   released(context),
@@ -59,8 +86,12 @@ export const cleanupEffects = (context: EffectContext, keepsIngress: boolean): r
   targetGroupGone(context),
 ]
 
-/** The same for a switch that is given up, with the target Ingress that was made for it. */
-export const abortEffects = (context: EffectContext): readonly Effect[] => [
-  ...cleanupEffects(context, true),
-  createdIngressGone(context, () => leadsTo(context, 'target')),
-]
+export const cleanupEffects = (contexts: Contexts, keepsIngress: boolean): readonly Effect[] =>
+  lockstep(contexts, (context) => removal(context, keepsIngress))
+
+/** The same for a switch that is given up, with the target Ingresses that were made for it. */
+export const abortEffects = (contexts: Contexts): readonly Effect[] =>
+  lockstep(contexts, (context) => [
+    ...removal(context, true),
+    createdIngressGone(context, () => leadsTo(context, 'target')),
+  ])

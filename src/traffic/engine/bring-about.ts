@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf, RetryableError } from '../../errors.ts'
-import type { Effect, EffectContext } from '../effects/effect.ts'
+import { messageOf, RetryableError, UserError } from '../../errors.ts'
+import { type Effect, type EffectContext, effectKey, type Outside } from '../effects/effect.ts'
 import { TrafficError } from '../model/finding.ts'
+import type { Plan } from '../model/plan.ts'
 import type { Engine } from './engine-types.ts'
+import { changesOfRoute } from './route-memory.ts'
 import type { Run } from './store.ts'
 
 /** How much longer the longest pause between two looks is than the first. */
@@ -19,30 +21,59 @@ export class EffectTimeout extends TrafficError {
   }
 }
 
+/** What holds for every effect of an action, whichever route it belongs to. */
+export interface Scope extends Pick<EffectContext, 'overridden' | 'progress'> {
+  readonly plan: Plan
+  readonly outside: Pick<Outside, 'git'>
+}
+
 /** Announced before anything is asked of the outside, and reported after; a restart finds the announcement and looks. */
-export async function runEffects(
-  engine: Engine,
-  run: Run,
-  context: EffectContext,
-  effects: readonly Effect[],
-): Promise<void> {
+export async function runEffects(engine: Engine, run: Run, scope: Scope, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
-    if (run.has('result', effect.name)) continue
-    if (!run.has('intent', effect.name)) await run.write('intent', effect.name)
+    const key = effectKey(effect)
+    if (run.has('result', key)) continue
+    if (!run.has('intent', key)) await run.write('intent', key)
     try {
-      const how = await bringAbout(engine, run, context, effect)
-      await writeOverridden(run, context)
-      await run.write('result', effect.name, how, effect.learned?.() ?? {})
+      const how = await bringAbout(engine, run, scope, effect)
+      await writeOverridden(run, scope)
+      await run.write('result', key, how, (row) => changesOfRoute(row, effect.route, effect.learned?.() ?? {}))
     } catch (error) {
-      await writeOverridden(run, context)
-      await run.write('failure', effect.name, messageOf(error))
+      await writeOverridden(run, scope)
+      await run.write('failure', key, messageOf(error))
       throw error
     }
   }
 }
 
+/** Several sequences side by side: each is carried as far as it goes, whatever becomes of the others. */
+export async function runSideBySide(
+  engine: Engine,
+  run: Run,
+  scope: Scope,
+  sequences: readonly (readonly Effect[])[],
+): Promise<void> {
+  await sideBySide(sequences.map((effects) => runEffects(engine, run, scope, effects)))
+}
+
+export async function sideBySide(works: readonly Promise<void>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(works)
+  const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+  if (errors.length > 0) throw togetherOf(errors)
+}
+
+/** One error that tells all of them, of the kind of the first that has one. */
+function togetherOf(errors: readonly unknown[]): unknown {
+  const messages = [...new Set(errors.map(messageOf))]
+  if (messages.length === 1) return errors[0]
+  const text = messages.join('\n')
+  const refusal = errors.find((error) => error instanceof TrafficError)
+  if (refusal !== undefined) return new TrafficError(refusal.trouble, text, { cause: refusal })
+  const answer = errors.find((error) => error instanceof UserError)
+  return answer === undefined ? new Error(text, { cause: errors[0] }) : new UserError(text, { cause: answer })
+}
+
 /** What a rollback wrote over stays on record. */
-async function writeOverridden(run: Run, { overridden }: EffectContext): Promise<void> {
+async function writeOverridden(run: Run, { overridden }: Scope): Promise<void> {
   for (const text of overridden.splice(0)) await run.write('note', 'drift-overridden', text)
 }
 
@@ -50,8 +81,8 @@ async function writeOverridden(run: Run, { overridden }: EffectContext): Promise
  * The one way in which anything outside is changed: a fresh, successful look, a comparison, one change, and a look again.
  * What cannot be read is never "not so": it is asked again, with growing pauses, until the deadline.
  */
-async function bringAbout(engine: Engine, run: Run, context: EffectContext, effect: Effect): Promise<string> {
-  const { plan } = context
+async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect): Promise<string> {
+  const { plan } = scope
   const began = Date.now()
   let renewed = began
   let pause = engine.pollMs
@@ -71,7 +102,7 @@ async function bringAbout(engine: Engine, run: Run, context: EffectContext, effe
         applied++
         if (!effect.isRepeated) continue
       }
-      const waiting = effect.apply === undefined ? undefined : await context.outside.git?.waiting()
+      const waiting = effect.apply === undefined ? undefined : await scope.outside.git?.waiting()
       if (waiting !== undefined) missing += `; ${waiting.text}`
       until = waiting?.until
     } catch (error) {
@@ -80,22 +111,22 @@ async function bringAbout(engine: Engine, run: Run, context: EffectContext, effe
     }
     const seconds = effect.isInstant ? 0 : plan.verifyTimeoutSeconds + (effect.extraSeconds?.() ?? 0)
     if (Date.now() >= (until ?? began + seconds * 1000))
-      throw timeout(context, effect, missing, until === undefined ? seconds : Math.round((Date.now() - began) / 1000))
+      throw timeout(scope, effect, missing, until === undefined ? seconds : Math.round((Date.now() - began) / 1000))
     if (Date.now() - renewed > RENEW_MS) {
       await run.renew()
       renewed = Date.now()
     }
-    context.progress?.(`${effect.name}: ${missing}`)
+    scope.progress?.(`${effectKey(effect)}: ${missing}`)
     await sleep(pause)
     pause = Math.min(pause * 1.5, engine.pollMs * MOST_PATIENCE)
   }
 }
 
-function timeout({ plan }: EffectContext, effect: Effect, missing: string, seconds: number): EffectTimeout {
+function timeout({ plan }: Scope, effect: Effect, missing: string, seconds: number): EffectTimeout {
   const hint =
     effect.apply !== undefined && plan.mode === 'observe'
       ? ' The plan is in mode observe: apply what render printed, then repeat.'
       : ''
   const waited = effect.isInstant ? '' : ` was not reached after ${seconds} s`
-  return new EffectTimeout(effect.name, `${effect.name}${waited}: ${missing}.${hint}`)
+  return new EffectTimeout(effect.name, `${effectKey(effect)}${waited}: ${missing}.${hint}`)
 }

@@ -2,37 +2,57 @@ import { createHash } from 'node:crypto'
 import type { Database } from '../../database/database.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 import { trafficClaims } from './tables.ts'
 
-const subjectOf = ({ current, actionName }: Plan): string =>
-  createHash('sha256')
-    .update([current.cluster, current.namespace, current.ingress.name, actionName].join('\n'))
-    .digest('hex')
+interface Claim {
+  readonly subject: string
+  /** In messages. */
+  readonly what: string
+}
 
-/** At most one switch per cluster, namespace, Ingress and action: the key of the table sees to it. */
-export async function claimAction({ kysely }: Database, plan: Plan, id: string): Promise<void> {
-  const subject = subjectOf(plan)
-  const owner = () =>
-    kysely.selectFrom(trafficClaims.name).selectAll().where('subject', '=', subject).executeTakeFirst()
-  const now = new Date()
-  let claimed = await owner()
-  if (claimed === undefined) {
-    try {
-      await kysely
-        .insertInto(trafficClaims.name)
-        .values({ subject, switch_id: id, created_at: now, updated_at: now })
-        .execute()
-      return
-    } catch (error) {
-      claimed = await owner()
-      if (claimed === undefined) throw error
+const hashOf = (parts: readonly string[]): string => createHash('sha256').update(parts.join('\n')).digest('hex')
+
+/** The action of each route, and the Service whose paths it moves: under another action they would be taken twice. */
+const claimsOf = (plan: Plan): readonly Claim[] =>
+  routesOf(plan).flatMap(({ current: { cluster, namespace, ingress, service }, actionName }) => {
+    const place = [cluster, namespace, ingress.name]
+    return [
+      { subject: hashOf([...place, actionName]), what: `action ${actionName} of Ingress ${ingress.name}` },
+      {
+        subject: hashOf([...place, 'service', service.name]),
+        what: `Service ${service.name} of Ingress ${ingress.name}`,
+      },
+    ]
+  })
+
+/** At most one switch per action and Service of an Ingress: the key of the table sees to it. All of them, or none. */
+export async function claimRoutes({ kysely }: Database, plan: Plan, id: string): Promise<void> {
+  const claims = claimsOf(plan)
+  const subjects = claims.map(({ subject }) => subject)
+  /** Those that are ours already; throws when one is somebody else's. */
+  const ownNow = async (): Promise<ReadonlySet<string>> => {
+    const rows = await kysely.selectFrom(trafficClaims.name).selectAll().where('subject', 'in', subjects).execute()
+    const owners = new Map(rows.map(({ subject, switch_id }) => [subject, switch_id]))
+    for (const { subject, what } of claims) {
+      const owner = owners.get(subject) ?? id
+      if (owner !== id) throw new TrafficError('conflict', `Switch ${owner} already works on ${what}. Finish it first.`)
     }
+    return new Set(owners.keys())
   }
-  if (claimed.switch_id !== id) {
-    throw new TrafficError(
-      'conflict',
-      `Switch ${claimed.switch_id} already works on action ${plan.actionName} of Ingress ${plan.current.ingress.name}. Finish it first.`,
-    )
+  const own = await ownNow()
+  const now = new Date()
+  const rows = subjects
+    .filter((subject) => !own.has(subject))
+    // In one order, so that two who want the same never wait for each other.
+    .toSorted()
+    .map((subject) => ({ subject, switch_id: id, created_at: now, updated_at: now }))
+  if (rows.length === 0) return
+  try {
+    await kysely.insertInto(trafficClaims.name).values(rows).execute()
+  } catch (error) {
+    await ownNow()
+    throw error
   }
 }
 

@@ -1,35 +1,52 @@
 import { Resolver } from 'node:dns/promises'
 import type { Database } from '../../database/database.ts'
-import type { Outside } from '../effects/effect.ts'
+import type { Answer, Outside } from '../effects/effect.ts'
 import { throughGit } from '../gitops/through-git.ts'
-import type { Plan, Side } from '../model/plan.ts'
+import type { Plan } from '../model/plan.ts'
 import { openBalancer } from '../vendors/balancer.ts'
 import { type Cluster, clusterAway, openCluster } from '../vendors/cluster.ts'
 import { openMetrics } from '../vendors/metrics.ts'
+import { openZones } from '../vendors/zones.ts'
 import type { Engine } from './engine-types.ts'
 
 /** The real world, found as kubectl and the AWS tools find it: KUBECONFIG, AWS_PROFILE and their like. */
 export async function connect(plan: Plan, isLenient = false): Promise<Outside> {
-  const resolver = new Resolver()
-  if (plan.dns.servers.length > 0) resolver.setServers(plan.dns.servers)
-  const [current, target, balancer] = await Promise.all([
+  const resolvers = resolversOf(plan.dns.servers)
+  const answersOf = (hostname: string): Promise<readonly Answer[]> =>
+    Promise.all(
+      resolvers.map(async ({ server, resolver }) => {
+        const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+        return { server, addresses: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])) }
+      }),
+    )
+  const [current, target, balancer, zones] = await Promise.all([
     openSide(plan.current, isLenient),
     openSide(plan.target, isLenient),
     openBalancer(plan.aws.region),
+    openZones(plan.aws.region),
   ])
   return throughGit(plan, {
     current,
     target,
     balancer,
     metrics: openMetrics(plan.aws.region),
-    async addressesOf(hostname) {
-      const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    },
+    zones,
+    answersOf,
+    addressesOf: async (hostname) => [...new Set((await answersOf(hostname)).flatMap(({ addresses }) => addresses))],
   })
 }
 
-async function openSide({ cluster, kubeContext }: Side, isLenient: boolean): Promise<Cluster> {
+/** One resolver for each name server: asked through one, the second is only asked when the first is away. */
+function resolversOf(servers: readonly string[]): readonly { server: string | undefined; resolver: Resolver }[] {
+  if (servers.length === 0) return [{ server: undefined, resolver: new Resolver() }]
+  return servers.map((server) => {
+    const resolver = new Resolver()
+    resolver.setServers([server])
+    return { server, resolver }
+  })
+}
+
+async function openSide({ cluster, kubeContext }: Plan['current'], isLenient: boolean): Promise<Cluster> {
   try {
     return await openCluster(cluster, kubeContext)
   } catch (error) {

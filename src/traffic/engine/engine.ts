@@ -1,19 +1,31 @@
 import { counted } from '../../counted.ts'
 import { messageOf } from '../../errors.ts'
-import { dns } from '../effects/dns-effect.ts'
+import { contextsOf } from '../effects/contexts.ts'
+import { isNameMoved } from '../effects/dns-record-effects.ts'
 import type { EffectContext, Outside } from '../effects/effect.ts'
 import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
-import { abortEffects, cleanupEffects, prepareEffects, rollbackEffects, stepEffects } from '../effects/sequences.ts'
+import {
+  abortEffects,
+  cleanupEffects,
+  namesBackSequences,
+  preflightEffects,
+  prepareEffects,
+  rollbackSequences,
+  stepEffects,
+} from '../effects/sequences.ts'
 import { lintPlan } from '../lint/plan.ts'
 import { refuseErrors, TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import { type Action, type State, transitionOf } from '../model/state.ts'
-import { EffectTimeout, runEffects } from './bring-about.ts'
-import { claimAction, releaseAction } from './claims.ts'
+import { EffectTimeout, runEffects, runSideBySide, type Scope } from './bring-about.ts'
+import { claimRoutes, releaseAction } from './claims.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { passGates } from './gate-verdicts.ts'
+import { moveNames } from './move-names.ts'
 import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
+import { forgottenRecords } from './route-memory.ts'
+import { withRoutes } from './route-report.ts'
 import { mayDelete } from './shared-ingress.ts'
 import { getSwitch, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
@@ -25,7 +37,9 @@ interface Work {
   readonly plan: Plan
   readonly outside: Outside
   readonly request: Request
-  readonly context: EffectContext
+  readonly scope: Scope
+  /** One a route. */
+  readonly contexts: readonly EffectContext[]
 }
 
 /** Carries one action out, or continues where a killed process stopped. */
@@ -72,13 +86,17 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   if (state === 'draft' && request.action === 'abort') return enter(run, 'cleaned-up')
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
   const outside = await engine.connect(plan, request.action === 'rollback')
-  const context: EffectContext = {
-    ...{ plan, outside, row: () => run.row, overridden: [], progress: engine.progress },
+  const contexts = contextsOf(plan, outside, () => run.row, {
+    progress: engine.progress,
+    now: engine.now,
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
-  }
-  const work: Work = { engine, run, plan, outside, request, context }
+  })
+  const scope: Scope = { plan, outside, overridden: contexts[0]!.overridden, progress: engine.progress }
+  const work: Work = { engine, run, plan, outside, request, scope, contexts }
   try {
-    await PERFORM[request.action](work)
+    await PERFORM[request.action](work).catch(async (error: unknown) => {
+      throw await withRoutes(contexts, run.row.state, error)
+    })
   } catch (error) {
     // Only from here on: who may not act, or cannot even connect, leaves the switch as it is.
     await noteProblem(run, error)
@@ -87,37 +105,36 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
 }
 
 const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise<void>>> = {
-  async prepare({ engine, run, plan, context }) {
-    await claimAction(engine.database, plan, run.row.id)
-    const [preflight, ...rest] = prepareEffects(context)
+  async prepare({ engine, run, plan, scope, contexts }) {
+    await claimRoutes(engine.database, plan, run.row.id)
     if (run.row.state !== 'preparing') {
       // Looked at before the first state change: a plan that does not fit leaves no trace.
-      await runEffects(engine, run, context, [preflight!]).catch(async (error: unknown) => {
+      await runEffects(engine, run, scope, preflightEffects(contexts)).catch(async (error: unknown) => {
         if (run.row.state === 'draft') await releaseAction(engine.database, run.row.id)
         throw error
       })
       await enter(run, 'preparing', { problem: null, began_at: null })
     }
-    await runEffects(engine, run, context, rest)
+    await runEffects(engine, run, scope, prepareEffects(contexts))
     await enter(run, 'prepared', { step: 0, verified_at: engine.now(), approved_at: null, problem: null })
   },
   async advance(work) {
-    const { engine, run, plan, outside, context, request } = work
+    const { engine, run, plan, outside, scope, contexts, request } = work
     if (run.row.verified_at === null) return shiftTo(work, run.row.step)
     const failure = await passGates(engine, run, plan, outside, request.overrideGates === true)
     if (failure !== undefined) return failStep(work, failure)
     const next = run.row.step + 1
     if (next < plan.steps.length) return shiftTo(work, next)
     // A path that was added meanwhile, or a rule that AWS refused, must not be called switched.
-    await runEffects(engine, run, context, stepEffects(context, run.row.step))
+    await runEffects(engine, run, scope, stepEffects(contexts, run.row.step))
     await recordDeployment(engine.database, run.row, plan, 'SUCCESS', engine.now())
     await enter(run, 'switched', { problem: null })
   },
   async rollback(work) {
     await rollBack(work)
   },
-  async dns({ engine, run, context, request }) {
-    if (request.uncheckedDns !== true) await runEffects(engine, run, context, [dns(context, 'target')])
+  async dns({ engine, run, scope, contexts, request }) {
+    await moveNames(engine, run, scope, contexts, request.uncheckedDns !== true)
     await enter(run, 'dns-switched', { dns_confirmed_at: engine.now(), problem: null })
   },
   async cleanup(work) {
@@ -137,14 +154,14 @@ const PERFORM: Readonly<Record<Exclude<Action, 'pause'>, (work: Work) => Promise
 }
 
 async function shiftTo(work: Work, step: number): Promise<void> {
-  const { engine, run, plan, context } = work
+  const { engine, run, plan, scope, contexts } = work
   const movesTraffic = plan.steps[step]!.weights.target > 0
   if (run.row.state !== 'shifting' || run.row.step !== step || run.row.verified_at !== null) {
     const began = run.row.began_at ?? (movesTraffic ? engine.now() : null)
     await enter(run, 'shifting', { step, verified_at: null, approved_at: null, problem: null, began_at: began })
   }
   try {
-    await runEffects(engine, run, context, stepEffects(context, step))
+    await runEffects(engine, run, scope, stepEffects(contexts, step))
   } catch (error) {
     const isSick = error instanceof EffectTimeout && error.effect === 'targets-healthy'
     if (isSick && plan.steps[step]!.onFail === 'rollback')
@@ -167,39 +184,46 @@ async function failStep(work: Work, message: string): Promise<never> {
 }
 
 /** Weights first, whatever stands there; only then the question where the host name leads. */
-async function rollBack({ engine, run, plan, context, request }: Work): Promise<void> {
-  const isDnsMoved = run.row.dns_confirmed_at !== null
-  const strong: EffectContext = { ...context, overridesDrift: true }
+async function rollBack({ engine, run, plan, scope, contexts, request }: Work): Promise<void> {
+  const isDnsChecked = contexts.some(isNameMoved) && request.uncheckedDns !== true
+  const strong = contexts.map((context) => ({ ...context, overridesDrift: true }))
   await enter(run, 'rolling-back')
   try {
-    await runEffects(engine, run, strong, rollbackEffects(strong, isDnsMoved && request.uncheckedDns !== true))
+    await runSideBySide(engine, run, scope, rollbackSequences(strong))
+    await runSideBySide(engine, run, scope, namesBackSequences(strong, isDnsChecked))
   } catch (error) {
     throw await withGoodNews(strong, error)
   }
   if (run.row.began_at !== null) await recordDeployment(engine.database, run.row, plan, 'FAILURE', engine.now())
-  await enter(run, 'rolled-back', { step: 0, verified_at: null, dns_confirmed_at: null, problem: null })
+  await enter(run, 'rolled-back', {
+    step: 0,
+    verified_at: null,
+    dns_confirmed_at: null,
+    ...forgottenRecords(run.row),
+    problem: null,
+  })
 }
 
 /** The rest of a rollback may fail when what matters is done; who is woken by it wants to know. */
-async function withGoodNews(context: EffectContext, error: unknown): Promise<unknown> {
+async function withGoodNews(contexts: readonly EffectContext[], error: unknown): Promise<unknown> {
   if (error instanceof EffectTimeout && error.effect.startsWith('dns-')) return error
-  const weight = await rulePicture(context).then(targetWeight, () => 1)
-  if (error instanceof Error && weight === 0)
-    error.message += ` The load balancer already sends everything to cluster ${context.plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again: the running server repeats the rollback, or repeat it yourself.`
+  const weights = await Promise.all(contexts.map((context) => rulePicture(context).then(targetWeight, () => 1)))
+  if (error instanceof Error && weights.every((weight) => weight === 0))
+    error.message += ` The load balancer already sends everything to cluster ${contexts[0]!.plan.current.cluster}. Until its Ingress says so too, the controller may set the old weights again: the running server repeats the rollback, or repeat it yourself.`
   return error
 }
 
-async function cleanUp({ engine, run, plan, context, request }: Work): Promise<void> {
+async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): Promise<void> {
   // Before the DNS switch the current Ingress carries all traffic: an abort never deletes it.
   const keepsIngress =
     request.action === 'abort' ||
     request.keepIngress === true ||
     plan.cleanup.currentIngress === 'keep-service' ||
     run.row.dns_confirmed_at === null
-  if (!keepsIngress) await runEffects(engine, run, context, [mayDelete(engine.database, run.row.id, context)])
+  if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
   await enter(run, 'cleaning', { problem: null })
-  const effects = request.action === 'abort' ? abortEffects(context) : cleanupEffects(context, keepsIngress)
-  await runEffects(engine, run, context, effects)
+  const effects = request.action === 'abort' ? abortEffects(contexts) : cleanupEffects(contexts, keepsIngress)
+  await runEffects(engine, run, scope, effects)
   await releaseAction(engine.database, run.row.id)
   await enter(run, 'cleaned-up', { problem: null })
 }

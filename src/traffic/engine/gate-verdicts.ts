@@ -4,44 +4,75 @@ import { RetryableError } from '../../errors.ts'
 import type { Outside } from '../effects/effect.ts'
 import { rulePicture } from '../effects/rule-effects.ts'
 import { TrafficError } from '../model/finding.ts'
-import type { Gate, Plan } from '../model/plan.ts'
+import type { Gate, Plan, RoutePlan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 import type { GroupPlace } from '../vendors/metrics.ts'
 import type { Engine } from './engine-types.ts'
 import { type GateResult, gateName, judgeGate } from './gates.ts'
 import { type MetricGate, measure, spanOf } from './metric-gates.ts'
+import { rowOfRoute } from './route-memory.ts'
 import type { Run, SwitchRow } from './store.ts'
 
 export type BalancerOnly = Pick<Outside, 'balancer' | 'metrics'>
 
+/** A gate and the route that it looks at; gates about the project look at none, and stand once. */
+interface Check {
+  readonly gate: Gate
+  readonly plan: RoutePlan
+  readonly name: string
+}
+
+/** What is asked about a target group is asked about that of each route. */
+const OF_EACH_ROUTE: ReadonlySet<Gate['kind']> = new Set(['targetsHealthy', 'cloudWatch'])
+
+function checksOf(plan: Plan, gates: readonly Gate[]): readonly Check[] {
+  const routes = routesOf(plan)
+  return gates.flatMap((gate): readonly Check[] => {
+    const name = gateName(gate)
+    if (!OF_EACH_ROUTE.has(gate.kind)) return [{ gate, plan: routes[0]!, name }]
+    return routes.map((own) => ({ gate, plan: own, name: own.route ? `${name} (${own.route.name})` : name }))
+  })
+}
+
 /** What the gates of the present step say now, from one look. */
-export async function judgeGates(
+export const judgeGates = (
   engine: Engine,
   row: SwitchRow,
   plan: Plan,
   outside: BalancerOnly,
   gates: readonly Gate[] = plan.steps[row.step]!.gates,
-): Promise<readonly GateResult[]> {
+): Promise<readonly GateResult[]> =>
+  Promise.all(checksOf(plan, gates).map((check) => judgeCheck(engine, row, check, outside)))
+
+async function judgeCheck(
+  engine: Engine,
+  row: SwitchRow,
+  { gate, plan, name }: Check,
+  outside: BalancerOnly,
+): Promise<GateResult> {
   const step = plan.steps[row.step]!
-  if (row.verified_at === null)
-    return gates.map((gate) => ({ gate: gateName(gate), verdict: 'pending', message: 'the step is not verified yet' }))
+  if (row.verified_at === null) return { gate: name, verdict: 'pending', message: 'the step is not verified yet' }
   const until = new Date(row.verified_at.getTime() + step.dwellSeconds * 1000)
   const context = {
     ...{ database: engine.database, plan, since: row.verified_at, until, isApproved: row.approved_at !== null },
     isUnderLoad: step.weights.target > 0,
-    async samples(gate: MetricGate) {
-      const span = spanOf(gate, row.verified_at!, engine.now())
-      const samples = await measure(gate, outside.metrics, () => placesOf(outside, plan), span)
-      return { samples, isCovered: span.to * 1000 >= until.getTime() - gate.periodSeconds * 1000 }
+    async samples(metric: MetricGate) {
+      const span = spanOf(metric, row.verified_at!, engine.now())
+      const samples = await measure(metric, outside.metrics, () => placesOf(outside, plan), span)
+      return { samples, isCovered: span.to * 1000 >= until.getTime() - metric.periodSeconds * 1000 }
     },
-    health: () => outside.balancer.health(row.target_group_arn ?? plan.targetGroup.arn ?? ''),
+    health() {
+      const { target_group_arn: arn } = rowOfRoute(row, plan.route?.name)
+      return outside.balancer.health(arn ?? plan.targetGroup.arn ?? '')
+    },
   }
-  return Promise.all(gates.map((gate) => judgeGate(gate, context)))
+  return { ...(await judgeGate(gate, context)), gate: name }
 }
 
 /** Both target groups where the rules name them. */
 export async function placesOf(
   { balancer }: BalancerOnly,
-  plan: Plan,
+  plan: RoutePlan,
 ): Promise<Readonly<Record<'current' | 'target', GroupPlace>>> {
   const { own, arn, loadBalancer } = await rulePicture({ plan, outside: { balancer } })
   const other = own.flatMap(({ groups }) => groups).find((group) => group.arn !== arn)
@@ -56,17 +87,18 @@ export async function judgeFirmly(
   row: SwitchRow,
   plan: Plan,
   outside: BalancerOnly,
-  gates: readonly Gate[] = plan.steps[row.step]!.gates,
 ): Promise<readonly GateResult[]> {
-  const results = [...(await judgeGates(engine, row, plan, outside, gates))]
-  for (const [index, gate] of gates.entries()) {
-    const limit = gate.kind === 'targetsHealthy' ? gate.failureLimit : 1
-    for (let failures = 1; results[index]!.verdict === 'fail' && failures < limit; failures++) {
-      await sleep(engine.pollMs)
-      results[index] = (await judgeGates(engine, row, plan, outside, [gate]))[0]!
-    }
-  }
-  return results
+  return Promise.all(
+    checksOf(plan, plan.steps[row.step]!.gates).map(async (check) => {
+      const limit = check.gate.kind === 'targetsHealthy' ? check.gate.failureLimit : 1
+      let result = await judgeCheck(engine, row, check, outside)
+      for (let failures = 1; result.verdict === 'fail' && failures < limit; failures++) {
+        await sleep(engine.pollMs)
+        result = await judgeCheck(engine, row, check, outside)
+      }
+      return result
+    }),
+  )
 }
 
 export const secondsLeft = (engine: Engine, row: SwitchRow, plan: Plan): number =>

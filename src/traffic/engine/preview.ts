@@ -1,5 +1,23 @@
-import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from '../effects/effect.ts'
-import { abortEffects, cleanupEffects, prepareEffects, rollbackEffects, stepEffects } from '../effects/sequences.ts'
+import { contextsOf, oneForEachHost } from '../effects/contexts.ts'
+import { recordMoved, sharesLeft } from '../effects/dns-record-effects.ts'
+import {
+  type Effect,
+  type EffectContext,
+  effectKey,
+  liveCurrent,
+  loadBalancerHostname,
+  ofRoute,
+} from '../effects/effect.ts'
+import {
+  abortEffects,
+  cleanupEffects,
+  namesBackSequences,
+  preflightEffects,
+  prepareEffects,
+  rollbackSequences,
+  stepEffects,
+} from '../effects/sequences.ts'
+import { drivesDns } from '../model/record-sets.ts'
 import { type Action, transitionOf } from '../model/state.ts'
 import type { Engine, Request } from './engine-types.ts'
 import { refuseDeletion } from './shared-ingress.ts'
@@ -14,33 +32,31 @@ export async function preview(
 ): Promise<readonly string[]> {
   const plan = request.action === 'rollback' ? checkedPlanOf(row).plan : planOf(row)
   transitionOf(row.state, request.action)
-  const context: EffectContext = {
-    plan,
-    outside: await engine.connect(plan),
-    row: () => row,
+  const contexts = contextsOf(plan, await engine.connect(plan), () => row, {
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
-    overridden: [],
-  }
+  })
+  const groupless = new Set(contexts.filter(isGroupless).map((context) => context.plan.route?.name))
   const deletes =
     request.action === 'cleanup' && plan.cleanup.currentIngress === 'delete-ingress' && request.keepIngress !== true
-  if (deletes && engine.database !== undefined) await refuseDeletion(engine.database, row.id, context)
-  const lines: string[] = deletes ? [await deletionLine(context)] : []
-  for (const effect of effectsOf(context, request.action, !deletes)) {
+  if (deletes && engine.database !== undefined)
+    for (const context of contexts) await refuseDeletion(engine.database, row.id, context)
+  // Routes may stand on one Ingress, which goes once.
+  const lines: string[] = deletes ? [...new Set(await Promise.all(contexts.map(deletionLine)))] : []
+  for (const effect of effectsOf(contexts, request.action, !deletes)) {
     if (effect.apply === undefined && effect.name !== 'preflight') continue
-    if (
-      row.target_group_arn === null &&
-      plan.targetGroup.arn === undefined &&
-      ['binding', 'attach', 'target-group-attributes'].includes(effect.name)
-    ) {
-      lines.push(`${effect.name}: once the target group exists`)
+    if (groupless.has(effect.route) && ['binding', 'attach', 'target-group-attributes'].includes(effect.name)) {
+      lines.push(`${effectKey(effect)}: once the target group exists`)
       continue
     }
     const missing = await effect.missing()
     if (missing !== undefined) await effect.apply?.(true)
-    lines.push(`${effect.name}: ${missing === undefined ? 'nothing to do' : `would change, because ${missing}`}`)
+    lines.push(`${effectKey(effect)}: ${missing === undefined ? 'nothing to do' : `would change, because ${missing}`}`)
   }
   return lines
 }
+
+const isGroupless = ({ plan, row }: EffectContext): boolean =>
+  row().target_group_arn === null && plan.targetGroup.arn === undefined
 
 /** What goes with the Ingress. */
 async function deletionLine(context: EffectContext): Promise<string> {
@@ -50,13 +66,22 @@ async function deletionLine(context: EffectContext): Promise<string> {
   return `Deleting Ingress ${plan.current.namespace}/${plan.current.ingress.name} deletes its rules${isLast ? ' and its load balancer' : `, and its load balancer if no other Ingress is in group ${plan.current.ingress.groupName}`}${hostname === undefined ? '' : ` (${hostname})`}; external-dns also deletes the record of ${plan.dns.hostname}, if it made it for this Ingress`
 }
 
-function effectsOf(context: EffectContext, action: Action, keepsIngress: boolean): readonly Effect[] {
-  const { step, verified_at } = context.row()
-  if (action === 'prepare') return prepareEffects(context)
+function effectsOf(contexts: readonly EffectContext[], action: Action, keepsIngress: boolean): readonly Effect[] {
+  const { plan, row } = contexts[0]!
+  const { step, verified_at } = row()
+  if (action === 'prepare') return [...preflightEffects(contexts), ...prepareEffects(contexts)]
   if (action === 'advance')
-    return stepEffects(context, Math.min(step + (verified_at === null ? 0 : 1), context.plan.steps.length - 1))
-  if (action === 'rollback') return rollbackEffects(context, false)
-  if (action === 'cleanup') return cleanupEffects(context, keepsIngress)
-  if (action === 'abort') return abortEffects(context)
+    return stepEffects(contexts, Math.min(step + (verified_at === null ? 0 : 1), plan.steps.length - 1))
+  if (action === 'rollback') return [...rollbackSequences(contexts), ...namesBackSequences(contexts, false)].flat()
+  if (action === 'cleanup') return cleanupEffects(contexts, keepsIngress)
+  if (action === 'abort') return abortEffects(contexts)
+  if (action === 'dns') return oneForEachHost(contexts).flatMap(nextShare)
   return []
 }
+
+const nextShare = (context: EffectContext): readonly Effect[] =>
+  drivesDns(context.plan)
+    ? sharesLeft(context)
+        .slice(0, 1)
+        .map((share) => ofRoute(recordMoved(context, share), context.plan.route?.name))
+    : []

@@ -1,5 +1,7 @@
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
+import type { GroupPlace } from '../vendors/metrics.ts'
 import type { Engine } from './engine-types.ts'
 import { type BalancerOnly, placesOf } from './gate-verdicts.ts'
 
@@ -11,15 +13,28 @@ const DELAY_SECONDS = 120
 export async function requireQuiet(engine: Engine, plan: Plan, outside: BalancerOnly): Promise<void> {
   const { maxRequestsPerMinute: most } = plan.cleanup
   if (most === undefined) return
-  const { current, target } = await placesOf(outside, plan)
+  const groups = (
+    await Promise.all(
+      routesOf(plan).map(async (own) => {
+        const { current, target } = await placesOf(outside, own)
+        return [current, target]
+      }),
+    )
+  ).flat()
   const to = Math.floor((engine.now().getTime() / 1000 - DELAY_SECONDS) / PERIOD_SECONDS) * PERIOD_SECONDS
   const span = { from: to - plan.dns.quietMinutes * 60, to, periodSeconds: PERIOD_SECONDS }
-  const series = await outside.metrics.cloudWatch([current, target], [['RequestCount', 'Sum']], span)
-  // A minute without requests is not written at all.
-  const perMinute = new Map<number, number>()
-  for (const [requests] of series)
-    for (const [end, count] of requests!) perMinute.set(end, (perMinute.get(end) ?? 0) + count)
-  const [end, count] = [...perMinute].toSorted(([, left], [, right]) => right - left)[0] ?? [to, 0]
+  const busiest = async (places: readonly GroupPlace[]): Promise<readonly [end: number, count: number]> => {
+    const series = await outside.metrics.cloudWatch(places, [['RequestCount', 'Sum']], span)
+    // A minute without requests is not written at all.
+    const perMinute = new Map<number, number>()
+    for (const [requests] of series)
+      for (const [end, count] of requests!) perMinute.set(end, (perMinute.get(end) ?? 0) + count)
+    return [...perMinute].toSorted(([, left], [, right]) => right - left)[0] ?? [to, 0]
+  }
+  // Routes may share a load balancer, or stand on several.
+  const perBalancer = Map.groupBy(groups, ({ loadBalancer }) => loadBalancer)
+  const minutes = await Promise.all([...perBalancer.values()].map(busiest))
+  const [end, count] = minutes.toSorted(([, left], [, right]) => right - left)[0]!
   if (count > most)
     throw new TrafficError(
       'gate',

@@ -1,31 +1,34 @@
 import type { Database } from '../../database/database.ts'
-import { type Effect, type EffectContext, liveCurrent } from '../effects/effect.ts'
+import { type Effect, type EffectContext, liveCurrent, ofRoute } from '../effects/effect.ts'
+import { refuseDrift } from '../effects/ingress-effects.ts'
 import { TrafficError } from '../model/finding.ts'
 import { backendsOf } from '../model/manifests.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan, RoutePlan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 import { openSwitches } from './claims.ts'
 import { listSwitches, type SwitchRow } from './store.ts'
 
-const subject = ({ current }: Plan): string => [current.cluster, current.namespace, current.ingress.name].join('\n')
+const subject = ({ current }: RoutePlan): string =>
+  [current.cluster, current.namespace, current.ingress.name].join('\n')
 
-const planIn = ({ plan }: SwitchRow): Plan | undefined => {
+const subjectsIn = ({ plan }: SwitchRow): readonly string[] => {
   try {
-    return JSON.parse(plan) as Plan
+    return routesOf(JSON.parse(plan) as Plan).map(subject)
   } catch {
-    return undefined
+    return []
   }
 }
 
 /** Deleting an Ingress takes everything along that stands on it: other switches, and paths of other Services. */
 export async function refuseDeletion(database: Database, id: string, context: EffectContext): Promise<void> {
-  const { plan } = context
+  const { plan, routes = [plan] } = context
   const open = await openSwitches(database)
-  const others = (await listSwitches(database)).filter((row) => {
-    const other = planIn(row)
-    return row.id !== id && open.has(row.id) && other?.current !== undefined && subject(other) === subject(plan)
-  })
+  const others = (await listSwitches(database)).filter(
+    (row) => row.id !== id && open.has(row.id) && subjectsIn(row).includes(subject(plan)),
+  )
   const live = await liveCurrent(context)
-  const own = new Set([plan.current.service.name, plan.actionName])
+  const beside = routes.filter((each) => subject(each) === subject(plan))
+  const own = new Set(beside.flatMap(({ current, actionName }) => [current.service.name, actionName]))
   const strangers = live === undefined ? [] : backendsOf(live).flatMap(({ backend }) => backend.service?.name ?? [])
   const services = [...new Set(strangers)].filter((name) => !own.has(name))
   const reasons = [
@@ -39,10 +42,18 @@ export async function refuseDeletion(database: Database, id: string, context: Ef
   )
 }
 
-export const mayDelete = (database: Database, id: string, context: EffectContext): Effect => ({
-  name: 'ingress-deletable',
-  async missing() {
-    await refuseDeletion(database, id, context)
-    return undefined
-  },
-})
+/** Asked of all routes before the first Ingress goes: one of them may be the Ingress of others too. */
+export const mayDelete = (database: Database, id: string, contexts: readonly EffectContext[]): readonly Effect[] =>
+  contexts.map((context) =>
+    ofRoute(
+      {
+        name: 'ingress-deletable',
+        async missing() {
+          await refuseDeletion(database, id, context)
+          await refuseDrift(context)
+          return undefined
+        },
+      },
+      context.plan.route?.name,
+    ),
+  )

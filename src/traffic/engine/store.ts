@@ -6,6 +6,7 @@ import { messageOf } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import { actionsFrom, type State } from '../model/state.ts'
+import { knownGroups } from './route-memory.ts'
 import { planColumns } from './stored-plan.ts'
 import { trafficJournal, trafficSwitches } from './tables.ts'
 
@@ -85,7 +86,13 @@ export const journalOf = async ({ kysely }: Database, id: string, after = 0): Pr
 /** One process at work on one switch. Every entry renews the lease and fails when another process took over. */
 export interface Run {
   row: SwitchRow
-  write(kind: JournalKind, effect: string, detail?: unknown, changes?: SwitchChanges): Promise<void>
+  /** Changes may depend on what another effect has just written: then they are asked for in turn. */
+  write(
+    kind: JournalKind,
+    effect: string,
+    detail?: unknown,
+    changes?: SwitchChanges | ((row: SwitchRow) => SwitchChanges),
+  ): Promise<void>
   /** What this action has said since the last change of state: a run that was killed is taken up after its last word. */
   has(kind: JournalKind, effect: string): boolean
   /** The newest entry of a kind about an effect, whichever action wrote it. */
@@ -139,33 +146,42 @@ export async function startRun(
         `Another process took over switch ${id}; this one stops and writes nothing more.`,
       )
   }
+  let lastWrite: Promise<void> = Promise.resolve()
+  /** Routes are taken back side by side; their entries stand one after the other. */
+  const afterOthers = (work: () => Promise<void>): Promise<void> => {
+    const own = lastWrite.then(work)
+    lastWrite = own.catch(() => undefined)
+    return own
+  }
   const run: Run = {
     row,
     has: (kind, effect) => said.has(`${kind} ${effect}`),
     lastDetail: (kind, effect) => details.get(`${kind} ${effect}`),
-    async write(kind, effect, detail = '', changes = {}) {
-      const version = run.row.version + 1
-      await kysely.transaction().execute(async (transaction) => {
-        await touch(transaction, { ...changes, version } as SwitchChanges)
-        // Vendors' messages may hold bytes that a text column refuses.
-        const text = (typeof detail === 'string' ? detail : JSON.stringify(detail)).replaceAll('\u0000', ' ')
-        const entry = {
-          switch_id: id,
-          sequence: sequence + 1,
-          at: new Date(),
-          actor,
-          action,
-          kind,
-          effect,
-          detail: text,
-        }
-        await transaction.insertInto(trafficJournal.name).values(entry).execute()
-      })
-      sequence++
-      details.set(`${kind} ${effect}`, typeof detail === 'string' ? detail : JSON.stringify(detail))
-      follow(said, kind, effect)
-      run.row = { ...run.row, ...changes, version }
-    },
+    write: (kind, effect, detail = '', wanted = {}) =>
+      afterOthers(async () => {
+        const changes = typeof wanted === 'function' ? wanted(run.row) : wanted
+        const version = run.row.version + 1
+        await kysely.transaction().execute(async (transaction) => {
+          await touch(transaction, { ...changes, version } as SwitchChanges)
+          // Vendors' messages may hold bytes that a text column refuses.
+          const text = (typeof detail === 'string' ? detail : JSON.stringify(detail)).replaceAll('\u0000', ' ')
+          const entry = {
+            switch_id: id,
+            sequence: sequence + 1,
+            at: new Date(),
+            actor,
+            action,
+            kind,
+            effect,
+            detail: text,
+          }
+          await transaction.insertInto(trafficJournal.name).values(entry).execute()
+        })
+        sequence++
+        details.set(`${kind} ${effect}`, typeof detail === 'string' ? detail : JSON.stringify(detail))
+        follow(said, kind, effect)
+        run.row = { ...run.row, ...changes, version }
+      }),
     renew: () => touch(kysely, {}),
     end: () => release(database, id, holder),
   }
@@ -253,6 +269,7 @@ export const describeSwitch = (row: SwitchRow) => ({
   version: row.version,
   ...shownPlan(row),
   targetGroupArn: row.target_group_arn,
+  targetGroupArns: knownGroups(row),
   verifiedAt: row.verified_at?.toISOString() ?? null,
   dnsConfirmedAt: row.dns_confirmed_at?.toISOString() ?? null,
   actions: actionsFrom(row.state),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { TrafficError } from '../model/finding.ts'
-import { type Plan, planSchema } from '../model/plan.ts'
+import { type Plan, readPlan } from '../model/plan.ts'
 
 /** What a switch keeps of its plan. */
 interface StoredPlan {
@@ -16,7 +16,8 @@ export const planColumns = (plan: Plan) => ({
   plan: JSON.stringify(plan),
   plan_hash: hashOf(plan),
   checked_plan: JSON.stringify(plan),
-  target_group_arn: plan.targetGroup.arn ?? null,
+  target_group_arn: 'routes' in plan ? null : (plan.targetGroup.arn ?? null),
+  routes: null,
 })
 
 const isUnedited = ({ plan, plan_hash }: StoredPlan): boolean =>
@@ -25,7 +26,7 @@ const isUnedited = ({ plan, plan_hash }: StoredPlan): boolean =>
 
 const readStored = (text: string | null): Plan | undefined => {
   try {
-    return planSchema.safeParse(JSON.parse(text ?? '')).data
+    return readPlan(JSON.parse(text ?? '')).plan
   } catch {
     return undefined
   }

@@ -23,7 +23,14 @@ export const draftOf = (plan: Plan): SwitchRow => {
     ...{ id: plan.name, name: plan.name, project: plan.project, state: 'draft', step: 0, version: 0 },
     ...planColumns(plan),
     ...{ applied_action: null, original_ingress: null, verified_at: null, approved_at: null, began_at: null },
-    ...{ dns_confirmed_at: null, problem: null, told_sequence: 0, lease_holder: null, lease_until: null },
+    ...{
+      dns_confirmed_at: null,
+      dns_record: null,
+      problem: null,
+      told_sequence: 0,
+      lease_holder: null,
+      lease_until: null,
+    },
     ...{ created_at: now, updated_at: now },
   }
 }

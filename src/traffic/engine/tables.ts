@@ -30,11 +30,15 @@ export const trafficSwitches = defineTable(
     /** The action JSON that we wrote last; anything else in the cluster is drift. */
     applied_action: optional(whole(text())),
     original_ingress: optional(whole(text())),
+    /** The last three of each route, by name, where the plan lists its routes. */
+    routes: optional(whole(text())),
     /** Start of the dwell clock: the balancer was seen to follow the step. */
     verified_at: timestamp(),
     approved_at: timestamp(),
     began_at: timestamp(),
     dns_confirmed_at: timestamp(),
+    /** What stood in the zone before, for the way back, and how far the record has moved: JSON. */
+    dns_record: optional(whole(text())),
     problem: optional(text()),
     /** The journal up to here was sent to those who get messages. */
     told_sequence: bigint(),
@@ -63,10 +67,10 @@ export const trafficJournal = defineTable(
 export const trafficClaims = defineTable(
   '_weir_traffic_claims',
   {
-    /** Cluster, namespace, Ingress and action; the key makes a second switch of the same action impossible. */
+    /** Cluster, namespace, Ingress and its action or Service; the key makes a second switch of the same impossible. */
     subject: key(string(64)),
     switch_id: string(),
     ...written,
   },
-  { meaning: 'Which switch owns an action; one at a time.' },
+  { meaning: 'Which switch owns an action or a Service of an Ingress; one at a time.' },
 )

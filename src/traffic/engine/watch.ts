@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EffectContext, Outside } from '../effects/effect.ts'
+import { contextsOf } from '../effects/contexts.ts'
+import { isNameMoved } from '../effects/dns-record-effects.ts'
+import type { Effect, EffectContext, Outside } from '../effects/effect.ts'
 import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
-import { rollbackEffects, stepEffects } from '../effects/sequences.ts'
+import { namesBackSequences, rollbackSequences, stepEffects } from '../effects/sequences.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import type { State } from '../model/state.ts'
@@ -28,22 +30,33 @@ export async function tick(engine: Engine, id: string): Promise<SwitchRow> {
   if (!WATCHED.has(row.state)) return row
   const { plan } = checkedPlanOf(row)
   const outside = await engine.connect(plan, true)
-  const context: EffectContext = { plan, outside, row: () => row, overridesDrift: true, overridden: [] }
-  if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, context)
-  const alarm = await alarmOf(engine, plan, outside, context)
+  const contexts = contextsOf(plan, outside, () => row, { overridesDrift: true, now: engine.now })
+  if (row.state === 'rolling-back') return isLeased(row) ? row : resumeRollback(engine, row, contexts)
+  const alarms = await Promise.all(contexts.map((context) => alarmOf(engine, context)))
+  const alarm = alarms.filter((each) => each !== undefined).join('; ') || undefined
   if (alarm !== undefined) return answerAlarm(engine, row, plan, alarm)
   if (isLeased(row) || (row.state !== 'shifting' && row.state !== 'paused')) return row
-  return row.verified_at === null ? resumeShift(engine, row, plan) : judgeStep(engine, row, plan, outside, context)
+  return row.verified_at === null ? resumeShift(engine, row, plan) : judgeStep(engine, row, plan, outside, contexts)
 }
 
 /** Only when there is something to do but wait for the record: an entry every few seconds would bury the journal. */
-async function resumeRollback(engine: Engine, row: SwitchRow, context: EffectContext): Promise<SwitchRow> {
-  for (const effect of rollbackEffects(context, row.dns_confirmed_at !== null)) {
-    if ((await effect.missing()) === undefined) continue
-    if (effect.isInstant) return row
-    break
+async function resumeRollback(engine: Engine, row: SwitchRow, contexts: readonly EffectContext[]): Promise<SwitchRow> {
+  const looks = await Promise.allSettled(rollbackSequences(contexts).map(isBack))
+  if (looks.every((look) => look.status === 'rejected' || look.value)) {
+    // What cannot be read on one route is no reason to begin anew while nothing else is left to do.
+    for (const look of looks) if (look.status === 'rejected') throw look.reason
+    const names = namesBackSequences(contexts, contexts.some(isNameMoved))
+    const left = (await Promise.all(names.map(firstMissing))).filter((effect) => effect !== undefined)
+    if (left.length > 0 && left.every(({ isInstant }) => isInstant)) return row
   }
   return orAsItIs(engine, row.id, act(engine, row.id, { action: 'rollback', actor: WATCHER }))
+}
+
+const isBack = async (effects: readonly Effect[]): Promise<boolean> => (await firstMissing(effects)) === undefined
+
+async function firstMissing(effects: readonly Effect[]): Promise<Effect | undefined> {
+  for (const effect of effects) if ((await effect.missing()) !== undefined) return effect
+  return undefined
 }
 
 /** A refusal is written down where it belongs; the watch only goes on. */
@@ -57,21 +70,18 @@ async function orAsItIs(engine: Engine, id: string, work: Promise<SwitchRow>): P
 }
 
 /** Weight for a group without healthy targets, seen by several looks in a row. */
-async function alarmOf(
-  engine: Engine,
-  plan: Plan,
-  { balancer }: Outside,
-  context: EffectContext,
-): Promise<string | undefined> {
+async function alarmOf(engine: Engine, context: EffectContext): Promise<string | undefined> {
+  const { plan, outside } = context
+  const group = plan.route === undefined ? 'the target group' : `the target group of route ${plan.route.name}`
   const picture = await rulePicture(context)
   if (picture.arn === undefined || targetWeight(picture) === 0) return undefined
   for (let failures = 0; ; await sleep(engine.pollMs)) {
-    const { healthy, total } = await balancer.health(picture.arn)
+    const { healthy, total } = await outside.balancer.health(picture.arn)
     if (healthy >= plan.targetGroup.minHealthy) return undefined
     if (++failures < FAILURE_LIMIT) continue
     return total === 0
-      ? `the target group has weight ${targetWeight(picture)} and no targets`
-      : `the target group has weight ${targetWeight(picture)} and ${healthy} of ${total} targets are healthy, ${plan.targetGroup.minHealthy} needed`
+      ? `${group} has weight ${targetWeight(picture)} and no targets`
+      : `${group} has weight ${targetWeight(picture)} and ${healthy} of ${total} targets are healthy, ${plan.targetGroup.minHealthy} needed`
   }
 }
 
@@ -102,11 +112,14 @@ async function judgeStep(
   row: SwitchRow,
   plan: Plan,
   outside: Outside,
-  context: EffectContext,
+  contexts: readonly EffectContext[],
 ): Promise<SwitchRow> {
   const { id } = row
   if (row.state === 'shifting') {
-    const drift = await driftOf(engine, { ...context, overridesDrift: false })
+    const drift = await driftOf(
+      engine,
+      contexts.map((context) => ({ ...context, overridesDrift: false })),
+    )
     if (drift !== undefined) return act(engine, id, { action: 'pause', actor: WATCHER, reason: drift })
   }
   const results = await judgeFirmly(engine, row, plan, outside)
@@ -123,17 +136,18 @@ async function judgeStep(
 }
 
 /** What stands in the Ingress, what guards its paths, and, seen by several looks in a row, what the rules do. */
-async function driftOf(engine: Engine, context: EffectContext): Promise<string | undefined> {
-  const effects = stepEffects(context, context.row().step)
+async function driftOf(engine: Engine, contexts: readonly EffectContext[]): Promise<string | undefined> {
+  const looked = new Set(['guards', 'weights', 'rule-verified'])
+  const effects = stepEffects(contexts, contexts[0]!.row().step).filter(({ name }) => looked.has(name))
   try {
-    for (const name of ['guards', 'weights', 'rule-verified']) {
-      const effect = effects.find((each) => each.name === name)!
+    for (const effect of effects) {
       let missing = await effect.missing()
-      for (let looks = 1; missing !== undefined && name === 'rule-verified' && looks < FAILURE_LIMIT; looks++) {
+      for (let looks = 1; missing !== undefined && effect.name === 'rule-verified' && looks < FAILURE_LIMIT; looks++) {
         await sleep(engine.pollMs)
         missing = await effect.missing()
       }
-      if (missing !== undefined) return `Drift: ${missing}`
+      if (missing !== undefined)
+        return `${effect.route === undefined ? '' : `Route ${effect.route}: `}Drift: ${missing}`
     }
     return undefined
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Form, FormSettings } from './form.ts'
 import { helmForm } from './helm-form.ts'
 import { kustomizeForm } from './kustomize-form.ts'
 import { manifestForm } from './manifest-form.ts'
-import { openRepository, type Tree } from './repository.ts'
+import { type Changes, openRepository, type Tree, withChanges } from './repository.ts'
 import { type Compute, openTrack, type Track, type Waiting } from './track.ts'
 import type { ObjectName } from './yaml-file.ts'
 
@@ -19,6 +19,8 @@ export type SideName = 'current' | 'target'
 
 /** The action of an Ingress of the current cluster, and what it is to be. */
 export interface GitSubject {
+  /** Where the plan lists its routes. */
+  readonly route: string | undefined
   readonly namespace: string
   readonly ingress: string
   readonly actionName: string
@@ -82,10 +84,35 @@ export function openGitOps(plan: Plan): GitOps {
     last = sides[side].track
     return last.ensure({ ...order, title: `Traffic switch ${plan.name}: ${order.title}` })
   }
-  function titleOf({ annotations }: IngressEdit, { isRollback, step }: HowToChange): string {
+  function titleOf({ annotations }: IngressEdit, { isRollback, step, route }: HowToChange): string {
     const action = annotations.find((each) => each.key.startsWith(actionKey('')))
     const what = action === undefined ? 'paths of the Service' : weightsText(action.after)
-    return `${isRollback ? 'rollback' : `step ${step} of ${plan.steps.length - 1}`}, ${what}`
+    // What goes back may be of several routes.
+    if (isRollback) return `rollback, ${what}`
+    return `step ${step} of ${plan.steps.length - 1}, ${what}${route === undefined ? '' : ` (${route})`}`
+  }
+  /** What each route that goes back has ordered. */
+  const goingBack = new Map<string | undefined, Compute>()
+  /** Routes go back side by side, and a proposal takes the place of the one before it: so it has what all of them want. */
+  const backTogether =
+    (route: string | undefined): Compute =>
+    async (tree) => {
+      let changes = await goingBack.get(route)!(tree)
+      for (const [other, compute] of goingBack) {
+        if (other === route) continue
+        const more = await compute(withChanges(tree, changes)).catch((error: unknown): Changes => {
+          // One that cannot go back never keeps another.
+          if (error instanceof TrafficError) return new Map()
+          throw error
+        })
+        changes = new Map([...changes, ...more])
+      }
+      return changes
+    }
+  const orderBack = (route: string | undefined, own: Compute, title: string, dryRun: boolean): Promise<void> => {
+    if (dryRun) return ensure('current', { compute: own, title, dryRun, isRollback: true })
+    goingBack.set(route, own)
+    return ensure('current', { compute: backTogether(route), title, isRollback: true })
   }
   const nameOf = ({ namespace, ingress }: GitSubject): ObjectName => ({ kind: 'Ingress', name: ingress, namespace })
   /** Only the action: what stands beside it is none of a rollback's business. */
@@ -119,18 +146,16 @@ export function openGitOps(plan: Plan): GitOps {
         ? `a proposal for ${where} still wants other weights`
         : `${where} still says ${weightsText(found as string | undefined)}`
     },
-    rollBack: (subject, dryRun) =>
-      ensure('current', {
-        ...{ compute: rollbackCompute(subject), dryRun, isRollback: true },
-        title: `rollback, ${weightsText(JSON.stringify(subject.wanted))}`,
-      }),
-    change: (live, edit, how) =>
-      ensure('current', {
-        compute: (tree) => sides.current.form.change(tree, live, edit, how.overridesDrift),
-        title: titleOf(edit, how),
-        dryRun: how.dryRun,
-        isRollback: how.isRollback,
-      }),
+    rollBack: (subject, dryRun) => {
+      const title = `rollback, ${weightsText(JSON.stringify(subject.wanted))}`
+      return orderBack(subject.route, rollbackCompute(subject), title, dryRun)
+    },
+    change(live, edit, how) {
+      const compute: Compute = (tree) => sides.current.form.change(tree, live, edit, how.overridesDrift)
+      const title = titleOf(edit, how)
+      if (how.isRollback) return orderBack(how.route, compute, title, how.dryRun)
+      return ensure('current', { compute, title, dryRun: how.dryRun })
+    },
     put: (side, object, dryRun) =>
       ensure(side, {
         compute: (tree) => sides[side].form.put(tree, object),

@@ -19,6 +19,17 @@ export interface Tree {
 /** The new text of each file; null: it is removed. */
 export type Changes = ReadonlyMap<string, string | null>
 
+/** A commit as it would be with changes that are not written yet. */
+export const withChanges = (tree: Tree, changes: Changes): Tree => ({
+  commit: tree.commit,
+  read: async (path) => (changes.has(path) ? (changes.get(path) ?? undefined) : tree.read(path)),
+  async list(folder) {
+    const added = [...changes.keys()].filter((path) => path.startsWith(`${folder}/`))
+    const paths = [...new Set([...(await tree.list(folder)), ...added])]
+    return paths.filter((path) => changes.get(path) !== null).toSorted()
+  },
+})
+
 export interface Author {
   readonly name: string
   readonly email: string

@@ -68,6 +68,8 @@ export function openTrack(settings: TrackSettings): Track {
   const { repository, branch, proposal, name, author } = settings
   const where = `branch ${branch} of ${repository.url}`
   let last: Last | undefined
+  /** By title. */
+  const begun = new Map<string, Last>()
 
   async function headOfBranch(): Promise<string> {
     const found = await repository.head(branch)
@@ -139,11 +141,11 @@ export function openTrack(settings: TrackSettings): Track {
   }
 
   function remember(order: Order, state: Last['state'], refusal?: string): void {
-    const isSame = last?.order.title === order.title && last.state === state
-    last = {
-      ...{ order, state, since: isSame ? last!.since : Date.now() },
-      ...(refusal === undefined ? {} : { refusal }),
-    }
+    // Routes that go back side by side order in turn: none of them begins to wait anew because of another.
+    const before = begun.get(order.title)
+    const since = before?.state === state ? before.since : Date.now()
+    last = { order, state, since, ...(refusal === undefined ? {} : { refusal }) }
+    begun.set(order.title, last)
   }
 
   async function ensure(order: Order): Promise<void> {

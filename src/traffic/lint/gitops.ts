@@ -3,9 +3,11 @@ import { placeKey, sameBackend } from '../model/ingress.ts'
 import { backendsOf, type Ingress } from '../model/manifests.ts'
 import { describeValue } from '../model/names.ts'
 import type { Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 
 /** What a plan can get wrong about the repository through which the clusters are changed. */
-export function lintGitOps({ mode, gitops, cleanup }: Plan): readonly Finding[] {
+export function lintGitOps(plan: Plan): readonly Finding[] {
+  const { mode, gitops, cleanup } = plan
   if (mode === 'gitops' && gitops === undefined)
     return [finding('TS-O01', 'gitops', 'mode gitops needs the section gitops')]
   if (gitops === undefined) return []
@@ -29,7 +31,19 @@ export function lintGitOps({ mode, gitops, cleanup }: Plan): readonly Finding[] 
     (current.branch ?? gitops.branch) === (target.branch ?? gitops.branch)
   if (isOneFile)
     findings.push(finding('TS-O02', 'gitops.target.path', 'both clusters would be described by the same files'))
-  return findings
+  return [...findings, ...lintValues(plan)]
+}
+
+/** One key of the values holds one action or one binding: the second route would take the place of the first. */
+function lintValues(plan: Plan): readonly Finding[] {
+  const [first, second] = routesOf(plan)
+  if (second === undefined) return []
+  return (['current', 'target'] as const).flatMap((side) => {
+    const { form, key } = plan.gitops![side]
+    if (form !== 'helm') return []
+    const both = `routes ${first!.route?.name} and ${second.route?.name}`
+    return [finding('TS-O05', `gitops.${side}.key`, `${key} has room for one route, but ${both} would both use it`)]
+  })
 }
 
 /** What is not applied yet, or was changed past the repository, would be written over by the first commit. */

@@ -2,14 +2,14 @@ import { ANNOTATION_PREFIX, actionKey } from '../model/action.ts'
 import { type Finding, finding } from '../model/finding.ts'
 import { backendsOf, findPort, hasTargetStickiness, type Ingress, type Service } from '../model/manifests.ts'
 import { describeValue, textOf } from '../model/names.ts'
-import type { Plan } from '../model/plan.ts'
+import type { RoutePlan } from '../model/plan.ts'
 
 /** The controller reads these from the Service only while a rule forwards to that one Service. */
 const SERVICE_GUARD = /^(?:auth-|jwt-validation)/
 
 /** What protects or steers the route today and would be lost, or left behind, behind a weighted action. */
 export const lintGuards = (
-  plan: Plan,
+  plan: RoutePlan,
   ingress: Ingress | undefined,
   service: Service | undefined,
 ): readonly Finding[] => [
@@ -18,7 +18,7 @@ export const lintGuards = (
   ...(ingress === undefined || service === undefined ? [] : lintOtherPorts(plan, ingress, service)),
 ]
 
-function lintService(plan: Plan, service: Service): readonly Finding[] {
+function lintService(plan: RoutePlan, service: Service): readonly Finding[] {
   const annotations = service.metadata.annotations ?? {}
   const guards = Object.keys(annotations)
     .filter((key) => key.startsWith(ANNOTATION_PREFIX))
@@ -46,7 +46,7 @@ function lintService(plan: Plan, service: Service): readonly Finding[] {
 }
 
 /** Another action that forwards to the same Service does not move with ours. */
-function lintOtherActions(plan: Plan, ingress: Ingress): readonly Finding[] {
+function lintOtherActions(plan: RoutePlan, ingress: Ingress): readonly Finding[] {
   const { name } = plan.current.service
   return Object.entries(ingress.metadata.annotations ?? {}).flatMap(([key, value]) => {
     if (!key.startsWith(actionKey('')) || key === actionKey(plan.actionName)) return []
@@ -66,7 +66,7 @@ function servicesOf(action: unknown): readonly unknown[] {
   }
 }
 
-function lintOtherPorts(plan: Plan, ingress: Ingress, service: Service): readonly Finding[] {
+function lintOtherPorts(plan: RoutePlan, ingress: Ingress, service: Service): readonly Finding[] {
   const { name, port } = plan.current.service
   const wanted = findPort(service, port)?.port
   const others = backendsOf(ingress).flatMap(({ backend }) => {

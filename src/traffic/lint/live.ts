@@ -4,7 +4,7 @@ import type { Mirrored } from '../model/health-check.ts'
 import { attachEdit, ingressOfSide } from '../model/ingress.ts'
 import { backendsOf, findPort, hasTargetStickiness, type Ingress, type Service } from '../model/manifests.ts'
 import { describeValue, textOf } from '../model/names.ts'
-import { bindingService, type Plan } from '../model/plan.ts'
+import { bindingService, type RoutePlan } from '../model/plan.ts'
 import { lintGuards } from './guards.ts'
 import { lintGroupChange } from './manifests.ts'
 
@@ -12,6 +12,9 @@ export interface LoadBalancer {
   readonly arn: string
   readonly vpcId: string
   readonly securityGroups: readonly string[]
+  readonly dnsName: string
+  /** The zone of AWS in which its name stands: what an alias record has to say besides the name. */
+  readonly zoneId: string
   /** Availability zones in which it has addresses. */
   readonly zones?: readonly string[]
 }
@@ -42,7 +45,7 @@ export interface LiveFacts {
 /** Newer releases of Argo Rollouts list annotations, older ones actions. */
 const ARGO = ['rollouts.argoproj.io/managed-alb-annotations', 'rollouts.argoproj.io/managed-alb-actions']
 
-export function lintLive(plan: Plan, facts: LiveFacts): readonly Finding[] {
+export function lintLive(plan: RoutePlan, facts: LiveFacts): readonly Finding[] {
   return [
     ...lintIngresses(plan, facts),
     ...lintServices(plan, facts),
@@ -53,7 +56,10 @@ export function lintLive(plan: Plan, facts: LiveFacts): readonly Finding[] {
   ]
 }
 
-function lintIngresses(plan: Plan, { currentIngress, targetIngress, actionService }: LiveFacts): readonly Finding[] {
+function lintIngresses(
+  plan: RoutePlan,
+  { currentIngress, targetIngress, actionService }: LiveFacts,
+): readonly Finding[] {
   const { current, target, actionName } = plan
   if (currentIngress === undefined) {
     return [
@@ -116,7 +122,7 @@ const lintCurrentGroup = (group: Mirrored | undefined): readonly Finding[] =>
     ? [finding('TS-S04', 'current.service', `the live target group ${group.arn} has stickiness enabled`)]
     : []
 
-function lintServices(plan: Plan, { currentService, targetService }: LiveFacts): readonly Finding[] {
+function lintServices(plan: RoutePlan, { currentService, targetService }: LiveFacts): readonly Finding[] {
   const findings: Finding[] = []
   const sides = [
     { side: 'current', service: currentService, wanted: plan.current.service },
@@ -151,7 +157,7 @@ function lintServices(plan: Plan, { currentService, targetService }: LiveFacts):
   return findings
 }
 
-function lintLoadBalancer(plan: Plan, loadBalancer: LoadBalancer | undefined): readonly Finding[] {
+function lintLoadBalancer(plan: RoutePlan, loadBalancer: LoadBalancer | undefined): readonly Finding[] {
   if (loadBalancer === undefined) {
     return [
       finding(
@@ -183,7 +189,7 @@ function lintLoadBalancer(plan: Plan, loadBalancer: LoadBalancer | undefined): r
   return findings
 }
 
-function lintExistingTargetGroup(plan: Plan, { targetGroup, loadBalancer }: LiveFacts): readonly Finding[] {
+function lintExistingTargetGroup(plan: RoutePlan, { targetGroup, loadBalancer }: LiveFacts): readonly Finding[] {
   if (targetGroup === undefined) return []
   const wanted = plan.targetGroup
   const findings = (['protocol', 'port', 'vpcId', 'targetType'] as const)

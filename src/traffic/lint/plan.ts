@@ -3,11 +3,14 @@ import { type Finding, finding } from '../model/finding.ts'
 import { healthCheckOf } from '../model/health-check.ts'
 import { hasTargetStickiness } from '../model/manifests.ts'
 import { describeValue } from '../model/names.ts'
-import { bindingNamespace, bindingService, type Plan } from '../model/plan.ts'
+import { bindingNamespace, bindingService, type Plan, type RoutePlan } from '../model/plan.ts'
+import { inRoute, routesOf } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { simulate } from '../render/simulate.ts'
+import { lintDns } from './dns.ts'
 import { lintGitOps } from './gitops.ts'
 import { lintMetricGates } from './metric-gates.ts'
+import { lintRoutes } from './routes.ts'
 
 const RESERVED_TAG = /^(?:elbv2\.k8s\.aws\/cluster|ingress\.k8s\.aws\/.*)$/
 
@@ -16,13 +19,21 @@ export function lintPlan(plan: Plan): readonly Finding[] {
   return [
     ...lintSteps(plan),
     ...lintMetricGates(plan),
+    ...lintDns(plan),
     ...lintGitOps(plan),
     ...lintPlanStickiness(plan),
-    ...lintTargetGroup(plan),
-    ...lintSides(plan),
-    ...lintBinding(plan),
+    ...lintClusters(plan),
+    ...routesOf(plan).flatMap((own) => inRoute(own, lintRoute(own))),
+    ...lintRoutes(plan),
   ]
 }
+
+const lintRoute = (plan: RoutePlan): readonly Finding[] => [
+  ...lintTargetStickiness(plan),
+  ...lintTargetGroup(plan),
+  ...lintSides(plan),
+  ...lintBinding(plan),
+]
 
 function lintSteps(plan: Plan): readonly Finding[] {
   const findings: Finding[] = []
@@ -59,23 +70,23 @@ function lintSteps(plan: Plan): readonly Finding[] {
   return findings
 }
 
+function lintTargetStickiness(plan: RoutePlan): readonly Finding[] {
+  const { enabled, atFinalStep } = plan.stickiness
+  if (enabled && atFinalStep !== 'disable') return []
+  return (['current', 'target'] as const)
+    .filter((side) => hasTargetStickiness(plan[side].ingress.annotations))
+    .map((side) => {
+      const path = `${side}.ingress.annotations["${ANNOTATION_PREFIX}target-group-attributes"]`
+      return finding('TS-S04', path, 'stickiness inside a target group forbids a rule without group stickiness')
+    })
+}
+
 function lintPlanStickiness(plan: Plan): readonly Finding[] {
   const { enabled, durationSeconds, atFinalStep } = plan.stickiness
+  if (!enabled) return []
+  if (durationSeconds === undefined)
+    return [finding('TS-S01', 'stickiness.durationSeconds', 'required when stickiness is enabled, 1..604800')]
   const findings: Finding[] = []
-  for (const side of ['current', 'target'] as const) {
-    const isEverOff = !enabled || atFinalStep === 'disable'
-    if (hasTargetStickiness(plan[side].ingress.annotations) && isEverOff) {
-      const path = `${side}.ingress.annotations["${ANNOTATION_PREFIX}target-group-attributes"]`
-      findings.push(finding('TS-S04', path, 'stickiness inside a target group forbids a rule without group stickiness'))
-    }
-  }
-  if (!enabled) return findings
-  if (durationSeconds === undefined) {
-    return [
-      ...findings,
-      finding('TS-S01', 'stickiness.durationSeconds', 'required when stickiness is enabled, 1..604800'),
-    ]
-  }
   if (atFinalStep === 'keep') {
     const { timeTo99Seconds } = simulate(plan, { minutes: 240, clients: 300 })
     const tail =
@@ -95,7 +106,7 @@ function lintPlanStickiness(plan: Plan): readonly Finding[] {
   return findings
 }
 
-function lintTargetGroup(plan: Plan): readonly Finding[] {
+function lintTargetGroup(plan: RoutePlan): readonly Finding[] {
   const { targetGroup } = plan
   const findings: Finding[] = []
   if (targetGroup.arn !== undefined) findings.push(...lintArn(plan, targetGroup.arn))
@@ -124,13 +135,18 @@ function lintTargetGroup(plan: Plan): readonly Finding[] {
   return findings
 }
 
-function lintSides({ current, target, actionName }: Plan): readonly Finding[] {
+function lintClusters({ current, target }: Plan): readonly Finding[] {
   const findings: Finding[] = []
   if (current.cluster === target.cluster)
     findings.push(finding('TS-C01', 'target.cluster', `both sides name the cluster ${current.cluster}`))
   if (current.kubeContext !== undefined && current.kubeContext === target.kubeContext) {
     findings.push(finding('TS-C01', 'target.kubeContext', `both sides use the context ${current.kubeContext}`))
   }
+  return findings
+}
+
+function lintSides({ current, target, actionName }: RoutePlan): readonly Finding[] {
+  const findings: Finding[] = []
   for (const field of ['host', 'path'] as const) {
     if (current.ingress[field] !== target.ingress[field]) {
       findings.push(
@@ -169,7 +185,7 @@ function lintSides({ current, target, actionName }: Plan): readonly Finding[] {
 
 const OWN_ANNOTATIONS = [`${ANNOTATION_PREFIX}group.name`, `${ANNOTATION_PREFIX}multi-cluster-target-group`]
 
-function lintBinding(plan: Plan): readonly Finding[] {
+function lintBinding(plan: RoutePlan): readonly Finding[] {
   const { binding, target, targetGroup } = plan
   const findings: Finding[] = []
   if (bindingNamespace(plan) !== target.namespace) {

@@ -2,7 +2,7 @@ import { byName } from '../../by-name.ts'
 import { didYouMean } from '../../nearest.ts'
 import { type Finding, finding } from './finding.ts'
 import { describeValue, isPort, parseTargetGroupArn, TARGET_GROUP_NAME, textOf } from './names.ts'
-import type { Plan, Port } from './plan.ts'
+import type { Plan, Port, RoutePlan } from './plan.ts'
 
 /** The JSON of `alb.ingress.kubernetes.io/actions.<name>` that sends weighted shares to several target groups. */
 export interface ForwardAction {
@@ -27,9 +27,9 @@ export const groupReference = (group: string): { targetGroupARN: string } | { ta
 
 const OFF = { enabled: false } as const
 
-export const isFinalStep = (plan: Plan, step: number): boolean => step === plan.steps.length - 1
+export const isFinalStep = (plan: Pick<Plan, 'steps'>, step: number): boolean => step === plan.steps.length - 1
 
-export function actionOfStep(plan: Plan, step: number, targetGroup: string): ForwardAction {
+export function actionOfStep(plan: RoutePlan, step: number, targetGroup: string): ForwardAction {
   const { enabled, durationSeconds, atFinalStep } = plan.stickiness
   const isSticky = enabled && !(isFinalStep(plan, step) && atFinalStep === 'disable')
   return forward(
@@ -41,11 +41,11 @@ export function actionOfStep(plan: Plan, step: number, targetGroup: string): For
 }
 
 /** Everything back to the current cluster, also the clients whose cookie names the target. */
-export const rollbackAction = (plan: Plan, targetGroupArn: string): ForwardAction =>
+export const rollbackAction = (plan: RoutePlan, targetGroupArn: string): ForwardAction =>
   forward(plan, { current: 100, target: 0 }, targetGroupArn, OFF)
 
 /** The same without the target group. */
-export const aloneAction = ({ current: { service } }: Plan): ForwardAction => ({
+export const aloneAction = ({ current: { service } }: RoutePlan): ForwardAction => ({
   type: 'forward',
   forwardConfig: {
     targetGroups: [{ serviceName: service.name, servicePort: service.port, weight: 100 }],
@@ -54,7 +54,7 @@ export const aloneAction = ({ current: { service } }: Plan): ForwardAction => ({
 })
 
 const forward = (
-  plan: Plan,
+  plan: RoutePlan,
   weights: { current: number; target: number },
   targetGroup: string,
   targetGroupStickinessConfig: ForwardAction['forwardConfig']['targetGroupStickinessConfig'],

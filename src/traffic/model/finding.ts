@@ -92,12 +92,41 @@ export const RULES = {
     remedy:
       'Let gitops.current and gitops.target lead to what describes the Ingress, in the state that the cluster has.',
   },
+  'TS-O05': {
+    by: 'plan',
+    remedy: 'Values of a chart hold one route: use form manifest or kustomize, or one plan for each route.',
+  },
+  'TS-R01': {
+    by: 'plan',
+    remedy: 'Give each route a name, an action, a Service, a path, a target group and a binding of its own.',
+  },
+  'TS-R02': {
+    by: 'plan',
+    remedy:
+      'Let routes of one host use one Ingress or one group name: the host name can lead to one load balancer only.',
+  },
+  'TS-R03': { by: 'plan', remedy: 'Describe an Ingress that several routes use the same way in each of them.' },
   'TS-C01': { by: 'plan', remedy: 'Name two different clusters and contexts.' },
   'TS-C02': {
     by: 'nobody',
     remedy: 'Let both Ingresses serve the same host and path, or the target answers 404 after the DNS switch.',
   },
   'TS-D01': { by: 'plan', remedy: 'Use a full host name.' },
+  'TS-D02': {
+    by: 'aws',
+    remedy: 'Use the id of the hosted zone in which the record stands, such as Z0123456789ABCDEFGHIJ.',
+  },
+  'TS-D03': {
+    by: 'plan',
+    remedy:
+      'Make a simple or weighted record that leads to the current load balancer, or leave dns.route53 out and move the record yourself.',
+  },
+  'TS-D04': {
+    by: 'nobody',
+    remedy:
+      'Leave dns.route53 out and let external-dns move the record, or take the host name from it and delete its TXT records first.',
+  },
+  'TS-D05': { by: 'plan', remedy: 'Let dns.route53.shares grow and end with 100.' },
   'TS-M01': { by: 'kubernetes', remedy: 'Put quotes round the annotation value.' },
   'TS-M02': {
     by: 'nobody',

@@ -1,4 +1,4 @@
-import type { Plan } from './plan.ts'
+import type { RoutePlan } from './plan.ts'
 
 export interface HealthCheck {
   readonly protocol: 'HTTP' | 'HTTPS'
@@ -29,7 +29,7 @@ const MIRRORED_ATTRIBUTES = [
 ]
 
 /** The controller's own, for what neither the plan nor a live group says. */
-const defaultsOf = ({ targetGroup }: Plan): HealthCheck => {
+const defaultsOf = ({ targetGroup }: RoutePlan): HealthCheck => {
   const isGrpc = targetGroup.protocolVersion === 'GRPC'
   return {
     protocol: targetGroup.protocol,
@@ -47,7 +47,7 @@ const present = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 /** What the plan says, else what the live group has, else the controller's default. */
-export const healthCheckOf = (plan: Plan, mirrored?: Mirrored): HealthCheck => ({
+export const healthCheckOf = (plan: RoutePlan, mirrored?: Mirrored): HealthCheck => ({
   ...defaultsOf(plan),
   ...present(mirrored?.healthCheck ?? {}),
   ...present({ ...plan.targetGroup.healthCheck, port: plan.targetGroup.healthCheck.port?.toString() }),

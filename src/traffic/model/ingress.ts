@@ -8,14 +8,29 @@ import {
   type Service,
   type TargetGroupBinding,
 } from './manifests.ts'
-import { bindingNamespace, bindingService, type Plan, type Side } from './plan.ts'
+import { bindingNamespace, bindingService, type RoutePlan, type Side } from './plan.ts'
 
 export const MULTI_CLUSTER = `${ANNOTATION_PREFIX}multi-cluster-target-group`
 export const GROUP_NAME = `${ANNOTATION_PREFIX}group.name`
 
 /** The Ingress of one side as the plan describes it, without any switch. */
-export function ingressOfSide(side: Side): Ingress {
+export const ingressOfSide = (side: Side): Ingress => ingressOfSides([side])
+
+/** The sides of all routes that stand on the same Ingress as this one. */
+export const sidesOnSame = (
+  routes: readonly RoutePlan[],
+  plan: RoutePlan,
+  side: 'current' | 'target',
+): readonly Side[] => routes.map((each) => each[side]).filter((each) => isSameIngress(each, plan[side]))
+
+const isSameIngress = (one: Side, other: Side): boolean =>
+  one.namespace === other.namespace && one.ingress.name === other.ingress.name
+
+/** One Ingress with the paths of several routes; what they say about the Ingress itself is the same. */
+export function ingressOfSides(sides: readonly Side[]): Ingress {
+  const side = sides[0]!
   const { ingress } = side
+  const byHost = Map.groupBy(sides, ({ ingress: { host } }) => host)
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'Ingress',
@@ -32,12 +47,14 @@ export function ingressOfSide(side: Side): Ingress {
     },
     spec: {
       ingressClassName: ingress.className,
-      rules: [
-        {
-          ...(ingress.host === undefined ? {} : { host: ingress.host }),
-          http: { paths: [{ path: ingress.path, pathType: ingress.pathType, backend: serviceBackend(side) }] },
+      rules: [...byHost].map(([host, some]) => ({
+        ...(host === undefined ? {} : { host }),
+        http: {
+          paths: some.map((each) => ({
+            ...{ path: each.ingress.path, pathType: each.ingress.pathType, backend: serviceBackend(each) },
+          })),
         },
-      ],
+      })),
     },
   }
 }
@@ -64,7 +81,7 @@ const serviceBackend = ({ service }: Side): Backend => ({
   },
 })
 
-export const actionBackend = (plan: Plan): Backend => ({
+export const actionBackend = (plan: RoutePlan): Backend => ({
   service: { name: plan.actionName, port: { name: 'use-annotation' } },
 })
 
@@ -91,11 +108,11 @@ export const sameBackend = (left: Backend, right: Backend): boolean =>
 const annotationOf = (ingress: Ingress, key: string): string | undefined =>
   ingress.metadata.annotations?.[key] as string | undefined
 
-export const actionBackends = (ingress: Ingress, plan: Plan): readonly PlacedBackend[] =>
+export const actionBackends = (ingress: Ingress, plan: RoutePlan): readonly PlacedBackend[] =>
   backendsOf(ingress).filter(({ backend }) => sameBackend(backend, actionBackend(plan)))
 
 /** Backends that reach the current Service past the action, in whichever form they name its port. */
-export function directBackends(ingress: Ingress, plan: Plan, service?: Service): readonly PlacedBackend[] {
+export function directBackends(ingress: Ingress, plan: RoutePlan, service?: Service): readonly PlacedBackend[] {
   const { name, port } = plan.current.service
   const wanted = service === undefined ? undefined : findPort(service, port)?.port
   return backendsOf(ingress).filter(({ backend }) => {
@@ -116,7 +133,7 @@ const changedOnly = (ingress: Ingress, annotations: Readonly<Record<string, stri
     .filter(({ before, after }) => before !== after)
 
 /** The action and what guards it, without any path. */
-export const actionEdit = (ingress: Ingress, plan: Plan, action: ForwardAction): IngressEdit => ({
+export const actionEdit = (ingress: Ingress, plan: RoutePlan, action: ForwardAction): IngressEdit => ({
   backends: [],
   annotations: changedOnly(ingress, {
     ...Object.fromEntries(
@@ -130,7 +147,12 @@ export const actionEdit = (ingress: Ingress, plan: Plan, action: ForwardAction):
 })
 
 /** Every path that reaches the current service goes through the weighted action from now on. */
-export const attachEdit = (ingress: Ingress, plan: Plan, action: ForwardAction, service?: Service): IngressEdit => ({
+export const attachEdit = (
+  ingress: Ingress,
+  plan: RoutePlan,
+  action: ForwardAction,
+  service?: Service,
+): IngressEdit => ({
   backends: directBackends(ingress, plan, service).map(({ path, backend }) => ({
     ...{ path, before: backend, after: actionBackend(plan) },
   })),
@@ -149,7 +171,7 @@ export function placeKey(ingress: Ingress, { path }: Pick<PlacedBackend, 'path'>
  * The way back, each path with the backend that it had, as far as that is known. The multi-cluster setting stays,
  * because flipping it may leak targets.
  */
-export function detachEdit(ingress: Ingress, plan: Plan, original?: Ingress): IngressEdit {
+export function detachEdit(ingress: Ingress, plan: RoutePlan, original?: Ingress): IngressEdit {
   const before = new Map(
     original === undefined ? [] : backendsOf(original).map((placed) => [placeKey(original, placed), placed.backend]),
   )
@@ -221,7 +243,7 @@ export function patchOf(ingress: Ingress, edit: IngressEdit): readonly JsonPatch
   return operations
 }
 
-export function bindingOfPlan(plan: Plan, targetGroup: string): TargetGroupBinding {
+export function bindingOfPlan(plan: RoutePlan, targetGroup: string): TargetGroupBinding {
   return {
     apiVersion: 'elbv2.k8s.aws/v1beta1',
     kind: 'TargetGroupBinding',

@@ -1,5 +1,7 @@
 /** What Kubernetes, the AWS Load Balancer Controller and ELBv2 accept as names. */
 export const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+/** Stands in the journal behind the name of an effect. */
+export const ROUTE_NAME = /^[a-z0-9](?:[-a-z0-9]{0,30}[a-z0-9])?$/
 export const SERVICE_NAME = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 /** `actions.<name>` is the name part of an annotation key, at most 63 characters. */
 export const ACTION_NAME = /^[a-z](?:[-a-z0-9]{0,53}[a-z0-9])?$/
@@ -13,6 +15,7 @@ export const VPC_ID = /^vpc-(?:[0-9a-f]{8}|[0-9a-f]{17}|[0-9a-f]{32})$/
 export const SECURITY_GROUP_ID = /^sg-(?:[0-9a-f]{8}|[0-9a-f]{17})$/
 export const HOST_NAME =
   /^(?=.{1,253}$)(?:\*\.)?[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)+$/
+export const HOSTED_ZONE_ID = /^[A-Z0-9]{1,32}$/
 export const REGION = /^[a-z]{2,5}(?:-[a-z]+)+-\d{1,2}$/
 
 const ARN =

@@ -58,15 +58,14 @@ const ingressSchema = z.strictObject({
   annotations: atMost(100, z.string({ error: coded('TS-M01', 'an annotation value is text') }).max(10_000)).default({}),
 })
 
-const sideSchema = z.strictObject({
+const clusterFields = {
   cluster: words,
   /** Name of a context of the kubeconfig; needed only to apply. */
   kubeContext: words.optional(),
   namespace: label('a namespace'),
   vpcId: vpcId.optional(),
-  service: serviceSchema,
-  ingress: ingressSchema,
-})
+}
+const sideSchema = z.strictObject({ ...clusterFields, service: serviceSchema, ingress: ingressSchema })
 
 const health = (expected: string, minimum: number, maximum: number) => whole('TS-T02', expected, minimum, maximum)
 const choice = <const V extends readonly [string, ...string[]]>(values: V) =>
@@ -187,7 +186,8 @@ const stickinessSchema = z.strictObject({
   atFinalStep: z.enum(['disable', 'keep']).default('disable'),
 })
 
-export const planSchema = z.strictObject({
+/** What a switch has once, however many routes it moves. */
+const headFields = {
   apiVersion: z.literal('traffic/v1'),
   name: label('a plan name'),
   /** The project whose incidents and deployments are watched, and to which the finished switch is credited. */
@@ -208,31 +208,48 @@ export const planSchema = z.strictObject({
       .regex(/^\d{12}$/)
       .optional(),
   }),
-  current: sideSchema,
-  target: sideSchema,
-  actionName: matching(names.ACTION_NAME, 'TS-A01', 'expected at most 55 of a-z, 0-9 and -, starting with a letter'),
-  targetGroup: targetGroupSchema,
-  binding: bindingSchema,
+}
+const dnsFields = {
+  hostname: host,
+  quietMinutes: z
+    .int()
+    .min(2, { error: coded('TS-D01', 'resolvers need at least 2 minutes') })
+    .max(43_200)
+    .default(60),
+  /** Ask these name servers (address or address:port) instead of the system's. */
+  servers: z
+    .array(
+      z
+        .string()
+        .max(100)
+        .regex(/^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[[0-9a-f:]+\](?::\d+)?|[0-9a-f:]+)$/),
+    )
+    .max(10)
+    .default([]),
+  /** Left out: somebody moves the record, and Weir looks. */
+  route53: z
+    .strictObject({
+      hostedZoneId: matching(
+        names.HOSTED_ZONE_ID,
+        'TS-D02',
+        'expected the id of a hosted zone: at most 32 capitals and digits',
+      ),
+      /** Percent of the answers that lead to the target, one after the other; below 100 by weighted records. */
+      shares: z
+        .array(whole('TS-D05', 'a share is a whole number 1..100', 1, 100))
+        .max(20)
+        .optional(),
+      /** As external-dns was told to name its TXT records. */
+      txtPrefix: z.string().max(60).default(''),
+      txtSuffix: z.string().max(60).default(''),
+    })
+    .optional(),
+}
+const moveFields = {
   stickiness: stickinessSchema.prefault({}),
   steps: z.array(stepSchema).min(2).max(100),
-  dns: z.strictObject({
-    hostname: host,
-    quietMinutes: z
-      .int()
-      .min(2, { error: coded('TS-D01', 'resolvers need at least 2 minutes') })
-      .max(43_200)
-      .default(60),
-    /** Ask these name servers (address or address:port) instead of the system's. */
-    servers: z
-      .array(
-        z
-          .string()
-          .max(100)
-          .regex(/^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[[0-9a-f:]+\](?::\d+)?|[0-9a-f:]+)$/),
-      )
-      .max(10)
-      .default([]),
-  }),
+}
+const tailFields = {
   cleanup: z
     .strictObject({
       currentIngress: z.enum(['keep-service', 'delete-ingress']).default('keep-service'),
@@ -243,16 +260,65 @@ export const planSchema = z.strictObject({
   /** The commit that the target runs, if the switch releases one. */
   commit: z.strictObject({ sha: z.string().regex(/^[0-9a-f]{7,64}$/), repoUrl: z.url().max(1000) }).optional(),
   verifyTimeoutSeconds: z.int().min(1).max(3600).default(180),
+}
+/** What every route has of its own. */
+const routeFields = {
+  actionName: matching(names.ACTION_NAME, 'TS-A01', 'expected at most 55 of a-z, 0-9 and -, starting with a letter'),
+  targetGroup: targetGroupSchema,
+  binding: bindingSchema,
+}
+
+/** A plan of one route. */
+export const planSchema = z.strictObject({
+  ...headFields,
+  current: sideSchema,
+  target: sideSchema,
+  ...routeFields,
+  ...moveFields,
+  dns: z.strictObject(dnsFields),
+  ...tailFields,
 })
 
-export type Plan = z.infer<typeof planSchema>
+const routeSideSchema = z.strictObject({
+  /** Default: the namespace of the plan's side. */
+  namespace: label('a namespace').optional(),
+  service: serviceSchema,
+  ingress: ingressSchema,
+})
+const routeSchema = z.strictObject({
+  name: matching(names.ROUTE_NAME, 'TS-N01', 'a route name is a DNS label of at most 32 characters'),
+  /** The name whose record moves; default: the host of the current Ingress, else `dns.hostname`. */
+  hostname: host.optional(),
+  current: routeSideSchema,
+  target: routeSideSchema,
+  ...routeFields,
+})
+
+/** A plan of several routes between the same two clusters, which move together. */
+export const routesPlanSchema = z.strictObject({
+  ...headFields,
+  current: z.strictObject(clusterFields),
+  target: z.strictObject(clusterFields),
+  routes: z.array(routeSchema).min(1).max(20),
+  ...moveFields,
+  dns: z.strictObject({ ...dnsFields, hostname: host.optional() }).prefault({}),
+  ...tailFields,
+})
+
+/** As it is written and stored; `routesOf` makes a list of routes of either form. */
+export type Plan = z.infer<typeof planSchema> | z.infer<typeof routesPlanSchema>
+/** One route with all that holds for it: what effects, manifests and findings about a route know. */
+export type RoutePlan = z.infer<typeof planSchema> & {
+  /** Its name and its place in the plan; missing where the plan has no list of routes. */
+  readonly route?: { readonly name: string; readonly path: string }
+}
 export type Side = z.infer<typeof sideSchema>
 export type Step = Plan['steps'][number]
 export type Gate = z.infer<typeof gateSchema>
 export type Port = z.infer<typeof port>
 
-export const bindingNamespace = (plan: Plan): string => plan.binding.namespace ?? plan.target.namespace
-export const bindingService = (plan: Plan): { name: string; port: Port } =>
+export const bindingNamespace = (plan: RoutePlan): string => plan.binding.namespace ?? plan.target.namespace
+export const bindingService = (plan: RoutePlan): { name: string; port: Port } =>
   plan.binding.serviceRef ?? plan.target.service
 
 /** `['steps', 1, 'weights']` as people write it: `steps[1].weights`. */
@@ -268,7 +334,13 @@ export const pathText = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '')
 
-const KNOWN_KEYS = [...new Set(JSON.stringify(z.toJSONSchema(planSchema, { io: 'input' })).match(/(?<=")\w+(?=":)/g))]
+const KNOWN_KEYS = [
+  ...new Set(
+    [planSchema, routesPlanSchema].flatMap(
+      (schema) => JSON.stringify(z.toJSONSchema(schema, { io: 'input' })).match(/(?<=")\w+(?=":)/g) ?? [],
+    ),
+  ),
+]
 
 export interface Parsed {
   /** Missing when the text does not have the shape of a plan. */
@@ -303,8 +375,10 @@ function refuseOddNumbers(parsed: Parsed, { sourceOf }: YamlDocument): Parsed {
   return odd.length === 0 ? parsed : { findings: odd }
 }
 
+const hasRoutes = (value: unknown): boolean => typeof value === 'object' && value !== null && 'routes' in value
+
 export function readPlan(value: unknown): Parsed {
-  const result = planSchema.safeParse(value)
+  const result = (hasRoutes(value) ? routesPlanSchema : planSchema).safeParse(value)
   if (result.success) return { plan: result.data, findings: [] }
   return { findings: result.error.issues.slice(0, MOST_FINDINGS).flatMap(findingsOf).slice(0, MOST_FINDINGS) }
 }
@@ -312,14 +386,16 @@ export function readPlan(value: unknown): Parsed {
 export const withLine = (item: Finding, line: number | undefined): Finding =>
   line === undefined ? item : { ...item, line }
 
+/** With a list of routes, what each of them has does not stand beside the list. */
+const hintFor = (key: string): string =>
+  KNOWN_KEYS.includes(key) ? ', which belongs to another place' : didYouMean(key, KNOWN_KEYS)
+
 function findingsOf(issue: z.core.$ZodIssue): readonly Finding[] {
   const path = pathText(issue.path) || '(plan)'
   if (issue.code === 'unrecognized_keys') {
     return issue.keys
       .slice(0, MOST_FINDINGS)
-      .map((key) =>
-        finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${didYouMean(key, KNOWN_KEYS)}`),
-      )
+      .map((key) => finding('TS-Y02', pathText([...issue.path, key]), `unknown field ${key}${hintFor(key)}`))
   }
   const own = /^(TS-[A-Z]\d\d) (.*)$/s.exec(issue.message)
   return [own === null ? finding('TS-Y02', path, issue.message) : finding(own[1] as Code, path, own[2]!)]

@@ -1,9 +1,9 @@
 import { type Finding, finding } from './finding.ts'
 import { describeValue, parseTargetGroupArn } from './names.ts'
-import type { Plan } from './plan.ts'
+import type { RoutePlan } from './plan.ts'
 
 /** An ARN of another region, account or group blocks every Ingress of the load balancer. */
-export function lintArn(plan: Plan, arn: string): readonly Finding[] {
+export function lintArn(plan: RoutePlan, arn: string): readonly Finding[] {
   const path = 'targetGroup.arn'
   const parts = parseTargetGroupArn(arn)
   if (parts === undefined) return [finding('TS-T03', path, `${describeValue(arn)} is not the ARN of a target group`)]

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
-import { actionOfStep, rollbackAction } from '../model/action.ts'
+import { byName } from '../../by-name.ts'
+import { actionOfStep, type ForwardAction, rollbackAction } from '../model/action.ts'
 import { finding, refuseErrors, TrafficError } from '../model/finding.ts'
 import { healthCheckOf } from '../model/health-check.ts'
 import {
@@ -9,12 +10,13 @@ import {
   bindingOfPlan,
   detachEdit,
   directBackends,
-  ingressOfSide,
+  ingressOfSides,
   MULTI_CLUSTER,
   savedIngress,
 } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
-import { bindingNamespace, type Plan } from '../model/plan.ts'
+import { bindingNamespace, type Plan, type RoutePlan } from '../model/plan.ts'
+import { hostsOf, inRoute, routesOf } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 
 export interface RenderedFile {
@@ -24,10 +26,14 @@ export interface RenderedFile {
 
 export interface RenderOptions {
   readonly targetGroupArn?: string | undefined
+  /** The same of each route, by their names. */
+  readonly targetGroupArns?: Readonly<Record<string, string>> | undefined
   /** Saved manifests to edit instead of the ones that the plan describes: they may have more rules. */
-  readonly currentIngress?: Ingress | undefined
-  readonly targetIngress?: Ingress | undefined
+  readonly currentIngress?: Saved | undefined
+  readonly targetIngress?: Saved | undefined
 }
+type Saved = Ingress | readonly Ingress[]
+type SideName = 'current' | 'target'
 
 /** `target-group`, `step-0` … `step-n`, `rollback`, `cleanup`. */
 export const phasesOf = (plan: Plan): readonly string[] => [
@@ -39,27 +45,84 @@ export const phasesOf = (plan: Plan): readonly string[] => [
 
 /** The files of one phase in the order in which they are applied; the same plan always gives the same bytes. */
 export function renderPhase(plan: Plan, phase: string, options: RenderOptions = {}): readonly RenderedFile[] {
-  if (phase === 'target-group') return withReadme(plan, phase, [createTargetGroup(plan)])
-  const current = currentOf(plan, options.currentIngress)
-  if (phase === 'cleanup') return withReadme(plan, phase, cleanup(plan, current, groupOf(plan, options)))
+  const routes = routesOf(plan)
+  refuseStrangers(routes, options)
+  const groups = routes.map(createTargetGroup)
+  if (phase === 'target-group') return withReadme(plan, phase, groups)
+  if (phase === 'cleanup') return withReadme(plan, phase, cleanup(plan, options))
   if (phase === 'rollback') {
-    const action = rollbackAction(plan, groupOf(plan, options))
-    return withReadme(plan, phase, [
-      yamlFile('01-current-ingress.yaml', applyEdit(current, attachEdit(current, plan, action))),
-    ])
+    const actionOf = (own: RoutePlan) => rollbackAction(own, groupOf(own, options))
+    return withReadme(plan, phase, currentIngresses('01', routes, options, actionOf))
   }
   const step = /^step-(\d+)$/.exec(phase)
   if (step === null || plan.steps[Number(step[1])] === undefined) {
     throw new TrafficError('invalid', `Unknown phase ${phase}. This plan has: ${phasesOf(plan).join(', ')}.`)
   }
-  const group = groupOf(plan, options)
-  const action = actionOfStep(plan, Number(step[1]), group)
+  const actionOf = (own: RoutePlan) => actionOfStep(own, Number(step[1]), groupOf(own, options))
   return withReadme(plan, phase, [
-    createTargetGroup(plan),
-    yamlFile('02-target-ingress.yaml', targetOf(plan, options.targetIngress)),
-    yamlFile('03-target-targetgroupbinding.yaml', bindingOfPlan(plan, group)),
-    yamlFile('04-current-ingress.yaml', applyEdit(current, attachEdit(current, plan, action))),
+    ...groups,
+    ...byIngress(routes, 'target').map((some) =>
+      yamlFile(ingressFile('02-target-ingress', some, 'target'), targetOf(some, savedFor(some, options, 'target'))),
+    ),
+    ...routes.map((own) =>
+      yamlFile(routeFile('03-target-targetgroupbinding', own, 'yaml'), bindingOfPlan(own, groupOf(own, options))),
+    ),
+    ...currentIngresses('04', routes, options, actionOf),
   ])
+}
+
+/** Routes that stand on one Ingress, together: it is written once. */
+const byIngress = (routes: readonly RoutePlan[], side: SideName): readonly (readonly RoutePlan[])[] => [
+  ...Map.groupBy(routes, (own) => placeOf(own, side)).values(),
+]
+const placeOf = (own: RoutePlan, side: SideName): string => `${own[side].namespace}/${own[side].ingress.name}`
+
+const routeFile = (name: string, { route }: RoutePlan, ending: string): string =>
+  route === undefined ? `${name}.${ending}` : `${name}.${route.name}.${ending}`
+const ingressFile = (name: string, [first]: readonly RoutePlan[], side: SideName, ending = 'yaml'): string =>
+  first!.route === undefined ? `${name}.${ending}` : `${name}.${placeOf(first!, side).replace('/', '-')}.${ending}`
+
+const currentIngresses = (
+  number: string,
+  routes: readonly RoutePlan[],
+  options: RenderOptions,
+  actionOf: (own: RoutePlan) => ForwardAction,
+): readonly RenderedFile[] =>
+  byIngress(routes, 'current').map((some) =>
+    yamlFile(ingressFile(`${number}-current-ingress`, some, 'current'), attached(some, options, actionOf)),
+  )
+
+const attached = (
+  some: readonly RoutePlan[],
+  options: RenderOptions,
+  actionOf: (own: RoutePlan) => ForwardAction,
+): Ingress =>
+  some.reduce(
+    (ingress, own) => applyEdit(ingress, attachEdit(ingress, own, actionOf(own))),
+    currentOf(some, savedFor(some, options, 'current')),
+  )
+
+const listOf = (saved: Saved | undefined): readonly Ingress[] =>
+  saved === undefined ? [] : 'length' in saved ? saved : [saved]
+
+/** One route takes whatever it is given; of several each takes what has its name. */
+function savedFor([first]: readonly RoutePlan[], options: RenderOptions, side: SideName): Ingress | undefined {
+  const saved = listOf(options[`${side}Ingress`])
+  return first!.route === undefined ? saved[0] : saved.find((ingress) => objectPlace(ingress) === placeOf(first!, side))
+}
+const objectPlace = ({ metadata }: Ingress): string => `${metadata?.namespace ?? 'default'}/${metadata?.name}`
+
+function refuseStrangers(routes: readonly RoutePlan[], options: RenderOptions): void {
+  if (routes[0]!.route === undefined) return
+  if (options.targetGroupArn !== undefined)
+    throw new TrafficError('invalid', 'The plan has several routes: write targetGroup.arn of each into it.')
+  for (const side of ['current', 'target'] as const) {
+    const stranger = listOf(options[`${side}Ingress`]).find(
+      (ingress) => !routes.some((own) => placeOf(own, side) === objectPlace(ingress)),
+    )
+    if (stranger !== undefined)
+      throw new TrafficError('invalid', `No route of the plan is on the ${side} Ingress ${objectPlace(stranger)}.`)
+  }
 }
 
 /** All files as one stream to read; what is not YAML becomes comments. They are for two clusters: apply them one by one. */
@@ -72,28 +135,32 @@ export const joinFiles = (files: readonly RenderedFile[]): string =>
 export function manifestsOf(files: readonly RenderedFile[]): Record<'current' | 'target', string> {
   const of = (side: string) =>
     files
-      .flatMap(({ path, content }) => (path.endsWith('.yaml') && path.includes(`-${side}-`) ? [content] : []))
+      .flatMap(({ path, content }) => (path.endsWith('.yaml') && path.startsWith(`-${side}-`, 2) ? [content] : []))
       .join('---\n')
   return { current: of('current'), target: of('target') }
 }
 
 /** The ARN, once it is known; until then the controller finds the target group by its name. */
-function groupOf(plan: Plan, { targetGroupArn }: RenderOptions): string {
+function groupOf(plan: RoutePlan, { targetGroupArn, targetGroupArns }: RenderOptions): string {
   if (targetGroupArn !== undefined) refuseErrors('--target-group-arn', lintArn(plan, targetGroupArn))
-  return targetGroupArn ?? plan.targetGroup.arn ?? plan.targetGroup.name
+  const known = plan.route === undefined ? targetGroupArn : byName(targetGroupArns)[plan.route.name]
+  return known ?? plan.targetGroup.arn ?? plan.targetGroup.name
 }
 
-function currentOf(plan: Plan, saved: Ingress | undefined): Ingress {
-  if (saved === undefined) return ingressOfSide(plan.current)
-  const { name, port } = plan.current.service
-  const uses = directBackends(saved, plan).length + actionBackends(saved, plan).length
-  const message = `no path of Ingress ${saved.metadata?.name} uses Service ${name} with port ${port}`
-  refuseErrors('The saved Ingress', uses === 0 ? [finding('TS-P02', 'current.service', message)] : [])
+function currentOf(some: readonly RoutePlan[], saved: Ingress | undefined): Ingress {
+  if (saved === undefined) return ingressOfSides(some.map(({ current }) => current))
+  const findings = some.flatMap((own) => {
+    const { name, port } = own.current.service
+    const uses = directBackends(saved, own).length + actionBackends(saved, own).length
+    const message = `no path of Ingress ${saved.metadata?.name} uses Service ${name} with port ${port}`
+    return uses === 0 ? inRoute(own, [finding('TS-P02', 'current.service', message)]) : []
+  })
+  refuseErrors('The saved Ingress', findings)
   return savedIngress(saved)
 }
 
-function targetOf(plan: Plan, saved: Ingress | undefined): Ingress {
-  if (saved === undefined) return ingressOfSide(plan.target)
+function targetOf(some: readonly RoutePlan[], saved: Ingress | undefined): Ingress {
+  if (saved === undefined) return ingressOfSides(some.map(({ target }) => target))
   const clean = savedIngress(saved)
   return {
     ...clean,
@@ -107,7 +174,7 @@ const yamlFile = (path: string, object: unknown): RenderedFile => ({
   content: stringify(object, { lineWidth: 0, aliasDuplicateObjects: false, singleQuote: true }),
 })
 
-export const targetGroupTags = (plan: Plan): Readonly<Record<string, string>> => ({
+export const targetGroupTags = (plan: RoutePlan): Readonly<Record<string, string>> => ({
   'managed-by': 'weir',
   'weir-traffic-switch': plan.name,
   ...plan.targetGroup.tags,
@@ -115,7 +182,7 @@ export const targetGroupTags = (plan: Plan): Readonly<Record<string, string>> =>
 
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
-function createTargetGroup(plan: Plan): RenderedFile {
+function createTargetGroup(plan: RoutePlan): RenderedFile {
   const { targetGroup } = plan
   const healthCheck = healthCheckOf(plan)
   const matcher = targetGroup.protocolVersion === 'GRPC' ? 'GrpcCode' : 'HttpCode'
@@ -131,35 +198,43 @@ function createTargetGroup(plan: Plan): RenderedFile {
       .join(' ')}`,
     `--query 'TargetGroups[0].TargetGroupArn' --output text`,
   ]
-  return { path: '01-create-target-group.sh', content: `${lines.join(' \\\n  ')}\n` }
+  return { path: routeFile('01-create-target-group', plan, 'sh'), content: `${lines.join(' \\\n  ')}\n` }
 }
 
-function cleanup(plan: Plan, current: Ingress, group: string): readonly RenderedFile[] {
-  const attached = applyEdit(current, attachEdit(current, plan, rollbackAction(plan, group)))
-  const { namespace, ingress } = plan.current
-  const { region } = plan.aws
-  const arn = group.startsWith('arn:')
-    ? group
-    : `"$(aws elbv2 describe-target-groups --region ${region} --names ${group} --query 'TargetGroups[0].TargetGroupArn' --output text)"`
+function cleanup(plan: Plan, options: RenderOptions): readonly RenderedFile[] {
+  const routes = routesOf(plan)
   const context = (name: string | undefined) => (name === undefined ? '' : ` --context ${quoted(name)}`)
-  const first: RenderedFile =
-    plan.cleanup.currentIngress === 'keep-service'
-      ? yamlFile('01-current-ingress.yaml', applyEdit(attached, detachEdit(attached, plan)))
-      : {
-          path: '01-delete-current-ingress.sh',
-          content: `kubectl${context(plan.current.kubeContext)} --namespace ${namespace} delete ingress ${ingress.name} --wait\n`,
-        }
+  const detached = (some: readonly RoutePlan[]): Ingress =>
+    some.reduce(
+      (ingress, own) => applyEdit(ingress, detachEdit(ingress, own)),
+      attached(some, options, (own) => rollbackAction(own, groupOf(own, options))),
+    )
   return [
-    first,
-    {
-      path: '02-delete-targetgroupbinding.sh',
-      content: `kubectl${context(plan.target.kubeContext)} --namespace ${bindingNamespace(plan)} delete targetgroupbindings.elbv2.k8s.aws ${plan.binding.name} --wait\n`,
-    },
-    {
-      path: '03-delete-target-group.sh',
-      content: `aws elbv2 delete-target-group --region ${region} --target-group-arn ${arn}\n`,
-    },
+    ...byIngress(routes, 'current').map((some): RenderedFile => {
+      if (plan.cleanup.currentIngress === 'keep-service')
+        return yamlFile(ingressFile('01-current-ingress', some, 'current'), detached(some))
+      const { kubeContext, namespace, ingress } = some[0]!.current
+      return {
+        path: ingressFile('01-delete-current-ingress', some, 'current', 'sh'),
+        content: `kubectl${context(kubeContext)} --namespace ${namespace} delete ingress ${ingress.name} --wait\n`,
+      }
+    }),
+    ...routes.map((own) => ({
+      path: routeFile('02-delete-targetgroupbinding', own, 'sh'),
+      content: `kubectl${context(own.target.kubeContext)} --namespace ${bindingNamespace(own)} delete targetgroupbindings.elbv2.k8s.aws ${own.binding.name} --wait\n`,
+    })),
+    ...routes.map((own) => ({
+      path: routeFile('03-delete-target-group', own, 'sh'),
+      content: `aws elbv2 delete-target-group --region ${plan.aws.region} --target-group-arn ${arnText(own, options)}\n`,
+    })),
   ]
+}
+
+function arnText(plan: RoutePlan, options: RenderOptions): string {
+  const group = groupOf(plan, options)
+  return group.startsWith('arn:')
+    ? group
+    : `"$(aws elbv2 describe-target-groups --region ${plan.aws.region} --names ${group} --query 'TargetGroups[0].TargetGroupArn' --output text)"`
 }
 
 const EXPLAIN: readonly (readonly [RegExp, (plan: Plan) => string])[] = [
@@ -189,11 +264,13 @@ function withReadme(plan: Plan, phase: string, files: readonly RenderedFile[]): 
   const weights = step === null ? undefined : plan.steps[Number(step[1])]?.weights
   const title = weights === undefined ? phase : `${phase}: ${weights.current}/${weights.target}`
   const order = files.map(
-    ({ path }, index) => `${index + 1}. \`${path}\`: ${EXPLAIN.find(([pattern]) => pattern.test(path))![1](plan)}`,
+    ({ path }, index) =>
+      `${index + 1}. \`${path}\`: ${EXPLAIN.find(([pattern]) => pattern.test(path.split('.')[0]!))![1](plan)}`,
   )
+  const hosts = hostsOf(plan)
   const before =
     phase === 'cleanup'
-      ? `Only after ${plan.dns.hostname} has pointed at the target's load balancer for ${plan.dns.quietMinutes} minutes.\n\n`
+      ? `Only after ${hosts.join(' and ')} ${hosts.length === 1 ? 'has' : 'have'} pointed at the target's load balancer for ${plan.dns.quietMinutes} minutes.\n\n`
       : ''
   return [
     {

@@ -9,7 +9,8 @@ import { GROUP_NAME, MULTI_CLUSTER } from '../model/ingress.ts'
 import { PRESETS } from '../model/init.ts'
 import { backendsOf, findPort, type Ingress, type Service } from '../model/manifests.ts'
 import { textOf } from '../model/names.ts'
-import { type Plan, readPlan } from '../model/plan.ts'
+import { type RoutePlan, readPlan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
 import type { Balancer } from '../vendors/balancer.ts'
 import type { Cluster } from '../vendors/cluster.ts'
 
@@ -46,7 +47,7 @@ export interface ImportQuestion {
 
 export interface Imported {
   /** Only when nothing is left to ask and lint has no error. */
-  readonly plan: Plan | undefined
+  readonly plan: RoutePlan | undefined
   readonly questions: readonly ImportQuestion[]
   readonly findings: readonly Finding[]
 }
@@ -173,7 +174,8 @@ export async function importPlan(request: ImportRequest, places: ImportPlaces): 
   const drawn = draw({ request, current, target, place, loadBalancer, group, region, securityGroup, backend, names })
   const { plan, findings } = readPlan(drawn)
   const all = plan === undefined ? findings : lintPlan(plan)
-  return { plan: errorsIn(all).length > 0 ? undefined : plan, questions, findings: all }
+  const [one] = plan === undefined || errorsIn(all).length > 0 ? [] : routesOf(plan)
+  return { plan: one, questions, findings: all }
 }
 
 type Choose = <T>(

@@ -1,25 +1,29 @@
 /** What can be known before anything changes. */
 import { counted } from '../../counted.ts'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
-import { type EffectContext, loadBalancerHostname } from '../effects/effect.ts'
+import { contextsOf } from '../effects/contexts.ts'
+import { type EffectContext, loadBalancerHostname, type Outside } from '../effects/effect.ts'
 import { lintFacts, readFacts } from '../effects/preflight-effect.ts'
-import type { LiveFacts } from '../lint/live.ts'
+import type { SwitchRow } from '../engine/store.ts'
+import type { LiveFacts, LoadBalancer } from '../lint/live.ts'
 import { lintPlan } from '../lint/plan.ts'
 import { describeFinding } from '../model/finding.ts'
 import { actionBackends, directBackends } from '../model/ingress.ts'
-import { bindingNamespace, bindingService } from '../model/plan.ts'
+import { bindingNamespace, bindingService, type Plan } from '../model/plan.ts'
 import type { Listener } from '../vendors/balancer-facts.ts'
 import { askDirectly } from './ask-directly.ts'
 import { featuresOf, judgeController } from './controller-version.ts'
 
 export const STATUSES = ['ok', 'warning', 'failed', 'unknown'] as const
 export interface Check {
+  /** Where the plan lists its routes, and the check is of one of them. */
+  readonly route?: string
   readonly check: string
   readonly status: (typeof STATUSES)[number]
   readonly message: string
 }
 
-type Said = Omit<Check, 'check'>
+type Said = Pick<Check, 'status' | 'message'>
 const ok = (message: string): Said => ({ status: 'ok', message })
 const warning = (message: string): Said => ({ status: 'warning', message })
 const failed = (message: string): Said => ({ status: 'failed', message })
@@ -31,37 +35,68 @@ interface Survey {
   readonly now: Date
 }
 
-const CHECKS: readonly (readonly [string, (survey: Survey) => Promise<readonly Said[]>])[] = [
+type Named<Subject> = readonly [check: string, look: (subject: Subject) => Promise<readonly Said[]>]
+/** Of the whole plan: what routes have in common is counted once. */
+const COMMON: readonly Named<WholeSurvey>[] = [
   ['plan', planFits],
-  ['zones', zones],
   ['quotas', quotas],
   ['controller', controllers],
+]
+const OF_ROUTE: readonly Named<Survey>[] = [
+  ['zones', zones],
   ['readiness gates', readinessGates],
   ['listeners', listeners],
   ['hosts', hosts],
 ]
+const ORDER = ['plan', 'zones', 'quotas', 'controller', 'readiness gates', 'listeners', 'hosts']
 
-/** One check that cannot be made does not hide the others. */
-export async function preflightReport(context: EffectContext, now: Date): Promise<readonly Check[]> {
-  const survey: Survey = { context, facts: await readFacts(context), now }
-  const reports = await Promise.all(
-    CHECKS.map(async ([check, look]) => {
-      const said = await look(survey).catch((error: unknown): readonly Said[] => {
-        if (!(error instanceof UserError || error instanceof RetryableError)) throw error
-        return [unknown(messageOf(error))]
-      })
-      return said.map((each): Check => ({ check, ...each }))
-    }),
-  )
-  return reports.flat()
+interface WholeSurvey {
+  readonly plan: Plan
+  readonly outside: Outside
+  readonly surveys: readonly Survey[]
 }
 
-export const describeCheck = ({ check, status, message }: Check): string => `${status.padEnd(8)}${check}: ${message}`
+/** What stands in the way of each route, in the order of the plan. One check that cannot be made does not hide the others. */
+export async function preflightReport(
+  plan: Plan,
+  outside: Outside,
+  row: SwitchRow,
+  now: Date,
+): Promise<readonly Check[]> {
+  const contexts = contextsOf(plan, outside, () => row, { overridesDrift: false })
+  const surveys = await Promise.all(
+    contexts.map(async (context): Promise<Survey> => ({ context, facts: await readFacts(context), now })),
+  )
+  const whole: WholeSurvey = { plan, outside, surveys }
+  const reports = await Promise.all([
+    ...COMMON.map(([check, look]) => reportOf(check, () => look(whole))),
+    ...surveys.flatMap((survey) =>
+      OF_ROUTE.map(([check, look]) => reportOf(check, () => look(survey), survey.context.plan.route?.name)),
+    ),
+  ])
+  return reports.flat().toSorted((left, right) => ORDER.indexOf(left.check) - ORDER.indexOf(right.check))
+}
 
-async function planFits({ context, facts }: Survey): Promise<readonly Said[]> {
-  const findings = [...lintPlan(context.plan), ...(await lintFacts(context, facts))]
-  if (findings.length === 0) return [ok('the plan fits what is live')]
-  return findings.map((item) => (item.severity === 'error' ? failed : warning)(describeFinding(item)))
+async function reportOf(
+  check: string,
+  look: () => Promise<readonly Said[]>,
+  route?: string,
+): Promise<readonly Check[]> {
+  const said = await look().catch((error: unknown): readonly Said[] => {
+    if (!(error instanceof UserError || error instanceof RetryableError)) throw error
+    return [unknown(messageOf(error))]
+  })
+  return said.map((each): Check => ({ ...(route === undefined ? {} : { route }), check, ...each }))
+}
+
+export const describeCheck = ({ route, check, status, message }: Check): string =>
+  `${status.padEnd(8)}${route === undefined ? '' : `${route}: `}${check}: ${message}`
+
+async function planFits({ plan, surveys }: WholeSurvey): Promise<readonly Said[]> {
+  const live = await Promise.all(surveys.map(({ context, facts }) => lintFacts(context, facts)))
+  const found = new Map([...lintPlan(plan), ...live.flat()].map((item) => [describeFinding(item), item]))
+  if (found.size === 0) return [ok('the plan fits what is live')]
+  return [...found].map(([text, { severity }]) => (severity === 'error' ? failed : warning)(text))
 }
 
 /** The load balancer reaches only targets in zones in which it has an address. */
@@ -85,33 +120,56 @@ async function zones({ context: { plan, outside }, facts }: Survey): Promise<rea
     : [warning(`${counted(outsiders, 'pod')} of ${pods.length} would get no traffic: ${text}`)]
 }
 
-async function quotas({ context: { plan, outside }, facts }: Survey): Promise<readonly Said[]> {
-  const { balancer, target } = outside
-  if (facts.loadBalancer === undefined) return [unknown('there is no load balancer to count')]
-  const [limits, usage, pods] = await Promise.all([
-    balancer.limits(),
-    balancer.usage(facts.loadBalancer.arn),
-    target.endpoints(bindingNamespace(plan), bindingService(plan).name),
+type Quota = readonly [what: string, name: string, used: number, more: number]
+
+/** What the routes need of it together. */
+async function quotasOfBalancer(
+  { arn, dnsName }: LoadBalancer,
+  surveys: readonly Survey[],
+  isOnly: boolean,
+): Promise<{ readonly groupsInRegion: number; readonly rows: readonly Quota[] }> {
+  const { balancer, target } = surveys[0]!.context.outside
+  const left = surveys.filter(({ facts }) => facts.targetGroup?.loadBalancerArns.includes(arn) !== true)
+  const [usage, pods] = await Promise.all([
+    balancer.usage(arn),
+    Promise.all(
+      left.map(({ context: { plan } }) => target.endpoints(bindingNamespace(plan), bindingService(plan).name)),
+    ),
   ])
-  const isNew = facts.targetGroup === undefined ? 1 : 0
-  const isAttached = facts.targetGroup?.loadBalancerArns.includes(facts.loadBalancer.arn) === true
-  const rows = [
-    ['target groups of the region', 'target-groups', usage.groupsInRegion, isNew],
-    [
-      'target groups of the load balancer',
-      'target-groups-per-application-load-balancer',
-      usage.groups,
-      isAttached ? 0 : 1,
+  const place = isOnly ? 'the load balancer' : `load balancer ${dnsName}`
+  return {
+    groupsInRegion: usage.groupsInRegion,
+    rows: [
+      [`target groups of ${place}`, 'target-groups-per-application-load-balancer', usage.groups, left.length],
+      [`targets of ${place}`, 'targets-per-application-load-balancer', usage.targets, pods.flat().length],
+      [`rules of ${place}`, 'rules-per-application-load-balancer', usage.rules, 0],
     ],
-    [
-      'targets of the load balancer',
-      'targets-per-application-load-balancer',
-      usage.targets,
-      isAttached ? 0 : pods.length,
-    ],
-    ['rules of the load balancer', 'rules-per-application-load-balancer', usage.rules, 0],
+  }
+}
+
+async function quotas({ outside, surveys }: WholeSurvey): Promise<readonly Said[]> {
+  const known = surveys.flatMap((survey) => {
+    const { loadBalancer } = survey.facts
+    return loadBalancer === undefined ? [] : [{ survey, loadBalancer }]
+  })
+  const groups = [...Map.groupBy(known, ({ loadBalancer }) => loadBalancer.arn).values()]
+  if (groups.length === 0) return [unknown('there is no load balancer to count')]
+  const limits = await outside.balancer.limits()
+  const counts = await Promise.all(
+    groups.map((group) =>
+      quotasOfBalancer(
+        group[0]!.loadBalancer,
+        group.map(({ survey }) => survey),
+        groups.length === 1,
+      ),
+    ),
+  )
+  const areNew = surveys.filter(({ facts }) => facts.targetGroup === undefined).length
+  const rows: readonly Quota[] = [
+    ['target groups of the region', 'target-groups', counts[0]!.groupsInRegion, areNew],
+    ...counts.flatMap((each) => each.rows),
     ['target groups of an action', 'target-groups-per-action-on-application-load-balancer', 0, 2],
-  ] as const
+  ]
   return rows.map(([what, name, used, more]) => {
     const most = limits.get(name)
     if (most === undefined) return unknown(`${what}: ${used} used; AWS names no quota ${name}`)
@@ -121,7 +179,7 @@ async function quotas({ context: { plan, outside }, facts }: Survey): Promise<re
   })
 }
 
-async function controllers({ context: { plan, outside } }: Survey): Promise<readonly Said[]> {
+async function controllers({ plan, outside }: WholeSurvey): Promise<readonly Said[]> {
   const both = await Promise.all(
     (['current', 'target'] as const).map(async (side): Promise<readonly Said[]> => {
       const found = await outside[side].controllers().catch((error: unknown) => {

@@ -2,12 +2,11 @@ import type {
   ElasticLoadBalancingV2Client,
   TargetGroup as SdkTargetGroup,
 } from '@aws-sdk/client-elastic-load-balancing-v2'
-import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import type { LoadBalancer, TargetGroup } from '../lint/live.ts'
-import { TrafficError } from '../model/finding.ts'
 import { healthCheckOf, type Mirrored } from '../model/health-check.ts'
-import type { Plan } from '../model/plan.ts'
+import type { RoutePlan } from '../model/plan.ts'
 import { targetGroupTags } from '../render/render.ts'
+import { orAbsent, translate } from './aws-answers.ts'
 import { type BalancerFacts, balancerFacts } from './balancer-facts.ts'
 import { type ForwardRule, forwardRule, readRules } from './rules.ts'
 
@@ -25,7 +24,7 @@ export interface Balancer extends BalancerFacts {
   targetGroup(name: string): Promise<TargetGroup | undefined>
   /** The group of a load balancer that the controller made for `namespace/ingress-service:port`. */
   groupOfResource(loadBalancerArn: string, resource: string): Promise<Mirrored | undefined>
-  createTargetGroup(plan: Plan, mirrored: Mirrored | undefined): Promise<string>
+  createTargetGroup(plan: RoutePlan, mirrored: Mirrored | undefined): Promise<string>
   /** False while a rule still refers to it. */
   deleteTargetGroup(arn: string): Promise<boolean>
   attributes(arn: string): Promise<Readonly<Record<string, string>>>
@@ -70,6 +69,8 @@ export async function openBalancer(region: string): Promise<Balancer> {
               arn: found.LoadBalancerArn!,
               vpcId: found.VpcId!,
               securityGroups: found.SecurityGroups ?? [],
+              dnsName: found.DNSName!,
+              zoneId: found.CanonicalHostedZoneId ?? '',
               zones: (found.AvailabilityZones ?? []).flatMap(({ ZoneName }) => ZoneName ?? []),
             }
         }
@@ -161,8 +162,10 @@ export async function openBalancer(region: string): Promise<Balancer> {
       }
     },
     rules: (loadBalancerArn) =>
-      translate(`read the rules of ${loadBalancerArn}`, () => readRules(aws, client, loadBalancerArn)),
-    forward: (rule, groups) => translate(`change rule ${rule.rule}`, () => forwardRule(aws, client, rule, groups)),
+      translate(`read the rules of ${loadBalancerArn}`, () => orAbsent(readRules(aws, client, loadBalancerArn), [])),
+    // A rule that is gone meanwhile sends nobody anywhere.
+    forward: (rule, groups) =>
+      translate(`change rule ${rule.rule}`, () => orAbsent(forwardRule(aws, client, rule, groups), undefined)),
   }
 }
 
@@ -191,42 +194,3 @@ const targetGroupOf = (group: SdkTargetGroup): TargetGroup => ({
   targetType: group.TargetType ?? '',
   loadBalancerArns: group.LoadBalancerArns ?? [],
 })
-
-/** AWS says "too fast" with status 400, and "your session is over" with 403; both get better by waiting. */
-const PASSING =
-  /^(?:Throttl\w*|RequestLimitExceeded|TooManyRequests\w*|RequestThrottled\w*|ServiceUnavailable\w*|ExpiredToken\w*|RequestExpired)$/
-const ABSENT = new Set(['TargetGroupNotFoundException', 'LoadBalancerNotFoundException'])
-
-/** What is not there is an answer, not a failure. */
-async function orAbsent<T, O>(request: Promise<T>, otherwise: O): Promise<T | O> {
-  try {
-    return await request
-  } catch (error) {
-    if (ABSENT.has((error as Error).name)) return otherwise
-    throw error
-  }
-}
-
-async function translate<T>(what: string, request: () => Promise<T>): Promise<T> {
-  try {
-    return await request()
-  } catch (error) {
-    const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
-    const text = `${(error as Error).name}: ${messageOf(error)}`
-    if ((error as Error).name === 'DuplicateTargetGroupNameException') {
-      throw new TrafficError(
-        'conflict',
-        `Cannot ${what}: one with that name and other settings exists. Choose another targetGroup.name.`,
-        { cause: error },
-      )
-    }
-    if ((error as Error).name === 'CredentialsProviderError') {
-      throw new UserError(`Cannot ${what}: no AWS credentials were found. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.`, {
-        cause: error,
-      })
-    }
-    if (status === undefined || status === 429 || status >= 500 || PASSING.test((error as Error).name))
-      throw new RetryableError(`Cannot ${what}: ${text}`, { cause: error })
-    throw new UserError(`AWS refused to ${what}. ${text}`, { status: 502, cause: error })
-  }
-}

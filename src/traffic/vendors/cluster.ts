@@ -36,6 +36,8 @@ export interface HowToChange {
   readonly overridesDrift: boolean
   readonly isRollback: boolean
   readonly step: number
+  /** Where the plan lists its routes. */
+  readonly route: string | undefined
 }
 
 export interface Applicable {

@@ -12,8 +12,10 @@ export interface FaultyServer {
   fail(kind: FaultKind, about: string, times: number): void
   clear(): void
   readonly hasFaults: boolean
+  /** Of a proxy: an answer takes at least so long, the time to make it included. */
+  latencyMilliseconds: number
   /** Called before each request is answered. */
-  onRequest: () => void
+  onRequest: (request: IncomingMessage, body: Buffer) => void
   stop(): Promise<void>
 }
 
@@ -47,7 +49,7 @@ export async function startFaultyServer(respond: Respond): Promise<FaultyServer>
   const server = createServer(async (request, response) => {
     try {
       const body = await buffer(request)
-      faulty.onRequest()
+      faulty.onRequest(request, body)
       const place = `${decodeURIComponent(request.url ?? '')} ${body}`
       const fault = faults.find(({ about }) => place.includes(about))
       if (!fault) return respond(request, body, response)
@@ -69,6 +71,7 @@ export async function startFaultyServer(respond: Respond): Promise<FaultyServer>
     get hasFaults() {
       return faults.length > 0
     },
+    latencyMilliseconds: 0,
     onRequest: () => {},
     stop: () =>
       new Promise((resolve) => {
@@ -80,14 +83,21 @@ export async function startFaultyServer(respond: Respond): Promise<FaultyServer>
 }
 
 /** In front of a fake that runs by itself; `target` is asked each time, since histories begin with a new one. */
-export const startFaultyProxy = (target: () => string): Promise<FaultyServer> =>
-  startFaultyServer((request, body, response) => {
+export async function startFaultyProxy(target: () => string): Promise<FaultyServer> {
+  const proxy = await startFaultyServer((request, body, response) => {
+    const due = performance.now() + proxy.latencyMilliseconds
     const { host: _, ...headers } = request.headers
     const url = new URL(request.url ?? '/', target())
     const forwarded = httpRequest(url, { method: request.method ?? 'GET', headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
+      const give = () => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(response)
+      }
+      if (proxy.latencyMilliseconds > 0) setTimeout(give, Math.max(0, due - performance.now()))
+      else give()
     })
     forwarded.on('error', () => response.destroy())
     forwarded.end(body)
   })
+  return proxy
+}

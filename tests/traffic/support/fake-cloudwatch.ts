@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import * as sdk from '@aws-sdk/client-cloudwatch'
+import { jsonProblems } from './sdk-model.ts'
 
 export interface FakeCloudWatch {
   readonly url: string
@@ -70,14 +72,17 @@ export async function startFakeCloudWatch(): Promise<FakeCloudWatch> {
     const from = Number(NextToken)
     const all = (MetricDataQueries as Query[]).map((query) => [query.Id, valuesOf(query, StartTime, EndTime)] as const)
     const isMore = all.some(([, values]) => values.length > from + PAGE)
-    send(200, {
+    const answer = {
       MetricDataResults: all.map(([Id, values]) => ({
         ...{ Id, StatusCode: isMore ? 'PartialData' : 'Complete' },
         Timestamps: values.slice(from, from + PAGE).map(([at]) => at),
         Values: values.slice(from, from + PAGE).map(([, value]) => value),
       })),
       ...(isMore ? { NextToken: String(from + PAGE) } : {}),
-    })
+    }
+    const problems = jsonProblems(sdk, 'GetMetricData', answer)
+    if (problems.length > 0) return send(500, { __type: 'NotInTheModel', message: problems.join('; ') })
+    send(200, answer)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return Object.assign(fake, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })

@@ -17,7 +17,7 @@ export interface FakeController {
 export function startFakeController(
   cluster: FakeCluster,
   elb: FakeElb,
-  balancer: { arn: string },
+  balancerOf: (ingress: any) => { arn: string },
   pods: readonly string[],
 ): FakeController {
   const deployed = new Set<string>()
@@ -25,7 +25,7 @@ export function startFakeController(
   const ownGroup = (ingress: any, name: string, port: number | string): string => {
     const service = cluster.get('Service', ingress.metadata.namespace, name)
     const group = elb.createGroup({
-      Name: `k8s-${cluster.url.slice(-5)}-${name}-${port}`.slice(0, 32),
+      Name: `k8s-${cluster.url.slice(-5)}-${ingress.metadata.name}-${name}-${port}`.slice(0, 32),
       ...{ Protocol: 'HTTP', Port: '80', VpcId: 'vpc-0123456789abcdef0', TargetType: 'ip', IpAddressType: 'ipv4' },
       ...{ HealthCheckProtocol: 'HTTP', HealthCheckPort: '8081', HealthCheckPath: '/ready' },
       ...{ HealthCheckIntervalSeconds: '7', HealthCheckTimeoutSeconds: '3', 'Matcher.HttpCode': '200-299' },
@@ -75,7 +75,13 @@ export function startFakeController(
         for (const [path, { backend }] of http.paths.entries()) {
           for (let listener = 1; listener <= elb.listeners; listener++) {
             const key = `${cluster.url}/${ingress.metadata.name}/${rule}/${path}${listener === 1 ? '' : `/${listener}`}`
-            wanted.push([key, balancer.arn, actionOf(ingress, backend, key), guardsOf(ingress, backend), listener])
+            wanted.push([
+              key,
+              balancerOf(ingress).arn,
+              actionOf(ingress, backend, key),
+              guardsOf(ingress, backend),
+              listener,
+            ])
             keys.push(key)
           }
         }
@@ -158,13 +164,19 @@ export function startFakeController(
 
   function reconcileBinding(binding: any): void {
     const { targetGroupARN: arn, networking } = binding.spec
-    const targets = pods.map((ip) => `${ip}:${networking.ingress[0].ports[0].port}`)
+    const targets = pods.map((ip) => `${ip}:${networking?.ingress?.[0]?.ports[0]?.port ?? 8080}`)
     if (binding.metadata.deletionTimestamp !== undefined) {
       elb.deregister(arn, targets)
       cluster.update(binding, (object) => (object.metadata.finalizers = []))
       return
     }
-    elb.register(arn, targets)
+    try {
+      elb.register(arn, targets)
+    } catch (error) {
+      if (!(error instanceof ElbError)) throw error
+      cluster.warn(binding, 'FailedReconcile', error.message)
+      return
+    }
     cluster.update(binding, (object) => {
       object.metadata.finalizers = ['elbv2.k8s.aws/resources']
       object.status = { observedGeneration: object.metadata.generation }

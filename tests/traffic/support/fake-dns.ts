@@ -5,12 +5,15 @@ export interface FakeDns {
   readonly address: string
   /** Host name to IPv4 address. */
   readonly records: Map<string, string>
+  /** The host names whose addresses were asked for, in order. */
+  readonly asked: string[]
   close(): void
 }
 
 /** A name server for A records, over real UDP. */
 export async function startFakeDns(): Promise<FakeDns> {
   const records = new Map<string, string>()
+  const asked: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (query, peer) => {
     const labels: string[] = []
@@ -21,6 +24,7 @@ export async function startFakeDns(): Promise<FakeDns> {
     }
     const question = query.subarray(12, at + 5)
     const isA = query.readUInt16BE(at + 1) === 1
+    if (isA) asked.push(labels.join('.').toLowerCase())
     const address = isA ? records.get(labels.join('.').toLowerCase()) : undefined
     const header = Buffer.from(query.subarray(0, 12))
     header.writeUInt16BE(0x8180, 2)
@@ -34,5 +38,5 @@ export async function startFakeDns(): Promise<FakeDns> {
     socket.send(Buffer.concat([header, question, answer]), peer.port, peer.address)
   })
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
-  return { address: `127.0.0.1:${(socket.address() as AddressInfo).port}`, records, close: () => socket.close() }
+  return { address: `127.0.0.1:${(socket.address() as AddressInfo).port}`, records, asked, close: () => socket.close() }
 }

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import * as sdk from '@aws-sdk/client-elastic-load-balancing-v2'
+import { xmlProblems } from './sdk-model.ts'
+import { childOf, readXml } from './xml.ts'
 
 export interface FakeGroup {
   readonly arn: string
@@ -71,6 +74,8 @@ const SETTINGS = [
   ...['HealthCheckPort', 'HealthCheckPath', 'HealthCheckIntervalSeconds', 'HealthCheckTimeoutSeconds'],
   ...['HealthyThresholdCount', 'UnhealthyThresholdCount'],
 ]
+/** The zone of AWS in which names of load balancers stand. */
+export const ELB_ZONE = 'Z215JYRZR1TBD5'
 const VPC = 'vpc-0123456789abcdef0'
 const base = (kind: string) => `arn:aws:elasticloadbalancing:eu-central-1:123456789012:${kind}`
 
@@ -81,6 +86,11 @@ export async function startFakeElb(): Promise<FakeElb> {
   const balancers = new Map<string, { name: string; dnsName: string; securityGroup: string }>()
   const calls: string[] = []
 
+  const groupOf = (arn: string): FakeGroup => {
+    const group = groups.get(arn)
+    if (group === undefined) throw new ElbError('TargetGroupNotFound', 'One or more target groups not found')
+    return group
+  }
   const naming = (arn: string) =>
     [...rules.values()].filter(({ action }) => 'groups' in action && action.groups.some((group) => group.arn === arn))
 
@@ -212,8 +222,7 @@ export async function startFakeElb(): Promise<FakeElb> {
       return ''
     },
     DescribeTargetHealth(form) {
-      const group = groups.get(form.get('TargetGroupArn')!)
-      if (group === undefined) throw new ElbError('TargetGroupNotFound', 'One or more target groups not found')
+      const group = groupOf(form.get('TargetGroupArn')!)
       const isUsed = naming(group.arn).length > 0
       const list = [...group.targets].map(([target, state]) => {
         // A target is checked only while a rule names its group, and needs a moment to become healthy.
@@ -230,7 +239,7 @@ export async function startFakeElb(): Promise<FakeElb> {
     DescribeLoadBalancers() {
       const list = [...balancers].map(
         ([arn, { name, dnsName, securityGroup }]) =>
-          `<member>${zonesXml(fake.zones.get(name) ?? ['eu-central-1a', 'eu-central-1b'])}<LoadBalancerArn>${arn}</LoadBalancerArn><LoadBalancerName>${name}</LoadBalancerName><DNSName>${dnsName}</DNSName><VpcId>${VPC}</VpcId><SecurityGroups>${securityGroup
+          `<member>${zonesXml(fake.zones.get(name) ?? ['eu-central-1a', 'eu-central-1b'])}<LoadBalancerArn>${arn}</LoadBalancerArn><LoadBalancerName>${name}</LoadBalancerName><DNSName>${dnsName}</DNSName><CanonicalHostedZoneId>${ELB_ZONE}</CanonicalHostedZoneId><VpcId>${VPC}</VpcId><SecurityGroups>${securityGroup
             .split(',')
             .map((id) => `<member>${id}</member>`)
             .join('')}</SecurityGroups></member>`,
@@ -238,27 +247,25 @@ export async function startFakeElb(): Promise<FakeElb> {
       return `<LoadBalancers>${list.join('')}</LoadBalancers>`
     },
     DescribeTargetGroupAttributes(form) {
-      const group = groups.get(form.get('TargetGroupArn')!)
-      if (group === undefined) throw new ElbError('TargetGroupNotFound', 'One or more target groups not found')
-      return `<Attributes>${pairsXml(group.attributes)}</Attributes>`
+      return `<Attributes>${pairsXml(groupOf(form.get('TargetGroupArn')!).attributes)}</Attributes>`
     },
     ModifyTargetGroupAttributes(form) {
-      const { attributes } = groups.get(form.get('TargetGroupArn')!)!
+      const { attributes } = groupOf(form.get('TargetGroupArn')!)
       for (let index = 1; form.has(`Attributes.member.${index}.Key`); index++)
         attributes.set(form.get(`Attributes.member.${index}.Key`)!, form.get(`Attributes.member.${index}.Value`)!)
       return `<Attributes>${pairsXml(attributes)}</Attributes>`
     },
     DescribeTags(form) {
-      const list = [...form]
-        .filter(([key]) => key.startsWith('ResourceArns.member.'))
-        .map(
-          ([, arn]) =>
-            `<member><ResourceArn>${arn}</ResourceArn><Tags>${pairsXml(groups.get(arn)!.tags)}</Tags></member>`,
-        )
+      const arns = [...form].filter(([key]) => key.startsWith('ResourceArns.member.')).map(([, arn]) => arn)
+      if (arns.length > 20) throw new ElbError('ValidationError', 'At most 20 resources')
+      const list = arns.map(
+        (arn) => `<member><ResourceArn>${arn}</ResourceArn><Tags>${pairsXml(groupOf(arn).tags)}</Tags></member>`,
+      )
       return `<TagDescriptions>${list.join('')}</TagDescriptions>`
     },
     DescribeListeners(form) {
       const arn = form.get('LoadBalancerArn')!
+      if (!balancers.has(arn)) throw new ElbError('LoadBalancerNotFound', 'One or more load balancers not found')
       const list = Array.from({ length: fake.listeners }, (_, index) => {
         const { port, protocol } = fake.listenerKinds[index] ?? fake.listenerKinds.at(-1)!
         return `<member><ListenerArn>${arn.replace(':loadbalancer/', ':listener/')}/${index + 1}</ListenerArn><LoadBalancerArn>${arn}</LoadBalancerArn><Port>${port}</Port><Protocol>${protocol}</Protocol></member>`
@@ -278,6 +285,8 @@ export async function startFakeElb(): Promise<FakeElb> {
     },
     DescribeRules(form) {
       const one = form.get('RuleArns.member.1')
+      if (one !== null && ![...rules.values()].some(({ arn }) => arn === one))
+        throw new ElbError('RuleNotFound', 'One or more rules not found')
       if (one !== null)
         return `<Rules>${[...rules.values()]
           .filter(({ arn }) => arn === one)
@@ -328,7 +337,7 @@ export async function startFakeElb(): Promise<FakeElb> {
   }
   const ruleXml = ({ arn, action, guards }: FakeRule) => {
     const oidc = guards.includes('authenticate-oidc')
-      ? '<member><Type>authenticate-oidc</Type><Order>1</Order><AuthenticateOidcConfig><ClientId>shop</ClientId></AuthenticateOidcConfig></member>'
+      ? '<member><Type>authenticate-oidc</Type><Order>1</Order><AuthenticateOidcConfig><Issuer>https://login.example.com</Issuer><AuthorizationEndpoint>https://login.example.com/authorize</AuthorizationEndpoint><TokenEndpoint>https://login.example.com/token</TokenEndpoint><UserInfoEndpoint>https://login.example.com/user</UserInfoEndpoint><ClientId>shop</ClientId></AuthenticateOidcConfig></member>'
       : ''
     if ('fixedResponse' in action)
       return `<member><RuleArn>${arn}</RuleArn><Actions><member><Type>fixed-response</Type></member></Actions></member>`
@@ -356,10 +365,10 @@ export async function startFakeElb(): Promise<FakeElb> {
       const refusal = fake.intercept(action)
       if (refusal !== undefined) throw refusal
       if (/^(?:Create|Delete|ModifyRule)/.test(action)) calls.push(action)
-      send(
-        200,
-        `<${action}Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"><${action}Result>${answer(form)}</${action}Result></${action}Response>`,
-      )
+      const xml = `<${action}Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"><${action}Result>${answer(form)}</${action}Result></${action}Response>`
+      const problems = xmlProblems(sdk, action, childOf(readXml(xml), `${action}Result`)!)
+      if (problems.length > 0) throw new ElbError('NotInTheModel', problems.join('; '))
+      send(200, xml)
     } catch (error) {
       const { code, message } = error as ElbError
       send(

@@ -24,13 +24,15 @@ export interface FakeCluster {
   /** Called after every change, as a watch would. */
   onChange: () => void
   /** Asked before every request: a status to answer instead, as a server that restarts or a webhook that is away. */
-  intercept: (method: string, kind: string) => number | undefined
+  intercept: (method: string, kind: string, name: string) => number | undefined
   /** Puts an object there as another owner would. */
   seed(object: Fields, manager?: string): void
   get(kind: string, namespace: string, name: string): Fields | undefined
   /** What a controller does: status and finalizers, without touching anybody's fields. */
   update(object: Fields, change: (object: Fields) => void): void
   warn(object: Fields, reason: string, message: string): void
+  /** Where seeding takes its time: everything that was asked for is there. */
+  settled?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -122,9 +124,10 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     })
     if (conflicts.length > 0) {
       const list = conflicts
-        .map(([path]) => `.${path.replaceAll('\u0000', '.')} (owned by ${own.get(path)})`)
+        .map(([path]) => `conflict with "${own.get(path)}": .${path.replaceAll('\u0000', '.')}`)
         .join(', ')
-      throw new Refusal(409, 'Conflict', `Apply failed with ${conflicts.length} conflict: ${list}`)
+      const many = conflicts.length === 1 ? 'conflict' : 'conflicts'
+      throw new Refusal(409, 'Conflict', `Apply failed with ${conflicts.length} ${many}: ${list}`)
     }
     for (const [path, value] of leaves(applied)) {
       setAt(next, path.split('\u0000'), value)
@@ -150,6 +153,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
       return {
         manager,
         operation: 'Update',
+        time: object.metadata.creationTimestamp,
         fieldsV1: {
           'f:metadata': { 'f:annotations': Object.fromEntries(annotations.map(([, , name]) => [`f:${name}`, {}])) },
         },
@@ -212,7 +216,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     const key = keyOf(resource.kind, namespace, name)
     const before = objects.get(key)
     const isDryRun = url.searchParams.get('dryRun') === 'All'
-    const fault = fake.intercept(request.method!, resource.kind)
+    const fault = fake.intercept(request.method!, resource.kind, name)
     if (fault !== undefined) throw new Refusal(fault, 'InternalError', `fault ${fault}: failed calling webhook`)
     if (request.method !== 'GET')
       calls.push(`${request.method} ${resource.kind} ${name}${isDryRun ? ' (dry run)' : ''}`)
@@ -245,7 +249,8 @@ export async function startFakeCluster(): Promise<FakeCluster> {
       if (!isDryRun) own(key, before, next, url.searchParams.get('fieldManager') ?? 'unknown', kept)
     } else throw new Refusal(415, 'UnsupportedMediaType', type)
     admit(next, before)
-    if (!isDryRun) store(key, next, before)
+    // What changes nothing makes no new version.
+    if (!isDryRun && JSON.stringify(next) !== JSON.stringify(before)) store(key, next, before)
     respond(response, before === undefined ? 201 : 200, next)
   }
 

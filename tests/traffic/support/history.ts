@@ -5,6 +5,8 @@ import { act } from '../../../src/traffic/engine/engine.ts'
 import type { Engine, Request } from '../../../src/traffic/engine/engine-types.ts'
 import type { SwitchRow } from '../../../src/traffic/engine/store.ts'
 import { tick } from '../../../src/traffic/engine/watch.ts'
+import { actionKey } from '../../../src/traffic/model/action.ts'
+import type { RoutePlan } from '../../../src/traffic/model/plan.ts'
 import { ElbError } from './fake-elbv2.ts'
 import { type setStage, times } from './stage.ts'
 
@@ -17,14 +19,18 @@ export type Operation =
   | readonly ['advance and rollback', number]
   | readonly ['two operators']
   | readonly ['cluster faults', number, number]
+  /** Of one route alone, here and below: whose place is the last number. */
+  | readonly ['refused writes', number, number, number]
   | readonly ['cluster away', boolean]
   | readonly ['throttled', number]
-  | readonly ['drift', (typeof DRIFTS)[number]]
-  | readonly ['health', 'healthy' | 'unhealthy' | 'draining']
+  | readonly ['drift', (typeof DRIFTS)[number], number]
+  | readonly ['health', 'healthy' | 'unhealthy' | 'draining', number]
   | readonly ['controller', boolean]
   | readonly ['watch']
 
 const DRIFTS = ['foreign action', 'no annotation', 'original backend', 'sticky rule', 'new path'] as const
+
+const place = fc.nat({ max: 2 })
 
 export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(fc.constant('act'), fc.constantFrom('advance', 'advance', 'pause', 'rollback')) },
@@ -38,16 +44,22 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 2,
     arbitrary: fc.tuple(fc.constant('cluster faults'), fc.constantFrom(429, 503, 401), fc.integer({ min: 1, max: 4 })),
   },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      ...[fc.constant('refused writes'), fc.constantFrom(503, 403), fc.integer({ min: 1, max: 4 }), place],
+    ),
+  },
   { weight: 1, arbitrary: fc.tuple(fc.constant('cluster away'), fc.boolean()) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('throttled'), fc.integer({ min: 1, max: 5 })) },
-  { weight: 3, arbitrary: fc.tuple(fc.constant('drift'), fc.constantFrom(...DRIFTS)) },
-  { weight: 2, arbitrary: fc.tuple(fc.constant('health'), fc.constantFrom('healthy', 'unhealthy', 'draining')) },
+  { weight: 3, arbitrary: fc.tuple(fc.constant('drift'), fc.constantFrom(...DRIFTS), place) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('health'), fc.constantFrom('healthy', 'unhealthy', 'draining'), place) },
   { weight: 2, arbitrary: fc.tuple(fc.constant('controller'), fc.constantFrom(true, true, false)) },
   { weight: 4, arbitrary: fc.tuple(fc.constant('watch')) },
 ) as fc.Arbitrary<Operation>
 
 /** A process that stops for ever at one of its calls to the outside, as one that is killed does. */
-function dying(engine: Engine, calls: number): { engine: Engine; died: Promise<'died'> } {
+export function dying(engine: Engine, calls: number): { engine: Engine; died: Promise<'died'> } {
   let left = calls
   let die = (_: 'died'): void => {}
   const died = new Promise<'died'>((resolve) => (die = resolve))
@@ -67,12 +79,12 @@ function dying(engine: Engine, calls: number): { engine: Engine; died: Promise<'
   return { engine: { ...engine, connect: async (...call) => guarded(await connect(...call)) }, died }
 }
 
-/** Everything that the load balancer would send to the target now. */
-export function targetWeights(stage: Stage): readonly number[] {
-  const arn = stage.group()?.arn
+/** Everything that the load balancers would send to the target now, on all routes or on one. */
+export function targetWeights(stage: Stage, routes: readonly RoutePlan[] = stage.world.routes): readonly number[] {
+  const arns = new Set(routes.map((route) => stage.group(route)?.arn))
   return [...stage.world.elb.rules.values()].flatMap(({ action }) =>
     'groups' in action
-      ? action.groups.flatMap((group) => (group.arn === arn && group.weight > 0 ? [group.weight] : []))
+      ? action.groups.flatMap((group) => (arns.has(group.arn) && group.weight > 0 ? [group.weight] : []))
       : [],
   )
 }
@@ -85,8 +97,12 @@ export interface History {
   readonly row: SwitchRow
   freeLease(): Promise<unknown>
   isAway: boolean
-  paths: number
+  /** Added by hand, and to stay. */
+  readonly paths: { readonly route: RoutePlan; readonly path: string }[]
 }
+
+const routeAt = ({ stage: { world } }: History, number: number): RoutePlan =>
+  world.routes[number % world.routes.length]!
 
 /** Does what an operation says; whatever it answers, the law must hold afterwards. */
 export async function perform(history: History, step: Operation): Promise<void> {
@@ -130,17 +146,25 @@ export async function perform(history: History, step: Operation): Promise<void> 
 async function watch({ stage, row, isAway }: History): Promise<void> {
   const seen = await tick(stage.engine, row.id).catch((error: Error) => error)
   if (seen instanceof Error || isAway) return
-  const healthy = [...(stage.group()?.targets.values() ?? [])].filter((state) => state === 'healthy').length
-  if (targetWeights(stage).length > 0 && healthy === 0)
-    expect((await stage.now(row)).problem, 'weight without healthy targets needs an alarm').not.toBeNull()
+  for (const route of stage.world.routes) {
+    const healthy = [...(stage.group(route)?.targets.values() ?? [])].filter((state) => state === 'healthy').length
+    if (targetWeights(stage, [route]).length > 0 && healthy === 0)
+      expect((await stage.now(row)).problem, 'weight without healthy targets needs an alarm').not.toBeNull()
+  }
 }
 
 function change(history: History, step: Operation): void {
   const { stage } = history
   const { world } = stage
   if (step[0] === 'cluster faults') world.current.intercept = times(step[2], step[1])
+  if (step[0] === 'refused writes') {
+    const fault = times(step[2], step[1])
+    const own = routeAt(history, step[3]).current.ingress.name
+    world.current.intercept = (method, _kind, name) => (method === 'PATCH' && name === own ? fault() : undefined)
+  }
   if (step[0] === 'throttled') world.elb.intercept = times(step[1], new ElbError('Throttling', 'Rate exceeded'))
-  if (step[0] === 'health' && stage.group() !== undefined) stage.setHealth(step[1])
+  if (step[0] === 'health' && stage.group(routeAt(history, step[2])) !== undefined)
+    stage.setHealth(step[1], routeAt(history, step[2]))
   if (step[0] === 'controller') {
     world.currentController.isPaused = step[1]
     world.currentController.reconcile()
@@ -149,22 +173,35 @@ function change(history: History, step: Operation): void {
     history.isAway = step[1]
     world.current.intercept = () => (history.isAway ? 503 : undefined)
   }
-  if (step[0] === 'drift') drift(history, step[1])
+  if (step[0] === 'drift') drift(history, step[1], routeAt(history, step[2]))
 }
 
-function drift(history: History, kind: (typeof DRIFTS)[number]): void {
+export const pathOf = (route: RoutePlan, path: string) => ({
+  path,
+  pathType: 'Prefix',
+  backend: { service: { name: route.current.service.name, port: { number: 80 } } },
+})
+
+function drift(history: History, kind: (typeof DRIFTS)[number], route: RoutePlan): void {
   const { stage } = history
-  const key = 'alb.ingress.kubernetes.io/actions.web-switch'
-  const backend = { service: { name: 'web', port: { number: 80 } } }
-  if (kind === 'foreign action' && stage.ingress().metadata.annotations[key] !== undefined)
-    stage.setAction(stage.ingress().metadata.annotations[key].replace(/"weight":\d+/, '"weight":7'))
-  if (kind === 'no annotation') stage.edit((object) => delete object.metadata.annotations[key])
+  const key = actionKey(route.actionName)
+  const { name, path } = route.current.ingress
+  const edit = (change: (object: any) => void) => stage.edit(change, 'Ingress', name)
+  const action = stage.ingress(name).metadata.annotations[key]
+  if (kind === 'foreign action' && action !== undefined)
+    edit((object) => (object.metadata.annotations[key] = action.replace(/"weight":\d+/, '"weight":7')))
+  if (kind === 'no annotation') edit((object) => delete object.metadata.annotations[key])
   if (kind === 'original backend')
-    stage.edit((object) => (object.spec.rules[0].http.paths[0].backend = structuredClone(backend)))
-  if (kind === 'new path')
-    stage.edit((object) =>
-      object.spec.rules[0].http.paths.push({ path: `/p${++history.paths}`, pathType: 'Prefix', backend }),
+    edit(({ spec }) =>
+      Object.assign(
+        spec.rules[0].http.paths.find((each: any) => each.path === path),
+        pathOf(route, path),
+      ),
     )
+  if (kind === 'new path') {
+    history.paths.push({ route, path: `/p${history.paths.length}` })
+    edit(({ spec }) => spec.rules[0].http.paths.push(pathOf(route, history.paths.at(-1)!.path)))
+  }
   if (kind === 'sticky rule')
     for (const rule of stage.world.elb.rules.values())
       if ('groups' in rule.action && rule.action.groups.length > 1)

@@ -6,24 +6,25 @@ import { act } from '../../../src/traffic/engine/engine.ts'
 import type { Engine, Request } from '../../../src/traffic/engine/engine-types.ts'
 import { createSwitch, getSwitch, journalOf, type SwitchRow } from '../../../src/traffic/engine/store.ts'
 import { actionKey } from '../../../src/traffic/model/action.ts'
-import type { Plan } from '../../../src/traffic/model/plan.ts'
+import type { RoutePlan } from '../../../src/traffic/model/plan.ts'
 import type { TestDatabase } from '../../support/databases.ts'
-import { startWorld, type World } from './world.ts'
+import type { FakeGroup } from './fake-elbv2.ts'
+import { type Routes, startWorld, type World } from './world.ts'
 
 const TOUCHED =
   /^(?:_weir_traffic_|_weir_alert|cicd_|project_mapping$|incidents$|_devlake_pipelines$|_devlake_blueprints$)/
 
 /** One world and one engine a test, and the words in which scenes are told. */
-export function setStage(database: TestDatabase) {
+export function setStage(database: TestDatabase, startCluster?: Parameters<typeof startWorld>[2]) {
   const saved = { ...process.env }
   const stage = {
     world: undefined as unknown as World,
     engine: undefined as unknown as Engine,
     clock: new Date(),
-    async start(change: (plan: Plan) => void = () => {}): Promise<SwitchRow> {
-      stage.world = await startWorld(change)
+    async start(change: (plan: RoutePlan) => void = () => {}, routesIn?: Routes): Promise<SwitchRow> {
+      stage.world = await startWorld(change, routesIn, startCluster)
       Object.assign(process.env, stage.world.environment)
-      return createSwitch(database.database, stage.world.plan, 'ada')
+      return createSwitch(database.database, stage.world.whole, 'ada')
     },
     go: (row: SwitchRow, action: Request['action'], more: Partial<Request> = {}) =>
       act(stage.engine, row.id, { action, actor: 'ada', ...more }),
@@ -34,10 +35,10 @@ export function setStage(database: TestDatabase) {
     },
     now: (row: SwitchRow) => getSwitch(database.database, row.id),
     journal: (row: SwitchRow) => journalOf(database.database, row.id),
-    ingress: () => stage.world.current.get('Ingress', 'shop', 'web')!,
+    ingress: (name = 'web') => stage.world.current.get('Ingress', 'shop', name)!,
     /** What a person with kubectl does. */
-    edit: (change: (object: any) => void, kind = 'Ingress') => {
-      const object = structuredClone(stage.world.current.get(kind, 'shop', 'web')!)
+    edit: (change: (object: any) => void, kind = 'Ingress', name = 'web') => {
+      const object = structuredClone(stage.world.current.get(kind, 'shop', name)!)
       change(object)
       stage.world.current.seed(object, 'kubectl-edit')
     },
@@ -45,10 +46,14 @@ export function setStage(database: TestDatabase) {
       stage.edit((object) => {
         object.metadata.annotations[actionKey('web-switch')] = text
       }),
-    group: () => [...stage.world.elb.groups.values()].find(({ name }) => name === stage.world.plan.targetGroup.name)!,
-    setHealth(state: 'healthy' | 'unhealthy' | 'draining') {
-      for (const target of stage.group().targets.keys()) stage.group().targets.set(target, state)
+    group: (route?: RoutePlan): FakeGroup =>
+      [...stage.world.elb.groups.values()].find(({ name }) => name === (route ?? stage.world.plan).targetGroup.name)!,
+    setHealth(state: 'healthy' | 'unhealthy' | 'draining', route?: RoutePlan): void {
+      for (const target of stage.group(route).targets.keys()) stage.group(route).targets.set(target, state)
     },
+    /** [others, target] of each route, by its name. */
+    weights: (): Record<string, readonly [number, number] | undefined> =>
+      Object.fromEntries(stage.world.routes.map((own) => [own.route?.name ?? '', stage.world.liveWeights(own)])),
     async end() {
       await database.database.kysely.deleteFrom('_weir_traffic_claims').execute()
       process.env = { ...saved }
@@ -77,7 +82,7 @@ export function times<Fault>(count: number, fault: Fault): () => Fault | undefin
   return () => (left-- > 0 ? fault : undefined)
 }
 
-export const withGates = (plan: Plan): void => {
+export const withGates = (plan: RoutePlan): void => {
   for (const step of plan.steps) {
     step.onFail = 'rollback'
     if (step.weights.target > 0)

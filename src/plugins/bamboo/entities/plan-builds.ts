@@ -3,13 +3,13 @@ import { bigint, key, string, text } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelines } from '../../../domain/devops.ts'
 import {
+  allResultPages,
   browseUrl,
   entity,
   plans,
   RESULT,
   resultColumns,
   resultList,
-  resultPages,
   resultRecords,
   STATUS,
   table,
@@ -49,7 +49,7 @@ export default entity(planBuilds, {
   raw: 'bamboo_api_plan_builds',
   collect: {
     request: ({ scope }) => resultList(scope.plan_key),
-    paging: resultPages,
+    paging: allResultPages,
     records: resultRecords,
     key: ({ key }) => key,
     incremental: {

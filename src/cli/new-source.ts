@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Command } from 'commander'
+import { messageOf, UserError } from '../errors.ts'
+import { plugins } from '../plugins/index.ts'
+import { DOCUMENT, INDEX, newFiles } from './new-source/files.ts'
+import { sourceNames } from './new-source/names.ts'
+
+const root = join(import.meta.dirname, '../..')
+const FORMATTER = 'node_modules/@biomejs/biome/bin/biome'
+
+/** Names of other lengths break lines elsewhere. Without the tools for development, the reader formats it later. */
+function format(paths: readonly string[]): void {
+  if (!existsSync(join(root, FORMATTER))) return
+  try {
+    execFileSync(process.execPath, [join(root, FORMATTER), 'check', '--write', ...paths], { cwd: root, stdio: 'pipe' })
+  } catch (error) {
+    console.error(`The files are not formatted: run npm run format. (${messageOf(error).split('\n')[0]})`)
+  }
+}
+
+export const newSource = new Command('new-source')
+  .description('write the plugin of a new source, with its fake and its tests, into a clone of the repository')
+  .argument('<name>', 'its name in addresses and tables, such as acme_ci')
+  .option('--title <title>', 'its name for people, such as "Acme CI"; default: made of the name')
+  .action((name: string, { title }: { title?: string }) => {
+    if (![DOCUMENT, INDEX].every((path) => existsSync(join(root, path)))) {
+      throw new UserError('A source is written into the source code of Weir: run this in a clone of the repository.')
+    }
+    const names = sourceNames(name, title)
+    const files = newFiles(root, names, plugins)
+    for (const [path, text] of files) {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      writeFileSync(join(root, path), text)
+    }
+    format([...files.keys()])
+    const { folder } = names
+    console.log(
+      [
+        `${names.title} is a source now. Written, or changed:`,
+        ...[...files.keys()].map((path) => `  ${path}`),
+        'Next:',
+        `  npx vitest run src/plugins/${folder}    its first rows, from the fake`,
+        '  npm run docs    documents and the API types of the web client',
+        `Then put your tool in place of the example: ${DOCUMENT} says where.`,
+      ].join('\n'),
+    )
+  })

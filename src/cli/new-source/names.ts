@@ -1,0 +1,64 @@
+/** One name in the forms that code needs, and what cannot be a name. */
+import { UserError } from '../../errors.ts'
+
+export interface SourceNames {
+  /** In addresses and tables: acme_ci. */
+  readonly name: string
+  /** For people: Acme CI. */
+  readonly title: string
+  /** Of the folder and the files: acme-ci. */
+  readonly folder: string
+  /** Of what plugin.ts exports: acmeCi. */
+  readonly variable: string
+  /** In ids: AcmeCi. */
+  readonly type: string
+}
+
+/** Names of tables are made of it, and those are at most 63 characters long. */
+const LONGEST = 30
+const LONGEST_TITLE = 60
+const ALLOWED = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
+const RESERVED = new Set(
+  (
+    'arguments as async await boolean break case catch class const continue debugger default delete do else enum eval export ' +
+    'extends false finally for from function if implements import in instanceof interface let new null number object of package ' +
+    'private protected public return static string super switch symbol this throw true try type typeof undefined var void while ' +
+    'with yield'
+  ).split(' '),
+)
+
+const large = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+export function sourceNames(name: string, title?: string): SourceNames {
+  if (name.length > LONGEST || !ALLOWED.test(name)) {
+    throw new UserError(
+      `"${name.slice(0, LONGEST)}" cannot be the name of a source: use small letters and digits, at most ${LONGEST}, beginning with a letter, with _ between words, such as acme_ci.`,
+    )
+  }
+  const words = name.split('_')
+  const type = words.map(large).join('')
+  const variable = type.charAt(0).toLowerCase() + type.slice(1)
+  if (RESERVED.has(variable)) {
+    throw new UserError(`"${name}" is a word of TypeScript: choose another name, such as ${name}_tool.`)
+  }
+  return { name, title: titleOf(title ?? words.map(large).join(' ')), folder: words.join('-'), variable, type }
+}
+
+/** It is written into code between quotes. */
+function titleOf(title: string): string {
+  const isPlain = [...title].every((letter) => letter >= ' ' && !`'"\`\\$`.includes(letter))
+  if (title.trim() !== '' && title === title.trim() && title.length <= LONGEST_TITLE && isPlain) return title
+  throw new UserError(
+    `The title cannot be used: write 1 to ${LONGEST_TITLE} characters without quotation marks, backslashes and $, such as --title "Acme CI".`,
+  )
+}
+
+/** A text or path of the example, with these names in place of its own: which form is meant, its neighbours say. */
+export const renamed = (text: string, { name, title, folder, variable, type }: SourceNames): string =>
+  text.replaceAll(/[Bb]uildbox/g, (word, place: number) => {
+    const before = text.slice(0, place)
+    const after = text.slice(place + word.length)
+    if (word === 'Buildbox') return /[a-z]$/.test(before) || /^[A-Z]/.test(after) ? type : title
+    if (/(fake-|plugins\/)$/.test(before) || /^\.(test|example)\./.test(after)) return folder
+    return /['"_]$/.test(before) && /^['":_]/.test(after) ? name : variable
+  })

@@ -1,0 +1,54 @@
+import type { Section } from '../dashboard.ts'
+import type { Population } from '../populations.ts'
+import { buildDurationSeries, buildResults, buildsByName, buildsSucceeded } from './builds.ts'
+import { oldestOpenIssues } from './issue-lists.ts'
+import { issueFlow, issuesCreated, leadTimeSeries } from './issues.ts'
+import {
+  closedWithoutMerge,
+  meanTimeToMerge,
+  pullRequestFlow,
+  pullRequestsByAuthor,
+  timeToMergeSeries,
+} from './pull-requests.ts'
+
+interface CodeHost {
+  readonly pullRequests: Population
+  readonly builds: Population
+  readonly issues: Population
+}
+
+export const pullRequestSection = (title: string, pullRequests: Population): Section => ({
+  title,
+  panels: [
+    { ...pullRequestFlow(pullRequests), width: 8 },
+    { ...timeToMergeSeries(pullRequests), width: 8 },
+    { ...pullRequestsByAuthor(pullRequests), width: 8 },
+  ],
+})
+
+export const buildSection = (title: string, builds: Population): Section => ({
+  title,
+  panels: [
+    { ...buildResults(builds), width: 8 },
+    { ...buildDurationSeries(builds), width: 8 },
+    { ...buildsByName(builds), width: 8 },
+  ],
+})
+
+/** What the dashboards of hosts with code, builds and issues show, under the names that the host has for them. */
+export const codeHostSections = (
+  { pullRequests, builds, issues }: CodeHost,
+  titles: Readonly<Record<keyof CodeHost, string>>,
+): Section[] => [
+  {
+    panels: [
+      meanTimeToMerge(pullRequests),
+      closedWithoutMerge(pullRequests),
+      buildsSucceeded(builds),
+      issuesCreated(issues),
+    ],
+  },
+  pullRequestSection(titles.pullRequests, pullRequests),
+  buildSection(titles.builds, builds),
+  { title: titles.issues, panels: [issueFlow(issues), leadTimeSeries(issues), oldestOpenIssues(issues)] },
+]

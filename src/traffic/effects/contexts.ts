@@ -1,0 +1,23 @@
+import { rowOfRoute } from '../engine/route-memory.ts'
+import type { SwitchRow } from '../engine/store.ts'
+import type { Plan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
+import type { EffectContext, Outside } from './effect.ts'
+
+/** One context a route, in the order of the plan; what was written over is told together. */
+export function contextsOf(
+  plan: Plan,
+  outside: Outside,
+  row: () => SwitchRow,
+  options: Pick<EffectContext, 'overridesDrift' | 'progress' | 'now'>,
+): readonly EffectContext[] {
+  const routes = routesOf(plan)
+  const shared = { ...options, outside, routes, overridden: [] }
+  return routes.map((own) => ({ ...shared, plan: own, row: () => rowOfRoute(row(), own.route?.name) }))
+}
+
+/** The first route of each host: where its record has to lead is asked once. */
+export const oneForEachHost = (contexts: readonly EffectContext[]): readonly EffectContext[] =>
+  contexts.filter(
+    ({ plan: { dns } }, index) => contexts.findIndex(({ plan }) => plan.dns.hostname === dns.hostname) === index,
+  )

@@ -1,0 +1,50 @@
+import { messageOf, RetryableError, UserError } from '../../errors.ts'
+import { TrafficError } from '../model/finding.ts'
+
+/**
+ * AWS says "too fast" with status 400, and "your session is over" with 403; both get better by waiting. So does a zone
+ * that is still busy with another change.
+ */
+const PASSING =
+  /^(?:Throttl\w*|RequestLimitExceeded|TooManyRequests\w*|RequestThrottled\w*|ServiceUnavailable\w*|ExpiredToken\w*|RequestExpired|PriorRequestNotComplete)$/
+const ABSENT = new Set([
+  ...['TargetGroupNotFoundException', 'LoadBalancerNotFoundException'],
+  ...['ListenerNotFoundException', 'RuleNotFoundException'],
+  ...['NoSuchHostedZone', 'NoSuchChange'],
+])
+
+/** What is not there is an answer, not a failure. */
+export async function orAbsent<T, O>(request: Promise<T>, otherwise: O): Promise<T | O> {
+  try {
+    return await request
+  } catch (error) {
+    if (ABSENT.has((error as Error).name)) return otherwise
+    throw error
+  }
+}
+
+/** What AWS answered, in words that say who has to do what. */
+export async function translate<T>(what: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await request()
+  } catch (error) {
+    const { name } = error as Error
+    const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
+    const text = `${name}: ${messageOf(error)}`
+    if (name === 'DuplicateTargetGroupNameException') {
+      throw new TrafficError(
+        'conflict',
+        `Cannot ${what}: one with that name and other settings exists. Choose another targetGroup.name.`,
+        { cause: error },
+      )
+    }
+    if (name === 'CredentialsProviderError') {
+      throw new UserError(`Cannot ${what}: no AWS credentials were found. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.`, {
+        cause: error,
+      })
+    }
+    if (status === undefined || status === 429 || status >= 500 || PASSING.test(name))
+      throw new RetryableError(`Cannot ${what}: ${text}`, { cause: error })
+    throw new UserError(`AWS refused to ${what}. ${text}`, { status: 502, cause: error })
+  }
+}

@@ -1,0 +1,157 @@
+/** What every source bears: records with parts missing or of kinds that nobody knows, and servers that refuse. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import { write } from '../../src/database/write.ts'
+import { messageOf } from '../../src/errors.ts'
+import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
+import { connectionSettings, openAwaitedClient } from '../../src/plugin-kit/task/connection.ts'
+import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
+import { allTables } from '../../src/tables.ts'
+import { runTask } from '../convergence/support/run-task.ts'
+import type { RunningVendor, VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
+import { azuredevopsVendor } from '../convergence/vendors/azuredevops.ts'
+import { bambooVendor } from '../convergence/vendors/bamboo.ts'
+import { bitbucketVendor } from '../convergence/vendors/bitbucket.ts'
+import { bitbucketServerVendor } from '../convergence/vendors/bitbucket-server.ts'
+import { opsgenieVendor } from '../convergence/vendors/opsgenie.ts'
+import { pagerdutyVendor } from '../convergence/vendors/pagerduty.ts'
+import { sonarqubeVendor } from '../convergence/vendors/sonarqube.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { SIGN_IN_PAGE } from '../support/fake-source.ts'
+import { type Rewrite, type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
+
+const VENDORS: readonly VendorUnderTest[] = [
+  ...[azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor],
+  ...[opsgenieVendor, pagerdutyVendor, sonarqubeVendor],
+]
+/** What the records of these sources become; whatever is wrong with a record, it is one. */
+const RECORDS = ['pull_requests', 'issues', 'cicd_pipelines', 'cq_issues'] as const
+
+const PEOPLE = new Set([
+  ...['author', 'user', 'closed_by', 'reporter', 'assignee', 'participants', 'reviewers', 'committer', 'assignments'],
+  ...['createdBy', 'closedBy', 'requestedFor', 'requestedBy', 'System.AssignedTo', 'System.CreatedBy', 'responders'],
+  ...['incidents_responders', 'teams', 'ownerTeam', 'owner'],
+])
+const STATES = new Set([
+  ...['state', 'status', 'result', 'System.State', 'System.WorkItemType', 'kind', 'priority', 'severity', 'urgency'],
+  ...['buildState', 'deploymentState'],
+])
+const HOUR = 3_600_000
+const UNKNOWN = 'BRAND_NEW'
+const WITH_ZONE = /^(\d{4}-\d\d-\d\dT[\d:.]+)(?:Z|[+-]00:?00)$/
+
+const WITHOUT_ZONE = 'dates without a zone'
+const REWRITES: Readonly<Record<string, Rewrite>> = {
+  'records without people': (key, value) => (PEOPLE.has(key) ? (Array.isArray(value) ? [] : null) : value),
+  'unknown states, results and kinds': (key, value) => {
+    if (!STATES.has(key)) return value
+    if (typeof value === 'string') return UNKNOWN
+    return typeof value === 'object' && value !== null && 'name' in value ? { ...value, name: UNKNOWN } : value
+  },
+  [WITHOUT_ZONE]: (_key, value) => (typeof value === 'string' ? value.replace(WITH_ZONE, '$1') : value),
+}
+const unchanged: Rewrite = (_key, value) => value
+const nothing: Rewrite = (key, value) =>
+  Array.isArray(value) ? [] : ['total', 'totalCount', 'size', 'count'].includes(key) ? 0 : value
+
+/** Given instead of every answer, and what is said of it. */
+const REFUSALS: Readonly<Record<string, readonly [RewritingProxy['instead'], says: RegExp]>> = {
+  'a page to sign in with status 200': [
+    { status: 200, body: SIGN_IN_PAGE, type: 'text/html' },
+    /web page|sign|log in|credentials|token/i,
+  ],
+  'a page to sign in with status 203': [
+    { status: 203, body: SIGN_IN_PAGE, type: 'text/html' },
+    /web page|sign|log in|credentials|token/i,
+  ],
+  'a refusal for lack of rights': [
+    { status: 403, body: '{"message":"forbidden"}', type: 'application/json' },
+    /403|right|permission|may not|allowed|refuse/i,
+  ],
+  'that everything is gone': [
+    { status: 404, body: '{"message":"not found"}', type: 'application/json' },
+    /gone|not found|404|hidden|answered/i,
+  ],
+}
+
+describe.each(VENDORS)('$name', (vendor) => {
+  const [plugin] = vendor.interfaces
+  const source = plugin.source as PluginSpec
+  const [scope] = vendor.scopes
+
+  describeEachDatabase('bad input', (test) => {
+    let running: RunningVendor
+    let proxy: RewritingProxy
+    let collected: Awaited<ReturnType<typeof records>>
+    beforeAll(async () => {
+      await migrate(test.database, allTables)
+      const time = Date.now() - HOUR
+      running = await vendor.start(() => time)
+      proxy = await startRewritingProxy(running.server.url)
+      const endpoint = String(running.connection.endpoint).replace(running.server.url, proxy.url)
+      await write(test.database, [
+        settingsTables(source).connections.row({ id: 1, name: 'test', ...running.connection, endpoint }),
+        source.scope.table.row({ connection_id: 1, ...scope?.row }),
+      ])
+      await run()
+      collected = await records()
+      expect(Object.values(collected).flat()).not.toEqual([])
+    })
+    beforeEach(() => Object.assign(proxy, { rewrite: unchanged, instead: undefined }))
+    afterAll(async () => {
+      await proxy?.stop()
+      await running?.stop()
+    })
+
+    const run = (fullSync = false) =>
+      runTask(test.database, plugin, { connectionId: 1, ...scope?.options }, { fullSync })
+    const records = async () => {
+      const found: Record<string, unknown[]> = {}
+      for (const table of RECORDS) {
+        const query = test.database.kysely.selectFrom(table).select(['id', 'created_date']).orderBy('id')
+        found[table] = await query.execute()
+      }
+      return found
+    }
+    const column = async (table: string, name: string): Promise<string[]> => {
+      const rows = await test.database.kysely.selectFrom(table).select(name).execute()
+      return rows.map((row) => String(row[name]))
+    }
+
+    it.each(Object.keys(REWRITES))('%s are collected like all others', async (name) => {
+      let changed = 0
+      proxy.rewrite = (key, value) => {
+        const other = REWRITES[name]?.(key, value)
+        if (other !== value) changed++
+        return other
+      }
+      await run(true)
+      // Some servers write dates as numbers.
+      if (name !== WITHOUT_ZONE) expect(changed).toBeGreaterThan(0)
+      expect(await column('_weir_quarantine', 'reason')).toEqual([])
+      expect(await records()).toEqual(collected)
+    })
+
+    it.each(Object.keys(REFUSALS))('%s is told, and takes nothing away', async (name) => {
+      const [instead, says] = REFUSALS[name] as (typeof REFUSALS)[string]
+      proxy.instead = instead
+      const failure = await run().then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      expect(failure).not.toBeInstanceOf(TypeError)
+      const told = failure ? [messageOf(failure)] : await column('_weir_gaps', 'reason')
+      expect(told.join(' ')).toMatch(says)
+      expect(await records()).toEqual(collected)
+    })
+
+    it('an organisation in which there is nothing offers nothing', async () => {
+      proxy.rewrite = nothing
+      const settings = await connectionSettings(source, 1, test)
+      const client = openAwaitedClient(source, settings)
+      const listed = await source.scope.remote?.list({ client, settings, signal: AbortSignal.timeout(60_000) })
+      await client.close()
+      expect(listed).toEqual({ children: [] })
+    })
+  })
+})

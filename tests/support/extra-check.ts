@@ -1,0 +1,22 @@
+/** Tests that need programs which not every machine has: run by a command of their own, or said why not. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+/** With CI=true what is left out is a failure. */
+export function skip(what: string, reason: string): number {
+  console.log(`skipped: ${what} cannot be had here (${reason})`)
+  return process.env.CI === 'true' ? 1 : 0
+}
+
+/** Runs the `*.check.ts` files of a folder; its configuration says which. */
+export async function runChecks(folder: string, environment: Readonly<Record<string, string>> = {}): Promise<number> {
+  const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
+  const parameters = ['run', '--config', join(folder, 'vitest.config.ts'), ...process.argv.slice(2)]
+  const run = spawn(process.execPath, [vitest, ...parameters], {
+    stdio: 'inherit',
+    env: { ...process.env, ...environment },
+  })
+  const [code] = await once(run, 'close')
+  return code ?? 1
+}

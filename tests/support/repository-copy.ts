@@ -1,0 +1,48 @@
+/** A copy of the repository that tests may write into: its sources are copied, its packages are the same. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const COPIED = ['package.json', 'tsconfig.json', 'biome.json', '.gitignore', 'src', 'scripts', 'tests', 'docs', 'demo']
+
+export interface RepositoryCopy {
+  readonly folder: string
+  read(path: string): string
+  write(path: string, text: string): void
+  /** Runs a program of the copy, or of its packages, there; gives its code and all that it printed. */
+  run(file: string, ...parameters: string[]): Promise<{ readonly code: number; readonly printed: string }>
+  /** What the compiler says about these paths, and all that they import. */
+  compile(...paths: string[]): Promise<{ readonly code: number; readonly printed: string }>
+}
+
+/** Removed after the tests of the file. */
+export function copyRepository(): RepositoryCopy {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-copy-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  for (const name of COPIED) cpSync(join(root, name), join(folder, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const write = (path: string, text: string) => writeFileSync(join(folder, path), text)
+  const run = async (file: string, ...parameters: string[]) => {
+    const {
+      code = 0,
+      stdout,
+      stderr,
+    } = await promisify(execFile)(process.execPath, [join(folder, file), ...parameters], { cwd: folder }).catch(
+      (error) => error,
+    )
+    return { code, printed: stdout + stderr }
+  }
+  return {
+    ...{ folder, write, run },
+    read: (path) => readFileSync(join(folder, path), 'utf8'),
+    compile(...paths) {
+      const include = [...paths, 'tests/support/global-setup.ts']
+      write('tsconfig.copy.json', JSON.stringify({ extends: './tsconfig.json', include }))
+      return run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.copy.json')
+    },
+  }
+}
