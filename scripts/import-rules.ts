@@ -59,6 +59,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   'src/nearest': { mayImport: ['errors'] },
   'src/nearly-equal': { mayImport: [] },
   'src/observe': { mayImport: ['errors', 'log'] },
+  'src/git': { mayImport: ['errors', 'by-name'] },
   'src/database': { mayImport: BASICS },
   'src/domain': { mayImport: ['database/table', 'errors', 'by-name'] },
   'src/system': { mayImport: ['database/table', 'errors', 'by-name'] },
@@ -74,6 +75,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
       'errors',
       'address-secrets',
       'by-name',
+      'git',
     ],
   },
   'src/metrics': { mayImport: ['domain', 'database', ...BASICS] },
@@ -167,7 +169,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
     ],
   },
   'src/yaml': { mayImport: [] },
-  'src/traffic': { mayImport: ['database', 'plugin-kit/http', 'yaml', ...BASICS] },
+  'src/traffic': { mayImport: ['database', 'git', 'plugin-kit/http', 'yaml', ...BASICS] },
   web: { mayImport: ['api/contract'], typesOnly: true },
 }
 

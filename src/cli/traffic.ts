@@ -3,6 +3,7 @@ import { hasEmbedded } from '../database/embedded/embedded.ts'
 import { engineOn } from '../traffic/engine/connect.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 import { planCommands } from './traffic/plan-commands.ts'
+import { surveyCommands } from './traffic/survey-commands.ts'
 import { switchCommands, type WithEngine } from './traffic/switch-commands.ts'
 
 const withEngine: WithEngine = async (body, withoutDatabase) => {
@@ -17,4 +18,4 @@ const withEngine: WithEngine = async (body, withoutDatabase) => {
 }
 
 export const traffic = new Command('traffic').description('switch weighted traffic between two clusters')
-for (const command of [...planCommands, ...switchCommands(withEngine)]) traffic.addCommand(command)
+for (const command of [...planCommands, ...surveyCommands, ...switchCommands(withEngine)]) traffic.addCommand(command)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { lintRecord } from '../../src/traffic/lint/dns.ts'
+import { lintBranch } from '../../src/traffic/lint/gitops.ts'
 import { lintHealth, lintLive } from '../../src/traffic/lint/live.ts'
 import { lintManifests } from '../../src/traffic/lint/manifests.ts'
 import { lintPlan } from '../../src/traffic/lint/plan.ts'
@@ -109,6 +110,22 @@ const annotate = (name: string, value: unknown) => (object: any) => {
 const metricGate = (step: number, gate: object) =>
   plan((raw) => Object.assign(raw.steps[step], { dwellSeconds: 900, gates: [gate] }))
 
+const throughGit = (change: (raw: any) => void) => (raw: any) => {
+  raw.mode = 'gitops'
+  raw.gitops = {
+    repository: 'https://git.example.com/platform/clusters.git',
+    current: { path: 'blue' },
+    target: { path: 'green' },
+  }
+  change(raw)
+}
+/** The live Ingress after a change, held against the branch. */
+const inBranch = (change: (object: any) => void) => {
+  const before = parse(renderPhase(shopPlan(), 'cleanup')[1]!.content)
+  const after = structuredClone(before)
+  change(after)
+  return lintBranch('gitops.current.path', before, after, 'branch main')
+}
 /** A plan of several routes with one thing changed. */
 const routes = (change: (raw: any) => void): readonly Finding[] => {
   const raw: any = withRoutes(
@@ -721,6 +738,94 @@ const CASES: Record<Code, readonly Case[]> = {
       says: /3 periods of 600 s do not fit/,
       bad: () => metricGate(1, { kind: 'cloudWatch', metric: 'errorRate', max: 0.01, periodSeconds: 600 }),
       good: () => metricGate(1, { kind: 'cloudWatch', metric: 'errorRate', max: 0.01 }),
+    },
+  ],
+  'TS-O01': [
+    {
+      path: 'gitops',
+      says: /needs the section/,
+      bad: () => plan((raw) => (raw.mode = 'gitops')),
+      good: () => plan(throughGit(ok)),
+    },
+    {
+      path: 'gitops',
+      says: /no meaning in mode apply/,
+      bad: () => plan(throughGit((raw) => (raw.mode = 'apply'))),
+      good: () => plan(throughGit(ok)),
+    },
+  ],
+  'TS-O02': [
+    ...['https://ada:secret@git.example.com/x.git', 'ftp://git.example.com/x', '--upload-pack=x', 'git@host:a b'].map(
+      (repository): Case => ({
+        path: 'gitops.repository',
+        says: /without a password/,
+        bad: () => plan(throughGit((raw) => (raw.gitops.repository = repository))),
+        good: () => plan(throughGit((raw) => (raw.gitops.repository = 'git@git.example.com:platform/clusters.git'))),
+      }),
+    ),
+    ...['../secrets', '/etc', 'a//b', '.git/config', ''].map(
+      (path): Case => ({
+        path: 'gitops.current.path',
+        says: /within the repository/,
+        bad: () => plan(throughGit((raw) => (raw.gitops.current.path = path))),
+        good: () => plan(throughGit(ok)),
+      }),
+    ),
+    ...['-f', 'a..b', 'x.lock', 'refs//x'].map(
+      (branch): Case => ({
+        path: 'gitops.branch',
+        says: /name of a branch/,
+        bad: () => plan(throughGit((raw) => (raw.gitops.branch = branch))),
+        good: () => plan(throughGit((raw) => (raw.gitops.branch = 'release/1.2'))),
+      }),
+    ),
+    {
+      path: 'gitops.target.path',
+      says: /same files/,
+      bad: () => plan(throughGit((raw) => (raw.gitops.target.path = raw.gitops.current.path))),
+      good: () => plan(throughGit((raw) => Object.assign(raw.gitops.target, { path: 'blue', branch: 'green' }))),
+    },
+    {
+      path: 'gitops.proposalBranch',
+      says: /follow/,
+      bad: () => plan(throughGit((raw) => (raw.gitops.proposalBranch = 'main'))),
+      good: () => plan(throughGit((raw) => (raw.gitops.proposalBranch = 'weir/shop'))),
+    },
+  ],
+  'TS-O03': [
+    {
+      path: 'cleanup.currentIngress',
+      says: /form helm/,
+      bad: () =>
+        plan(
+          throughGit((raw) => {
+            raw.gitops.current.form = 'helm'
+            raw.cleanup = { currentIngress: 'delete-ingress' }
+          }),
+        ),
+      good: () => plan(throughGit((raw) => (raw.cleanup = { currentIngress: 'delete-ingress' }))),
+    },
+  ],
+  'TS-O04': [
+    {
+      path: 'gitops.current.path',
+      says: /the cluster has .*"api".*main .*"web"/,
+      bad: () => inBranch((object) => (object.spec.rules[0].http.paths[0].backend.service.name = 'api')),
+      good: () => inBranch(ok),
+    },
+  ],
+  'TS-O05': [
+    {
+      path: 'gitops.current.key',
+      says: /trafficSwitch has room for one route, but routes web and cart would both use it/,
+      bad: () => routes(throughGit((raw) => (raw.gitops.current.form = 'helm'))),
+      good: () => routes(throughGit((raw) => (raw.gitops.current.form = 'kustomize'))),
+    },
+    {
+      path: 'gitops.target.key',
+      says: /shop.move has room for one route/,
+      bad: () => routes(throughGit((raw) => Object.assign(raw.gitops.target, { form: 'helm', key: 'shop.move' }))),
+      good: () => plan(throughGit((raw) => Object.assign(raw.gitops.target, { form: 'helm', key: 'shop.move' }))),
     },
   ],
   'TS-C01': [

@@ -128,7 +128,10 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       // What is behind a link is open to everybody.
       ...['GET /v1/shared-dashboards', 'POST /v1/shared-dashboards', 'DELETE /v1/shared-dashboards/:id'],
       ...PUSH_PLACES.flatMap((place) => MESSAGES.map((message) => `POST ${place}/${message}`)),
-      ...['', '/:id/transitions', '/:id/approve', '/:id/reverse'].map((part) => `POST ${SWITCH}${part}`),
+      'POST /v1/traffic-imports',
+      ...['', '/:id/preflight', '/:id/transitions', '/:id/approve', '/:id/reverse'].map(
+        (part) => `POST ${SWITCH}${part}`,
+      ),
       `PUT ${SWITCH}/:id`,
     ],
   ],

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { bounded, example } from '../../plugin-kit/spec/request-values.ts'
-import { initialPlan } from '../../traffic/model/init.ts'
+import { initialPlan, PRESETS } from '../../traffic/model/init.ts'
 import { planSchema, routesPlanSchema } from '../../traffic/model/plan.ts'
 import { ACTIONS, STATES } from '../../traffic/model/state.ts'
 import { MOST_MINUTES } from '../../traffic/render/simulate.ts'
+import { STATUSES } from '../../traffic/survey/preflight-report.ts'
 import { type Answers, answers } from './common.ts'
 
 export const findingRecord = z.object({
@@ -61,6 +62,38 @@ export const journalRecord = z.object({
   kind: z.string(),
   effect: z.string(),
   detail: z.string(),
+})
+export const checkRecord = z.object({
+  /** Where the plan lists its routes, and the check is of one of them. */
+  route: z.string().optional(),
+  check: z.string(),
+  status: z.enum(STATUSES),
+  message: z.string(),
+})
+const words = bounded(255)
+export const importBody = z.strictObject({
+  ...{ project: words, currentContext: words, targetContext: words, namespace: words, ingress: words },
+  name: words.optional(),
+  targetNamespace: words.optional(),
+  targetIngress: words.optional(),
+  createTargetIngress: z.boolean().optional(),
+  service: words.optional(),
+  port: words.optional(),
+  host: words.optional(),
+  path: bounded(1024).optional(),
+  targetService: words.optional(),
+  targetPort: words.optional(),
+  containerPort: z.int().min(1).max(65_535).optional(),
+  sourceSecurityGroup: words.optional(),
+  region: words.optional(),
+  actionName: words.optional(),
+  targetGroupName: words.optional(),
+  preset: z.enum(Object.keys(PRESETS) as [string, ...string[]]).optional(),
+})
+export const importRecord = z.object({
+  plan: z.any().describe('Null while there is something to ask, or an error among the findings.'),
+  questions: z.array(z.object({ field: z.string(), text: z.string(), choices: z.array(z.string()) })),
+  findings: z.array(findingRecord),
 })
 export const differenceRecord = z.object({ object: z.string(), path: z.string(), before: z.any(), after: z.any() })
 export const simulationRecord = z.object({

@@ -37,6 +37,7 @@ import { storeRoutes } from './store.ts'
 import { systemRoutes } from './system.ts'
 import { trafficRoutes } from './traffic.ts'
 import { trafficRunRoutes } from './traffic-runs.ts'
+import { trafficSurveyRoutes } from './traffic-survey.ts'
 import { webClientRoutes } from './web-client.ts'
 
 const CORE: readonly Routes[] = [
@@ -59,6 +60,7 @@ const CORE: readonly Routes[] = [
   configAsCodeRoutes,
   trafficRoutes,
   trafficRunRoutes,
+  trafficSurveyRoutes,
   metricRoutes,
   fourKeyRoutes,
   serviceReportRoutes,

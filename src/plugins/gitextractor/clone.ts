@@ -10,10 +10,10 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FatalError, messageOf, RetryableError } from '../../errors.ts'
+import { BrokenClone, explainFetch, explainReading } from '../../git/failure.ts'
+import { GitError, type GitOptions, git, gitText } from '../../git/git.ts'
 import { type Plugin, taskConfig } from '../../plugin-kit/index.ts'
 import { type Access, openAccess } from './access.ts'
-import { BrokenClone, explainFetch, explainReading } from './failure.ts'
-import { GitError, type GitOptions, git, gitText } from './git.ts'
 import type { GitTask } from './options.ts'
 
 interface Shape {

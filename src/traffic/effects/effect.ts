@@ -1,4 +1,5 @@
 import type { SwitchChanges, SwitchRow } from '../engine/store.ts'
+import type { GitOps } from '../gitops/gitops.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Ingress } from '../model/manifests.ts'
 import type { RoutePlan } from '../model/plan.ts'
@@ -16,6 +17,8 @@ export interface Outside {
   readonly zones: Zones
   /** What any of the name servers says. */
   addressesOf(hostname: string): Promise<readonly string[]>
+  /** Where the clusters are changed through a repository. */
+  readonly git?: GitOps | undefined
   /** What each name server says by itself. */
   answersOf(hostname: string): Promise<readonly Answer[]>
 }

@@ -76,13 +76,22 @@ function meetForeignAction(context: EffectContext, live: Ingress, wanted?: Forwa
   )
 }
 
-const change = (
-  { plan, outside }: EffectContext,
+function change(
+  { plan, outside, row, overridesDrift }: EffectContext,
   ingress: Ingress,
   edit: IngressEdit,
   dryRun: boolean,
-): Promise<void> =>
-  outside.current.patchIngress(plan.current.namespace, plan.current.ingress.name, patchOf(ingress, edit), dryRun)
+): Promise<void> {
+  const { changeIngress } = outside.current
+  const { step, state } = row()
+  if (changeIngress !== undefined)
+    return changeIngress(ingress, edit, {
+      ...{ dryRun, overridesDrift, isRollback: state === 'rolling-back', step },
+      route: plan.route?.name,
+    })
+  const { namespace, ingress: own } = plan.current
+  return outside.current.patchIngress(namespace, own.name, patchOf(ingress, edit), dryRun)
+}
 
 /** What is left to write: an action that says the same in other words is no difference. */
 const leftToDo = (edit: IngressEdit, plan: RoutePlan, wanted: ForwardAction): IngressEdit => ({

@@ -1,7 +1,7 @@
 import { lintGuards } from '../lint/guards.ts'
-import { lintLive } from '../lint/live.ts'
+import { type LiveFacts, lintLive } from '../lint/live.ts'
 import { actionKey } from '../model/action.ts'
-import { refuseErrors } from '../model/finding.ts'
+import { type Finding, refuseErrors } from '../model/finding.ts'
 import { savedIngress } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
 import { bindingNamespace, bindingService, type RoutePlan } from '../model/plan.ts'
@@ -11,39 +11,49 @@ import { currentGroup } from './balancer-effects.ts'
 import { recordFindings } from './dns-record-effects.ts'
 import { type Effect, type EffectContext, liveCurrent, loadBalancerHostname } from './effect.ts'
 
+/** What the clusters and AWS say now about what a plan touches. */
+export async function readFacts(context: EffectContext): Promise<LiveFacts> {
+  const { plan, outside } = context
+  const { current, target, balancer } = outside
+  const [currentIngress, targetIngress, currentService, targetService, actionService, existing] = await Promise.all([
+    current.ingress(plan.current.namespace, plan.current.ingress.name),
+    target.ingress(plan.target.namespace, plan.target.ingress.name),
+    current.service(plan.current.namespace, plan.current.service.name),
+    target.service(bindingNamespace(plan), bindingService(plan).name),
+    current.service(plan.current.namespace, plan.actionName),
+    balancer.targetGroup(plan.targetGroup.name),
+  ])
+  const hostname = loadBalancerHostname(currentIngress)
+  const loadBalancer = hostname === undefined ? undefined : await balancer.loadBalancer(hostname)
+  return {
+    ...{ currentIngress, targetIngress, currentService, targetService, actionService, loadBalancer },
+    targetGroup: existing,
+    currentGroup: await currentGroup(context),
+  }
+}
+
+/** Everything in which a route does not fit what is live. */
+export async function lintFacts(context: EffectContext, facts: LiveFacts): Promise<readonly Finding[]> {
+  const { plan, outside } = context
+  const { currentIngress, targetIngress, targetGroup } = facts
+  const inGit = currentIngress === undefined ? undefined : await outside.git?.findings(currentIngress, targetIngress)
+  const wrongArn = targetGroup === undefined ? [] : lintArn(plan, targetGroup.arn)
+  return [
+    ...inRoute(plan, [...lintLive(plan, facts), ...wrongArn]),
+    ...(inGit ?? []),
+    ...(await recordFindings(context)),
+  ]
+}
+
 export function preflight(context: EffectContext): Effect {
-  const { plan, outside, row } = context
+  const { plan, row } = context
   let original: Ingress | undefined
   return {
     name: 'preflight',
     async missing() {
-      const { current, target, balancer } = outside
-      const [currentIngress, targetIngress, currentService, targetService, actionService, existing] = await Promise.all(
-        [
-          current.ingress(plan.current.namespace, plan.current.ingress.name),
-          target.ingress(plan.target.namespace, plan.target.ingress.name),
-          current.service(plan.current.namespace, plan.current.service.name),
-          target.service(bindingNamespace(plan), bindingService(plan).name),
-          current.service(plan.current.namespace, plan.actionName),
-          balancer.targetGroup(plan.targetGroup.name),
-        ],
-      )
-      const hostname = loadBalancerHostname(currentIngress)
-      const loadBalancer = hostname === undefined ? undefined : await balancer.loadBalancer(hostname)
-      const facts = {
-        currentIngress,
-        targetIngress,
-        currentService,
-        targetService,
-        actionService,
-        loadBalancer,
-        targetGroup: existing,
-        currentGroup: await currentGroup(context),
-      }
-      const wrongArn = existing === undefined ? [] : lintArn(plan, existing.arn)
-      const findings = inRoute(plan, [...lintLive(plan, facts), ...wrongArn])
-      refuseErrors('The plan does not fit what is live: it', [...findings, ...(await recordFindings(context))])
-      original = currentIngress
+      const facts = await readFacts(context)
+      refuseErrors('The plan does not fit what is live: it', await lintFacts(context, facts))
+      original = facts.currentIngress
       return undefined
     },
     learned: () =>

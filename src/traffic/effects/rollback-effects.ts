@@ -8,8 +8,9 @@ import { rulePicture, weightsIn, withWarning } from './rule-effects.ts'
 /** Who wants to go back does not wait longer than this for a cluster that may not answer at all. */
 const CLUSTER_PATIENCE_MS = 3_000
 
-/** Why the current cluster cannot be asked; undefined when it can. */
+/** Why the current cluster cannot be asked, or told at once; undefined when it can. */
 async function silenceOf(context: EffectContext): Promise<string | undefined> {
+  if (context.outside.git !== undefined) return 'the cluster follows its repository, which takes longer'
   const timer = new AbortController()
   try {
     const late = sleep(CLUSTER_PATIENCE_MS, 'it does not answer', { signal: timer.signal }).catch(() => undefined)

@@ -13,6 +13,7 @@ import { dns, leadsTo } from './dns-effect.ts'
 import { recordBack } from './dns-record-effects.ts'
 import { arnOf, type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
+import { gitBack } from './git-effect.ts'
 import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
 import { guards, preflight } from './preflight-effect.ts'
 import { balancerBack, weightsBack } from './rollback-effects.ts'
@@ -61,7 +62,12 @@ export const stepEffects = (contexts: Contexts, step: number): readonly Effect[]
 
 /** What counts comes first: weights, then their proof. Each route by itself, because none may wait for another. */
 export const rollbackSequences = (contexts: Contexts): readonly (readonly Effect[])[] =>
-  sequencesOf(contexts, (context) => [balancerBack(context), restoredIngress(context), ...weightsBack(context)])
+  sequencesOf(contexts, (context) => [
+    balancerBack(context),
+    restoredIngress(context),
+    ...gitBack(context),
+    ...weightsBack(context),
+  ])
 
 /** Where the names lead comes after them: each host once, however many routes it has. */
 export const namesBackSequences = (contexts: Contexts, isChecked: boolean): readonly (readonly Effect[])[] =>

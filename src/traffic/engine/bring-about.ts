@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
-import { type Effect, type EffectContext, effectKey } from '../effects/effect.ts'
+import { type Effect, type EffectContext, effectKey, type Outside } from '../effects/effect.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Engine } from './engine-types.ts'
@@ -24,6 +24,7 @@ export class EffectTimeout extends TrafficError {
 /** What holds for every effect of an action, whichever route it belongs to. */
 export interface Scope extends Pick<EffectContext, 'overridden' | 'progress'> {
   readonly plan: Plan
+  readonly outside: Pick<Outside, 'git'>
 }
 
 /** Announced before anything is asked of the outside, and reported after; a restart finds the announcement and looks. */
@@ -88,11 +89,12 @@ async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect
   let applied = 0
   for (;;) {
     let missing: string
+    let until: number | undefined
     try {
       const found = await effect.missing()
       if (found === undefined) return applied > 0 ? 'done' : 'was already done'
       missing = found
-      if (effect.apply !== undefined && plan.mode === 'apply' && (applied === 0 || effect.isRepeated)) {
+      if (effect.apply !== undefined && plan.mode !== 'observe' && (applied === 0 || effect.isRepeated)) {
         // Who lost the switch writes nothing any more; the write itself is refused when the object is not as it was read.
         await run.renew()
         renewed = Date.now()
@@ -100,12 +102,16 @@ async function bringAbout(engine: Engine, run: Run, scope: Scope, effect: Effect
         applied++
         if (!effect.isRepeated) continue
       }
+      const waiting = effect.apply === undefined ? undefined : await scope.outside.git?.waiting()
+      if (waiting !== undefined) missing += `; ${waiting.text}`
+      until = waiting?.until
     } catch (error) {
       if (!(error instanceof RetryableError)) throw error
       missing = error.message
     }
     const seconds = effect.isInstant ? 0 : plan.verifyTimeoutSeconds + (effect.extraSeconds?.() ?? 0)
-    if (Date.now() >= began + seconds * 1000) throw timeout(scope, effect, missing, seconds)
+    if (Date.now() >= (until ?? began + seconds * 1000))
+      throw timeout(scope, effect, missing, until === undefined ? seconds : Math.round((Date.now() - began) / 1000))
     if (Date.now() - renewed > RENEW_MS) {
       await run.renew()
       renewed = Date.now()

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import type { Database } from '../../database/database.ts'
 import type { Answer, Outside } from '../effects/effect.ts'
+import { throughGit } from '../gitops/through-git.ts'
 import type { Plan } from '../model/plan.ts'
 import { openBalancer } from '../vendors/balancer.ts'
 import { type Cluster, clusterAway, openCluster } from '../vendors/cluster.ts'
@@ -24,7 +25,7 @@ export async function connect(plan: Plan, isLenient = false): Promise<Outside> {
     openBalancer(plan.aws.region),
     openZones(plan.aws.region),
   ])
-  return {
+  return throughGit(plan, {
     current,
     target,
     balancer,
@@ -32,7 +33,7 @@ export async function connect(plan: Plan, isLenient = false): Promise<Outside> {
     zones,
     answersOf,
     addressesOf: async (hostname) => [...new Set((await answersOf(hostname)).flatMap(({ addresses }) => addresses))],
-  }
+  })
 }
 
 /** One resolver for each name server: asked through one, the second is only asked when the first is away. */

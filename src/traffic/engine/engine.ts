@@ -91,7 +91,7 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
     now: engine.now,
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
   })
-  const scope: Scope = { plan, overridden: contexts[0]!.overridden, progress: engine.progress }
+  const scope: Scope = { plan, outside, overridden: contexts[0]!.overridden, progress: engine.progress }
   const work: Work = { engine, run, plan, outside, request, scope, contexts }
   try {
     await PERFORM[request.action](work).catch(async (error: unknown) => {

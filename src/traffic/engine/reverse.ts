@@ -18,12 +18,14 @@ export function reversePlan(plan: Plan, groupOf: (route: RoutePlan) => string | 
       `The reverse of ${own.route?.name ?? plan.name} needs the security group of the load balancer in cluster ${plan.target.cluster}. Pass --source-security-group.`,
     )
   }
-  if (!('routes' in plan)) return { ...plan, name, ...reversed(plan, requireGroup(plan)) }
+  const { gitops } = plan
+  const turned = gitops && { gitops: { ...gitops, current: gitops.target, target: gitops.current } }
+  if (!('routes' in plan)) return { ...plan, ...turned, name, ...reversed(plan, requireGroup(plan)) }
   const routes = routesOf(plan).map((own, index) => {
     const written = plan.routes[index]!
     return { ...written, ...reversed(written, requireGroup(own)) }
   })
-  return { ...plan, name, current: plan.target, target: plan.current, routes }
+  return { ...plan, ...turned, name, current: plan.target, target: plan.current, routes }
 }
 
 const back = (name: string, length: number): string => `${name.slice(0, length - 5)}-back`

@@ -15,6 +15,8 @@ export interface LoadBalancer {
   readonly dnsName: string
   /** The zone of AWS in which its name stands: what an alias record has to say besides the name. */
   readonly zoneId: string
+  /** Availability zones in which it has addresses. */
+  readonly zones?: readonly string[]
 }
 
 export interface TargetGroup {

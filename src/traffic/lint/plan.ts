@@ -8,6 +8,7 @@ import { inRoute, routesOf } from '../model/routes.ts'
 import { lintArn } from '../model/target-group-arn.ts'
 import { simulate } from '../render/simulate.ts'
 import { lintDns } from './dns.ts'
+import { lintGitOps } from './gitops.ts'
 import { lintMetricGates } from './metric-gates.ts'
 import { lintRoutes } from './routes.ts'
 
@@ -19,6 +20,7 @@ export function lintPlan(plan: Plan): readonly Finding[] {
     ...lintSteps(plan),
     ...lintMetricGates(plan),
     ...lintDns(plan),
+    ...lintGitOps(plan),
     ...lintPlanStickiness(plan),
     ...lintClusters(plan),
     ...routesOf(plan).flatMap((own) => inRoute(own, lintRoute(own))),

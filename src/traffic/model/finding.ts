@@ -81,6 +81,21 @@ export const RULES = {
     remedy: 'Give the gate a bound that it can judge: max, min, or maxRatio with something to compare.',
   },
   'TS-Q02': { by: 'plan', remedy: 'Dwell for at least as many periods as the failure limit, or shorten the period.' },
+  'TS-O01': { by: 'plan', remedy: 'Write the section gitops together with mode: gitops.' },
+  'TS-O02': { by: 'plan', remedy: 'Correct the repository, branch or path; credentials are those of git itself.' },
+  'TS-O03': {
+    by: 'plan',
+    remedy: 'Use currentIngress: keep-service, and remove the Ingress from the chart or base yourself.',
+  },
+  'TS-O04': {
+    by: 'plan',
+    remedy:
+      'Let gitops.current and gitops.target lead to what describes the Ingress, in the state that the cluster has.',
+  },
+  'TS-O05': {
+    by: 'plan',
+    remedy: 'Values of a chart hold one route: use form manifest or kustomize, or one plan for each route.',
+  },
   'TS-R01': {
     by: 'plan',
     remedy: 'Give each route a name, an action, a Service, a path, a target group and a binding of its own.',

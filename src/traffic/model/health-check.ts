@@ -14,6 +14,9 @@ export interface HealthCheck {
 /** What the target group of the current Service has now: both groups are to be judged, filled and drained alike. */
 export interface Mirrored {
   readonly arn: string
+  readonly protocol?: string | undefined
+  readonly protocolVersion?: string | undefined
+  readonly ipAddressType?: string | undefined
   readonly healthCheck: { readonly [Field in keyof HealthCheck]?: HealthCheck[Field] | undefined }
   readonly attributes: Readonly<Record<string, string>>
 }

@@ -99,7 +99,7 @@ export interface IngressEdit {
   }[]
 }
 
-const sameBackend = (left: Backend, right: Backend): boolean =>
+export const sameBackend = (left: Backend, right: Backend): boolean =>
   left.service !== undefined &&
   left.service.name === right.service?.name &&
   left.service.port?.name === right.service?.port?.name &&
@@ -160,7 +160,7 @@ export const attachEdit = (
 })
 
 /** Host, path and type of a backend, by which it is found again in another version of its Ingress. */
-function placeKey(ingress: Ingress, { path }: PlacedBackend): string {
+export function placeKey(ingress: Ingress, { path }: Pick<PlacedBackend, 'path'>): string {
   if (path[1] !== 'rules') return 'default'
   const rule = ingress.spec.rules?.[path[2] as number]
   const place = rule?.http?.paths[path[5] as number]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { didYouMean } from '../../nearest.ts'
 import { type Code, type Finding, finding, MOST_FINDINGS } from './finding.ts'
+import { gitOpsSchema } from './gitops.ts'
 import * as names from './names.ts'
 import { readYaml, type YamlDocument } from './yaml.ts'
 
@@ -192,8 +193,12 @@ const headFields = {
   /** The project whose incidents and deployments are watched, and to which the finished switch is credited. */
   project: words,
   environment: z.enum(['PRODUCTION', 'STAGING', 'TESTING']).default('PRODUCTION'),
-  /** `observe` never writes to a cluster or to AWS: it waits for your own tool to apply what `render` printed. */
-  mode: z.enum(['apply', 'observe']).default('apply'),
+  /**
+   * `observe` never writes to a cluster or to AWS: it waits for your own tool to apply what `render` printed.
+   * `gitops` changes the clusters by commits in the repository that such a tool follows.
+   */
+  mode: z.enum(['apply', 'observe', 'gitops']).default('apply'),
+  gitops: gitOpsSchema.optional(),
   /** `auto`: the server moves on by itself when dwell time and gates of a step are passed. */
   advance: z.enum(['manual', 'auto']).default('manual'),
   aws: z.strictObject({

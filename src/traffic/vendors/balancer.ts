@@ -7,6 +7,7 @@ import { healthCheckOf, type Mirrored } from '../model/health-check.ts'
 import type { RoutePlan } from '../model/plan.ts'
 import { targetGroupTags } from '../render/render.ts'
 import { orAbsent, translate } from './aws-answers.ts'
+import { type BalancerFacts, balancerFacts } from './balancer-facts.ts'
 import { type ForwardRule, forwardRule, readRules } from './rules.ts'
 
 export interface Health {
@@ -18,7 +19,7 @@ export interface Health {
   readonly reasons: readonly string[]
 }
 
-export interface Balancer {
+export interface Balancer extends BalancerFacts {
   loadBalancer(dnsName: string): Promise<LoadBalancer | undefined>
   targetGroup(name: string): Promise<TargetGroup | undefined>
   /** The group of a load balancer that the controller made for `namespace/ingress-service:port`. */
@@ -58,6 +59,7 @@ export async function openBalancer(region: string): Promise<Balancer> {
     return Object.fromEntries(Attributes.map(({ Key, Value }) => [Key!, Value ?? '']))
   }
   return {
+    ...balancerFacts(aws, client, translate),
     loadBalancer: (dnsName) =>
       translate(`find load balancer ${dnsName}`, async () => {
         for await (const page of aws.paginateDescribeLoadBalancers({ client }, {})) {
@@ -69,6 +71,7 @@ export async function openBalancer(region: string): Promise<Balancer> {
               securityGroups: found.SecurityGroups ?? [],
               dnsName: found.DNSName!,
               zoneId: found.CanonicalHostedZoneId ?? '',
+              zones: (found.AvailabilityZones ?? []).flatMap(({ ZoneName }) => ZoneName ?? []),
             }
         }
         return undefined
@@ -168,6 +171,9 @@ export async function openBalancer(region: string): Promise<Balancer> {
 
 const mirroredOf = (group: SdkTargetGroup): Omit<Mirrored, 'attributes'> => ({
   arn: group.TargetGroupArn!,
+  protocol: group.Protocol,
+  protocolVersion: group.ProtocolVersion,
+  ipAddressType: group.IpAddressType,
   healthCheck: {
     protocol: group.HealthCheckProtocol as Mirrored['healthCheck']['protocol'],
     port: group.HealthCheckPort,

@@ -1,13 +1,14 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
-import type { JsonPatchOperation } from '../model/ingress.ts'
+import type { IngressEdit, JsonPatchOperation } from '../model/ingress.ts'
 import type { Ingress, Service, TargetGroupBinding } from '../model/manifests.ts'
+import { type ClusterFacts, clusterFacts } from './cluster-facts.ts'
 
 /** Owner of the fields that we apply; another owner's fields are never taken by force. */
 export const FIELD_MANAGER = 'weir-traffic'
 
-export interface Cluster {
+export interface Cluster extends ClusterFacts {
   readonly name: string
   ingress(namespace: string, name: string): Promise<Ingress | undefined>
   service(namespace: string, name: string): Promise<Service | undefined>
@@ -21,10 +22,22 @@ export interface Cluster {
     operations: readonly JsonPatchOperation[],
     dryRun?: boolean,
   ): Promise<void>
+  /** Takes the place of `patchIngress` where the cluster is changed through something else. */
+  changeIngress?(live: Ingress, edit: IngressEdit, how: HowToChange): Promise<void>
   deleteIngress(namespace: string, name: string): Promise<void>
   deleteBinding(namespace: string, name: string): Promise<void>
   /** The newest complaint of the controller about an object, as a hint for people. */
   warning(namespace: string, name: string): Promise<string | undefined>
+}
+
+/** What is to be known of a change besides the change. */
+export interface HowToChange {
+  readonly dryRun: boolean
+  readonly overridesDrift: boolean
+  readonly isRollback: boolean
+  readonly step: number
+  /** Where the plan lists its routes. */
+  readonly route: string | undefined
 }
 
 export interface Applicable {
@@ -77,6 +90,7 @@ export async function openCluster(cluster: string, context: string | undefined):
     )
   }
   return {
+    ...clusterFacts(kubernetes, config, call),
     name: cluster,
     ingress: (namespace, name) => read<Ingress>(INGRESS, namespace, name),
     service: (namespace, name) => read<Service>(SERVICE, namespace, name),
@@ -124,6 +138,7 @@ export function clusterAway(name: string, reason: unknown): Cluster {
   return {
     ...{ name, ingress: refuse, service: refuse, binding: refuse, apply: refuse, patchIngress: refuse },
     ...{ deleteIngress: refuse, deleteBinding: refuse, warning: refuse },
+    ...{ endpoints: refuse, namespaceLabels: refuse, controllers: refuse },
   }
 }
 

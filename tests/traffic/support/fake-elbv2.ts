@@ -46,6 +46,12 @@ export interface FakeElb {
   /** Rules that AWS refuses, by their keys. */
   isRuleRefused: (key: string) => boolean
   listeners: number
+  /** What a listener is like; the last one stands for all that follow. */
+  readonly listenerKinds: { port: number; protocol: 'HTTP' | 'HTTPS' }[]
+  /** Where load balancers have addresses, by the beginning of their names. */
+  readonly zones: Map<string, readonly string[]>
+  /** What the account may have. */
+  readonly limits: Map<string, number>
   addLoadBalancer(name: string, securityGroup: string): { arn: string; dnsName: string }
   createGroup(settings: Readonly<Record<string, string>>): FakeGroup
   deleteGroup(arn: string): void
@@ -97,6 +103,15 @@ export async function startFakeElb(): Promise<FakeElb> {
     intercept: () => undefined,
     isRuleRefused: () => false,
     listeners: 1,
+    listenerKinds: [{ port: 80, protocol: 'HTTP' }],
+    zones: new Map(),
+    limits: new Map([
+      ['target-groups', 3000],
+      ['targets-per-application-load-balancer', 1000],
+      ['target-groups-per-application-load-balancer', 100],
+      ['rules-per-application-load-balancer', 100],
+      ['target-groups-per-action-on-application-load-balancer', 5],
+    ]),
     addLoadBalancer(name, securityGroup) {
       const arn = base(`loadbalancer/app/${name}/${randomBytes(8).toString('hex')}`)
       const dnsName = `${name}-1.eu-central-1.elb.amazonaws.com`
@@ -193,11 +208,12 @@ export async function startFakeElb(): Promise<FakeElb> {
       const balancer = form.get('LoadBalancerArn')
       const found = [...groups.values()].filter(
         (group) =>
+          (name === null && arn === null && balancer === null) ||
           group.name === name ||
           group.arn === arn ||
           naming(group.arn).some(({ loadBalancer }) => loadBalancer === balancer),
       )
-      if (found.length === 0 && balancer === null)
+      if (found.length === 0 && (name !== null || arn !== null))
         throw new ElbError('TargetGroupNotFound', `One or more target groups not found`)
       return `<TargetGroups>${found.map(groupXml).join('')}</TargetGroups>`
     },
@@ -223,7 +239,10 @@ export async function startFakeElb(): Promise<FakeElb> {
     DescribeLoadBalancers() {
       const list = [...balancers].map(
         ([arn, { name, dnsName, securityGroup }]) =>
-          `<member><LoadBalancerArn>${arn}</LoadBalancerArn><LoadBalancerName>${name}</LoadBalancerName><DNSName>${dnsName}</DNSName><CanonicalHostedZoneId>${ELB_ZONE}</CanonicalHostedZoneId><VpcId>${VPC}</VpcId><SecurityGroups><member>${securityGroup}</member></SecurityGroups></member>`,
+          `<member>${zonesXml(fake.zones.get(name) ?? ['eu-central-1a', 'eu-central-1b'])}<LoadBalancerArn>${arn}</LoadBalancerArn><LoadBalancerName>${name}</LoadBalancerName><DNSName>${dnsName}</DNSName><CanonicalHostedZoneId>${ELB_ZONE}</CanonicalHostedZoneId><VpcId>${VPC}</VpcId><SecurityGroups>${securityGroup
+            .split(',')
+            .map((id) => `<member>${id}</member>`)
+            .join('')}</SecurityGroups></member>`,
       )
       return `<LoadBalancers>${list.join('')}</LoadBalancers>`
     },
@@ -247,13 +266,14 @@ export async function startFakeElb(): Promise<FakeElb> {
     DescribeListeners(form) {
       const arn = form.get('LoadBalancerArn')!
       if (!balancers.has(arn)) throw new ElbError('LoadBalancerNotFound', 'One or more load balancers not found')
-      const list = Array.from(
-        { length: fake.listeners },
-        (_, index) =>
-          `<member><ListenerArn>${arn.replace(':loadbalancer/', ':listener/')}/${index + 1}</ListenerArn><LoadBalancerArn>${arn}</LoadBalancerArn></member>`,
-      )
+      const list = Array.from({ length: fake.listeners }, (_, index) => {
+        const { port, protocol } = fake.listenerKinds[index] ?? fake.listenerKinds.at(-1)!
+        return `<member><ListenerArn>${arn.replace(':loadbalancer/', ':listener/')}/${index + 1}</ListenerArn><LoadBalancerArn>${arn}</LoadBalancerArn><Port>${port}</Port><Protocol>${protocol}</Protocol></member>`
+      })
       return `<Listeners>${list.join('')}</Listeners>`
     },
+    DescribeAccountLimits: () =>
+      `<Limits>${[...fake.limits].map(([name, most]) => `<member><Name>${name}</Name><Max>${most}</Max></member>`).join('')}</Limits>`,
     ModifyRule(form) {
       const rule = [...rules.values()].find(({ arn }) => arn === form.get('RuleArn'))
       if (rule === undefined) throw new ElbError('RuleNotFound', 'One or more rules not found')
@@ -281,6 +301,8 @@ export async function startFakeElb(): Promise<FakeElb> {
     },
   }
 
+  const zonesXml = (names: readonly string[]) =>
+    `<AvailabilityZones>${names.map((name) => `<member><ZoneName>${name}</ZoneName></member>`).join('')}</AvailabilityZones>`
   const pairsXml = (pairs: ReadonlyMap<string, string>) =>
     [...pairs].map(([key, value]) => `<member><Key>${key}</Key><Value>${value}</Value></member>`).join('')
   const groupXml = ({ arn, name, settings }: FakeGroup) => {

@@ -202,6 +202,11 @@ export async function startFakeCluster(): Promise<FakeCluster> {
         items: events.filter((event) => event.involvedObject.name === name),
       })
     }
+    const found = looked(url, objects)
+    if (found !== undefined) {
+      if (found === null) throw new Refusal(404, 'NotFound', `no ${url.pathname}`)
+      return respond(response, 200, found)
+    }
     const match = /^\/apis?\/(.+)\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(url.pathname)
     const resource = Object.values(RESOURCES).find(
       ({ groupVersion, plural }) => groupVersion === match?.[1] && plural === match?.[3],
@@ -286,6 +291,21 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
+/** What is only looked at: namespaces, EndpointSlices of a Service, and Deployments by a label. Null: there is none. */
+function looked(url: URL, objects: ReadonlyMap<string, Fields>): Fields | null | undefined {
+  const ofKind = (kind: string) => [...objects.values()].filter((object) => object.kind === kind)
+  const [, key, value] = /^([^=]+)=(.*)$/.exec(url.searchParams.get('labelSelector') ?? '') ?? []
+  const selected = (kind: string) => ofKind(kind).filter(({ metadata }) => metadata.labels?.[key!] === value)
+  const list = (kind: string, apiVersion: string, items: Fields[]) => ({ kind, apiVersion, metadata: {}, items })
+  const namespace = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(url.pathname)?.[1]
+  if (namespace !== undefined) return ofKind('Namespace').find(({ metadata }) => metadata.name === namespace) ?? null
+  if (url.pathname === '/apis/apps/v1/deployments') return list('DeploymentList', 'apps/v1', selected('Deployment'))
+  const slices = /^\/apis\/discovery\.k8s\.io\/v1\/namespaces\/([^/]+)\/endpointslices$/.exec(url.pathname)?.[1]
+  if (slices === undefined) return undefined
+  const own = selected('EndpointSlice').filter(({ metadata }) => metadata.namespace === slices)
+  return list('EndpointSliceList', 'discovery.k8s.io/v1', own)
+}
+
 /** Fields that have owners: annotations one by one, the spec down to lists, which are atomic as in Ingress. */
 function* leaves(object: Fields): Generator<[string, unknown]> {
   for (const [key, value] of Object.entries(object.metadata?.annotations ?? {}))
@@ -304,7 +324,7 @@ function setAt(object: Fields, path: readonly string[], value: unknown): void {
   parent[path.at(-1)!] = structuredClone(value)
 }
 
-function jsonPatch(before: Fields, operations: readonly Fields[]): Fields {
+export function jsonPatch(before: Fields, operations: readonly Fields[]): Fields {
   const next = structuredClone(before)
   for (const { op, path, value } of operations) {
     const parts = (path as string)

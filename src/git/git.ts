@@ -1,8 +1,8 @@
 /** Runs the `git` program: output streamed, secrets by environment only, and the whole process group ended on abort. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { byName } from '../../by-name.ts'
-import { UserError } from '../../errors.ts'
+import { byName } from '../by-name.ts'
+import { UserError } from '../errors.ts'
 
 export interface GitOptions {
   /** The repository; none for commands that need no repository. */

@@ -1,5 +1,5 @@
 /** What git says when it fails, and what that means for whoever reads it. */
-import { FatalError, RetryableError, UserError } from '../../errors.ts'
+import { FatalError, RetryableError, UserError } from '../errors.ts'
 import { GitError } from './git.ts'
 
 /** The clone on disk is damaged or half there: it is made again. */

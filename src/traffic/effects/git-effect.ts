@@ -1,0 +1,22 @@
+import { rollbackAction } from '../model/action.ts'
+import { arnOf, type Effect, type EffectContext } from './effect.ts'
+
+/** The repository goes back, too: a commit that no cluster has seen yet must not move traffic afterwards. */
+export function gitBack(context: EffectContext): readonly Effect[] {
+  const { plan, outside, row } = context
+  const { git } = outside
+  // Without a target group nobody can have been told of it.
+  if (git === undefined || (row().target_group_arn ?? plan.targetGroup.arn ?? null) === null) return []
+  const { namespace, ingress } = plan.current
+  const subject = () => ({
+    ...{ route: plan.route?.name, namespace, ingress: ingress.name, actionName: plan.actionName },
+    wanted: rollbackAction(plan, arnOf(context)),
+  })
+  return [
+    {
+      name: 'git-rolled-back',
+      missing: () => git.missingRollback(subject()),
+      apply: (dryRun) => git.rollBack(subject(), dryRun),
+    },
+  ]
+}

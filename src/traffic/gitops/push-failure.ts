@@ -1,0 +1,38 @@
+import { FatalError, messageOf, RetryableError, UserError } from '../../errors.ts'
+import { BrokenClone, explainFetch, scrub } from '../../git/failure.ts'
+import { GitError } from '../../git/git.ts'
+
+/** The server does not take this push, however often it is repeated. */
+export class PushRefused extends UserError {}
+
+const MOVED = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old value|reference already exists/i
+const REFUSED =
+  /\[remote rejected\]|pre-receive hook declined|protected branch|not allowed to push|returned error: 403|Write access to repository not granted|deploy key|read[- ]only/i
+
+const lineOf = (said: string, pattern: RegExp): string =>
+  said
+    .split('\n')
+    .find((line) => pattern.test(line))
+    ?.trim() ?? ''
+
+/** What git said, in words that say who has to do what. */
+export function explainFailure(error: unknown, what: string, url: string): unknown {
+  if ((error as Error).name === 'TimeoutError')
+    return new RetryableError(`Cannot ${what} of ${url}: the server does not answer.`)
+  if (!(error instanceof GitError)) return error
+  const said = scrub(error.output, [])
+  if (what.startsWith('push') && MOVED.test(said))
+    return new RetryableError(
+      `Cannot ${what} of ${url}: it has moved meanwhile. (git: ${lineOf(said, MOVED)}) It is read again.`,
+    )
+  if (what.startsWith('push') && REFUSED.test(said))
+    return new PushRefused(
+      `${url} refused to ${what}. (git: ${lineOf(said, /remote: .*\w/) || lineOf(said, REFUSED)}) Allow the push, or let people merge with gitops.merge: wait.`,
+      { status: 502, cause: error },
+    )
+  const meaning = explainFetch(error, url, [])
+  // The copy on disk is only a copy, and of a server that speaks like this nobody knows more than that.
+  if (meaning instanceof BrokenClone || meaning instanceof FatalError)
+    return new UserError(`Cannot ${what} of ${url}: ${messageOf(meaning)}`, { status: 502, cause: error })
+  return meaning
+}

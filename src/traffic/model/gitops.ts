@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { describeValue } from './names.ts'
+
+const told =
+  (expected: string) =>
+  (issue: { input?: unknown }): string =>
+    `TS-O02 got ${describeValue(issue.input)}; ${expected}`
+
+const checked = (isRight: (text: string) => boolean, longest: number, expected: string) => {
+  const error = told(expected)
+  return z.string({ error }).min(1, { error }).max(longest, { error }).refine(isRight, { error })
+}
+
+/** Within the repository, and never its own administration. */
+const isPath = (text: string): boolean =>
+  text.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git') &&
+  /^[\w@+=,. /-]+$/.test(text)
+const path = checked(isPath, 1024, 'expected a path within the repository, such as clusters/blue/shop')
+
+const isBranch = (text: string): boolean =>
+  /^[A-Za-z0-9][\w./-]*$/.test(text) &&
+  text.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock')) &&
+  !text.includes('..') &&
+  !text.endsWith('.')
+const branch = checked(isBranch, 200, 'expected the name of a branch, such as main')
+
+/** A plan is stored and shown: a password has no place in it. */
+const isRepository = (text: string): boolean => {
+  if (/^[\w.-]+@[\w.-]+:[^\s:]+$/.test(text) || text.startsWith('/')) return !/\s/.test(text)
+  const url = URL.parse(text)
+  return url !== null && /^(?:https?|ssh|file):$/.test(url.protocol) && url.password === '' && !isLogin(url)
+}
+const isLogin = ({ protocol, username }: URL): boolean => protocol.startsWith('http') && username !== ''
+const repository = checked(
+  isRepository,
+  1000,
+  'expected https://host/path, ssh://git@host/path or git@host:path, without a password',
+)
+
+/** Where the objects of one cluster are described. */
+const sideSchema = z.strictObject({
+  /** `manifest`: YAML files; `kustomize`: a folder that gets a patch; `helm`: a file of values. */
+  form: z.enum(['manifest', 'kustomize', 'helm']).default('manifest'),
+  /** A file or folder; for `kustomize` the folder of the kustomization, for `helm` the file of values. */
+  path,
+  /** `manifest`: where the binding is written. Default: beside the Ingress. */
+  bindingPath: path.optional(),
+  /** `helm`: where in the values. */
+  key: z
+    .string()
+    .max(200)
+    .regex(/^\w+(?:\.\w+)*$/, { error: told('expected names with dots between them, such as trafficSwitch') })
+    .default('trafficSwitch'),
+  /** Where this cluster has a repository or branch of its own. */
+  repository: repository.optional(),
+  branch: branch.optional(),
+})
+
+const seconds = (standard: number) => z.int().min(0).max(604_800).default(standard)
+
+export const gitOpsSchema = z.strictObject({
+  repository,
+  /** The branch that Argo CD or Flux follows. */
+  branch: branch.default('main'),
+  /** `push`: commits go to the branch. `wait`: they go to a branch of their own, and somebody merges it. */
+  merge: z.enum(['push', 'wait']).default('push'),
+  /** Default: weir/ and the name of the plan. */
+  proposalBranch: branch.optional(),
+  mergeTimeoutSeconds: seconds(3600),
+  /** From the moment when the branch has the change until the cluster shows it. */
+  syncTimeoutSeconds: seconds(600),
+  /** `skip`: a rollback is pushed to the branch itself; only where that is refused it has to be merged. */
+  rollbackMerge: z.enum(['skip', 'wait']).default('skip'),
+  rollbackMergeSeconds: seconds(120),
+  author: z
+    .strictObject({ name: z.string().min(1).max(100), email: z.string().min(1).max(200) })
+    .refine(({ name, email }) => !/[<>\n]/.test(name + email), { error: told('expected a name and an address') })
+    .default({ name: 'Weir', email: 'weir@localhost' }),
+  current: sideSchema,
+  target: sideSchema,
+})
+
+export type GitOpsSettings = z.infer<typeof gitOpsSchema>
+export type GitSide = z.infer<typeof sideSchema>

@@ -1,0 +1,379 @@
+/** A plan made of what is live. What cannot be known for certain is asked, never guessed. */
+import { loadBalancerHostname } from '../effects/effect.ts'
+import type { LoadBalancer } from '../lint/live.ts'
+import { lintPlan } from '../lint/plan.ts'
+import { ANNOTATION_PREFIX } from '../model/action.ts'
+import { errorsIn, type Finding, TrafficError } from '../model/finding.ts'
+import type { Mirrored } from '../model/health-check.ts'
+import { GROUP_NAME, MULTI_CLUSTER } from '../model/ingress.ts'
+import { PRESETS } from '../model/init.ts'
+import { backendsOf, findPort, type Ingress, type Service } from '../model/manifests.ts'
+import { textOf } from '../model/names.ts'
+import { type RoutePlan, readPlan } from '../model/plan.ts'
+import { routesOf } from '../model/routes.ts'
+import type { Balancer } from '../vendors/balancer.ts'
+import type { Cluster } from '../vendors/cluster.ts'
+
+export interface ImportRequest {
+  readonly project: string
+  readonly currentContext: string
+  readonly targetContext: string
+  readonly namespace: string
+  readonly ingress: string
+  readonly name?: string | undefined
+  readonly targetNamespace?: string | undefined
+  readonly targetIngress?: string | undefined
+  readonly createTargetIngress?: boolean | undefined
+  readonly service?: string | undefined
+  readonly port?: string | undefined
+  readonly host?: string | undefined
+  readonly path?: string | undefined
+  readonly targetService?: string | undefined
+  readonly targetPort?: string | undefined
+  readonly containerPort?: number | undefined
+  readonly sourceSecurityGroup?: string | undefined
+  readonly region?: string | undefined
+  readonly actionName?: string | undefined
+  readonly targetGroupName?: string | undefined
+  readonly preset?: string | undefined
+}
+
+/** What only a person can decide, and the field that answers it. */
+export interface ImportQuestion {
+  readonly field: keyof ImportRequest
+  readonly text: string
+  readonly choices: readonly string[]
+}
+
+export interface Imported {
+  /** Only when nothing is left to ask and lint has no error. */
+  readonly plan: RoutePlan | undefined
+  readonly questions: readonly ImportQuestion[]
+  readonly findings: readonly Finding[]
+}
+
+export interface ImportPlaces {
+  readonly current: Cluster
+  readonly target: Cluster
+  openBalancer(region: string): Promise<Balancer>
+}
+
+interface Place {
+  readonly host: string | undefined
+  readonly path: string
+  readonly pathType: string
+  readonly service: string
+  readonly port: string
+  readonly isNumber: boolean
+}
+
+const placesIn = (ingress: Ingress): readonly Place[] =>
+  backendsOf(ingress).flatMap(({ path, backend }) => {
+    const { service } = backend
+    if (service === undefined || service.port?.name === 'use-annotation') return []
+    const rule = path[1] === 'rules' ? ingress.spec.rules?.[path[2] as number] : undefined
+    const place = rule?.http?.paths[path[5] as number]
+    const isNumber = service.port?.number !== undefined
+    const port = textOf(service.port?.number ?? service.port?.name ?? '')
+    const { name } = service
+    return [
+      {
+        host: rule?.host,
+        path: place?.path ?? '/',
+        pathType: place?.pathType ?? 'Prefix',
+        service: name,
+        port,
+        isNumber,
+      },
+    ]
+  })
+
+const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
+
+/** Region of a load balancer by its own name: `name-1234.eu-central-1.elb.amazonaws.com`. */
+export function regionOf(hostname: string): string | undefined {
+  const parts = hostname.split('.')
+  const at = parts.indexOf('elb')
+  return at > 0 ? parts[at - 1] : undefined
+}
+
+/** Of the annotations those that describe the load balancer; what belongs to one switch or one tool stays behind. */
+const annotationsOf = (ingress: Ingress): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(ingress.metadata.annotations ?? {})
+      .filter(([key]) => key.startsWith(ANNOTATION_PREFIX) && key !== GROUP_NAME && key !== MULTI_CLUSTER)
+      .filter(([key]) => !/^(?:actions|conditions|transforms)\./.test(key.slice(ANNOTATION_PREFIX.length)))
+      .map(([key, value]) => [key, textOf(value)]),
+  )
+
+const groupOf = (ingress: Ingress): { groupName?: string } => {
+  const name = ingress.metadata.annotations?.[GROUP_NAME]
+  return name === undefined ? {} : { groupName: textOf(name) }
+}
+
+const portValue = ({ port, isNumber }: Pick<Place, 'port' | 'isNumber'>): number | string =>
+  isNumber ? Number(port) : port
+
+const absent = (kind: string, namespace: string, name: string, cluster: string): TrafficError =>
+  new TrafficError('invalid', `There is no ${kind} ${namespace}/${name} in cluster ${cluster}. Correct the name.`)
+
+export async function importPlan(request: ImportRequest, places: ImportPlaces): Promise<Imported> {
+  const questions: ImportQuestion[] = []
+  /** The one there is, or the one that was named, or a question. */
+  const choose = <T>(field: keyof ImportRequest, text: string, among: readonly T[], say: (value: T) => string) => {
+    const wanted = request[field]
+    const found = wanted === undefined ? among : among.filter((each) => say(each) === String(wanted))
+    if (found.length === 1) return found[0]!
+    const choices = distinct(among.map(say))
+    questions.push({ field, text: wanted === undefined ? text : `${text} ${String(wanted)} is none of them.`, choices })
+    return undefined
+  }
+  const { namespace } = request
+  const targetNamespace = request.targetNamespace ?? namespace
+  const current = await places.current.ingress(namespace, request.ingress)
+  if (current === undefined) throw absent('Ingress', namespace, request.ingress, places.current.name)
+  const target = await places.target.ingress(targetNamespace, request.targetIngress ?? request.ingress)
+  if (target === undefined && request.createTargetIngress !== true)
+    questions.push({
+      field: 'createTargetIngress',
+      text: `Cluster ${places.target.name} has no Ingress ${targetNamespace}/${request.targetIngress ?? request.ingress}. Name it, create it, or let prepare make one like the current.`,
+      choices: ['true'],
+    })
+
+  const place = choosePlace(current, choose)
+  if (place === undefined) return { plan: undefined, questions, findings: [] }
+  const service = await places.current.service(namespace, place.service)
+  if (service === undefined) throw absent('Service', namespace, place.service, places.current.name)
+
+  const hostname = loadBalancerHostname(current)
+  const region = request.region ?? (hostname === undefined ? undefined : regionOf(hostname))
+  if (hostname === undefined || region === undefined) {
+    const text = `Ingress ${namespace}/${request.ingress} has no load balancer yet, or its name does not tell the region.`
+    questions.push({ field: 'region', text, choices: [] })
+    return { plan: undefined, questions, findings: [] }
+  }
+  const balancer = await places.openBalancer(region)
+  const loadBalancer = await balancer.loadBalancer(hostname)
+  if (loadBalancer === undefined)
+    throw new TrafficError(
+      'invalid',
+      `There is no load balancer ${hostname} in region ${region} of this AWS account. Use the credentials of its account.`,
+    )
+  const resource = `${namespace}/${request.ingress}-${place.service}:${place.port}`
+  const group = await balancer.groupOfResource(loadBalancer.arn, resource)
+  const securityGroup = choose(
+    'sourceSecurityGroup',
+    'From which security group of the current load balancer may the pods of the target be reached?',
+    loadBalancer.securityGroups,
+    (each) => each,
+  )
+  const backend = await targetBackend(request, places, target, place, targetNamespace, choose)
+  const names = await chooseNames(request, places, balancer, place, questions)
+  if (securityGroup === undefined || backend === undefined || place.host === undefined || questions.length > 0)
+    return { plan: undefined, questions, findings: [] }
+  const drawn = draw({ request, current, target, place, loadBalancer, group, region, securityGroup, backend, names })
+  const { plan, findings } = readPlan(drawn)
+  const all = plan === undefined ? findings : lintPlan(plan)
+  const [one] = plan === undefined || errorsIn(all).length > 0 ? [] : routesOf(plan)
+  return { plan: one, questions, findings: all }
+}
+
+type Choose = <T>(
+  field: keyof ImportRequest,
+  text: string,
+  among: readonly T[],
+  say: (value: T) => string,
+) => T | undefined
+
+/** Service, port, host and path, one after the other: each answer narrows the next question. */
+function choosePlace(ingress: Ingress, choose: Choose): (Place & { readonly host: string }) | undefined {
+  const where = `Ingress ${ingress.metadata.namespace}/${ingress.metadata.name}`
+  let left = placesIn(ingress)
+  const narrow = (field: keyof ImportRequest, text: string, say: (place: Place) => string): boolean => {
+    const answer = choose(field, text, distinct(left.map(say)), (each) => each)
+    left = left.filter((each) => say(each) === answer)
+    return answer !== undefined
+  }
+  if (!narrow('service', `${where} leads to these Services. Which one moves?`, ({ service }) => service))
+    return undefined
+  if (!narrow('port', `${where} uses these ports of the Service. Which one moves?`, ({ port }) => port))
+    return undefined
+  const hostText = `${where} has these hosts for the Service. Which one do clients use, and DNS move?`
+  if (!narrow('host', hostText, ({ host }) => host ?? '')) return undefined
+  if (!narrow('path', `${where} has these paths for the host. Which one stands for them?`, ({ path }) => path))
+    return undefined
+  const [first] = left
+  if (first?.host !== undefined && first.host !== '') return { ...first, host: first.host }
+  choose('host', `${where} names no host. Which name do clients use?`, [], String)
+  return undefined
+}
+
+interface TargetBackend {
+  readonly service: { readonly name: string; readonly port: number | string }
+  readonly containerPort: number
+}
+
+async function targetBackend(
+  request: ImportRequest,
+  { target: cluster }: ImportPlaces,
+  ingress: Ingress | undefined,
+  current: Place,
+  namespace: string,
+  choose: Choose,
+): Promise<TargetBackend | undefined> {
+  const candidates =
+    ingress === undefined
+      ? [current]
+      : placesIn(ingress).filter(({ host, path }) => host === current.host && path === current.path)
+  const where = `${current.host ?? ''}${current.path} in cluster ${cluster.name}`
+  const name = choose(
+    'targetService',
+    `These Services are behind ${where}. Which one gets the traffic?`,
+    distinct(candidates.map((each) => each.service)),
+    (each) => each,
+  )
+  const port = choose(
+    'targetPort',
+    `These ports of it are behind ${where}. Which one gets the traffic?`,
+    distinct(candidates.filter(({ service }) => service === name).map((each) => each.port)),
+    (each) => each,
+  )
+  const found = candidates.find((each) => each.service === name && each.port === port)
+  if (found === undefined) return undefined
+  const service = await cluster.service(namespace, found.service)
+  if (service === undefined) throw absent('Service', namespace, found.service, cluster.name)
+  const ports = await containerPorts(cluster, namespace, service, found, request)
+  const text = `On which port do the containers behind Service ${found.service} of cluster ${cluster.name} listen?`
+  const containerPort = choose('containerPort', text, ports, String)
+  return containerPort === undefined
+    ? undefined
+    : { service: { name: found.service, port: portValue(found) }, containerPort }
+}
+
+/** A named port is whatever the pods say it is, and they need not agree. */
+async function containerPorts(
+  cluster: Cluster,
+  namespace: string,
+  service: Service,
+  { port, service: name }: Place,
+  { containerPort }: ImportRequest,
+): Promise<readonly number[]> {
+  const declared = findPort(service, port)
+  if (typeof declared?.targetPort === 'number') return [declared.targetPort]
+  const own = service.spec.ports?.find((each) => each.port === declared?.port)
+  const endpoints = await cluster.endpoints(namespace, name)
+  const found = endpoints.flatMap(({ ports }) => ports.filter((each) => (each.name ?? '') === (own?.name ?? '')))
+  const numbers = distinct(found.map((each) => each.port))
+  return numbers.length === 0 && containerPort !== undefined ? [containerPort] : numbers
+}
+
+interface Names {
+  readonly plan: string
+  readonly action: string
+  readonly group: string
+}
+
+/** Names are ours to make, as long as nobody has them. */
+async function chooseNames(
+  request: ImportRequest,
+  { current }: ImportPlaces,
+  balancer: Balancer,
+  { service }: Place,
+  questions: ImportQuestion[],
+): Promise<Names> {
+  const plan = request.name ?? `${request.namespace}-${service}`.slice(0, 63)
+  const action = request.actionName ?? `${service.slice(0, 48)}-switch`
+  const group = request.targetGroupName ?? `${plan.slice(0, 25)}-target`
+  if ((await current.service(request.namespace, action)) !== undefined)
+    questions.push({
+      field: 'actionName',
+      text: `There is a Service ${action}. How is the action called?`,
+      choices: [],
+    })
+  if ((await balancer.targetGroup(group)) !== undefined)
+    questions.push({
+      field: 'targetGroupName',
+      text: `There is a target group ${group} already. How is the new one called?`,
+      choices: [],
+    })
+  return { plan, action, group }
+}
+
+interface Drawing {
+  readonly request: ImportRequest
+  readonly current: Ingress
+  readonly target: Ingress | undefined
+  readonly place: Place & { readonly host: string }
+  readonly loadBalancer: LoadBalancer
+  readonly group: Mirrored | undefined
+  readonly region: string
+  readonly securityGroup: string
+  readonly backend: TargetBackend
+  readonly names: Names
+}
+
+function draw({
+  request,
+  current,
+  target,
+  place,
+  loadBalancer,
+  group,
+  region,
+  securityGroup,
+  backend,
+  names,
+}: Drawing) {
+  const preset = PRESETS[request.preset ?? 'standard']
+  if (preset === undefined)
+    throw new TrafficError(
+      'invalid',
+      `Unknown preset ${request.preset}. Use one of ${Object.keys(PRESETS).join(', ')}.`,
+    )
+  const ingressOf = (ingress: Ingress, name: string) => ({
+    name,
+    ...groupOf(ingress),
+    ...(ingress.spec.ingressClassName === undefined ? {} : { className: ingress.spec.ingressClassName }),
+    host: place.host,
+    ...(place.path === '/' ? {} : { path: place.path }),
+    ...(place.pathType === 'Prefix' ? {} : { pathType: place.pathType }),
+    annotations: annotationsOf(ingress),
+  })
+  const { groupName: _group, ...likeCurrent } = ingressOf(current, request.targetIngress ?? request.ingress)
+  return {
+    apiVersion: 'traffic/v1',
+    name: names.plan,
+    project: request.project,
+    aws: { region, accountId: loadBalancer.arn.split(':')[4] },
+    current: {
+      cluster: request.currentContext,
+      kubeContext: request.currentContext,
+      namespace: request.namespace,
+      vpcId: loadBalancer.vpcId,
+      service: { name: place.service, port: portValue(place) },
+      ingress: ingressOf(current, request.ingress),
+    },
+    target: {
+      cluster: request.targetContext,
+      kubeContext: request.targetContext,
+      namespace: request.targetNamespace ?? request.namespace,
+      service: backend.service,
+      ingress: target === undefined ? likeCurrent : ingressOf(target, request.targetIngress ?? request.ingress),
+    },
+    actionName: names.action,
+    targetGroup: {
+      name: names.group,
+      ...(group?.protocol === undefined ? {} : { protocol: group.protocol }),
+      ...(group?.protocolVersion === undefined ? {} : { protocolVersion: group.protocolVersion }),
+      port: backend.containerPort,
+      vpcId: loadBalancer.vpcId,
+      ...(group?.ipAddressType === undefined ? {} : { ipAddressType: group.ipAddressType }),
+    },
+    binding: { name: names.action, sourceSecurityGroup: securityGroup, port: backend.containerPort },
+    steps: [[100, 0] as const, ...preset].map(([own = 0, other = 0]) => ({
+      weights: { current: own, target: other },
+      ...(other === 0 ? {} : { dwellSeconds: 600, gates: [{ kind: 'targetsHealthy', minHealthy: 1 }] }),
+    })),
+    dns: { hostname: place.host },
+  }
+}

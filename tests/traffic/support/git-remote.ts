@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, posix } from 'node:path'
+import { parse, parseAllDocuments } from 'yaml'
+import { type FakeCluster, jsonPatch } from './fake-kubernetes.ts'
+
+type Files = ReadonlyMap<string, string>
+/** What the tool of a cluster makes of the files of its branch. */
+export type Build = (files: Files) => readonly any[]
+
+export interface GitRemote {
+  readonly url: string
+  /** A person's commit on top of a branch; `null` removes a file. */
+  commit(branch: string, files: Readonly<Record<string, string | null>>, message?: string): string
+  /** What a person does who merges a branch, all of it in one new commit. */
+  squash(from: string, into: string): void
+  subjects(branch: string): readonly string[]
+  head(branch: string): string | undefined
+  files(branch: string): Files
+  /** A program that the server runs before it takes a push. */
+  git(...parameters: readonly string[]): string
+  close(): void
+}
+
+/** A bare repository in a folder, as a server has it. */
+export function startGitRemote(files: Readonly<Record<string, string>>): GitRemote {
+  const url = mkdtempSync(join(tmpdir(), 'weir-remote-'))
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: url,
+    ...{ GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' },
+    ...{ GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' },
+  }
+  const run = (parameters: readonly string[], input = '', more = {}): string =>
+    execFileSync('git', [`--git-dir=${url}`, ...parameters], {
+      input,
+      env: { ...environment, ...more },
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', url], { env: environment })
+  const remote: GitRemote = {
+    url,
+    git: (...parameters) => run(parameters),
+    // Without a process: it is asked all the time.
+    head(branch) {
+      try {
+        return readFileSync(join(url, 'refs/heads', branch), 'utf8').trim()
+      } catch {
+        return undefined
+      }
+    },
+    subjects: (branch) => run(['log', '--format=%s', branch]).trim().split('\n'),
+    files: (branch) =>
+      new Map(
+        run(['ls-tree', '-r', '--name-only', branch])
+          .split('\n')
+          .filter(Boolean)
+          .map((path) => [path, run(['cat-file', 'blob', `${branch}:${path}`])]),
+      ),
+    commit(branch, changes, message = 'by hand') {
+      const index = { GIT_INDEX_FILE: join(url, 'index-by-hand') }
+      const parent = remote.head(branch)
+      if (parent === undefined) run(['read-tree', '--empty'], '', index)
+      else run(['read-tree', parent], '', index)
+      for (const [path, text] of Object.entries(changes)) {
+        if (text === null) run(['update-index', '--index-info'], `0 ${'0'.repeat(40)}\t${path}\n`, index)
+        else {
+          const blob = run(['hash-object', '-w', '--stdin'], text).trim()
+          run(['update-index', '--add', '--cacheinfo', `100644,${blob},${path}`], '', index)
+        }
+      }
+      const tree = run(['write-tree'], '', index).trim()
+      const made = run(['commit-tree', tree, ...(parent === undefined ? [] : ['-p', parent])], message).trim()
+      run(['update-ref', `refs/heads/${branch}`, made])
+      return made
+    },
+    squash(from, into) {
+      const [subject = ''] = remote.subjects(from)
+      const made = run(['commit-tree', `${from}^{tree}`, '-p', into], `${subject} (#1)`).trim()
+      run(['update-ref', `refs/heads/${into}`, made])
+    },
+    close: () => rmSync(url, { recursive: true, force: true }),
+  }
+  remote.commit('main', files, 'as it was')
+  return remote
+}
+
+/** Applies what a branch says to a cluster, and removes what it does not say any more, as Argo CD and Flux do. */
+export function startReconciler(remote: GitRemote, branch: string, cluster: FakeCluster, build: Build) {
+  let applied = ''
+  let known = new Map<string, any>()
+  const reconciler = {
+    isPaused: false,
+    reconcile() {
+      const head = remote.head(branch)
+      if (head === undefined || head === applied || reconciler.isPaused) return
+      applied = head
+      const wanted = new Map(
+        build(remote.files(branch)).map((object) => [`${object.kind}/${object.metadata.name}`, object]),
+      )
+      for (const object of wanted.values()) {
+        const live = cluster.get(object.kind, object.metadata.namespace, object.metadata.name)
+        const { finalizers, deletionTimestamp: _gone, ...metadata } = live?.metadata ?? {}
+        const next = structuredClone(object)
+        next.metadata = {
+          ...metadata,
+          ...next.metadata,
+          ...(finalizers === undefined ? {} : { finalizers }),
+        }
+        if (live?.status !== undefined) next.status = live.status
+        if (
+          JSON.stringify([live?.spec, live?.metadata.annotations]) ===
+          JSON.stringify([next.spec, next.metadata.annotations])
+        )
+          continue
+        cluster.seed(next, 'argocd')
+      }
+      for (const [key, object] of known)
+        if (!wanted.has(key))
+          cluster.update(object, (gone) => (gone.metadata.deletionTimestamp ??= new Date().toISOString()))
+      known = wanted
+    },
+    stop: () => clearInterval(timer),
+  }
+  const timer = setInterval(() => reconciler.reconcile(), 15)
+  reconciler.reconcile()
+  return reconciler
+}
+
+const objectsIn = (text: string): readonly any[] =>
+  parseAllDocuments(text).flatMap((document) => (document.toJS() === null ? [] : [document.toJS()]))
+
+export const manifestsBelow =
+  (folder: string): Build =>
+  (files) =>
+    [...files]
+      .filter(([path]) => path.startsWith(`${folder}/`) && path.endsWith('.yaml'))
+      .flatMap(([, text]) => objectsIn(text))
+
+/** Resources and JSON patches, which is what `kustomize build` makes of such a folder. */
+export const kustomized =
+  (folder: string): Build =>
+  (files) => {
+    const text = (path: string) => files.get(posix.join(folder, path))!
+    const { resources, patches = [] } = parse(text('kustomization.yaml'))
+    const objects: any[] = resources.flatMap((path: string) =>
+      files.has(posix.join(folder, path, 'kustomization.yaml'))
+        ? kustomized(posix.join(folder, path))(files)
+        : objectsIn(text(path)),
+    )
+    for (const { path, target } of patches) {
+      const index = objects.findIndex(({ kind, metadata }) => kind === target.kind && metadata.name === target.name)
+      objects[index] = jsonPatch(objects[index], parse(text(path)))
+    }
+    return objects
+  }
