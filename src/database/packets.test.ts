@@ -17,7 +17,7 @@ const record = (bytes: number) =>
 const failureOf = (attempt: Promise<unknown>) => attempt.then(() => undefined).catch((error: unknown) => error)
 
 describeEachDatabase('a record of 17 MB', (test) => {
-  it('is stored, or refused with the setting to change', { timeout: 60_000 }, async () => {
+  it('is stored, or refused with the setting to change', async () => {
     await migrate(test.database, [raw])
     const failure = await failureOf(write(test.database, [record(100), record(17 << 20), record(200)]))
     // What follows continues, on the connection that was there.
@@ -48,7 +48,7 @@ describe.skipIf(!inject('databaseServers').mysql)('a server that takes little at
     }
   }
 
-  it('gets statements that fit', { timeout: 60_000 }, () =>
+  it('gets statements that fit', () =>
     opened(1 << 20, async (database) => {
       const rows = (letter: string) =>
         Array.from({ length: 400 }, (_, n) => issues.row({ id: `i${n}`, description: letter.repeat(4200) }))
@@ -58,16 +58,14 @@ describe.skipIf(!inject('databaseServers').mysql)('a server that takes little at
       const { rows: counted } = await sql<{ count: number }>`
         select count(*) as count from issues where description like '''%'`.execute(database.kysely)
       expect(counted[0]?.count).toBe(400)
-    }),
-  )
+    }))
 
-  it('a row just below the limit is stored, one above it named', { timeout: 60_000 }, () =>
+  it('a row just below the limit is stored, one above it named', () =>
     opened(1 << 20, async (database) => {
       await write(database, [record((1 << 20) - 2000)])
       expect(await readAll(database, { table: raw })).toHaveLength(1)
       const failure = await failureOf(write(database, [record(1 << 20)]))
       expect(failure).toBeInstanceOf(UserError)
       expect((failure as Error).message).toMatch(/takes 1\.0 MB at once\. Raise its max_allowed_packet, to 4M/)
-    }),
-  )
+    }))
 })

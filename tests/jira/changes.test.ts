@@ -73,7 +73,7 @@ describeEachDatabase('what changes in jira', (test) => {
   }
   const requests = (part: string) => fake.requests.filter((path) => path.includes(part))
 
-  it('lets comments, worklogs, links, labels and changes go', { timeout: 60_000 }, async () => {
+  it('lets comments, worklogs, links, labels and changes go', async () => {
     const [comment] = [fake.addComment('SHOP-1', 'one'), fake.addComment('SHOP-1', 'two')]
     const worklog = fake.addWorklog('SHOP-1')
     const link = fake.linkIssues('SHOP-1', 'SHOP-2')
@@ -97,7 +97,7 @@ describeEachDatabase('what changes in jira', (test) => {
   })
 
   it('reads lists that continue past the issue as a whole, and takes them back when they become short', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const worklogs = Array.from({ length: 60 }, () => fake.addWorklog('SHOP-1'))
     const comments = Array.from({ length: 130 }, (_, index) => fake.addComment('SHOP-1', `text ${index}`))
@@ -117,7 +117,7 @@ describeEachDatabase('what changes in jira', (test) => {
     await expectConverged(5)
   })
 
-  it('finds deleted issues, and what hung on them', { timeout: 60_000 }, async () => {
+  it('finds deleted issues, and what hung on them', async () => {
     fake.linkIssues('SHOP-1', 'SHOP-2')
     const epic = fake.createIssue({ fields: { summary: 'Epic' } })
     fake.setEpic('SHOP-3', epic.key)
@@ -136,7 +136,7 @@ describeEachDatabase('what changes in jira', (test) => {
     await expectConverged(5)
   })
 
-  it('compares by one small request, and lists names only when the numbers differ', { timeout: 60_000 }, async () => {
+  it('compares by one small request, and lists names only when the numbers differ', async () => {
     for (let index = 0; index < 150; index++) fake.createIssue()
     await run(5)
     fake.requests.length = 0
@@ -150,7 +150,7 @@ describeEachDatabase('what changes in jira', (test) => {
     await expectConverged(5)
   })
 
-  it('follows an issue to another project, and off the board and onto it', { timeout: 60_000 }, async () => {
+  it('follows an issue to another project, and off the board and onto it', async () => {
     fake.setBoards('SHOP-3', [6])
     fake.linkIssues('SHOP-1', 'SHOP-3')
     const child = fake.createIssue({ boards: [5] })
@@ -170,7 +170,7 @@ describeEachDatabase('what changes in jira', (test) => {
     await expectConverged(5)
   })
 
-  it('keeps what another board shows', { timeout: 60_000 }, async () => {
+  it('keeps what another board shows', async () => {
     const sprint = fake.createSprint('One', [5, 6])
     fake.setSprint('SHOP-1', sprint.id)
     fake.addComment('SHOP-1')
@@ -190,7 +190,7 @@ describeEachDatabase('what changes in jira', (test) => {
   })
 
   it('lets an epic go with its last child, and keeps one that the board shows itself', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const [shown, hidden] = [fake.createIssue({ boards: [5] }), fake.createIssue({ boards: [] })]
     fake.setLabels(shown.key, ['big'])
@@ -207,7 +207,7 @@ describeEachDatabase('what changes in jira', (test) => {
   })
 
   it('asks for remote links where a pattern needs them, of all issues once one is set', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const link = fake.addRemoteLink('SHOP-1', commitUrl('a'))
     const epic = fake.createIssue({ boards: [] })
@@ -231,7 +231,7 @@ describeEachDatabase('what changes in jira', (test) => {
     await expectConverged(5)
   })
 
-  it('asks for remote links of epics only when they changed', { timeout: 60_000 }, async () => {
+  it('asks for remote links of epics only when they changed', async () => {
     const long = new Date(Date.now() - 10 * 24 * 3_600_000)
     fake.now = () => long
     scopeConfig = PATTERN

@@ -63,7 +63,7 @@ describeEachDatabase('a cancelled run', (test) => {
     }
   })
 
-  it(`of ${TASKS} tasks ends with as few statements as one of some`, { timeout: 120_000 }, async () => {
+  it(`of ${TASKS} tasks ends with as few statements as one of some`, async () => {
     const plan = [Array.from({ length: TASKS }, (_, index) => paint({ place: String(index) }))]
     const { id, runner } = await running(plan, 100)
     expect(begun).toBe(100)

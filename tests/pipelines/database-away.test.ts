@@ -39,7 +39,7 @@ for (const engine of ['postgres', 'mysql'] as const) {
       await dropDatabase(url)
     })
 
-    it('interrupts runs, and fails none of them', { timeout: 120_000 }, async () => {
+    it('interrupts runs, and fails none of them', async () => {
       await prepareTestDatabase(direct)
       const database = await openDatabase(gateway.url)
       const control = testControl(database)
@@ -70,7 +70,7 @@ for (const engine of ['postgres', 'mysql'] as const) {
       await database.close()
     })
 
-    it('is waited for by weir collect, which says so', { timeout: 180_000 }, async () => {
+    it('is waited for by weir collect, which says so', async () => {
       await prepareDatabase(direct)
       const github = await startFakeGithub({ world: { repositories: [{ name: 'acme/web' }] } })
       const source = await openGateway(`${github.url}/`)

@@ -101,7 +101,7 @@ describeEachDatabase('tasks that work on the same', (test) => {
     expect(await untilFinished(control, first.id)).toMatchObject({ status: 'TASK_COMPLETED' })
   })
 
-  it('continue when the server of the other is killed', { timeout: 180_000 }, async () => {
+  it('continue when the server of the other is killed', async () => {
     const killed = await create('killed', 'orphaned', { count: 100 })
     const target = join(import.meta.dirname, 'support/kill-target.ts')
     // It takes one pipeline at a time, so that the second is left to this process.

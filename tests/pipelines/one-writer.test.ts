@@ -56,7 +56,7 @@ describeEachDatabase('a scope', (test) => {
     return found
   }
 
-  it('has one writer: what two pipelines at once leave is what one leaves', { timeout: 240_000 }, async () => {
+  it('has one writer: what two pipelines at once leave is what one leaves', async () => {
     const run = (name: string) => control.services.pipelines.create({ name, plan: [[task]], fullSync: true })
     const { id } = await run('alone')
     expect(await untilFinished(control, id)).toMatchObject({ status: 'TASK_COMPLETED', message: '' })

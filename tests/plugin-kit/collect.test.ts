@@ -44,7 +44,7 @@ describeEachDatabase('collecting', (test) => {
   const receiptOf = async (raw: string) =>
     (await readAll(test.database, { table: receipts, where: { raw_table: `_raw_${raw}` } }))[0]
 
-  it('goes from the vendor to the domain, and asks only for news the second time', { timeout: 30_000 }, async () => {
+  it('goes from the vendor to the domain, and asks only for news the second time', async () => {
     await runAll()
     expect(await count(cicdPipelines.name)).toBe(50)
     expect(await count(cicdTasks.name)).toBe(100)

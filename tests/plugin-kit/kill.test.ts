@@ -73,7 +73,7 @@ async function runTarget(
 }
 
 describeEachDatabase('kill -9 in the middle of extracting and converting', (test) => {
-  it('leaves nothing that the next run does not mend', { timeout: 120_000 }, async () => {
+  it('leaves nothing that the next run does not mend', async () => {
     const calm = await test.createDatabase()
     const harried = await test.createDatabase()
     for (const url of [calm, harried]) {

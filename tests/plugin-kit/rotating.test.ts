@@ -70,7 +70,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     }
   }
 
-  it('are used once, however many ask at once, and the next one is stored encrypted', { timeout: 60_000 }, async () => {
+  it('are used once, however many ask at once, and the next one is stored encrypted', async () => {
     const servers = [1, 2, 3].map(() => startServer().ended)
     await Promise.all([collectStories(database), collectStories(database), collectStories(database)])
     for (const { code, said } of await Promise.all(servers)) expect({ code, said }).toMatchObject({ code: 0 })
@@ -86,7 +86,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     expect(source.refreshes).toHaveLength(2)
   })
 
-  it('are stored before the access token is used: a kill in between loses nothing', { timeout: 60_000 }, async () => {
+  it('are stored before the access token is used: a kill in between loses nothing', async () => {
     const used = Promise.withResolvers<void>()
     source.onUse = () => {
       used.resolve()
@@ -159,7 +159,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
     expect([failure.stack, ...lines].join()).not.toMatch(/refresh-0|client-secret-of/)
   })
 
-  it('that cannot be stored at once are kept until they can', { timeout: 60_000 }, async () => {
+  it('that cannot be stored at once are kept until they can', async () => {
     const rename = (from: string, to: string) =>
       sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(database.kysely)
     source.delay = () => rename(connections.name, 'away')

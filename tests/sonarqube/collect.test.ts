@@ -171,7 +171,7 @@ describeEachDatabase('collecting from sonarqube', (test) => {
     expect(await all('cq_projects', 'commit_sha')).toEqual([{ commit_sha: 'decaf' }])
   })
 
-  it('cuts what is longer than SonarQube tells, and says what it cannot cut', { timeout: 240_000 }, async () => {
+  it('cuts what is longer than SonarQube tells, and says what it cannot cut', async () => {
     ago(3 * HOUR)
     const project = shop()
     const early = new Date(Date.now() - 900 * HOUR)

@@ -3,7 +3,7 @@ import { startReceiver } from '../alerts/receiver.ts'
 import { describePages } from './support/client.ts'
 
 describePages('the page of alerts', (client) => {
-  it('makes an alert with useful defaults, tries it, changes it and deletes it', { timeout: 120_000 }, async () => {
+  it('makes an alert with useful defaults, tries it, changes it and deletes it', async () => {
     const receiver = await startReceiver()
     await client.server.ask('POST', '/projects', { name: 'shop' })
     const page = await client.open('/settings/alerts')
@@ -42,7 +42,7 @@ describePages('the page of alerts', (client) => {
     await receiver.stop()
   })
 
-  it('makes digests, and shows what the server refuses', { timeout: 120_000 }, async () => {
+  it('makes digests, and shows what the server refuses', async () => {
     client.expectComplaint('400')
     const page = await client.open('/settings/alerts?create=true')
     const form = page.getByRole('dialog')

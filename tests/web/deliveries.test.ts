@@ -11,7 +11,7 @@ const ELSEWHERE: Delivery = {
 }
 
 describePages('webhooks of a source', (client) => {
-  it('are set up on the page of the connection, which shows what came', { timeout: 120_000 }, async () => {
+  it('are set up on the page of the connection, which shows what came', async () => {
     const settings = { name: 'our GitHub', endpoint: 'http://127.0.0.1:9/', authMethod: 'AccessToken', token: 'none' }
     const { body } = await client.server.ask('POST', '/plugins/github/connections', settings)
     const page = await client.open(`/sources/github/${body.id}`)

@@ -59,7 +59,7 @@ describePages('the frame of the pages', ({ open, expectComplaint, database }) =>
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
-  it('says so when the server is away, and continues when it is back', { timeout: 120_000 }, async () => {
+  it('says so when the server is away, and continues when it is back', async () => {
     expectComplaint('ERR_')
     const url = await database.createDatabase()
     const first = await startLiveServer(url)

@@ -11,7 +11,7 @@ describeClient('rules', (client) => {
   const stored = async (config = shop.configId) =>
     (await ask('GET', `/plugins/github/connections/${shop.connectionId}/scope-configs/${config}`)).body
 
-  it('shows what a change matches and does to the four keys before it is saved', { timeout: 240_000 }, async () => {
+  it('shows what a change matches and does to the four keys before it is saved', async () => {
     shop = await collectOrganisation(client.server, {
       project: 'shop',
       rules: { envNamePattern: 'nothing-like-it', issueTypeIncident: '(?i)incident' },

@@ -16,7 +16,7 @@ const SUGGESTED = [
 describePages('the settings', (client) => {
   const { open } = client
 
-  it('make keys that open what the form suggests', { timeout: 120_000 }, async () => {
+  it('make keys that open what the form suggests', async () => {
     await client.server.ask('POST', '/projects', { name: 'shop' })
     const page = await open('/settings/api-keys')
     await page.getByText('No keys yet').waitFor()

@@ -10,7 +10,7 @@ const sh = (command: string, key = '') =>
 
 describePages('webhooks', (client) => {
   const { open } = client
-  it('are created with a key, and their commands work as they are printed', { timeout: 120_000 }, async () => {
+  it('are created with a key, and their commands work as they are printed', async () => {
     const page = await open('/sources/webhooks')
     await page.getByText('No webhooks yet').waitFor()
     await page.getByRole('button', { name: 'Create webhook' }).click()

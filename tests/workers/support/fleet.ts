@@ -55,7 +55,7 @@ export async function openFleet({ url, database, redis }: { url: string; databas
   return {
     control,
     server: () => start('server-target.ts', {}),
-    worker: (options = {}) => start('worker-target.ts', { concurrency: 4, drainMs: 10_000, ...options }),
+    worker: (options = {}) => start('worker-target.ts', { concurrency: 4, drainMs: 60_000, ...options }),
     async close() {
       for (const member of members) member.child.kill('SIGCONT')
       await Promise.all([...members].map((member) => member.kill('SIGKILL')))
