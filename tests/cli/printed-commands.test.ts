@@ -22,6 +22,7 @@ function printedIn(path: string): Printed[] {
   const isCode = path.endsWith('.ts')
   return read(path)
     .split('\n')
+    .map((line, index, lines) => (line.endsWith(' \\') ? `${line.slice(0, -2)} ${lines[index + 1]?.trim()}` : line))
     .flatMap((line, index) => {
       if (isCode && isComment(line)) return []
       return [...line.matchAll(PRINTED)].map(([text]) => ({ place: `${path}:${index + 1}`, text }))
