@@ -21,10 +21,15 @@ export interface PoolState {
 /** An open database of either engine. Everything outside this folder sees only this. */
 export interface Database {
   readonly dialect: Dialect
+  /** Everything goes over one connection, one statement after the other. */
+  readonly isTransaction: boolean
   /** For system tables and API queries, and through its `sql` tag for any statement with parameters. */
   readonly kysely: AnyKysely
-  /** Sends one batch of rows; use `write` or `update` of write.ts, which prepare such batches. */
-  sendRows(rows: Rows, mode: SendMode): Promise<void>
+  /**
+   * Sends one batch of rows; use `write` or `update` of write.ts, which prepare such batches. `before` is waited for first;
+   * where rows are spelled out before they are sent, that is done meanwhile.
+   */
+  sendRows(rows: Rows, mode: SendMode, before?: Promise<unknown>): Promise<void>
   /** For more rows than should be held as such: they are put into the form in which they are sent as they come. */
   gather<Item>(shape: RowShape<AnyColumns, Item>): Gathering<Item>
   /**

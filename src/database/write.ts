@@ -30,24 +30,54 @@ export function stampRow({ table, cells }: TableRow, stamp: Date): void {
 const BATCH = 1000
 
 export interface Writer {
-  /** Takes rows, and sends those of tables that have gathered enough of them. */
+  /** Takes rows, and sends those of tables that have gathered enough of them. They may be under way when it returns. */
   add(rows: readonly TableRow[]): Promise<void>
-  /** Sends what is left. */
+  /** Sends what is left, and waits for all. */
   flush(): Promise<void>
+  /** Waits until nothing is under way, however it ends. */
+  settle(): Promise<void>
+}
+
+export interface WriterOptions {
+  readonly stamp?: Date
+  /**
+   * Batches of different tables go over connections of their own, and while one of a table is stored the next is made ready.
+   * Not within a transaction, which has one connection.
+   */
+  readonly isSideBySide?: boolean
 }
 
 /**
  * Gathers rows by table. Of two rows with one key the later wins, so that what every record repeats, such as its
  * author, is sent once and not with every batch.
  */
-export function createWriter(database: Database, stamp = new Date()): Writer {
+export function createWriter(
+  database: Database,
+  { stamp = new Date(), isSideBySide = false }: WriterOptions = {},
+): Writer {
   const gathered = new Map<AnyTable, Map<string, Cell[]> | Cell[][]>()
+  /** What is under way, in order: of each table, or of all. */
+  const lines = new Map<unknown, Promise<void>[]>()
+  const most = isSideBySide ? 2 : 1
   async function send(table: AnyTable, rows: Map<string, Cell[]> | Cell[][]): Promise<void> {
     gathered.delete(table)
     const mode = Array.isArray(rows) ? 'insert' : 'upsert'
-    const all = Array.isArray(rows) ? rows : inKeyOrder(table, rows.values())
-    await retrying(database, () => database.sendRows(wholeRows(table, all), mode))
+    const all = wholeRows(table, Array.isArray(rows) ? rows : inKeyOrder(table, rows.values()))
+    const own = isSideBySide ? table : database
+    const line = lines.get(own) ?? []
+    lines.set(own, line)
+    // One that failed stays, and fails all after it.
+    while (line.length >= most) await line[0]
+    const before = line.at(-1)
+    const sent = retrying(database, () => database.sendRows(all, mode, before))
+    line.push(sent)
+    sent.then(
+      () => line.splice(line.indexOf(sent), 1),
+      () => {},
+    )
   }
+  const underWay = () => [...lines.values()].flat()
+  const settle = async () => void (await Promise.allSettled(underWay()))
   const sizeOf = (rows: Map<string, Cell[]> | Cell[][]) => (Array.isArray(rows) ? rows.length : rows.size)
   return {
     async add(rows) {
@@ -62,14 +92,21 @@ export function createWriter(database: Database, stamp = new Date()): Writer {
       for (const [table, own] of gathered) if (sizeOf(own) >= BATCH) await send(table, own)
     },
     async flush() {
-      for (const [table, own] of gathered) await send(table, own)
+      try {
+        for (const [table, own] of gathered) await send(table, own)
+      } finally {
+        await settle()
+      }
+      // What failed is there still.
+      await Promise.all(underWay())
     },
+    settle,
   }
 }
 
 /** Writes rows; a row whose key exists replaces it, and of two rows with one key the later wins. */
 export async function write(database: Database, rows: readonly TableRow[], stamp?: Date): Promise<void> {
-  const writer = createWriter(database, stamp)
+  const writer = createWriter(database, stamp && { stamp })
   await writer.add(rows)
   await writer.flush()
 }

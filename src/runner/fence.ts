@@ -51,9 +51,9 @@ export function behindFence(database: Database, fence: Fence): Database {
   return {
     ...database,
     kysely,
-    async sendRows(rows, mode) {
+    async sendRows(rows, mode, before) {
       fence.check()
-      return database.sendRows(rows, mode)
+      return database.sendRows(rows, mode, before?.then(fence.check))
     },
     async transaction(body) {
       fence.check()

@@ -121,6 +121,7 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
   const kysely = open()
   const database: Database = {
     dialect: mysql,
+    isTransaction: !turns,
     kysely,
     sendRows: insertWriter(pool, mysql, settings.allowed),
     gather: gatherCells,

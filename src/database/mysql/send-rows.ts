@@ -71,9 +71,12 @@ export function insertWriter(
   dialect: Dialect,
   allowed: StatementSize,
 ): Database['sendRows'] {
-  const send = (statement: string) =>
-    new Promise<void>((resolve, reject) => pool.query(statement, (error) => (error ? reject(error) : resolve())))
-  return async (rows, mode) => {
+  // Null instead of no values: the driver would look for placeholders in megabytes of text.
+  const send = (sql: string) =>
+    new Promise<void>((resolve, reject) =>
+      pool.query({ sql, values: null }, (error) => (error ? reject(error) : resolve())),
+    )
+  return async (rows, mode, before) => {
     const { table } = rows
     const names = columnNames(rows)
     const { head, row, separator, tail } =
@@ -83,19 +86,27 @@ export function insertWriter(
     const around = Buffer.byteLength(head) + Buffer.byteLength(tail)
     let statement = ''
     let size = around
+    let sending = before
     // This engine gathers nothing else.
     for (const cells of cellsOfRows(rows as CellRows)) {
       const values = row(cells.map(literal))
       const bytes = Buffer.byteLength(values) + separator.length
-      if (around + bytes > allowed.most) throw allowed.tooLarge(table.name, around + bytes)
+      if (around + bytes > allowed.most) {
+        await sending
+        throw allowed.tooLarge(table.name, around + bytes)
+      }
       if (statement !== '' && size + bytes > allowed.enough) {
-        await send(head + statement + tail)
+        await sending
+        sending = send(head + statement + tail)
+        // Awaited before the next one is sent; a rejection must not count as unhandled until then.
+        sending.catch(() => {})
         statement = ''
         size = around
       }
       statement += statement === '' ? values : separator + values
       size += bytes
     }
+    await sending
     if (statement !== '') await send(head + statement + tail)
   }
 }

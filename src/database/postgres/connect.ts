@@ -78,6 +78,7 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
   const kysely = open()
   const database: Database = {
     dialect: postgres,
+    isTransaction: !turns,
     kysely,
     sendRows: copyWriter(pool, postgres, known),
     gather: gatherBinary,

@@ -66,7 +66,8 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
     return found
   }
 
-  return async (rows, mode) => {
+  return async (rows, mode, before) => {
+    await before
     const { table } = rows
     const names = columnNames(rows)
     const kinds = names.map((name) => (table.columns[name] as Column).kind)

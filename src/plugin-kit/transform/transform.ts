@@ -38,38 +38,53 @@ export interface Transform<Item> {
 
 export async function runTransform<Item>(task: EntityTask, transform: Transform<Item>): Promise<SubtaskResult> {
   const { database, signal } = task
+  const { expected, stamp, subtaskKey, wrote } = transform
   const total = { records: 0, rows: 0, quarantined: 0 }
-  const writer = createWriter(database, transform.stamp)
-  await eachWhileWriting(inBatches(transform.items, BATCH_RECORDS, transform.weigh, BATCH_BYTES), async (batch) => {
+  const writer = createWriter(database, { stamp, isSideBySide: !database.isTransaction })
+  const batches = inBatches(transform.items, BATCH_RECORDS, transform.weigh, BATCH_BYTES)
+  const writing = eachWhileWriting(batches, async (batch) => {
     signal.throwIfAborted()
-    const rowsOf = await transform.prepare(batch)
-    const rows: TableRow[] = []
-    const rejected: RejectedRecord[] = []
-    for (const item of batch) {
-      try {
-        const made = [...rowsOf(item)]
-        for (const row of made) stampOrigin(row, transform.originOf(item, row.table), transform.allowed)
-        for (const row of made) rows.push(row)
-      } catch (error) {
-        if (error instanceof FatalError || error instanceof UserError) throw error
-        rejected.push({ ...transform.describe(item), reason: messageOf(error) })
-      }
-    }
+    const { rows, rejected } = rowsOfBatch(transform, batch, await transform.prepare(batch))
     return async () => {
       await writer.add(rows)
-      await transform.wrote?.(rows)
-      if (rejected.length > 0) await putInQuarantine(database, transform.subtaskKey, rejected, transform.stamp)
+      if (wrote) {
+        await writer.settle()
+        await wrote(rows)
+      }
+      if (rejected.length > 0) await putInQuarantine(database, subtaskKey, rejected, stamp)
       total.records += batch.length
       total.rows += rows.length
       total.quarantined += rejected.length
-      task.progress({ done: total.records, ...(transform.expected !== undefined && { expected: transform.expected }) })
+      task.progress({ done: total.records, ...(expected !== undefined && { expected }) })
     }
   })
+  // Nothing may land after this has failed.
+  await writing.finally(() => writer.settle())
   signal.throwIfAborted()
   await writer.flush()
   await transform.sweep?.()
-  await releaseFromQuarantine(database, transform.subtaskKey, transform.stamp, transform.released)
+  await releaseFromQuarantine(database, subtaskKey, stamp, transform.released)
   return total
+}
+
+function rowsOfBatch<Item>(
+  { originOf, allowed, describe }: Transform<Item>,
+  batch: readonly Item[],
+  rowsOf: (item: Item) => Iterable<TableRow>,
+) {
+  const rows: TableRow[] = []
+  const rejected: RejectedRecord[] = []
+  for (const item of batch) {
+    try {
+      const made = [...rowsOf(item)]
+      for (const row of made) stampOrigin(row, originOf(item, row.table), allowed)
+      for (const row of made) rows.push(row)
+    } catch (error) {
+      if (error instanceof FatalError || error instanceof UserError) throw error
+      rejected.push({ ...describe(item), reason: messageOf(error) })
+    }
+  }
+  return { rows, rejected }
 }
 
 export function stampOrigin({ table, cells }: TableRow, origin: Origin, allowed: ReadonlySet<AnyTable>): void {
