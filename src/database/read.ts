@@ -1,6 +1,6 @@
 /** Streaming reads: typed rows of a table, with the tables joined to it, never a whole table in memory. */
 
-import { type RawBuilder, sql } from 'kysely'
+import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
 import { comparable, missingCell } from './fit.ts'
 import { among, inPieces, MOST_VALUES, type Piece } from './pieces.ts'
@@ -56,14 +56,28 @@ type AnySelection = Selection<AnyTable, Joins>
 const FETCH = 200
 
 export async function* readRows<T extends AnyTable, J extends Joins = Record<never, never>>(
-  { kysely }: Database,
+  database: Database,
   selection: Selection<T, J>,
 ): AsyncGenerator<JoinedRow<T, J>> {
+  for await (const rows of readInChunks(database, selection)) yield* rows
+}
+
+/** The same many at a time: handed on one by one, a row costs as much on its way as to be read. */
+export async function* readInChunks<T extends AnyTable, J extends Joins = Record<never, never>>(
+  database: Database,
+  selection: Selection<T, J>,
+): AsyncGenerator<JoinedRow<T, J>[]> {
   const decode = decoderOf(selection)
   for (const part of partsOf(selection)) {
-    const query = kysely.selectFrom(sql`(${selectionSql(part)})`.as('selected')).selectAll()
-    for await (const row of query.stream(FETCH)) yield decode(row as Record<string, unknown>) as JoinedRow<T, J>
+    const query = database.kysely.selectFrom(sql`(${selectionSql(part)})`.as('selected')).selectAll()
+    const chunks = inChunks<Record<string, unknown>>(database, query, FETCH)
+    for await (const rows of chunks) yield rows.map((row) => decode(row) as JoinedRow<T, J>)
   }
+}
+
+/** What a query gives, about so many rows at a time. */
+export async function* inChunks<Row>({ kysely }: Database, query: Compilable, size: number): AsyncGenerator<Row[]> {
+  for await (const { rows } of kysely.getExecutor().stream<Row>(query.compile() as CompiledQuery<Row>, size)) yield rows
 }
 
 export async function readAll<T extends AnyTable, J extends Joins = Record<never, never>>(

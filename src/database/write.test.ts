@@ -207,6 +207,31 @@ describeEachDatabase('write and read', (test) => {
     expect(await readAll(test.database, { table: log, where: { line } })).toHaveLength(500)
   })
 
+  it('writes tables side by side, and batches of one in order', async () => {
+    const writer = createWriter(test.database, { isSideBySide: true })
+    const ids = Array.from({ length: 1000 }, (_, id) => id)
+    for (const name of ['one', 'two', 'three', 'four']) {
+      await writer.add(ids.map((id) => kinds.row({ id, name })))
+      await writer.add(ids.map((parent_id) => children.row({ parent_id, name })))
+    }
+    await writer.flush()
+    expect(new Set((await all()).map(({ name }) => name))).toEqual(new Set(['four']))
+    expect(await readAll(test.database, { table: children })).toHaveLength(4000)
+  })
+
+  it('side by side, a batch that fails takes those after it along, and nothing is under way at the end', async () => {
+    const writer = createWriter(test.database, { isSideBySide: true })
+    const strange = defineTable('kinds', { id: key(bigint()), unheard_of: string(5) })
+    const ids = Array.from({ length: 1000 }, (_, id) => id)
+    await writer.add(ids.map((id) => strange.row({ id, unheard_of: 'one' })))
+    await writer.add(ids.map((parent_id) => children.row({ parent_id, name: 'one' })))
+    await writer.add(ids.map((id) => strange.row({ id, unheard_of: 'two' })))
+    await expect(writer.add(ids.map((id) => strange.row({ id, unheard_of: 'three' })))).rejects.toThrow(/unheard_of/)
+    await expect(writer.flush()).rejects.toThrow(/unheard_of/)
+    expect(await readAll(test.database, { table: children })).toHaveLength(1000)
+    expect(test.database.connections().waiting).toBe(0)
+  })
+
   it('survives writers that meet on the same rows', async () => {
     const rows = (order: number) =>
       Array.from({ length: 300 }, (_, index) => kinds.row({ id: order % 2 ? index : 299 - index, name: `w${order}` }))

@@ -2,6 +2,7 @@
 
 export { among, inPieces, onePiece } from '../database/pieces.ts'
 export type { Joins } from '../database/read.ts'
+export { inChunks } from '../database/read.ts'
 export { rowShape } from '../database/rows.ts'
 export { parseTime } from '../database/time.ts'
 export { retrying, update, write } from '../database/write.ts'

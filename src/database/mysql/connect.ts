@@ -1,5 +1,5 @@
 /** Connections to MySQL and MariaDB, and what the database does with them. */
-import { Kysely, MysqlDialect, sql } from 'kysely'
+import { type DatabaseConnection, Kysely, MysqlDialect, sql } from 'kysely'
 import mysql2, { type Pool, type PoolConnection } from 'mysql2'
 import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
@@ -81,6 +81,34 @@ function openPool(url: string, connectionLimit: number): Pool {
   return pool
 }
 
+/** Kysely hands on each row of a stream by itself, through many hands. */
+function streamingInChunks(dialect: MysqlDialect): MysqlDialect {
+  const known = new WeakSet<DatabaseConnection>()
+  const createDriver = dialect.createDriver.bind(dialect)
+  dialect.createDriver = () => {
+    const driver = createDriver()
+    const acquire = driver.acquireConnection.bind(driver)
+    driver.acquireConnection = async () => {
+      const connection = await acquire()
+      if (known.has(connection)) return connection
+      known.add(connection)
+      const stream = connection.streamQuery.bind(connection)
+      connection.streamQuery = async function* (query, size = 1) {
+        let rows: never[] = []
+        for await (const result of stream(query, size)) {
+          if (rows.push(...(result.rows as never[])) < size) continue
+          yield { rows }
+          rows = []
+        }
+        if (rows.length > 0) yield { rows }
+      }
+      return connection
+    }
+    return driver
+  }
+  return dialect
+}
+
 export async function connectMysql(url: string, connections: number): Promise<Database> {
   const pool = openPool(url, connections)
   const end = () => new Promise<void>((resolve) => pool.end(() => resolve()))
@@ -115,7 +143,7 @@ interface Settings {
 /** Without turns: on the one connection of a transaction, which is one of `whole`. */
 function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
-    const opened = new Kysely<AnySchema>({ dialect: new MysqlDialect({ pool: pool as Pool }) })
+    const opened = new Kysely<AnySchema>({ dialect: streamingInChunks(new MysqlDialect({ pool: pool as Pool })) })
     return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
   }
   const kysely = open()

@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL, and what the database does with them. */
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import Cursor from 'pg-cursor'
+
 import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
 import { type Catalogue, liveTables } from '../catalogue.ts'
@@ -14,6 +14,7 @@ import type { AnyKysely, AnySchema } from '../kysely.ts'
 import { inLine } from '../line.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { gatherBinary } from './binary.ts'
+import { EvenCursor } from './cursor.ts'
 import { KINDS, postgres } from './dialect.ts'
 import { copyWriter, type KnownTypes } from './send-rows.ts'
 import { inTransaction, poolOf } from './transaction.ts'
@@ -72,7 +73,7 @@ export async function connectPostgres(url: string, connections: number): Promise
 /** Without turns: on the one connection of a transaction, which is one of `whole`. */
 function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
-    const opened = new Kysely<AnySchema>({ dialect: new PostgresDialect({ pool, cursor: Cursor }) })
+    const opened = new Kysely<AnySchema>({ dialect: new PostgresDialect({ pool, cursor: EvenCursor }) })
     return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
   }
   const kysely = open()

@@ -1,19 +1,21 @@
-/** Groups a stream into lists of at most `size`, cutting earlier when their weight passes `most`. */
+/** Groups what comes in lists of any length into those of at most `size`, cutting earlier when their weight passes `most`. */
 export async function* inBatches<Item>(
-  source: AsyncIterable<Item>,
+  source: AsyncIterable<readonly Item[]>,
   size: number,
   weigh: (item: Item) => number = () => 0,
   most = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Item[]> {
   let batch: Item[] = []
   let weight = 0
-  for await (const item of source) {
-    batch.push(item)
-    weight += weigh(item)
-    if (batch.length < size && weight < most) continue
-    yield batch
-    batch = []
-    weight = 0
+  for await (const items of source) {
+    for (const item of items) {
+      batch.push(item)
+      weight += weigh(item)
+      if (batch.length < size && weight < most) continue
+      yield batch
+      batch = []
+      weight = 0
+    }
   }
   if (batch.length > 0) yield batch
 }

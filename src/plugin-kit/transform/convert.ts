@@ -1,7 +1,7 @@
 /** Tool rows → domain rows, with the origin of the row they were made from. */
 
 import { sql } from 'kysely'
-import { type Joins, readRows } from '../../database/read.ts'
+import { type Joins, readInChunks } from '../../database/read.ts'
 import type { AnyRow, AnyTable } from '../../database/table.ts'
 import { retrying } from '../../database/write.ts'
 import { convertedTables, extractedTables, isScoped } from '../raw/descendants.ts'
@@ -42,7 +42,7 @@ export async function convert(
   if (!since && !rawIds) await window.forget()
   const condition = since && !rawIds ? sql`t.updated_at >= ${since}` : undefined
   const where = spec.where ? spec.where(context.scope, context) : entity.scopeWhere(entity.table, context.scope)
-  const items = readRows(database, {
+  const items = readInChunks(database, {
     table: entity.table,
     joins: spec.joins,
     where: { connection_id: context.connectionId, ...where, ...(rawIds && { _raw_data_id: rawIds }) },

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { parseExactBytes } from '../../database/exact-json.ts'
 import { inPieces } from '../../database/pieces.ts'
+import { inChunks } from '../../database/read.ts'
 import type { AnyTable, RawRecord, TableRow } from '../../database/table.ts'
 import { RecordError } from '../../errors.ts'
 import { extractedTables } from '../raw/descendants.ts'
@@ -100,12 +101,17 @@ function recordsOf({ database, params }: EntityTask, raw: RawTable, { last, mark
     .orderBy('id')
   if (rawIds) query = query.where('id', 'in', rawIds)
   else if (mark !== null) query = query.where('id', '>', mark)
-  return query.stream(FETCH) as AsyncIterable<StoredRecord>
+  return inChunks<StoredRecord>(database, query, FETCH)
 }
 
 /** Parses a batch, looks up what it needs, and gives the function that makes rows of one of its records. */
 function rowsMaker(entity: Entity, { database, context }: EntityTask) {
-  const { lookups = {} }: AnyExtractSpec = entity.spec.extract ?? {}
+  const { lookups }: AnyExtractSpec = entity.spec.extract ?? {}
+  if (!lookups) {
+    // One at a time: what lives no longer than its record costs nothing to clear away.
+    const shared = { ...context, lookups: {} }
+    return async () => (item: StoredRecord) => rowsOfRecord(entity, shared, parse(item.data), item.input)
+  }
   const find = finderOf({ database, connectionId: context.connectionId, scope: context.scope }, lookups)
   return async (batch: readonly StoredRecord[]) => {
     const parsed = new Map(batch.map((each) => [each, tryParse(each.data)]))
@@ -187,11 +193,19 @@ export function rowsOfRecord(
 }
 
 const NO_BYTES = new Uint8Array()
-function tryParse(data: Buffer | null): unknown {
+function parse(data: Buffer | null): unknown {
   try {
     return parseExactBytes(data ?? NO_BYTES)
   } catch (error) {
-    return new RecordError(`not JSON: ${(error as Error).message}`)
+    throw new RecordError(`not JSON: ${(error as Error).message}`)
+  }
+}
+
+function tryParse(data: Buffer | null): unknown {
+  try {
+    return parse(data)
+  } catch (error) {
+    return error
   }
 }
 

@@ -20,7 +20,7 @@ export interface Origin {
 
 export interface Transform<Item> {
   readonly subtaskKey: SubtaskKey
-  readonly items: AsyncIterable<Item>
+  readonly items: AsyncIterable<readonly Item[]>
   readonly expected?: number
   readonly stamp: Date
   readonly allowed: ReadonlySet<AnyTable>

@@ -9,6 +9,7 @@ import {
   among,
   eachWhileWriting,
   inBatches,
+  inChunks,
   inPieces,
   letGo,
   nextStamp,
@@ -101,7 +102,7 @@ async function* sourcesOf(
   { database }: TaskRun,
   { table, rawTable, rawParams }: Rule,
   rawIds?: readonly number[],
-): AsyncGenerator<Source> {
+): AsyncGenerator<readonly Source[]> {
   const columns = [...keyNames(table), '_raw_data_params', '_raw_data_table', '_raw_data_id']
   const params = sql.ref('t._raw_data_params')
   // The text itself fits too: JSON may hold backslashes, which a pattern gives another meaning.
@@ -112,10 +113,7 @@ async function* sourcesOf(
     const selected = sql`select ${sql.join(columns.map((name) => sql.ref(`t.${name}`)))}, r.data as data
       from ${sql.table(table.name)} as t inner join ${sql.table(rawTable)} as r on r.id = t._raw_data_id
       where t._raw_data_table = ${rawTable} and ${isAsked} and (r.data is null or not ${letGo('r.data')}) ${piece ? sql`and ${among(sql`r.id`, piece)}` : sql``}`
-    yield* database.kysely
-      .selectFrom(sql`(${selected})`.as('selected'))
-      .selectAll()
-      .stream(FETCH) as AsyncIterable<Source>
+    yield* inChunks<Source>(database, database.kysely.selectFrom(sql`(${selected})`.as('selected')).selectAll(), FETCH)
   }
 }
 

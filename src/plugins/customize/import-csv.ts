@@ -41,7 +41,7 @@ export function importCsv(database: Database, file: CsvFile, bytes: Buffer, targ
       if (!target.isIncremental || file.isAlwaysWhole) await clear(inside, file, target.ownerId)
       if (target.ownerName) await write(inside, [file.owner.row(target.ownerId, target.ownerName)])
       let lines = 0
-      for await (const batch of inBatches(csv.records, BATCH)) {
+      for await (const batch of inBatches(singly(csv.records), BATCH)) {
         await store(inside, file, csv.header, batch.map(read))
         lines += batch.length
       }
@@ -49,6 +49,10 @@ export function importCsv(database: Database, file: CsvFile, bytes: Buffer, targ
       return lines
     }),
   )
+}
+
+async function* singly<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
+  for await (const item of items) yield [item]
 }
 
 /** What one line makes. */

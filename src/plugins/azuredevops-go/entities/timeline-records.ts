@@ -37,7 +37,7 @@ export default entity(timelineRecords, {
     joins: { build: innerJoin(builds, { connection_id: 'connection_id', azuredevops_id: 'build_id' }) },
     where: ({ id }) => ({ 'build.repository_id': id }),
     dependsOn: ['deploymentPattern', 'productionPattern'],
-    rows: ({ build, ...record }, { idOf, scopeConfig }) => [
+    rows: (record, { idOf, scopeConfig }) => [
       cicdTasks.row({
         id: idOf(timelineRecords, record.record_id, record.build_id),
         pipeline_id: idOf(builds, record.build_id),
@@ -49,10 +49,10 @@ export default entity(timelineRecords, {
         type: scopeConfig.typeOf(record.name),
         environment: scopeConfig.strictEnvironmentOf(record.name),
         duration_sec: secondsBetween(record.start_time, record.finish_time),
-        created_date: record.start_time ?? build.queue_time,
+        created_date: record.start_time ?? record.build.queue_time,
         started_date: record.start_time,
         finished_date: record.finish_time,
-        cicd_scope_id: idOf(repos, build.repository_id),
+        cicd_scope_id: idOf(repos, record.build.repository_id),
       }),
     ],
   },

@@ -65,13 +65,13 @@ export default entity(pullRequestCommits, {
     joins: joinPullRequest,
     where: ofRepo,
     replaces: ['github_api_pull_request_commits', 'github_graphql_prs'],
-    rows: ({ pull, pull_request_id, commit_sha, ...author }, { idOf }) => [
+    rows: (commit, { idOf }) => [
       domainPullRequestCommits.row({
-        pull_request_id: idOf(pullRequests, pull_request_id),
-        commit_sha,
-        commit_author_name: author.commit_author_name,
-        commit_author_email: author.commit_author_email,
-        commit_authored_date: author.commit_authored_date,
+        pull_request_id: idOf(pullRequests, commit.pull_request_id),
+        commit_sha: commit.commit_sha,
+        commit_author_name: commit.commit_author_name,
+        commit_author_email: commit.commit_author_email,
+        commit_authored_date: commit.commit_authored_date,
       }),
     ],
   },

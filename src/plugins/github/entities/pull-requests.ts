@@ -138,8 +138,8 @@ export default entity(pullRequests, {
     to: [domainPullRequests],
     joins: { details: leftJoin(pullRequestDetails, { connection_id: 'connection_id', github_id: 'github_id' }) },
     replaces: PULL_REQUEST_RAW,
-    rows: ({ details, ...pull }, { idOf }) => {
-      const { additions, deletions, merged, merged_by_id, merged_by_name } = details ?? pull
+    rows: (pull, { idOf }) => {
+      const { additions, deletions, merged, merged_by_id, merged_by_name } = pull.details ?? pull
       return [
         domainPullRequests.row({
           id: idOf(pullRequests, pull.github_id),
