@@ -14,6 +14,7 @@ import { inLine } from '../line.ts'
 import { gatherCells } from '../rows.ts'
 import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { KINDS, mysql } from './dialect.ts'
+import { type Loading, loadWriter } from './load.ts'
 import { insertWriter, type StatementSize } from './send-rows.ts'
 import { inTransaction, type Pooled } from './transaction.ts'
 
@@ -131,13 +132,15 @@ export async function connectMysql(url: string, connections: number): Promise<Da
     ...{ most, enough: Math.min(LONGEST_STATEMENT, most) },
     tooLarge: (table, bytes) => rowTooLarge({ table, bytes, most: packet }),
   }
-  return databaseOn(pool, { url, isMariadb, allowed }, createTurns(connections))
+  const loading: Loading = { isAllowed: true, pessimistic: new Map() }
+  return databaseOn(pool, { url, isMariadb, allowed, loading }, createTurns(connections))
 }
 
 interface Settings {
   readonly url: string
   readonly isMariadb: boolean
   readonly allowed: StatementSize
+  readonly loading: Loading
 }
 
 /** Without turns: on the one connection of a transaction, which is one of `whole`. */
@@ -151,7 +154,7 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
     dialect: mysql,
     isTransaction: !turns,
     kysely,
-    sendRows: insertWriter(pool, mysql, settings.allowed),
+    sendRows: loadWriter(pool, mysql, settings.loading, insertWriter(pool, mysql, settings.allowed)),
     gather: gatherCells,
     transaction: (body) =>
       inTransaction(pool, (own, atEnd) => {

@@ -8,7 +8,7 @@ const MOST_ROWS = 1000
 
 /**
  * Asks for as many rows as make an even load, and for the number that it is told only the first time: each time costs a round
- * to the server, and of wide rows a few are enough.
+ * to the server, and of wide rows a few are enough. The next ones are asked for before these are worked on.
  */
 export class EvenCursor<Row> extends Cursor<Row> {
   constructor(text: string, values: unknown[]) {
@@ -19,13 +19,19 @@ export class EvenCursor<Row> extends Cursor<Row> {
       socket = (connection as Connection & { readonly stream: Socket }).stream
       submit(connection)
     }
-    let even: number | undefined
     const ask = this.read.bind(this) as (rows: number) => Promise<Row[]>
+    let ahead: Promise<Row[]> | undefined
+    let received = 0
     const read = async (rows: number) => {
-      const before = socket?.bytesRead ?? 0
-      const found = await ask(even ?? rows)
-      const bytes = (socket?.bytesRead ?? 0) - before
-      even = Math.max(1, Math.min(MOST_ROWS, Math.floor((BYTES * found.length) / Math.max(1, bytes))))
+      received ||= socket?.bytesRead ?? 0
+      const found = await (ahead ?? ask(rows))
+      if (found.length === 0) return found
+      const now = socket?.bytesRead ?? 0
+      const even = Math.floor((BYTES * found.length) / Math.max(1, now - received))
+      received = now
+      ahead = ask(Math.max(1, Math.min(MOST_ROWS, even)))
+      // Told when they are read.
+      ahead.catch(() => {})
       return found
     }
     Object.assign(this, { read })
