@@ -49,6 +49,7 @@ const SHARED = new Map<string, readonly [name: string, answer: object]>(
       'TooManyRequests',
       { description: 'Too many requests or attempts.', headers: seconds, content: json('Refusal', 'Failure') },
     ],
+    431: ['TooLong', { description: 'The address or the headers are too long.', content: json('Failure') }],
     503: ['Unavailable', { description: 'Try again later.', headers: seconds, content: json('Failure') }],
   }),
 )
@@ -57,7 +58,7 @@ const SHARED = new Map<string, readonly [name: string, answer: object]>(
 // biome-ignore lint/suspicious/noExplicitAny: its form is that of OpenAPI, which has no types here
 export type OpenApi = any
 
-const ALWAYS = ['400', '401', '403', '405', '429', '503']
+const ALWAYS = ['400', '401', '403', '405', '429', '431', '503']
 
 export function completeDescription(
   document: OpenApi,

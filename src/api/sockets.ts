@@ -8,8 +8,8 @@ import type { Config } from '../config.ts'
 import { envelope } from './envelope.ts'
 
 const CHECK_MS = 1000
-/** Of a request line with its headers. */
-const LARGEST_HEADERS = 16_384
+/** Of a request line with its headers: the values that a dashboard may be asked for fit, each character spelled with three. */
+const LARGEST_HEADERS = 65_536
 
 /** What cannot be answered by a route, since there is no request yet: status and sentence by the code of the error. */
 const TROUBLE: Readonly<Record<string, readonly [status: string, message: string]>> = byName({

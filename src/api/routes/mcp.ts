@@ -10,7 +10,7 @@ import { answers } from '../contract/common.ts'
 
 const MOST_MESSAGES = 20
 const message = z
-  .union([z.looseObject({}), z.array(z.looseObject({})).max(MOST_MESSAGES)])
+  .union([z.looseObject({}), z.array(z.looseObject({})).min(1).max(MOST_MESSAGES)])
   .meta(example({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
 
 /** Every request stands for itself, so that any server may answer it. */
@@ -44,6 +44,7 @@ export const mcpRoutes: Routes = (api) => {
         const answer = await transport.handleRequest(asked, { parsedBody: request.body })
         const text = await answer.text()
         if (answer.status >= 400) throw new UserError(problemIn(text), { status: answer.status })
+        if (text === '') return reply.code(202).send()
         return reply
           .code(answer.status as 202)
           .type('application/json; charset=utf-8')
