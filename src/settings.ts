@@ -16,7 +16,7 @@ const server = {
   databaseUrl: [
     'DB_URL',
     z.string().optional(),
-    'The database: `postgres://user:password@host:5432/lake` or `mysql://user:password@host:3306/lake`. PostgreSQL 13, MySQL 8, MariaDB 10.11, or newer.',
+    'The database: `postgres://user:password@host:5432/lake` or `mysql://user:password@host:3306/lake`. PostgreSQL 13, MySQL 8, MariaDB 10.11, or newer. MySQL takes rows faster with `local_infile=ON`, which MariaDB has by default.',
     'the embedded PostgreSQL 18',
   ],
   dataFolder: [
