@@ -5,7 +5,6 @@ import { startTracing } from '../observe/tracing.ts'
 import { requireSameKey } from '../rotate-key.ts'
 import { checkClock } from '../runner/health.ts'
 import { startLogRetention } from '../runner/log-retention.ts'
-import { startWorkerProcess } from '../runner/workers/worker-process.ts'
 import { openControl } from './control.ts'
 import { ownThreads, placeOf, version } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
@@ -47,6 +46,7 @@ export const worker = new Command('worker')
         const threads = ownThreads(config, secrets, url)
         await startTracing(config)
         const watching = await startWatching(runtime, control)
+        const { startWorkerProcess } = await import('../runner/workers/worker-process.ts')
         const process = await startWorkerProcess(context, { place, threads, concurrency, version })
         const logs = startLogRetention(context, config.logRetentionDays)
         try {
