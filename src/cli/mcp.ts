@@ -1,6 +1,5 @@
 import { Command } from 'commander'
 import { askAs } from '../api/access/delegate.ts'
-import { createServer } from '../api/server.ts'
 import { commandLineActor, openControl } from './control.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -15,12 +14,13 @@ export const mcp = new Command('mcp')
     const { config, log, signal } = runtime
     await withDatabase(runtime, async (database) => {
       const control = await openControl(runtime, database)
-      // Asked within this process alone: nothing listens, and nobody else can use up what is allowed in a minute.
-      const api = await createServer({ config: { ...config, requestsPerMinute: 0 }, control, log })
-      const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
+      const [{ createServer }, { createMcpServer }, { StdioServerTransport }] = await Promise.all([
+        import('../api/server.ts'),
         import('../mcp/server.ts'),
         import('@modelcontextprotocol/sdk/server/stdio.js'),
       ])
+      // Asked within this process alone: nothing listens, and nobody else can use up what is allowed in a minute.
+      const api = await createServer({ config: { ...config, requestsPerMinute: 0 }, control, log })
       const server = createMcpServer(askAs(api, { ...commandLineActor(), grants: [{ role: 'viewer' }] }))
       const ended = new Promise<void>((done) => {
         for (const event of ['end', 'close'] as const) process.stdin.once(event, () => done())

@@ -8,7 +8,6 @@ import { startLogRetention } from '../runner/log-retention.ts'
 import { openControl } from './control.ts'
 import { ownThreads, placeOf, version } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
-import { startWatching } from './watching.ts'
 
 const MOST_TASKS = 100
 
@@ -45,8 +44,11 @@ export const worker = new Command('worker')
         const place = placeOf(config, secrets) as NonNullable<ReturnType<typeof placeOf>>
         const threads = ownThreads(config, secrets, url)
         await startTracing(config)
+        const [{ startWatching }, { startWorkerProcess }] = await Promise.all([
+          import('./watching.ts'),
+          import('../runner/workers/worker-process.ts'),
+        ])
         const watching = await startWatching(runtime, control)
-        const { startWorkerProcess } = await import('../runner/workers/worker-process.ts')
         const process = await startWorkerProcess(context, { place, threads, concurrency, version })
         const logs = startLogRetention(context, config.logRetentionDays)
         try {
