@@ -1,8 +1,5 @@
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { Command } from 'commander'
 import { askAs } from '../api/access/delegate.ts'
-import { createServer } from '../api/server.ts'
-import { createMcpServer } from '../mcp/server.ts'
 import { commandLineActor, openControl } from './control.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -17,6 +14,11 @@ export const mcp = new Command('mcp')
     const { config, log, signal } = runtime
     await withDatabase(runtime, async (database) => {
       const control = await openControl(runtime, database)
+      const [{ createServer }, { createMcpServer }, { StdioServerTransport }] = await Promise.all([
+        import('../api/server.ts'),
+        import('../mcp/server.ts'),
+        import('@modelcontextprotocol/sdk/server/stdio.js'),
+      ])
       // Asked within this process alone: nothing listens, and nobody else can use up what is allowed in a minute.
       const api = await createServer({ config: { ...config, requestsPerMinute: 0 }, control, log })
       const server = createMcpServer(askAs(api, { ...commandLineActor(), grants: [{ role: 'viewer' }] }))

@@ -1,12 +1,13 @@
 import packageFile from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
+import type { Logger } from '../log.ts'
 import { requireSameKey } from '../rotate-key.ts'
 import { type Runner, startRunner } from '../runner/runner.ts'
 import type { TaskDispatch } from '../runner/task-dispatch.ts'
 import { createTaskThreads } from '../runner/task-threads.ts'
 import { createQueueDispatch } from '../runner/workers/queue-dispatch.ts'
-import { openTaskQueue, type QueuePlace, queueName } from '../runner/workers/task-queue.ts'
+import { type QueuePlace, queueName } from '../runner/workers/queue-place.ts'
 import type { Secrets } from '../secrets.ts'
 
 export const { version } = packageFile
@@ -17,7 +18,7 @@ export async function startOwnRunner(config: Config, control: ControlPlane, data
   const place = placeOf(config, secrets)
   const runner = await startRunner(control, {
     dispatch: place
-      ? createQueueDispatch({ database, log, version, queue: openTaskQueue(place, log) })
+      ? createQueueDispatch({ database, log, version, queue: await openQueue(place, log) })
       : ownThreads(config, secrets, databaseUrl),
     consume: config.consumePipelines,
     maxParallel: config.pipelineMaxParallel ?? (place ? 0 : 1),
@@ -32,6 +33,10 @@ export async function startOwnRunner(config: Config, control: ControlPlane, data
     throw error
   }
 }
+
+/** Most servers do without Redis, and start sooner without its library. */
+const openQueue = async (place: QueuePlace, log: Logger) =>
+  (await import('../runner/workers/task-queue.ts')).openTaskQueue(place, log)
 
 export const placeOf = ({ queueUrl }: Pick<Config, 'queueUrl'>, { fingerprint }: Secrets): QueuePlace | undefined =>
   queueUrl ? { url: queueUrl, name: queueName(fingerprint) } : undefined

@@ -5,11 +5,9 @@ import { startTracing } from '../observe/tracing.ts'
 import { requireSameKey } from '../rotate-key.ts'
 import { checkClock } from '../runner/health.ts'
 import { startLogRetention } from '../runner/log-retention.ts'
-import { startWorkerProcess } from '../runner/workers/worker-process.ts'
 import { openControl } from './control.ts'
 import { ownThreads, placeOf, version } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
-import { startWatching } from './watching.ts'
 
 const MOST_TASKS = 100
 
@@ -46,6 +44,10 @@ export const worker = new Command('worker')
         const place = placeOf(config, secrets) as NonNullable<ReturnType<typeof placeOf>>
         const threads = ownThreads(config, secrets, url)
         await startTracing(config)
+        const [{ startWatching }, { startWorkerProcess }] = await Promise.all([
+          import('./watching.ts'),
+          import('../runner/workers/worker-process.ts'),
+        ])
         const watching = await startWatching(runtime, control)
         const process = await startWorkerProcess(context, { place, threads, concurrency, version })
         const logs = startLogRetention(context, config.logRetentionDays)

@@ -1,14 +1,18 @@
 import { byName } from '../by-name.ts'
 import { UserError } from '../errors.ts'
 import type { Database } from './database.ts'
-import { connectMysql } from './mysql/connect.ts'
-import { connectPostgres } from './postgres/connect.ts'
 
-const CONNECT: Record<string, (url: string, connections: number) => Promise<Database>> = byName({
-  'postgres:': connectPostgres,
-  'postgresql:': connectPostgres,
-  'mysql:': connectMysql,
-  'mariadb:': connectMysql,
+type Connect = (url: string, connections: number) => Promise<Database>
+
+// The driver of the other engine is never loaded.
+const postgres: Connect = async (...place) => (await import('./postgres/connect.ts')).connectPostgres(...place)
+const mysql: Connect = async (...place) => (await import('./mysql/connect.ts')).connectMysql(...place)
+
+const CONNECT: Record<string, Connect> = byName({
+  'postgres:': postgres,
+  'postgresql:': postgres,
+  'mysql:': mysql,
+  'mariadb:': mysql,
 })
 
 const MOST_CONNECTIONS = 20

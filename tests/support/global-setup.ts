@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { type Engine, missing, start, type TestServer } from './servers.ts'
+import { type Engine, missing, quickFolder, start, type TestServer } from './servers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,7 +16,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const servers: Partial<Record<Engine, TestServer>> = {}
   for (const engine of ['postgres', 'mysql'] as const) {
     const reason = missing[engine]()
-    if (!reason) servers[engine] = await start[engine]()
+    if (!reason) servers[engine] = await start[engine](quickFolder())
     else if (process.env.CI === 'true') throw new Error(`${reason}, and with CI=true no engine may be left out.`)
     else console.warn(`${reason}: its tests are skipped.`)
   }

@@ -1,7 +1,7 @@
 /** Every page, light and dark: what axe-core finds, and names of odd kinds. */
 import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describePages } from './support/client.ts'
+import { describeClient } from './support/client.ts'
 import { type Filled, fill, ODD_NAME } from './support/filled.ts'
 import { addressOf, oddly, placesOfPages, settled } from './support/pages.ts'
 
@@ -10,7 +10,7 @@ const PATIENCE_MS = 600_000
 /** The rules about colours that are on by default. */
 const OF_COLOUR = ['color-contrast', 'link-in-text-block']
 
-describePages('every page', (client) => {
+describeClient('every page', (client) => {
   let filled: Filled
   beforeAll(async () => {
     filled = await fill(client.server)

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { startReceiver } from '../alerts/receiver.ts'
-import { describePages } from './support/client.ts'
+import { describeClient } from './support/client.ts'
 
-describePages('the page of alerts', (client) => {
+describeClient('the page of alerts', (client) => {
   it('makes an alert with useful defaults, tries it, changes it and deletes it', async () => {
     const receiver = await startReceiver()
     await client.server.ask('POST', '/projects', { name: 'shop' })

@@ -2,7 +2,7 @@
 import AxeBuilder from '@axe-core/playwright'
 import { expect, it } from 'vitest'
 import { type Delivery, signed } from '../fake-github/deliveries.ts'
-import { describePages } from './support/client.ts'
+import { describeClient } from './support/client.ts'
 
 const PING: Delivery = { event: 'ping', payload: { zen: 'Speak like a human.' } }
 const ELSEWHERE: Delivery = {
@@ -10,7 +10,7 @@ const ELSEWHERE: Delivery = {
   payload: { action: 'opened', issue: { id: 1, number: 1 }, repository: { id: 7, full_name: 'acme/elsewhere' } },
 }
 
-describePages('webhooks of a source', (client) => {
+describeClient('webhooks of a source', (client) => {
   it('are set up on the page of the connection, which shows what came', async () => {
     const settings = { name: 'our GitHub', endpoint: 'http://127.0.0.1:9/', authMethod: 'AccessToken', token: 'none' }
     const { body } = await client.server.ask('POST', '/plugins/github/connections', settings)

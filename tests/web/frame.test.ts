@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { startLiveServer } from '../api/support/live-server.ts'
-import { describePages } from './support/client.ts'
+import { describeClient } from './support/client.ts'
 
 const ROOMS = ['Overview', 'Projects', 'Dashboards', 'Sources', 'Runs', 'Data', 'Traffic', 'Settings']
 
-describePages('the frame of the pages', ({ open, expectComplaint, database }) => {
+describeClient('the frame of the pages', ({ open, expectComplaint, database }) => {
   it('leads to every room, by clicks and by addresses', async () => {
     const page = await open('/')
     for (const room of ROOMS) {
@@ -104,7 +104,7 @@ describePages('the frame of the pages', ({ open, expectComplaint, database }) =>
 
 const TOKEN = 'a-token-that-nobody-guesses'
 
-describePages(
+describeClient(
   'signing in',
   ({ open, expectComplaint }) => {
     it('asks for the token, and shows the page that was asked for', async () => {

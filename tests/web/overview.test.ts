@@ -1,9 +1,9 @@
 /** The first page, and the place of traffic switches. */
 import { expect, it } from 'vitest'
 import { initialPlan } from '../../src/traffic/model/init.ts'
-import { describePages } from './support/client.ts'
+import { describeClient } from './support/client.ts'
 
-describePages('the overview', (client) => {
+describeClient('the overview', (client) => {
   it('leads to the start as long as there is nothing', async () => {
     const page = await client.open('/')
     await page.getByText('Nothing is measured yet').waitFor()
@@ -24,7 +24,7 @@ describePages('the overview', (client) => {
   })
 })
 
-describePages('traffic', (client) => {
+describeClient('traffic', (client) => {
   it('shows switches with their steps, and acts with consequences in words', async () => {
     client.expectComplaint('412')
     const empty = await client.open('/traffic')

@@ -1,8 +1,8 @@
 /** The reference of the API: everything is there, and a request that is tried there shows its answer. */
 import { expect, it } from 'vitest'
-import { describePages } from './support/client.ts'
+import { describeClient } from './support/client.ts'
 
-describePages('the reference of the API', (client) => {
+describeClient('the reference of the API', (client) => {
   it('is one click away on every page', async () => {
     const page = await client.open('/')
     await page.getByRole('link', { name: 'API', exact: true }).click()

@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { describePages } from './support/client.ts'
+import { describeClient } from './support/client.ts'
 
 const run = promisify(execFile)
 const sh = (command: string, key = '') =>
   run('sh', ['-c', command], { env: { PATH: process.env.PATH, WEIR_KEY: key } }).then(({ stdout }) => stdout)
 
-describePages('webhooks', (client) => {
+describeClient('webhooks', (client) => {
   const { open } = client
   it('are created with a key, and their commands work as they are printed', async () => {
     const page = await open('/sources/webhooks')

@@ -1,8 +1,6 @@
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { UserError } from '../../errors.ts'
-import { createMcpServer } from '../../mcp/server.ts'
 import { example } from '../../plugin-kit/spec/request-values.ts'
 import { askAs } from '../access/delegate.ts'
 import type { Routes } from '../api.ts'
@@ -13,7 +11,7 @@ const message = z
   .union([z.looseObject({}), z.array(z.looseObject({})).min(1).max(MOST_MESSAGES)])
   .meta(example({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
 
-/** Every request stands for itself, so that any server may answer it. */
+/** Every request stands for itself, so that any server may answer it. The library is loaded by the first. */
 export const mcpRoutes: Routes = (api) => {
   api.post(
     '/v1/mcp',
@@ -36,6 +34,10 @@ export const mcpRoutes: Routes = (api) => {
         'content-type': 'application/json',
         ...(typeof version === 'string' && { 'mcp-protocol-version': version }),
       }
+      const [{ createMcpServer }, { WebStandardStreamableHTTPServerTransport }] = await Promise.all([
+        import('../../mcp/server.ts'),
+        import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
+      ])
       const server = createMcpServer(askAs(api as unknown as FastifyInstance, request.user, request.ip))
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
       try {

@@ -3,7 +3,6 @@ import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
 import { servers } from '../../system/runs.ts'
 import { taskRuns } from '../../system/workers.ts'
-import { isRedisReachable } from './task-queue.ts'
 import { isRunning, type TaskRun } from './task-runs.ts'
 
 export interface QueueState {
@@ -32,10 +31,13 @@ interface WorkerState {
 const KEPT_MS = 2000
 let asked: { readonly url: string; readonly at: number; readonly answer: Promise<boolean> } | undefined
 
+/** Its library is loaded by those who use it: most installations do without. */
+const askRedis = async (url: string) => (await import('./task-queue.ts')).isRedisReachable(url)
+
 /** Whoever asks within a moment gets the same answer. */
 function isReachable(url: string): Promise<boolean> {
   if (asked?.url !== url || performance.now() - asked.at > KEPT_MS) {
-    asked = { url, at: performance.now(), answer: isRedisReachable(url) }
+    asked = { url, at: performance.now(), answer: askRedis(url) }
   }
   return asked.answer
 }

@@ -1,9 +1,9 @@
 /** The queue in Redis: it wakes workers, and tells servers that something has ended. What is true is in the database. */
-import { createHash } from 'node:crypto'
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
+import type { QueuePlace } from './queue-place.ts'
 
 /** Names an attempt at a task; everything else about it is in the database. */
 export interface Job {
@@ -11,12 +11,6 @@ export interface Job {
   readonly token: string
   /** Lower comes first. */
   readonly position: number
-}
-
-export interface QueuePlace {
-  readonly url: string
-  /** Installations that share a Redis have queues of their own. */
-  readonly name: string
 }
 
 export interface TaskQueue {
@@ -33,9 +27,6 @@ export interface JobTaker {
   pause(): Promise<void>
   close(): Promise<void>
 }
-
-export const queueName = (fingerprint: string): string =>
-  `weir-${createHash('sha256').update(fingerprint).digest('hex').slice(0, 12)}`
 
 /** BullMQ knows no greater number. */
 const LAST_PRIORITY = 2_097_152

@@ -22,8 +22,9 @@ import { joinServers, LEASE_MS } from '../servers.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
 import { connectionOfTask, optionsOfTask } from '../task-leases.ts'
 import { logFolder, taskLogName } from '../task-log.ts'
+import type { QueuePlace } from './queue-place.ts'
 import { packLog, sizeOfLog } from './stored-logs.ts'
-import { type Job, openTaskQueue, type QueuePlace, takeJobs } from './task-queue.ts'
+import { type Job, openTaskQueue, takeJobs } from './task-queue.ts'
 import { claimRun, endRun, type TaskRun, wantedTokens } from './task-runs.ts'
 
 export interface WorkerContext {

@@ -12,6 +12,7 @@ import type { ControlPlane } from '../../../src/control-plane/control-plane.ts'
 import { createControlPlane } from '../../../src/create-control-plane.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLog } from '../../../src/log.ts'
+import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 import { plugins as allPlugins } from '../../../src/plugins/index.ts'
 import { prepareDatabase } from '../../../src/prepare-database.ts'
 import { createSecrets } from '../../../src/secrets.ts'
@@ -52,7 +53,7 @@ export async function startTestApi(
   const config = readConfig({ DATA_FOLDER: dataFolder, ...environment })
   const server = await createServer({ config, control, log })
   await server.ready()
-  const check = answerChecker((server as any).swagger())
+  const check = checkerOf(server, plugins, environment)
   return {
     server,
     control,
@@ -88,8 +89,21 @@ async function ask(server: FastifyInstance, method: string, url: string, body: u
   }
 }
 
+const checkers = new Map<string, AnswerChecker>()
+
+/** To write the description and to compile it takes longer than most tests: once for the same API, on either database. */
+function checkerOf(server: FastifyInstance, plugins: readonly Plugin[], environment: Environment): AnswerChecker {
+  if (plugins !== allPlugins) return answerChecker((server as any).swagger())
+  const key = JSON.stringify(environment)
+  const checker = checkers.get(key) ?? answerChecker((server as any).swagger())
+  checkers.set(key, checker)
+  return checker
+}
+
+type AnswerChecker = (method: string, url: string, answer: Answer) => void
+
 /** Templates of the description, the more exact ones first. */
-function answerChecker(document: any) {
+function answerChecker(document: any): AnswerChecker {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema(document, 'api')
@@ -103,7 +117,7 @@ function answerChecker(document: any) {
     .sort((left, right) => left.open - right.open || right.path.length - left.path.length)
   const pointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1')
 
-  return (method: string, url: string, { status, headers, body, text }: Answer) => {
+  return (method, url, { status, headers, body, text }) => {
     const path = url.replace(/^\/api(?=\/)/, '').split('?')[0] as string
     const found = templates.find((each) => each.pattern.test(path) && document.paths[each.path][method.toLowerCase()])
     if (!found || url.includes('/rest/')) return

@@ -1,4 +1,4 @@
-/** The real server and its pages in Chromium, on both databases. Nothing between them is made up. */
+/** The real server and its pages in Chromium. Nothing between them is made up. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type LiveServer, startLiveServer } from '../../api/support/live-server.ts'
@@ -16,13 +16,16 @@ export interface Client {
 
 const LONGEST_MS = 100_000
 
-/** On both databases, unless the tests are of pages alone (see `describePages`). */
+/**
+ * What pages ask for is tested on both databases by the tests of its routes: one of the two is enough to see the pages, and which
+ * one differs from name to name. FULL_SIZE=true takes both.
+ */
 export function describeClient(
   name: string,
   body: (client: Client) => void,
   environment: Record<string, string> = {},
-  engines?: readonly TestDatabase['engine'][],
 ): void {
+  const one = name.length % 2 === 0 ? 'postgres' : 'mysql'
   describeEachDatabase(
     name,
     (database) => {
@@ -62,19 +65,6 @@ export function describeClient(
         expectComplaint: (part) => void expected.push(part),
       })
     },
-    engines,
+    process.env.FULL_SIZE === 'true' ? undefined : [one],
   )
-}
-
-/**
- * Pages whose routes are tested on both databases by themselves: one of the two is enough to see them, and which one differs from
- * file to file. FULL_SIZE=true takes both.
- */
-export function describePages(
-  name: string,
-  body: (client: Client) => void,
-  environment: Record<string, string> = {},
-): void {
-  const one = name.length % 2 === 0 ? 'postgres' : 'mysql'
-  describeClient(name, body, environment, process.env.FULL_SIZE ? undefined : [one])
 }
