@@ -1,16 +1,17 @@
-import { rollbackAction } from '../model/action.ts'
-import { arnOf, type Effect, type EffectContext } from './effect.ts'
+import { hasLostMemory } from '../engine/route-memory.ts'
+import { type Effect, type EffectContext, knownArn } from './effect.ts'
+import { actionBack } from './rollback-effects.ts'
 
 /** The repository goes back, too: a commit that no cluster has seen yet must not move traffic afterwards. */
 export function gitBack(context: EffectContext): readonly Effect[] {
   const { plan, outside, row } = context
   const { git } = outside
   // Without a target group nobody can have been told of it.
-  if (git === undefined || (row().target_group_arn ?? plan.targetGroup.arn ?? null) === null) return []
+  if (git === undefined || (knownArn(context) === undefined && !hasLostMemory(row()))) return []
   const { namespace, ingress } = plan.current
   const subject = () => ({
     ...{ route: plan.route?.name, namespace, ingress: ingress.name, actionName: plan.actionName },
-    wanted: rollbackAction(plan, arnOf(context)),
+    wanted: actionBack(context),
   })
   return [
     {

@@ -24,7 +24,7 @@ import { passGates } from './gate-verdicts.ts'
 import { moveNames } from './move-names.ts'
 import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
-import { forgottenRecords } from './route-memory.ts'
+import { forgottenRecords, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
 import { mayDelete } from './shared-ingress.ts'
 import { getSwitch, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
@@ -71,8 +71,13 @@ export async function act(engine: Engine, id: string, request: Request): Promise
 
 /** What holds traffic or takes things away goes by the plan that was carried out; only moving on needs it untouched. */
 async function planFor(run: Run, action: Action): Promise<Plan> {
-  if (action !== 'rollback' && action !== 'pause' && action !== 'abort') return planOf(run.row)
+  const isLost = hasLostMemory(run.row)
+  if (action !== 'rollback' && action !== 'pause' && action !== 'abort') {
+    if (isLost) throw new TrafficError('conflict', lostMemory(run.row.id))
+    return planOf(run.row)
+  }
   const { plan, isEdited } = checkedPlanOf(run.row)
+  if (isLost && !run.has('note', 'routes-lost')) await run.write('note', 'routes-lost', run.row.routes ?? '')
   if (isEdited && !run.has('note', 'plan-edited'))
     await run.write('note', 'plan-edited', 'The stored plan was changed by hand; the one that was checked is used.')
   return plan

@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import { actionsFrom, type State } from '../model/state.ts'
-import { knownGroups } from './route-memory.ts'
+import { hasLostMemory, knownGroups, lostMemory } from './route-memory.ts'
 import { planColumns } from './stored-plan.ts'
 import { trafficJournal, trafficSwitches } from './tables.ts'
 
@@ -249,10 +249,11 @@ const release = async ({ kysely }: Database, id: string, holder: string): Promis
     .execute()
 }
 
-/** One plan that cannot be read must not hide the other switches. */
-function shownPlan({ plan, problem }: SwitchRow): { readonly plan: Plan; readonly problem: string | null } {
+/** What cannot be read of one switch must not hide the others. */
+function shownPlan(row: SwitchRow): { readonly plan: Plan; readonly problem: string | null } {
+  const problem = hasLostMemory(row) ? lostMemory(row.id) : row.problem
   try {
-    return { plan: JSON.parse(plan) as Plan, problem }
+    return { plan: JSON.parse(row.plan) as Plan, problem }
   } catch (error) {
     const sentence = `Its stored plan cannot be read (${messageOf(error)}): put the plan in again, or roll back by hand.`
     return { plan: { steps: [] } as unknown as Plan, problem: sentence }
