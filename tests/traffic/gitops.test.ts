@@ -292,6 +292,33 @@ describeEachDatabase('a switch through a repository', (database) => {
     expect(live()).toEqual([100, 0])
   })
 
+  test.each(Object.entries(FORMS))(
+    'as %s: an action that somebody broke in the branch is rolled back',
+    async (form, change) => {
+      const row = await start(change)
+      await go(row, 'prepare')
+      await go(row, 'advance')
+      for (const reconciler of reconcilers) reconciler.isPaused = true
+      const [path] = [...remote.files('main')].find(([, text]) => text.includes('"weight":90'))!
+      const text = remote.files('main').get(path)!
+      for (const broken of ['not JSON', '{}', 'null']) {
+        remote.commit('main', { [path]: text.replace(/\{"type":"forward".*?\}\}\}/, broken) })
+        expect(remote.files('main').get(path)).toContain(broken)
+        await setTimeouts((gitops) => {
+          change(gitops)
+          gitops.syncTimeoutSeconds = 0
+        })
+        await expect(go(row, 'rollback')).rejects.toThrow('look at the tool that follows the branch')
+        expect(remote.files('main').get(path)).toContain('"weight":100')
+        expect(live()).toBeUndefined()
+      }
+      for (const reconciler of reconcilers) reconciler.isPaused = false
+      await setTimeouts(change)
+      expect((await go(row, 'rollback')).state, form).toBe('rolled-back')
+      expect(live()).toEqual([100, 0])
+    },
+  )
+
   test('each conflict has an outcome and a sentence, and writes nothing', async () => {
     const row = await start()
     await go(row, 'prepare')

@@ -1,9 +1,11 @@
 /** Both clusters of a plan as a repository describes them. */
 import { lintBranch } from '../lint/gitops.ts'
 import { actionKey, type ForwardAction } from '../model/action.ts'
+import { parsedAction, weightsText } from '../model/action-text.ts'
 import { type Finding, finding, TrafficError } from '../model/finding.ts'
 import type { IngressEdit } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
+import { textOf } from '../model/names.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Applicable, HowToChange } from '../vendors/cluster.ts'
 import { isSameValue } from './branch-edit.ts'
@@ -72,10 +74,8 @@ function openSide(plan: Plan, side: SideName): OpenSide {
   }
 }
 
-const weightsText = (text: string | undefined): string => {
-  const groups = text === undefined ? undefined : (JSON.parse(text) as ForwardAction).forwardConfig.targetGroups
-  return groups === undefined ? 'the action is taken out' : `weights ${groups.map(({ weight }) => weight).join('/')}`
-}
+const sayOf = (text: unknown): string =>
+  text === undefined ? 'the action is taken out' : `weights ${weightsText(parsedAction(text))}`
 
 export function openGitOps(plan: Plan): GitOps {
   const sides = { current: openSide(plan, 'current'), target: openSide(plan, 'target') }
@@ -86,7 +86,7 @@ export function openGitOps(plan: Plan): GitOps {
   }
   function titleOf({ annotations }: IngressEdit, { isRollback, step, route }: HowToChange): string {
     const action = annotations.find((each) => each.key.startsWith(actionKey('')))
-    const what = action === undefined ? 'paths of the Service' : weightsText(action.after)
+    const what = action === undefined ? 'paths of the Service' : sayOf(action.after)
     // What goes back may be of several routes.
     if (isRollback) return `rollback, ${what}`
     return `step ${step} of ${plan.steps.length - 1}, ${what}${route === undefined ? '' : ` (${route})`}`
@@ -127,7 +127,7 @@ export function openGitOps(plan: Plan): GitOps {
       if (found === undefined || isSameValue(found, after)) return new Map()
       const { name, namespace } = nameOf(subject)
       const live = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name, namespace }, spec: {} }
-      const edit = { backends: [], annotations: [{ key, before: String(found), after }] }
+      const edit = { backends: [], annotations: [{ key, before: textOf(found), after }] }
       return form.change(tree, live as Ingress, edit, true)
     }
 
@@ -144,10 +144,10 @@ export function openGitOps(plan: Plan): GitOps {
       const found = annotations?.[actionKey(subject.actionName)]
       return isSameValue(found, JSON.stringify(subject.wanted))
         ? `a proposal for ${where} still wants other weights`
-        : `${where} still says ${weightsText(found as string | undefined)}`
+        : `${where} still says ${sayOf(found)}`
     },
     rollBack: (subject, dryRun) => {
-      const title = `rollback, ${weightsText(JSON.stringify(subject.wanted))}`
+      const title = `rollback, ${sayOf(JSON.stringify(subject.wanted))}`
       return orderBack(subject.route, rollbackCompute(subject), title, dryRun)
     },
     change(live, edit, how) {
