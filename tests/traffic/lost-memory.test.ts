@@ -8,7 +8,7 @@ import { ZONE } from './support/world.ts'
 
 describeEachDatabase('a switch whose routes cannot be read', (database) => {
   const stage = setStage(database)
-  const { go, shift, now, journal } = stage
+  const { go, shift, journal } = stage
   const forget = ({ id }: SwitchRow, routes: string) =>
     database.database.kysely.updateTable('_weir_traffic_switches').set({ routes }).where('id', '=', id).execute()
   const weightsToTarget = () => Object.values(stage.weights()).map((weights) => weights?.[1] ?? 0)

@@ -42,6 +42,30 @@ describeEachDatabase('a rollback that meets trouble', (database) => {
     expect(stage.world.liveWeights()).toEqual([100, 0])
   })
 
+  test('a cluster that accepts and never answers: the same, and nobody waits without end', async () => {
+    const row = await start(impatient)
+    await shift(row, 2)
+    stage.world.current.intercept = () => 0
+    await expect(go(row, 'rollback')).rejects.toThrow(/it does not answer.*already sends everything to cluster blue/s)
+    expect(stage.world.liveWeights()).toBeUndefined()
+    await expect(tick(stage.engine, row.id)).rejects.toThrow('it does not answer')
+    stage.world.current.intercept = () => undefined
+    expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back', problem: null })
+  })
+
+  test('an AWS that accepts and never answers holds the watch only for a while', async () => {
+    const row = await start((plan) => {
+      impatient(plan)
+      withGates(plan)
+    })
+    await shift(row, 2)
+    stage.setHealth('unhealthy')
+    stage.world.elb.intercept = () => 'silence'
+    await expect(tick(stage.engine, row.id)).rejects.toThrow(/Cannot read target group .*TimeoutError/)
+    stage.world.elb.intercept = () => undefined
+    expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
+  })
+
   test('a kubeconfig that is gone, or a session that is over, is no reason to leave traffic there', async () => {
     const row = await start(impatient)
     await shift(row, 2)
