@@ -89,6 +89,15 @@ const removal = (context: EffectContext, keepsIngress: boolean): readonly Effect
 export const cleanupEffects = (contexts: Contexts, keepsIngress: boolean): readonly Effect[] =>
   lockstep(contexts, (context) => removal(context, keepsIngress))
 
+/**
+ * Records that were on their way when the switch is given up: nothing is taken away while a part of the answers leads
+ * there. Where all of them do, as somebody confirmed, they stay.
+ */
+export const recordsBackEffects = (contexts: Contexts): readonly Effect[] =>
+  contexts[0]!.row().dns_confirmed_at === null
+    ? sequencesOf(oneForEachHost(contexts), (context) => recordBack(context, true)).flat()
+    : []
+
 /** The same for a switch that is given up, with the target Ingresses that were made for it. */
 export const abortEffects = (contexts: Contexts): readonly Effect[] =>
   lockstep(contexts, (context) => [

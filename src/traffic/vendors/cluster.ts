@@ -165,7 +165,10 @@ function endCallsAfter(config: KubeConfig, callMs: number): void {
   // Asked before each request of every client that is made of the config.
   config.applySecurityAuthentication = async (request) => {
     await authenticate(request)
-    request.setSignal(AbortSignal.timeout(callMs))
+    const limit = new AbortController()
+    // An error of ours: the client writes into its message, which it may not in that of AbortSignal.timeout.
+    setTimeout(() => limit.abort(new RetryableError('it does not answer')), callMs).unref()
+    request.setSignal(limit.signal)
   }
 }
 
@@ -187,8 +190,8 @@ async function translate<T>(cluster: string, what: string, request: () => Promis
   try {
     return await request()
   } catch (error) {
-    if ((error as Error).name === 'TimeoutError')
-      throw new RetryableError(`Cannot ${what} in cluster ${cluster}: it does not answer`, { cause: error })
+    if (error instanceof RetryableError)
+      throw new RetryableError(`Cannot ${what} in cluster ${cluster}: ${error.message}`, { cause: error })
     const code = codeOf(error)
     const message = statusMessage(error)
     // Not what was looked at any more: looked at again, it is either what we want, or drift, or simply newer.
