@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { RetryableError } from '../../src/errors.ts'
 import { helmForm } from '../../src/traffic/gitops/helm-form.ts'
@@ -63,6 +66,14 @@ describe('plain manifests', () => {
     const attached = applyEdit(LIVE, attach())
     const back = await form.change(after, attached, detachEdit(attached, PLAN), false)
     expect(back.get(path)).toBe(MANIFEST + other)
+  })
+
+  test('a neighbour that is no YAML keeps nobody from the Ingress, unless it may be the Ingress', async () => {
+    const broken = { 'blue/a.yaml': 'kind: Ingress\nmetadata: { name: web, namespace: {{ .Values.x }\n' }
+    const form = manifestForm(settings)
+    const changes = await form.change(treeOf({ ...broken, 'blue/web.yaml': MANIFEST }), LIVE, attach(), false)
+    expect([...changes.keys()]).toEqual(['blue/web.yaml'])
+    await expect(form.change(treeOf(broken), LIVE, attach(), false)).rejects.toThrow('blue/a.yaml of branch main is not')
   })
 
   test('a binding gets a file of its own, or its place in one that is there', async () => {
@@ -196,7 +207,13 @@ describe('values of a chart', () => {
 
 describe('a branch', () => {
   let remote: GitRemote
-  afterEach(() => remote.close())
+  const { TMPDIR } = process.env
+  afterEach(() => {
+    vi.useRealTimers()
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+    remote.close()
+  })
   const write =
     (text: string): Compute =>
     async (tree) =>
@@ -246,6 +263,22 @@ describe('a branch', () => {
     await expect(track.ensure({ compute: write('two'), title: 'x' })).rejects.toThrow('There is no branch main')
     process.env.GIT_ALLOW_LOCAL = 'false'
     await expect(track.ensure({ compute: write('two'), title: 'x' })).rejects.toThrow('set GIT_ALLOW_LOCAL=true')
+  })
+
+  test('is read again when the copy on disk is gone, or was tidied up while it rested', async () => {
+    remote = startGitRemote({ 'a.txt': 'one' })
+    const own = mkdtempSync(join(tmpdir(), 'weir-test-'))
+    process.env.TMPDIR = own
+    const track = trackOf()
+    const look = () => track.look((tree) => tree.read('a.txt'))
+    expect(await look()).toBe('one')
+    for (const name of readdirSync(own)) rmSync(join(own, name), { recursive: true })
+    expect(await look()).toBe('one')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 })
+    for (const name of readdirSync(own)) rmSync(join(own, name, 'objects'), { recursive: true })
+    expect(await look()).toBe('one')
+    expect(readdirSync(own)).toHaveLength(1)
+    rmSync(own, { recursive: true })
   })
 
   test('a dry run writes nothing', async () => {
