@@ -159,12 +159,12 @@ export async function startRun(
     lastDetail: (kind, effect) => details.get(`${kind} ${effect}`),
     write: (kind, effect, detail = '', wanted = {}) =>
       afterOthers(async () => {
-        const changes = typeof wanted === 'function' ? wanted(run.row) : wanted
+        const asked = typeof wanted === 'function' ? wanted(run.row) : wanted
+        const changes = typeof asked.problem === 'string' ? { ...asked, problem: storable(asked.problem) } : asked
         const version = run.row.version + 1
         await kysely.transaction().execute(async (transaction) => {
           await touch(transaction, { ...changes, version } as SwitchChanges)
-          // Vendors' messages may hold bytes that a text column refuses.
-          const text = (typeof detail === 'string' ? detail : JSON.stringify(detail)).replaceAll('\u0000', ' ')
+          const text = storable(typeof detail === 'string' ? detail : JSON.stringify(detail))
           const entry = {
             switch_id: id,
             sequence: sequence + 1,
@@ -187,6 +187,9 @@ export async function startRun(
   }
   return run
 }
+
+/** Messages, of vendors and of people, may hold bytes that a text column refuses. */
+const storable = (text: string): string => text.replaceAll('\u0000', ' ')
 
 /** A new state is a new beginning, and after a failure everything is looked at again. */
 function follow(said: Set<string>, kind: string, effect: string): void {
