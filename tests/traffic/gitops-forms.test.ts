@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { RetryableError } from '../../src/errors.ts'
+import { RetryableError, UserError } from '../../src/errors.ts'
+import { GitError } from '../../src/git/git.ts'
 import { helmForm } from '../../src/traffic/gitops/helm-form.ts'
 import { builtIngress } from '../../src/traffic/gitops/kustomization.ts'
 import { kustomizeForm } from '../../src/traffic/gitops/kustomize-form.ts'
 import { manifestForm } from '../../src/traffic/gitops/manifest-form.ts'
+import { explainFailure, PushRefused } from '../../src/traffic/gitops/push-failure.ts'
 import { openRepository, type Tree } from '../../src/traffic/gitops/repository.ts'
 import { type Compute, openTrack } from '../../src/traffic/gitops/track.ts'
 import { actionKey, actionOfStep } from '../../src/traffic/model/action.ts'
@@ -203,6 +205,27 @@ describe('values of a chart', () => {
     ).rejects.toThrow('was edited by hand')
     await expect(form.change(treeOf({}), LIVE, attach(), false)).rejects.toThrow('There is no file values.yaml')
   })
+})
+
+test.each([
+  [RetryableError, "fatal: unable to access 'https://git.example.com/x/': Could not resolve host: git.example.com"],
+  [RetryableError, 'ssh: connect to host git.example.com port 22: No route to host\nfatal: Could not read from remote'],
+  [RetryableError, 'kex_exchange_identification: Connection closed by remote host'],
+  [RetryableError, 'fatal: the remote end hung up unexpectedly'],
+  [RetryableError, '! [rejected] main -> main (non-fast-forward)'],
+  [PushRefused, '! [remote rejected] main -> main (protected branch hook declined)'],
+  [UserError, "fatal: Authentication failed for 'https://git.example.com/x/'"],
+])('what git says about a push means %o: %s', (kind, said) => {
+  const found = explainFailure(new GitError('push', 128, said), 'push to branch main', 'https://git.example.com/x')
+  expect(found).toBeInstanceOf(kind)
+})
+
+test('what git says about an address that its settings made is told without the login', () => {
+  const said = "fatal: unable to access 'https://ada:s3cret@git.example.com/x/': The requested URL returned error: 403"
+  for (const what of ['push to branch main', 'read branch main'])
+    expect(String(explainFailure(new GitError('push', 128, said), what, 'https://git.example.com/x'))).not.toContain(
+      's3cret',
+    )
 })
 
 describe('a branch', () => {
