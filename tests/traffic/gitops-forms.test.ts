@@ -75,7 +75,9 @@ describe('plain manifests', () => {
     const form = manifestForm(settings)
     const changes = await form.change(treeOf({ ...broken, 'blue/web.yaml': MANIFEST }), LIVE, attach(), false)
     expect([...changes.keys()]).toEqual(['blue/web.yaml'])
-    await expect(form.change(treeOf(broken), LIVE, attach(), false)).rejects.toThrow('blue/a.yaml of branch main is not')
+    await expect(form.change(treeOf(broken), LIVE, attach(), false)).rejects.toThrow(
+      'blue/a.yaml of branch main is not',
+    )
   })
 
   test('a binding gets a file of its own, or its place in one that is there', async () => {

@@ -102,13 +102,16 @@ describe('the command line without a database', () => {
   })
 
   test('init, render into a folder, diff and simulate', async () => {
-    const [init, out, diff, simulation] = await Promise.all([
+    const [init, routes, out, diff, simulation] = await Promise.all([
       weir(['init', 'shop', '--preset', 'careful']),
+      weir(['init', 'shop', '--routes', 'web, cart']),
       weir(['render', shopFile, '--out', join(folder, 'out')]),
       weir(['diff', shopFile, '--from', 'step-0', '--to', 'step-1', '--json']),
       weir(['simulate', shopFile, '--clients', '100', '--json']),
     ])
     expect(init.out).toContain('current: 99, target: 1')
+    expect(init.out).toContain('npx weir traffic init shop --routes web,cart')
+    expect(routes.out).toMatch(/^ {2}- name: web\n.*^ {2}- name: cart\n.*path: \/cart$/ms)
     expect(out).toMatchObject({ code: 0, err: '' })
     expect(readFileSync(join(folder, 'out/step-1/04-current-ingress.yaml'), 'utf8')).toContain('"weight":90')
     expect(JSON.parse(diff.out)).toHaveLength(2)
