@@ -60,6 +60,8 @@ export async function act(engine: Engine, id: string, request: Request): Promise
   try {
     const plan = await planFor(run, request.action)
     transitionOf(run.row.state, request.action)
+    if (request.isRepeated === true && run.row.state === 'paused')
+      throw new TrafficError('conflict', `Switch ${id} was paused meanwhile: ${run.row.problem}. It waits no longer.`)
     if (isRollback && request.reason && !run.has('note', 'reason')) await run.write('note', 'reason', request.reason)
     if (skipped.length > 0 && !run.has('note', skipped.join(',')))
       await run.write('note', skipped.join(','), request.reason)

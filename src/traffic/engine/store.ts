@@ -220,6 +220,9 @@ export async function replacePlan(
 export const isLeased = ({ lease_holder: holder, lease_until: until }: SwitchRow): boolean =>
   holder !== null && until !== null && until.getTime() >= Date.now() && !isLeaseHolderGone(holder)
 
+/** Passes by itself, for those who have time. */
+export class SwitchBusy extends TrafficError {}
+
 /** A busy process writes an entry at any time; more often than this it is not in the way of who takes over. */
 const MOST_ATTEMPTS = 50
 
@@ -240,7 +243,7 @@ async function takeLease(database: Database, id: string, holder: string, takesOv
       .executeTakeFirst()
     if (Number(result.numUpdatedRows) === 1) return row
   }
-  throw new TrafficError('conflict', `Another process is working on switch ${id}. Try again when it is done.`)
+  throw new SwitchBusy('conflict', `Another process is working on switch ${id}. Try again when it is done.`)
 }
 
 const release = async ({ kysely }: Database, id: string, holder: string): Promise<void> => {
