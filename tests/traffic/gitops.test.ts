@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KyselyPlugin } from 'kysely'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { SwitchRow } from '../../src/traffic/engine/store.ts'
@@ -274,6 +274,31 @@ describeEachDatabase('a switch through a repository', (database) => {
     expect(live()).toEqual([100, 0])
   })
 
+  test('a step whose push is under way when a rollback takes over never arrives after it', async () => {
+    const row = await start(
+      () => {},
+      (plan) => (plan.stickiness = { enabled: false, atFinalStep: 'disable' }),
+    )
+    await go(row, 'prepare')
+    const [held, free] = ['held', 'free'].map((name) => join(remote.url, name)) as [string, string]
+    setHook(
+      `case "$(git log -1 --format=%s "$3")" in *90/10*) touch ${held}; while [ ! -e ${free} ]; do sleep 0.02; done;; esac\n`,
+    )
+    const advancing = go(row, 'advance').catch((error: Error) => error.message)
+    while (!existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 5))
+    // As another process has it: with a copy of the repository of its own.
+    vi.resetModules()
+    const { act: actElsewhere } = await import('../../src/traffic/engine/engine.ts')
+    const { connect } = await import('../../src/traffic/engine/connect.ts')
+    const elsewhere = { ...stage.engine, connect }
+    expect((await actElsewhere(elsewhere, row.id, { action: 'rollback', actor: 'bob' })).state).toBe('rolled-back')
+    writeFileSync(free, '')
+    expect(await advancing).toContain('took over')
+    expect(remote.subjects('main')[0]).toBe('Traffic switch shop-web: rollback, weights 100/0')
+    expect(remote.files('main').get('blue/web.yaml')).toContain('"weight":100')
+    expect(live()).toEqual([100, 0])
+  })
+
   test('a rollback that may not be pushed moves the load balancer, proposes, and says what to merge', async () => {
     const row = await start()
     await go(row, 'prepare')
@@ -409,13 +434,14 @@ describeEachDatabase('a switch through a repository', (database) => {
     ])
   })
 
-  /** The server has a rule. */
-  function refusePushes(): void {
+  /** What the server does before it takes a push to a branch. */
+  function setHook(script: string): void {
     const hook = join(remote.url, 'hooks/update')
     mkdirSync(join(remote.url, 'hooks'), { recursive: true })
-    writeFileSync(hook, '#!/bin/sh\n[ "$1" != refs/heads/main ] && exit 0\necho "main is protected" >&2\nexit 1\n')
+    writeFileSync(hook, `#!/bin/sh\n[ "$1" != refs/heads/main ] && exit 0\n${script}`)
     chmodSync(hook, 0o755)
   }
+  const refusePushes = () => setHook('echo "main is protected" >&2\nexit 1\n')
   const allowPushes = () => rmSync(join(remote.url, 'hooks/update'))
 })
 

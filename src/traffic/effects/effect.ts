@@ -58,6 +58,8 @@ export interface EffectContext {
   row(): SwitchRow
   /** The operator has seen the drift, or goes back whatever stands there: what is not ours is written over and recorded. */
   readonly overridesDrift: boolean
+  /** Another process was at work on the switch when this one took it. */
+  readonly tookOver?: boolean | undefined
   /** What was written over, until the journal has it. */
   readonly overridden: string[]
   progress?: ((text: string) => void) | undefined

@@ -13,11 +13,18 @@ export function gitBack(context: EffectContext): readonly Effect[] {
     ...{ route: plan.route?.name, namespace, ingress: ingress.name, actionName: plan.actionName },
     wanted: actionBack(context),
   })
+  // Whoever had the switch until now may be about to push what he had looked at before.
+  let isFence = context.tookOver === true && plan.gitops?.merge === 'push'
   return [
     {
       name: 'git-rolled-back',
-      missing: () => git.missingRollback(subject()),
-      apply: (dryRun) => git.rollBack(subject(), dryRun),
+      missing: async () =>
+        (await git.missingRollback(subject())) ??
+        (isFence ? 'the process that had the switch may still push to the branch' : undefined),
+      async apply(dryRun) {
+        await git.rollBack(subject(), dryRun, isFence)
+        isFence = false
+      },
     },
   ]
 }

@@ -28,7 +28,7 @@ import { recordDeployment } from './record-deployment.ts'
 import { forgottenRecords, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
 import { mayDelete } from './shared-ingress.ts'
-import { getSwitch, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
+import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
 /** What one action of one run needs; made once, handed to every step. */
@@ -94,9 +94,11 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   if (state === 'draft' && request.action === 'abort') return enter(run, 'cleaned-up')
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
   const outside = await engine.connect(plan, request.action === 'rollback')
+  outside.git?.guardWith(() => run.renew())
   const contexts = contextsOf(plan, outside, () => run.row, {
     progress: engine.progress,
     now: engine.now,
+    tookOver: isLeased(run.row),
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
   })
   const scope: Scope = { plan, outside, overridden: contexts[0]!.overridden, progress: engine.progress }

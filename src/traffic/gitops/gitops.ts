@@ -30,12 +30,15 @@ export interface GitSubject {
 }
 
 export interface GitOps {
+  /** Asked before every push; throws when somebody else has the switch now. */
+  guardWith(mayWrite: () => Promise<void>): void
   /** What the last change waits for. */
   waiting(): Promise<Waiting | undefined>
   /** What in the repository does not fit what is live, before anything is changed. */
   findings(current: Ingress, target: Ingress | undefined): Promise<readonly Finding[]>
   missingRollback(subject: GitSubject): Promise<string | undefined>
-  rollBack(subject: GitSubject, dryRun: boolean): Promise<void>
+  /** As a fence also where nothing is left to change. */
+  rollBack(subject: GitSubject, dryRun: boolean, isFence: boolean): Promise<void>
   change(live: Ingress, edit: IngressEdit, how: HowToChange): Promise<void>
   put(side: SideName, object: Applicable, dryRun: boolean): Promise<void>
   annotate(
@@ -59,7 +62,7 @@ interface OpenSide {
   readonly where: string
 }
 
-function openSide(plan: Plan, side: SideName): OpenSide {
+function openSide(plan: Plan, side: SideName, mayWrite: () => Promise<void>): OpenSide {
   const gitops = plan.gitops!
   const own = gitops[side]
   const repository = openRepository(own.repository ?? gitops.repository)
@@ -69,7 +72,7 @@ function openSide(plan: Plan, side: SideName): OpenSide {
   const proposal = `${gitops.proposalBranch ?? `weir/${plan.name}`}${hasOwnBranch ? `-${side}` : ''}`
   return {
     where,
-    track: openTrack({ ...gitops, repository, branch, proposal, name: plan.name }),
+    track: openTrack({ ...gitops, repository, branch, proposal, name: plan.name, mayWrite }),
     form: FORMS[own.form]({ ...own, name: plan.name, where }),
   }
 }
@@ -78,7 +81,9 @@ const sayOf = (text: unknown): string =>
   text === undefined ? 'the action is taken out' : `weights ${weightsText(parsedAction(text))}`
 
 export function openGitOps(plan: Plan): GitOps {
-  const sides = { current: openSide(plan, 'current'), target: openSide(plan, 'target') }
+  let guard = async () => {}
+  const mayWrite = () => guard()
+  const sides = { current: openSide(plan, 'current', mayWrite), target: openSide(plan, 'target', mayWrite) }
   let last: Track | undefined
   const ensure = (side: SideName, order: Parameters<Track['ensure']>[0]): Promise<void> => {
     last = sides[side].track
@@ -109,10 +114,19 @@ export function openGitOps(plan: Plan): GitOps {
       }
       return changes
     }
-  const orderBack = (route: string | undefined, own: Compute, title: string, dryRun: boolean): Promise<void> => {
+  /** One is enough for all routes. */
+  let isFenced = false
+  async function orderBack(
+    route: string | undefined,
+    own: Compute,
+    title: string,
+    dryRun: boolean,
+    isFence = false,
+  ): Promise<void> {
     if (dryRun) return ensure('current', { compute: own, title, dryRun, isRollback: true })
     goingBack.set(route, own)
-    return ensure('current', { compute: backTogether(route), title, isRollback: true })
+    await ensure('current', { compute: backTogether(route), title, isRollback: true, isFence: isFence && !isFenced })
+    isFenced ||= isFence
   }
   const nameOf = ({ namespace, ingress }: GitSubject): ObjectName => ({ kind: 'Ingress', name: ingress, namespace })
   /** Only the action: what stands beside it is none of a rollback's business. */
@@ -132,6 +146,9 @@ export function openGitOps(plan: Plan): GitOps {
     }
 
   return {
+    guardWith(check) {
+      guard = check
+    },
     waiting: async () => last?.waiting(),
     findings: async (current, target) => [
       ...(await findingsOf('current', current)),
@@ -146,9 +163,9 @@ export function openGitOps(plan: Plan): GitOps {
         ? `a proposal for ${where} still wants other weights`
         : `${where} still says ${sayOf(found)}`
     },
-    rollBack: (subject, dryRun) => {
+    rollBack: (subject, dryRun, isFence) => {
       const title = `rollback, ${sayOf(JSON.stringify(subject.wanted))}`
-      return orderBack(subject.route, rollbackCompute(subject), title, dryRun)
+      return orderBack(subject.route, rollbackCompute(subject), title, dryRun, isFence)
     },
     change(live, edit, how) {
       const compute: Compute = (tree) => sides.current.form.change(tree, live, edit, how.overridesDrift)

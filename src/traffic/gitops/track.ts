@@ -14,6 +14,8 @@ export interface Order {
   readonly title: string
   readonly dryRun?: boolean
   readonly isRollback?: boolean
+  /** A commit also where nothing is left to change: whoever is about to push finds that the branch has moved. */
+  readonly isFence?: boolean
 }
 
 /** What a change waits for, and how long. */
@@ -44,6 +46,8 @@ export interface TrackSettings
   readonly proposal: string
   /** Name of the plan. */
   readonly name: string
+  /** Asked before every push; throws when somebody else has the switch now. */
+  mayWrite?(): Promise<void>
 }
 
 interface Last {
@@ -64,8 +68,21 @@ const valuesOf = (message: string, trailer: string): readonly string[] =>
     .filter((line) => line.startsWith(trailer))
     .map((line) => line.slice(trailer.length))
 
+const guarded = ({ repository, mayWrite = async () => {} }: TrackSettings): Repository => ({
+  ...repository,
+  async push(commit, branch) {
+    await mayWrite()
+    await repository.push(commit, branch)
+  },
+  async replace(commit, branch, expected) {
+    await mayWrite()
+    await repository.replace(commit, branch, expected)
+  },
+})
+
 export function openTrack(settings: TrackSettings): Track {
-  const { repository, branch, proposal, name, author } = settings
+  const { branch, proposal, name, author } = settings
+  const repository = guarded(settings)
   const where = `branch ${branch} of ${repository.url}`
   let last: Last | undefined
   /** By title. */
@@ -148,11 +165,21 @@ export function openTrack(settings: TrackSettings): Track {
     begun.set(order.title, last)
   }
 
+  async function fence(head: string, order: Order): Promise<void> {
+    try {
+      await repository.push(await write(head, new Map(), order), branch)
+    } catch (error) {
+      // Where we may not push, nobody of ours does.
+      if (!(error instanceof PushRefused)) throw error
+    }
+  }
+
   async function ensure(order: Order): Promise<void> {
     const head = await headOfBranch()
     const changes = await changesIn(head, order.compute)
     if (order.dryRun === true) return
     if (changes.size === 0) {
+      if (order.isFence === true) await fence(head, order)
       await retire(order)
       return remember(order, 'on-branch')
     }
