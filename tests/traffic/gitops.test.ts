@@ -397,6 +397,36 @@ describeEachDatabase('a switch through a repository', (database) => {
     expect(remote.files(PROPOSAL).get('blue/web.yaml')).toContain('"weight":100')
   })
 
+  test('a proposal that nobody merged is withdrawn when the switch is given up', async () => {
+    const row = await start(
+      (gitops) => (gitops.merge = 'wait'),
+      (plan) => (plan.stickiness = { enabled: false, atFinalStep: 'disable' }),
+    )
+    startMerging()
+    const preparing = go(row, 'prepare').catch((error: Error) => error.message)
+    // Stopped before somebody merges the step itself.
+    while (!remote.subjects('main')[0]!.includes('TargetGroupBinding')) await new Promise(setImmediate)
+    stopMerging()
+    const merged = remote.head(PROPOSAL)
+    while ([undefined, merged].includes(remote.head(PROPOSAL))) await new Promise((resolve) => setTimeout(resolve, 5))
+    const tip = remote.head(PROPOSAL)
+    expect(remote.git('log', '-1', '--format=%s', tip!)).toContain('step 0 of 3, weights 100/0')
+    await setTimeouts((gitops) => {
+      gitops.merge = 'wait'
+      never(gitops)
+    })
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    expect(await preparing).toContain('took over')
+    expect(remote.head(PROPOSAL)).toBe(tip)
+    await setTimeouts((gitops) => (gitops.merge = 'wait'))
+    const aborting = go(row, 'abort', stage.confirmed())
+    while (remote.head(PROPOSAL) === tip) await new Promise((resolve) => setTimeout(resolve, 5))
+    startMerging()
+    expect((await aborting).state).toBe('cleaned-up')
+    expect(remote.head(PROPOSAL)).toBeUndefined()
+    expect(remote.files('main').get('blue/web.yaml')).not.toContain('web-switch')
+  })
+
   test('killed at every journal entry: no commit is made twice', async () => {
     const row = await start()
     const journalEntries = async (action: 'prepare' | 'advance' | 'rollback') => {

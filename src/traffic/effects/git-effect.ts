@@ -28,3 +28,24 @@ export function gitBack(context: EffectContext): readonly Effect[] {
     },
   ]
 }
+
+/** What was proposed and never merged must not come back when the target group is gone. */
+export function proposalsWithdrawn({ outside: { git }, row }: EffectContext): readonly Effect[] {
+  // While things are taken away, what is proposed is that.
+  if (git === undefined || row().state === 'cleaning') return []
+  let isTried = false
+  return [
+    {
+      name: 'proposals-withdrawn',
+      async missing() {
+        const open = isTried ? [] : await git.openProposals()
+        return open.length === 0 ? undefined : `${open.join(' and ')} still proposes a change`
+      },
+      async apply(dryRun) {
+        if (dryRun) return
+        await git.withdraw()
+        isTried = true
+      },
+    },
+  ]
+}

@@ -7,10 +7,10 @@ import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import {
   abortEffects,
   cleanupEffects,
+  givenUpEffects,
   namesBackSequences,
   preflightEffects,
   prepareEffects,
-  recordsBackEffects,
   rollbackSequences,
   stepEffects,
 } from '../effects/sequences.ts'
@@ -231,7 +231,7 @@ async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): P
     plan.cleanup.currentIngress === 'keep-service' ||
     run.row.dns_confirmed_at === null
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
-  if (request.action === 'abort') await runEffects(engine, run, scope, recordsBackEffects(contexts))
+  if (request.action === 'abort') await runEffects(engine, run, scope, givenUpEffects(contexts))
   await enter(run, 'cleaning', { problem: null })
   const effects = request.action === 'abort' ? abortEffects(contexts) : cleanupEffects(contexts, keepsIngress)
   await runEffects(engine, run, scope, effects)

@@ -11,10 +11,10 @@ import {
 import {
   abortEffects,
   cleanupEffects,
+  givenUpEffects,
   namesBackSequences,
   preflightEffects,
   prepareEffects,
-  recordsBackEffects,
   rollbackSequences,
   stepEffects,
 } from '../effects/sequences.ts'
@@ -75,7 +75,7 @@ function effectsOf(contexts: readonly EffectContext[], action: Action, keepsIngr
     return stepEffects(contexts, Math.min(step + (verified_at === null ? 0 : 1), plan.steps.length - 1))
   if (action === 'rollback') return [...rollbackSequences(contexts), ...namesBackSequences(contexts, false)].flat()
   if (action === 'cleanup') return cleanupEffects(contexts, keepsIngress)
-  if (action === 'abort') return [...recordsBackEffects(contexts), ...abortEffects(contexts)]
+  if (action === 'abort') return [...givenUpEffects(contexts), ...abortEffects(contexts)]
   if (action === 'dns') return oneForEachHost(contexts).flatMap(nextShare)
   return []
 }

@@ -39,6 +39,9 @@ export interface GitOps {
   missingRollback(subject: GitSubject): Promise<string | undefined>
   /** As a fence also where nothing is left to change. */
   rollBack(subject: GitSubject, dryRun: boolean, isFence: boolean): Promise<void>
+  /** Proposals of this switch that nobody has merged. */
+  openProposals(): Promise<readonly string[]>
+  withdraw(): Promise<void>
   change(live: Ingress, edit: IngressEdit, how: HowToChange): Promise<void>
   put(side: SideName, object: Applicable, dryRun: boolean): Promise<void>
   annotate(
@@ -166,6 +169,13 @@ export function openGitOps(plan: Plan): GitOps {
     rollBack: (subject, dryRun, isFence) => {
       const title = `rollback, ${sayOf(JSON.stringify(subject.wanted))}`
       return orderBack(subject.route, rollbackCompute(subject), title, dryRun, isFence)
+    },
+    openProposals: async () =>
+      (await Promise.all([sides.current.track.openProposal(), sides.target.track.openProposal()])).filter(
+        (each) => each !== undefined,
+      ),
+    async withdraw() {
+      for (const { track } of [sides.current, sides.target]) await track.withdraw()
     },
     change(live, edit, how) {
       const compute: Compute = (tree) => sides.current.form.change(tree, live, edit, how.overridesDrift)

@@ -34,6 +34,10 @@ export interface Track {
   look<Result>(read: (tree: Tree) => Promise<Result>): Promise<Result>
   /** Whether the branch has the change, and nothing that is proposed would undo it. */
   isSettled(compute: Compute): Promise<boolean>
+  /** A proposal of ours that nobody has merged. */
+  openProposal(): Promise<string | undefined>
+  /** Takes it away, as far as the server allows that. */
+  withdraw(): Promise<void>
 }
 
 export interface TrackSettings
@@ -139,17 +143,21 @@ export function openTrack(settings: TrackSettings): Track {
       )
     await addTo(tip, order)
   }
+  /** Whether a proposal is gone. Whoever may not delete branches leaves it to the server. */
+  async function isTakenAway(tip: string): Promise<boolean> {
+    try {
+      if (!(await isOurs(tip))) return false
+      await repository.replace(undefined, proposal, tip)
+      return true
+    } catch (error) {
+      if (!(error instanceof UserError) || error instanceof TrafficError) throw error
+      return false
+    }
+  }
   /** A proposal that is merged, or must not be merged any more, is taken away. */
   async function retire(order: Order): Promise<void> {
     const tip = await repository.head(proposal)
-    if (tip === undefined) return
-    try {
-      if (await isOurs(tip)) return await repository.replace(undefined, proposal, tip)
-    } catch (error) {
-      // Whoever may not delete branches leaves it to the server.
-      if (!(error instanceof UserError)) throw error
-    }
-    if (order.isRollback === true) await addTo(tip, order)
+    if (tip !== undefined && !(await isTakenAway(tip)) && order.isRollback === true) await addTo(tip, order)
   }
   /** Whatever somebody added there: merged, it must not move traffic again. */
   async function addTo(tip: string, order: Order): Promise<void> {
@@ -240,6 +248,16 @@ export function openTrack(settings: TrackSettings): Track {
         if ((await changesIn(await headOfBranch(), compute)).size > 0) return false
         const tip = await repository.head(proposal)
         return tip === undefined || (await changesIn(tip, compute)).size === 0
+      }),
+    openProposal: () =>
+      repository.alone(async () => {
+        const tip = await repository.head(proposal)
+        return tip !== undefined && (await isOurs(tip)) ? `branch ${proposal} of ${repository.url}` : undefined
+      }),
+    withdraw: () =>
+      repository.alone(async () => {
+        const tip = await repository.head(proposal)
+        if (tip !== undefined) await isTakenAway(tip)
       }),
   }
 }
