@@ -1,10 +1,15 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { RetryableError } from '../../src/errors.ts'
+import { RetryableError, UserError } from '../../src/errors.ts'
+import { GitError } from '../../src/git/git.ts'
 import { helmForm } from '../../src/traffic/gitops/helm-form.ts'
 import { builtIngress } from '../../src/traffic/gitops/kustomization.ts'
 import { kustomizeForm } from '../../src/traffic/gitops/kustomize-form.ts'
 import { manifestForm } from '../../src/traffic/gitops/manifest-form.ts'
+import { explainFailure, PushRefused } from '../../src/traffic/gitops/push-failure.ts'
 import { openRepository, type Tree } from '../../src/traffic/gitops/repository.ts'
 import { type Compute, openTrack } from '../../src/traffic/gitops/track.ts'
 import { actionKey, actionOfStep } from '../../src/traffic/model/action.ts'
@@ -63,6 +68,16 @@ describe('plain manifests', () => {
     const attached = applyEdit(LIVE, attach())
     const back = await form.change(after, attached, detachEdit(attached, PLAN), false)
     expect(back.get(path)).toBe(MANIFEST + other)
+  })
+
+  test('a neighbour that is no YAML keeps nobody from the Ingress, unless it may be the Ingress', async () => {
+    const broken = { 'blue/a.yaml': 'kind: Ingress\nmetadata: { name: web, namespace: {{ .Values.x }\n' }
+    const form = manifestForm(settings)
+    const changes = await form.change(treeOf({ ...broken, 'blue/web.yaml': MANIFEST }), LIVE, attach(), false)
+    expect([...changes.keys()]).toEqual(['blue/web.yaml'])
+    await expect(form.change(treeOf(broken), LIVE, attach(), false)).rejects.toThrow(
+      'blue/a.yaml of branch main is not',
+    )
   })
 
   test('a binding gets a file of its own, or its place in one that is there', async () => {
@@ -194,9 +209,36 @@ describe('values of a chart', () => {
   })
 })
 
+test.each([
+  [RetryableError, "fatal: unable to access 'https://git.example.com/x/': Could not resolve host: git.example.com"],
+  [RetryableError, 'ssh: connect to host git.example.com port 22: No route to host\nfatal: Could not read from remote'],
+  [RetryableError, 'kex_exchange_identification: Connection closed by remote host'],
+  [RetryableError, 'fatal: the remote end hung up unexpectedly'],
+  [RetryableError, '! [rejected] main -> main (non-fast-forward)'],
+  [PushRefused, '! [remote rejected] main -> main (protected branch hook declined)'],
+  [UserError, "fatal: Authentication failed for 'https://git.example.com/x/'"],
+])('what git says about a push means %o: %s', (kind, said) => {
+  const found = explainFailure(new GitError('push', 128, said), 'push to branch main', 'https://git.example.com/x')
+  expect(found).toBeInstanceOf(kind)
+})
+
+test('what git says about an address that its settings made is told without the login', () => {
+  const said = "fatal: unable to access 'https://ada:s3cret@git.example.com/x/': The requested URL returned error: 403"
+  for (const what of ['push to branch main', 'read branch main'])
+    expect(String(explainFailure(new GitError('push', 128, said), what, 'https://git.example.com/x'))).not.toContain(
+      's3cret',
+    )
+})
+
 describe('a branch', () => {
   let remote: GitRemote
-  afterEach(() => remote.close())
+  const { TMPDIR } = process.env
+  afterEach(() => {
+    vi.useRealTimers()
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+    remote.close()
+  })
   const write =
     (text: string): Compute =>
     async (tree) =>
@@ -246,6 +288,22 @@ describe('a branch', () => {
     await expect(track.ensure({ compute: write('two'), title: 'x' })).rejects.toThrow('There is no branch main')
     process.env.GIT_ALLOW_LOCAL = 'false'
     await expect(track.ensure({ compute: write('two'), title: 'x' })).rejects.toThrow('set GIT_ALLOW_LOCAL=true')
+  })
+
+  test('is read again when the copy on disk is gone, or was tidied up while it rested', async () => {
+    remote = startGitRemote({ 'a.txt': 'one' })
+    const own = mkdtempSync(join(tmpdir(), 'weir-test-'))
+    process.env.TMPDIR = own
+    const track = trackOf()
+    const look = () => track.look((tree) => tree.read('a.txt'))
+    expect(await look()).toBe('one')
+    for (const name of readdirSync(own)) rmSync(join(own, name), { recursive: true })
+    expect(await look()).toBe('one')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 })
+    for (const name of readdirSync(own)) rmSync(join(own, name, 'objects'), { recursive: true })
+    expect(await look()).toBe('one')
+    expect(readdirSync(own)).toHaveLength(1)
+    rmSync(own, { recursive: true })
   })
 
   test('a dry run writes nothing', async () => {

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KyselyPlugin } from 'kysely'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { act } from '../../src/traffic/engine/engine.ts'
 import type { SwitchRow } from '../../src/traffic/engine/store.ts'
@@ -274,6 +274,31 @@ describeEachDatabase('a switch through a repository', (database) => {
     expect(live()).toEqual([100, 0])
   })
 
+  test('a step whose push is under way when a rollback takes over never arrives after it', async () => {
+    const row = await start(
+      () => {},
+      (plan) => (plan.stickiness = { enabled: false, atFinalStep: 'disable' }),
+    )
+    await go(row, 'prepare')
+    const [held, free] = ['held', 'free'].map((name) => join(remote.url, name)) as [string, string]
+    setHook(
+      `case "$(git log -1 --format=%s "$3")" in *90/10*) touch ${held}; while [ ! -e ${free} ]; do sleep 0.02; done;; esac\n`,
+    )
+    const advancing = go(row, 'advance').catch((error: Error) => error.message)
+    while (!existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 5))
+    // As another process has it: with a copy of the repository of its own.
+    vi.resetModules()
+    const { act: actElsewhere } = await import('../../src/traffic/engine/engine.ts')
+    const { connect } = await import('../../src/traffic/engine/connect.ts')
+    const elsewhere = { ...stage.engine, connect }
+    expect((await actElsewhere(elsewhere, row.id, { action: 'rollback', actor: 'bob' })).state).toBe('rolled-back')
+    writeFileSync(free, '')
+    expect(await advancing).toContain('took over')
+    expect(remote.subjects('main')[0]).toBe('Traffic switch shop-web: rollback, weights 100/0')
+    expect(remote.files('main').get('blue/web.yaml')).toContain('"weight":100')
+    expect(live()).toEqual([100, 0])
+  })
+
   test('a rollback that may not be pushed moves the load balancer, proposes, and says what to merge', async () => {
     const row = await start()
     await go(row, 'prepare')
@@ -291,6 +316,33 @@ describeEachDatabase('a switch through a repository', (database) => {
     expect(tip).toBeDefined()
     expect(live()).toEqual([100, 0])
   })
+
+  test.each(Object.entries(FORMS))(
+    'as %s: an action that somebody broke in the branch is rolled back',
+    async (form, change) => {
+      const row = await start(change)
+      await go(row, 'prepare')
+      await go(row, 'advance')
+      for (const reconciler of reconcilers) reconciler.isPaused = true
+      const [path] = [...remote.files('main')].find(([, text]) => text.includes('"weight":90'))!
+      const text = remote.files('main').get(path)!
+      for (const broken of ['not JSON', '{}', 'null']) {
+        remote.commit('main', { [path]: text.replace(/\{"type":"forward".*?\}\}\}/, broken) })
+        expect(remote.files('main').get(path)).toContain(broken)
+        await setTimeouts((gitops) => {
+          change(gitops)
+          gitops.syncTimeoutSeconds = 0
+        })
+        await expect(go(row, 'rollback')).rejects.toThrow('look at the tool that follows the branch')
+        expect(remote.files('main').get(path)).toContain('"weight":100')
+        expect(live()).toBeUndefined()
+      }
+      for (const reconciler of reconcilers) reconciler.isPaused = false
+      await setTimeouts(change)
+      expect((await go(row, 'rollback')).state, form).toBe('rolled-back')
+      expect(live()).toEqual([100, 0])
+    },
+  )
 
   test('each conflict has an outcome and a sentence, and writes nothing', async () => {
     const row = await start()
@@ -345,6 +397,36 @@ describeEachDatabase('a switch through a repository', (database) => {
     expect(remote.files(PROPOSAL).get('blue/web.yaml')).toContain('"weight":100')
   })
 
+  test('a proposal that nobody merged is withdrawn when the switch is given up', async () => {
+    const row = await start(
+      (gitops) => (gitops.merge = 'wait'),
+      (plan) => (plan.stickiness = { enabled: false, atFinalStep: 'disable' }),
+    )
+    startMerging()
+    const preparing = go(row, 'prepare').catch((error: Error) => error.message)
+    // Stopped before somebody merges the step itself.
+    while (!remote.subjects('main')[0]!.includes('TargetGroupBinding')) await new Promise(setImmediate)
+    stopMerging()
+    const merged = remote.head(PROPOSAL)
+    while ([undefined, merged].includes(remote.head(PROPOSAL))) await new Promise((resolve) => setTimeout(resolve, 5))
+    const tip = remote.head(PROPOSAL)
+    expect(remote.git('log', '-1', '--format=%s', tip!)).toContain('step 0 of 3, weights 100/0')
+    await setTimeouts((gitops) => {
+      gitops.merge = 'wait'
+      never(gitops)
+    })
+    expect((await go(row, 'rollback')).state).toBe('rolled-back')
+    expect(await preparing).toContain('took over')
+    expect(remote.head(PROPOSAL)).toBe(tip)
+    await setTimeouts((gitops) => (gitops.merge = 'wait'))
+    const aborting = go(row, 'abort', stage.confirmed())
+    while (remote.head(PROPOSAL) === tip) await new Promise((resolve) => setTimeout(resolve, 5))
+    startMerging()
+    expect((await aborting).state).toBe('cleaned-up')
+    expect(remote.head(PROPOSAL)).toBeUndefined()
+    expect(remote.files('main').get('blue/web.yaml')).not.toContain('web-switch')
+  })
+
   test('killed at every journal entry: no commit is made twice', async () => {
     const row = await start()
     const journalEntries = async (action: 'prepare' | 'advance' | 'rollback') => {
@@ -382,13 +464,14 @@ describeEachDatabase('a switch through a repository', (database) => {
     ])
   })
 
-  /** The server has a rule. */
-  function refusePushes(): void {
+  /** What the server does before it takes a push to a branch. */
+  function setHook(script: string): void {
     const hook = join(remote.url, 'hooks/update')
     mkdirSync(join(remote.url, 'hooks'), { recursive: true })
-    writeFileSync(hook, '#!/bin/sh\n[ "$1" != refs/heads/main ] && exit 0\necho "main is protected" >&2\nexit 1\n')
+    writeFileSync(hook, `#!/bin/sh\n[ "$1" != refs/heads/main ] && exit 0\n${script}`)
     chmodSync(hook, 0o755)
   }
+  const refusePushes = () => setHook('echo "main is protected" >&2\nexit 1\n')
   const allowPushes = () => rmSync(join(remote.url, 'hooks/update'))
 })
 

@@ -35,6 +35,12 @@ describeEachDatabase('in the middle of a switch', (database) => {
     expect(stage.world.liveWeights()).toEqual([50, 50])
   })
 
+  test('a message with bytes that no column takes is kept without them, and the switch is paused', async () => {
+    const row = await start()
+    await shift(row, 1)
+    expect(await go(row, 'pause', { reason: 'saw\u0000this' })).toMatchObject({ state: 'paused', problem: 'saw this' })
+  })
+
   test('two operators at once: one acts, the other is told, and no step is made twice', async () => {
     const row = await start()
     await shift(row, 1)

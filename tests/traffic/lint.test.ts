@@ -143,6 +143,12 @@ const CASES: Record<Code, readonly Case[]> = {
   ],
   'TS-Y02': [
     {
+      path: 'commit.repoUrl',
+      says: /has a user name or password/,
+      bad: () => plan((raw) => (raw.commit = { sha: 'abcdef0', repoUrl: 'https://ada:secret@git.example.com/x' })),
+      good: () => plan((raw) => (raw.commit = { sha: 'abcdef0', repoUrl: 'https://git.example.com/x' })),
+    },
+    {
       path: 'targetGroup.helthCheck',
       says: /did you mean healthCheck/,
       bad: () => plan((raw) => (raw.targetGroup.helthCheck = {})),
@@ -1185,6 +1191,17 @@ describe.each(Object.keys(RULES) as Code[])('%s', (code) => {
       expect(good().filter((item) => item.code === code)).toEqual([])
     },
   )
+})
+
+test.each([
+  'https://ada:s3cret@git.example.com/x.git',
+  'https://s3cret@git.example.com/x.git',
+  'https://ada:a/b@s3cret@git.example.com/x.git',
+  'ada:s3cret@git.example.com:x.git',
+])('a repository with a login is refused, and the login is not repeated: %s', (repository) => {
+  const found = plan(throughGit((raw) => (raw.gitops.repository = repository)))
+  expect(found).toMatchObject([{ code: 'TS-O02', message: expect.stringContaining('@git.example.com') }])
+  expect(JSON.stringify(found)).not.toContain('s3cret')
 })
 
 test('what is right has no findings at all', () => {

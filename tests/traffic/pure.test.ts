@@ -6,6 +6,7 @@ import { lintPlan } from '../../src/traffic/lint/plan.ts'
 import { RULES } from '../../src/traffic/model/finding.ts'
 import { initialPlan, PLACEHOLDERS, PRESETS } from '../../src/traffic/model/init.ts'
 import { parsePlan } from '../../src/traffic/model/plan.ts'
+import { routesOf } from '../../src/traffic/model/routes.ts'
 import { ACTIONS, actionsFrom, STATES, transitionOf } from '../../src/traffic/model/state.ts'
 import { chart } from '../../src/traffic/render/chart.ts'
 import { describeDifference, diffManifests, diffSides } from '../../src/traffic/render/diff.ts'
@@ -26,6 +27,38 @@ test('placeholders of the template are refused', () => {
     ['TS-V01', 'targetGroup.vpcId'],
     ['TS-V01', 'binding.sourceSecurityGroup'],
   ])
+})
+
+const LONG = 'a-very-long-name-of-a-shop-with-everything'
+test.each([
+  ['shop', ['web']],
+  ['shop', ['web', 'cart', 'admin']],
+  [LONG, [`${LONG.slice(0, 31)}1`, `${LONG.slice(0, 31)}2`]],
+])('the plan of init %s --routes %s has no findings once the ids are filled in', (name, routes) => {
+  const text = initialPlan(name, 'standard', PLACEHOLDERS, routes)
+  expect(parsePlan(text).findings.map(({ path }) => path)).toEqual(
+    routes.flatMap((_, index) => [
+      `routes[${index}].targetGroup.vpcId`,
+      `routes[${index}].binding.sourceSecurityGroup`,
+    ]),
+  )
+  const filled = text
+    .replaceAll(PLACEHOLDERS.vpcId, 'vpc-0a1b2c3d4e5f60718')
+    .replaceAll(PLACEHOLDERS.sourceSecurityGroup, 'sg-0a1b2c3d4e5f60718')
+  const { plan, findings } = parsePlan(filled)
+  expect(findings).toEqual([])
+  expect(lintPlan(plan!)).toEqual([])
+  expect(routesOf(plan!).map(({ route, current }) => [route?.name, current.service.name])).toEqual(
+    routes.map((route) => [route, route]),
+  )
+})
+
+test.each([
+  ['', /"" is no name of a route/],
+  ['Web', /"Web" is no name of a route/],
+  ['web,web', /Route web stands twice/],
+])('init --routes %j is refused', (routes, says) => {
+  expect(() => initialPlan('shop', 'standard', PLACEHOLDERS, routes.split(','))).toThrow(says)
 })
 
 test.each(['90.0', '9e1', '0x5a'])('the weight %s is refused in a plan', (weight) => {

@@ -288,6 +288,26 @@ describeEachDatabase('the record is moved by us', (database) => {
     expect(aliases()).toEqual([balancer('current')])
   })
 
+  test('given up in the middle: no part of the answers is left on a load balancer that goes', async () => {
+    const row = await switched(driven({ shares: [50, 100] }))
+    const before = structuredClone(records())
+    await expect(go(row, 'dns')).rejects.toThrow('s more')
+    expect(records()).toHaveLength(2)
+    stage.world.route53.intercept = (action) =>
+      action === 'ChangeResourceRecordSets' ? new Route53Error('AccessDenied', 'not authorized') : undefined
+    await expect(go(row, 'rollback')).rejects.toThrow('AWS refused to change records')
+    await expect(go(row, 'abort', stage.confirmed())).rejects.toThrow('AWS refused to change records')
+    expect(stage.group()).toBeDefined()
+    stage.world.route53.intercept = () => undefined
+    await expect(go(row, 'abort', stage.confirmed())).rejects.toThrow('s more')
+    expect(records()).toEqual(before)
+    expect((await now(row)).state).toBe('rolling-back')
+    later(60)
+    expect((await go(row, 'abort', stage.confirmed())).state).toBe('cleaned-up')
+    expect(stage.group()).toBeUndefined()
+    expect(records()).toEqual(before)
+  })
+
   test('moved by hand before, the record is only confirmed', async () => {
     const row = await switched(driven())
     stage.world.route53.seed(ZONE, aliasTo(stage.world, 'target'))

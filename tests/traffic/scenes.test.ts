@@ -155,6 +155,15 @@ describeEachDatabase('at three in the morning', (database) => {
       await expect(go(row, 'prepare')).rejects.toThrow('has stickiness enabled')
     })
 
+    test('a group for gRPC gets codes of gRPC', async () => {
+      const row = await start((plan) => {
+        plan.targetGroup.protocolVersion = 'GRPC'
+        plan.targetGroup.healthCheck = { successCodes: '0-5' }
+      })
+      await go(row, 'prepare')
+      expect(stage.group().settings).toMatchObject({ ProtocolVersion: 'GRPC', 'Matcher.GrpcCode': '0-5' })
+    })
+
     test('health checks and attributes are those of the live group, where the plan says nothing', async () => {
       const row = await start()
       const live = `${PREFIX}target-group-attributes`
@@ -256,6 +265,18 @@ describeEachDatabase('at three in the morning', (database) => {
       stage.world.elb.intercept = times(8, new ElbError('Throttling', 'Rate exceeded'))
       await go(row, 'advance')
       expect(stage.world.liveWeights()).toEqual([90, 10])
+    })
+
+    test('what does not come is asked for ever less often', async () => {
+      const row = await start((plan) => (plan.verifyTimeoutSeconds = 1))
+      await shift(row, 1)
+      stage.world.currentController.isPaused = true
+      let looks = 0
+      stage.engine = { ...stage.engine, pollMs: 20, progress: () => looks++ }
+      await expect(go(row, 'advance')).rejects.toThrow('was not reached after 1 s')
+      expect(looks).toBeGreaterThan(0)
+      // Every 20 ms it would be fifty.
+      expect(looks).toBeLessThan(20)
     })
 
     test('an Ingress that drifted and cannot be read is not deleted', async () => {

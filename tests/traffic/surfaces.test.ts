@@ -9,6 +9,8 @@ import { stringify } from 'yaml'
 import { switchCommands } from '../../src/cli/traffic/switch-commands.ts'
 import type { Database } from '../../src/database/database.ts'
 import { engineOn } from '../../src/traffic/engine/connect.ts'
+import { act, approve } from '../../src/traffic/engine/engine.ts'
+import { getSwitch, journalOf } from '../../src/traffic/engine/store.ts'
 import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/render.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -102,18 +104,31 @@ describe('the command line without a database', () => {
   })
 
   test('init, render into a folder, diff and simulate', async () => {
-    const [init, out, diff, simulation] = await Promise.all([
+    const [init, routes, out, diff, simulation] = await Promise.all([
       weir(['init', 'shop', '--preset', 'careful']),
+      weir(['init', 'shop', '--routes', 'web, cart']),
       weir(['render', shopFile, '--out', join(folder, 'out')]),
       weir(['diff', shopFile, '--from', 'step-0', '--to', 'step-1', '--json']),
       weir(['simulate', shopFile, '--clients', '100', '--json']),
     ])
     expect(init.out).toContain('current: 99, target: 1')
+    expect(init.out).toContain('npx weir traffic init shop --routes web,cart')
+    expect(routes.out).toMatch(/^ {2}- name: web\n.*^ {2}- name: cart\n.*path: \/cart$/ms)
     expect(out).toMatchObject({ code: 0, err: '' })
     expect(readFileSync(join(folder, 'out/step-1/04-current-ingress.yaml'), 'utf8')).toContain('"weight":90')
     expect(JSON.parse(diff.out)).toHaveLength(2)
     expect(JSON.parse(simulation.out)).toMatchObject({ seed: 1, timeTo99Seconds: 0 })
   })
+})
+
+test('whoever reads only the first lines closes the pipe, and that is no failure', async () => {
+  const child = spawn(process.execPath, [MAIN, 'traffic', 'render', shopFile], {
+    env: { ...process.env, LOGGING_LEVEL: 'silent' },
+  })
+  child.stdout.destroy()
+  let err = ''
+  child.stderr.on('data', (chunk) => (err += chunk))
+  expect([await new Promise((resolve) => child.on('close', resolve)), err]).toEqual([0, ''])
 })
 
 describe('the command line where no database is', () => {
@@ -306,5 +321,43 @@ describeEachDatabase('surfaces', (database) => {
       state: 'rolled-back',
       journal: expect.arrayContaining([expect.objectContaining({ kind: 'intent', effect: 'rollback-weights' })]),
     })
+  })
+
+  test('--wait tells what it waits for once, fills no journal, and stops when somebody pauses', async () => {
+    const { database: own } = database
+    const plan = structuredClone(world.plan)
+    plan.name = 'waiting'
+    plan.steps[1]!.gates = [{ kind: 'approval' }]
+    const file = join(folder, `${database.engine}-waiting.yaml`)
+    writeFileSync(file, stringify(plan))
+    await own.kysely.deleteFrom('_weir_traffic_claims').execute()
+    expect(await weirHere(own, ['prepare', file])).toMatchObject({ code: 0 })
+    const { id } = await getSwitch(own, 'waiting')
+    let polls = 0
+    const isPolled = own.kysely.withPlugin({
+      transformQuery({ node }) {
+        if (JSON.stringify(node).includes('lease_holder')) polls++
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    })
+    const ended = weirHere({ ...own, kysely: isPolled }, ['advance', 'waiting', '--wait'])
+    const gates = async () => (await journalOf(own, id)).filter(({ kind }) => kind === 'gate')
+    while ((await gates()).length === 0 || polls < 100) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect((await gates()).map(({ detail }) => detail)).toEqual(['pending: waits for an approval'])
+    const engine = { ...engineOn(own), pollMs: 5 }
+    /** Between two looks of the other. */
+    const inBetween = async (work: () => Promise<unknown>): Promise<unknown> => work().catch(() => inBetween(work))
+    await inBetween(() => act(engine, id, { action: 'pause', actor: 'ada', reason: 'I saw something' }))
+    await inBetween(() => approve(engine, id, 'ada'))
+    const { code, err } = await ended
+    // Paused while it slept, or just when it had been told of the gate.
+    if (code !== 3) expect([code, err]).toEqual([4, expect.stringContaining('was paused meanwhile: I saw something')])
+    // Once, and again only when it had something else to say.
+    expect(err.match(/approval pending/g)!.length).toBeLessThan(5)
+    expect(world.liveWeights()).toEqual([90, 10])
+    expect((await getSwitch(own, id)).state).toBe('paused')
+    expect(await weirHere(own, ['rollback', 'waiting'])).toMatchObject({ code: 0 })
+    expect(await weirHere(own, ['abort', 'waiting', '--confirm', 'waiting'])).toMatchObject({ code: 0 })
   })
 })

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { connect } from '../../src/traffic/engine/connect.ts'
 import { preview } from '../../src/traffic/engine/preview.ts'
 import { describeSwitch } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
@@ -14,6 +15,9 @@ describeEachDatabase('a rollback that meets trouble', (database) => {
   const { start, go, shift, now, journal, edit, setAction } = stage
   const ruleNow = () => [...stage.world.elb.rules.values()].find(({ arn }) => arn.endsWith('/web/0/0'))!
   const impatient = (plan: { verifyTimeoutSeconds: number }) => (plan.verifyTimeoutSeconds = 1)
+  const endCallsSoon = () => {
+    stage.engine = { ...stage.engine, connect: (plan, isLenient) => connect(plan, isLenient, 300) }
+  }
   const editStored = (id: string, values: object) =>
     database.database.kysely.updateTable('_weir_traffic_switches').set(values).where('id', '=', id).execute()
 
@@ -40,6 +44,31 @@ describeEachDatabase('a rollback that meets trouble', (database) => {
     stage.world.current.intercept = () => undefined
     expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back', problem: null })
     expect(stage.world.liveWeights()).toEqual([100, 0])
+  })
+
+  test('a cluster that accepts and never answers: the same, and nobody waits without end', async () => {
+    const row = await start(impatient)
+    await shift(row, 2)
+    endCallsSoon()
+    stage.world.current.intercept = () => 0
+    await expect(go(row, 'rollback')).rejects.toThrow(/it does not answer.*already sends everything to cluster blue/s)
+    expect(stage.world.liveWeights()).toBeUndefined()
+    await expect(tick(stage.engine, row.id)).rejects.toThrow('it does not answer')
+    stage.world.current.intercept = () => undefined
+    stage.engine = { ...stage.engine, connect }
+    expect(await tick(stage.engine, row.id)).toMatchObject({ state: 'rolled-back', problem: null })
+  })
+
+  test('an AWS that accepts and never answers holds the watch only for a while', async () => {
+    const row = await start(withGates)
+    await shift(row, 2)
+    stage.setHealth('unhealthy')
+    endCallsSoon()
+    stage.world.elb.intercept = () => 'silence'
+    await expect(tick(stage.engine, row.id)).rejects.toThrow(/Cannot read target group .*TimeoutError/)
+    stage.world.elb.intercept = () => undefined
+    stage.engine = { ...stage.engine, connect }
+    expect((await tick(stage.engine, row.id)).state).toBe('rolled-back')
   })
 
   test('a kubeconfig that is gone, or a session that is over, is no reason to leave traffic there', async () => {

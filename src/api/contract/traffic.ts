@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounded, example } from '../../plugin-kit/spec/request-values.ts'
 import { initialPlan, PRESETS } from '../../traffic/model/init.ts'
-import { planSchema, routesPlanSchema } from '../../traffic/model/plan.ts'
+import { planSchema, routesPlanSchema } from '../../traffic/model/plan-schema.ts'
 import { ACTIONS, STATES } from '../../traffic/model/state.ts'
 import { MOST_MINUTES } from '../../traffic/render/simulate.ts'
 import { STATUSES } from '../../traffic/survey/preflight-report.ts'

@@ -44,15 +44,22 @@ const init = new Command('init')
   .option('--preset <name>', `how to split the move: ${Object.keys(PRESETS).join(', ')}`, 'standard')
   .option('--vpc <id>', 'VPC of both clusters')
   .option('--source-security-group <id>', 'security group of the current load balancer')
+  .option('--routes <names>', 'several routes that move together, named after their Services: web,cart')
   .action(
-    guarded((name: string, flags: { preset: string; vpc?: string; sourceSecurityGroup?: string }) =>
+    guarded((name: string, flags: { preset: string; vpc?: string; sourceSecurityGroup?: string; routes?: string }) => {
+      const ids = {
+        vpcId: flags.vpc ?? PLACEHOLDERS.vpcId,
+        sourceSecurityGroup: flags.sourceSecurityGroup ?? PLACEHOLDERS.sourceSecurityGroup,
+      }
       print(
-        initialPlan(name, flags.preset, {
-          vpcId: flags.vpc ?? PLACEHOLDERS.vpcId,
-          sourceSecurityGroup: flags.sourceSecurityGroup ?? PLACEHOLDERS.sourceSecurityGroup,
-        }),
-      ),
-    ),
+        initialPlan(
+          name,
+          flags.preset,
+          ids,
+          flags.routes?.split(',').map((route) => route.trim()),
+        ),
+      )
+    }),
   )
 
 interface RenderFlags {

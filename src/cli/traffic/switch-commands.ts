@@ -16,6 +16,7 @@ import {
   journalOf,
   listSwitches,
   noSwitch,
+  SwitchBusy,
   type SwitchRow,
 } from '../../traffic/engine/store.ts'
 import { draftOf, editsOf, refuseEdits, submitPlan } from '../../traffic/engine/submit-plan.ts'
@@ -24,7 +25,6 @@ import { TrafficError } from '../../traffic/model/finding.ts'
 import { ACTIONS, type Action } from '../../traffic/model/state.ts'
 import { guarded, print, printJson, readText } from './output.ts'
 
-const POLL_MS = 2_000
 /** Opens what a command works on, and closes it afterwards; who only reads says what is true without a database. */
 export type WithEngine = (
   body: (engine: Engine) => Promise<void>,
@@ -113,7 +113,7 @@ async function carryOut(engine: Engine, action: Action, subject: string, flags: 
   const request: Request = { action, actor, ...rest }
   let after = await attempt(engine, row.id, request, wait)
   while (wait && action === 'advance' && after.state !== 'switched')
-    after = await attempt(engine, row.id, request, wait)
+    after = await attempt(engine, row.id, { ...request, isRepeated: true }, wait)
   show(after, json)
 }
 
@@ -146,18 +146,21 @@ async function attempt(
     if (isPatient && text !== told) console.error(`weir: ${text}`)
     told = text
   }
+  let wanted = request
   for (;;) {
     try {
-      return await act({ ...engine, progress }, id, request)
+      return await act({ ...engine, progress }, id, wanted)
     } catch (error) {
       const { state } = await getSwitch(engine.database, id)
-      const isPending = error instanceof EffectTimeout && error.effect === 'dns-ttl'
+      const isBusy = error instanceof SwitchBusy
+      const isPending = isBusy || (error instanceof EffectTimeout && error.effect === 'dns-ttl')
       const mayPass =
         isPending ||
         (error instanceof TrafficError && error.trouble === 'gate' && !['paused', 'rolled-back'].includes(state))
       if (!isPatient || !mayPass) throw error
+      if (!isBusy) wanted = { ...request, isRepeated: true }
       progress(error.message)
-      await sleep(POLL_MS)
+      await sleep(engine.pollMs * 2)
     }
   }
 }

@@ -9,7 +9,7 @@ export function contextsOf(
   plan: Plan,
   outside: Outside,
   row: () => SwitchRow,
-  options: Pick<EffectContext, 'overridesDrift' | 'progress' | 'now'>,
+  options: Pick<EffectContext, 'overridesDrift' | 'progress' | 'now' | 'tookOver'>,
 ): readonly EffectContext[] {
   const routes = routesOf(plan)
   const shared = { ...options, outside, routes, overridden: [] }

@@ -1,4 +1,5 @@
 import type { ResourceRecordSet } from '@aws-sdk/client-route-53'
+import { hasLostMemory } from '../engine/route-memory.ts'
 import { lintOwners, lintRecord, type RecordFacts } from '../lint/dns.ts'
 import { ownersIn, registryNames } from '../model/external-dns.ts'
 import { type Finding, refuseErrors, TrafficError } from '../model/finding.ts'
@@ -181,9 +182,9 @@ export function ttlOver(context: EffectContext): Effect {
   }
 }
 
-/** The name may have left the current load balancer, by hand or by us. */
+/** The name may have left the current load balancer, by hand or by us; where nobody knows, it is looked up. */
 export const isNameMoved = ({ row }: Pick<EffectContext, 'row'>): boolean =>
-  row().dns_confirmed_at !== null || row().dns_record !== null
+  row().dns_confirmed_at !== null || row().dns_record !== null || hasLostMemory(row())
 
 export const recordBack = (context: EffectContext, isChecked: boolean): readonly Effect[] =>
   drivesDns(context.plan) && stateOf(context) !== undefined

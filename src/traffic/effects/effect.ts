@@ -1,3 +1,4 @@
+import { hasLostMemory, lostMemory } from '../engine/route-memory.ts'
 import type { SwitchChanges, SwitchRow } from '../engine/store.ts'
 import type { GitOps } from '../gitops/gitops.ts'
 import { TrafficError } from '../model/finding.ts'
@@ -57,6 +58,8 @@ export interface EffectContext {
   row(): SwitchRow
   /** The operator has seen the drift, or goes back whatever stands there: what is not ours is written over and recorded. */
   readonly overridesDrift: boolean
+  /** Another process was at work on the switch when this one took it. */
+  readonly tookOver?: boolean | undefined
   /** What was written over, until the journal has it. */
   readonly overridden: string[]
   progress?: ((text: string) => void) | undefined
@@ -100,11 +103,19 @@ export function ofRoute(effect: Effect, route: string | undefined): Effect {
   }
 }
 
-export const arnOf = ({ row, plan }: EffectContext): string => {
-  const arn = row().target_group_arn ?? plan.targetGroup.arn
-  if (arn === undefined || arn === null)
-    throw new TrafficError('conflict', `Target group ${plan.targetGroup.name} does not exist yet. Run prepare first.`)
-  return arn
+export const knownArn = ({ row, plan }: EffectContext): string | undefined =>
+  row().target_group_arn ?? plan.targetGroup.arn
+
+export const arnOf = (context: EffectContext): string => {
+  const arn = knownArn(context)
+  if (arn !== undefined) return arn
+  const { id, routes } = context.row()
+  throw new TrafficError(
+    'conflict',
+    hasLostMemory({ routes })
+      ? lostMemory(id)
+      : `Target group ${context.plan.targetGroup.name} does not exist yet. Run prepare first.`,
+  )
 }
 
 export const liveCurrent = ({ plan, outside }: EffectContext): Promise<Ingress | undefined> =>

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { actionKey, actionOfStep, type ForwardAction } from '../model/action.ts'
+import { parsedAction, weightsText } from '../model/action-text.ts'
 import { TrafficError } from '../model/finding.ts'
 import {
   actionBackends,
@@ -14,7 +15,6 @@ import {
   sidesOnSame,
 } from '../model/ingress.ts'
 import type { Ingress, Service } from '../model/manifests.ts'
-import { describeValue, textOf } from '../model/names.ts'
 import { pathText, type RoutePlan } from '../model/plan.ts'
 import { arnOf, type Effect, type EffectContext, liveCurrent, meetDrift } from './effect.ts'
 import { describeOwner } from './field-owners.ts'
@@ -45,14 +45,6 @@ export function targetIngress({ plan, routes = [plan], outside, row }: EffectCon
       const only = { metadata: { name: ingress.name, namespace, annotations: { [MULTI_CLUSTER]: 'true' } } }
       return outside.target.apply({ apiVersion, kind, ...(live === undefined ? whole : only) }, dryRun)
     },
-  }
-}
-
-const parsedAction = (text: unknown): unknown => {
-  try {
-    return JSON.parse(textOf(text))
-  } catch {
-    return text
   }
 }
 
@@ -188,11 +180,6 @@ export function rollbackWeights(context: EffectContext, wanted: () => ForwardAct
     learned: () =>
       live === undefined || actionText(live, plan) === undefined ? {} : { applied_action: JSON.stringify(wanted()) },
   }
-}
-
-const weightsText = (value: unknown): string => {
-  const groups = (value as Partial<ForwardAction> | undefined)?.forwardConfig?.targetGroups
-  return Array.isArray(groups) ? groups.map((group) => group?.weight).join('/') : describeValue(value)
 }
 
 /** Clean-up may have deleted the Ingress: then it comes back as it was before the switch. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, UserError } from '../../errors.ts'
 import { aloneAction, type ForwardAction, rollbackAction } from '../model/action.ts'
-import { arnOf, type Effect, type EffectContext, liveCurrent } from './effect.ts'
+import { type Effect, type EffectContext, knownArn, liveCurrent } from './effect.ts'
 import { rollbackWeights } from './ingress-effects.ts'
 import { rulePicture, weightsIn, withWarning } from './rule-effects.ts'
 
@@ -60,11 +60,16 @@ export function balancerBack(context: EffectContext): Effect {
   }
 }
 
+/** Weight 0 for the target; where nobody knows its group any more, the current group alone. */
+export function actionBack(context: EffectContext): ForwardAction {
+  const arn = knownArn(context)
+  return arn === undefined ? aloneAction(context.plan) : rollbackAction(context.plan, arn)
+}
+
 /** Weight 0 for the target; where AWS refuses two groups in one rule, the current group alone. */
 export function weightsBack(context: EffectContext): readonly Effect[] {
   let isAlone = false
-  const wanted = (): ForwardAction =>
-    isAlone ? aloneAction(context.plan) : rollbackAction(context.plan, arnOf(context))
+  const wanted = (): ForwardAction => (isAlone ? aloneAction(context.plan) : actionBack(context))
   const write = rollbackWeights(context, wanted)
   return [write, rolledBack(context, write, () => (isAlone = true))]
 }

@@ -13,7 +13,7 @@ import { dns, leadsTo } from './dns-effect.ts'
 import { recordBack } from './dns-record-effects.ts'
 import { arnOf, type Effect, type EffectContext, ofRoute } from './effect.ts'
 import { fieldsReleased } from './field-owners.ts'
-import { gitBack } from './git-effect.ts'
+import { gitBack, proposalsWithdrawn } from './git-effect.ts'
 import { attach, createdIngressGone, detach, restoredIngress, targetIngress, weights } from './ingress-effects.ts'
 import { guards, preflight } from './preflight-effect.ts'
 import { balancerBack, weightsBack } from './rollback-effects.ts'
@@ -88,6 +88,17 @@ const removal = (context: EffectContext, keepsIngress: boolean): readonly Effect
 
 export const cleanupEffects = (contexts: Contexts, keepsIngress: boolean): readonly Effect[] =>
   lockstep(contexts, (context) => removal(context, keepsIngress))
+
+/**
+ * Before a switch is given up: what was proposed, and records that were on their way. Nothing is taken away while a part
+ * of the answers leads there; where all of them do, as somebody confirmed, they stay.
+ */
+export const givenUpEffects = (contexts: Contexts): readonly Effect[] => [
+  ...proposalsWithdrawn(contexts[0]!),
+  ...(contexts[0]!.row().dns_confirmed_at === null
+    ? sequencesOf(oneForEachHost(contexts), (context) => recordBack(context, true)).flat()
+    : []),
+]
 
 /** The same for a switch that is given up, with the target Ingresses that were made for it. */
 export const abortEffects = (contexts: Contexts): readonly Effect[] =>

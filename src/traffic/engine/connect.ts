@@ -4,13 +4,14 @@ import type { Answer, Outside } from '../effects/effect.ts'
 import { throughGit } from '../gitops/through-git.ts'
 import type { Plan } from '../model/plan.ts'
 import { openBalancer } from '../vendors/balancer.ts'
+import { CALL_MS } from '../vendors/call-time.ts'
 import { type Cluster, clusterAway, openCluster } from '../vendors/cluster.ts'
 import { openMetrics } from '../vendors/metrics.ts'
 import { openZones } from '../vendors/zones.ts'
 import type { Engine } from './engine-types.ts'
 
 /** The real world, found as kubectl and the AWS tools find it: KUBECONFIG, AWS_PROFILE and their like. */
-export async function connect(plan: Plan, isLenient = false): Promise<Outside> {
+export async function connect(plan: Plan, isLenient = false, callMs = CALL_MS): Promise<Outside> {
   const resolvers = resolversOf(plan.dns.servers)
   const answersOf = (hostname: string): Promise<readonly Answer[]> =>
     Promise.all(
@@ -20,16 +21,16 @@ export async function connect(plan: Plan, isLenient = false): Promise<Outside> {
       }),
     )
   const [current, target, balancer, zones] = await Promise.all([
-    openSide(plan.current, isLenient),
-    openSide(plan.target, isLenient),
-    openBalancer(plan.aws.region),
-    openZones(plan.aws.region),
+    openSide(plan.current, isLenient, callMs),
+    openSide(plan.target, isLenient, callMs),
+    openBalancer(plan.aws.region, callMs),
+    openZones(plan.aws.region, callMs),
   ])
   return throughGit(plan, {
     current,
     target,
     balancer,
-    metrics: openMetrics(plan.aws.region),
+    metrics: openMetrics(plan.aws.region, callMs),
     zones,
     answersOf,
     addressesOf: async (hostname) => [...new Set((await answersOf(hostname)).flatMap(({ addresses }) => addresses))],
@@ -46,9 +47,13 @@ function resolversOf(servers: readonly string[]): readonly { server: string | un
   })
 }
 
-async function openSide({ cluster, kubeContext }: Plan['current'], isLenient: boolean): Promise<Cluster> {
+async function openSide(
+  { cluster, kubeContext }: Plan['current'],
+  isLenient: boolean,
+  callMs: number,
+): Promise<Cluster> {
   try {
-    return await openCluster(cluster, kubeContext)
+    return await openCluster(cluster, kubeContext, callMs)
   } catch (error) {
     if (isLenient) return clusterAway(cluster, error)
     throw error

@@ -22,6 +22,8 @@ export interface Request {
   readonly action: Action
   readonly actor: string
   readonly expectedVersion?: number | undefined
+  /** Asked again by a program that waits: a switch that somebody paused meanwhile stays paused. */
+  readonly isRepeated?: boolean | undefined
   /** Needed for everything that skips a check; stored in the journal. */
   readonly reason?: string | undefined
   readonly overrideGates?: boolean | undefined

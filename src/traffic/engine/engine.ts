@@ -7,6 +7,7 @@ import { rulePicture, targetWeight } from '../effects/rule-effects.ts'
 import {
   abortEffects,
   cleanupEffects,
+  givenUpEffects,
   namesBackSequences,
   preflightEffects,
   prepareEffects,
@@ -24,10 +25,10 @@ import { passGates } from './gate-verdicts.ts'
 import { moveNames } from './move-names.ts'
 import { requireQuiet } from './quiet.ts'
 import { recordDeployment } from './record-deployment.ts'
-import { forgottenRecords } from './route-memory.ts'
+import { forgottenRecords, hasLostMemory, lostMemory } from './route-memory.ts'
 import { withRoutes } from './route-report.ts'
 import { mayDelete } from './shared-ingress.ts'
-import { getSwitch, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
+import { getSwitch, isLeased, type Run, type SwitchChanges, type SwitchRow, startRun } from './store.ts'
 import { checkedPlanOf, planOf } from './stored-plan.ts'
 
 /** What one action of one run needs; made once, handed to every step. */
@@ -59,6 +60,8 @@ export async function act(engine: Engine, id: string, request: Request): Promise
   try {
     const plan = await planFor(run, request.action)
     transitionOf(run.row.state, request.action)
+    if (request.isRepeated === true && run.row.state === 'paused')
+      throw new TrafficError('conflict', `Switch ${id} was paused meanwhile: ${run.row.problem}. It waits no longer.`)
     if (isRollback && request.reason && !run.has('note', 'reason')) await run.write('note', 'reason', request.reason)
     if (skipped.length > 0 && !run.has('note', skipped.join(',')))
       await run.write('note', skipped.join(','), request.reason)
@@ -71,8 +74,13 @@ export async function act(engine: Engine, id: string, request: Request): Promise
 
 /** What holds traffic or takes things away goes by the plan that was carried out; only moving on needs it untouched. */
 async function planFor(run: Run, action: Action): Promise<Plan> {
-  if (action !== 'rollback' && action !== 'pause' && action !== 'abort') return planOf(run.row)
+  const isLost = hasLostMemory(run.row)
+  if (action !== 'rollback' && action !== 'pause' && action !== 'abort') {
+    if (isLost) throw new TrafficError('conflict', lostMemory(run.row.id))
+    return planOf(run.row)
+  }
   const { plan, isEdited } = checkedPlanOf(run.row)
+  if (isLost && !run.has('note', 'routes-lost')) await run.write('note', 'routes-lost', run.row.routes ?? '')
   if (isEdited && !run.has('note', 'plan-edited'))
     await run.write('note', 'plan-edited', 'The stored plan was changed by hand; the one that was checked is used.')
   return plan
@@ -86,9 +94,11 @@ async function perform(engine: Engine, run: Run, plan: Plan, request: Request): 
   if (state === 'draft' && request.action === 'abort') return enter(run, 'cleaned-up')
   if (request.action === 'prepare') refuseErrors('The plan', lintPlan(plan))
   const outside = await engine.connect(plan, request.action === 'rollback')
+  outside.git?.guardWith(() => run.renew())
   const contexts = contextsOf(plan, outside, () => run.row, {
     progress: engine.progress,
     now: engine.now,
+    tookOver: isLeased(run.row),
     overridesDrift: request.acceptLive === true || request.action === 'rollback',
   })
   const scope: Scope = { plan, outside, overridden: contexts[0]!.overridden, progress: engine.progress }
@@ -221,6 +231,7 @@ async function cleanUp({ engine, run, plan, scope, contexts, request }: Work): P
     plan.cleanup.currentIngress === 'keep-service' ||
     run.row.dns_confirmed_at === null
   if (!keepsIngress) await runEffects(engine, run, scope, mayDelete(engine.database, run.row.id, contexts))
+  if (request.action === 'abort') await runEffects(engine, run, scope, givenUpEffects(contexts))
   await enter(run, 'cleaning', { problem: null })
   const effects = request.action === 'abort' ? abortEffects(contexts) : cleanupEffects(contexts, keepsIngress)
   await runEffects(engine, run, scope, effects)

@@ -11,6 +11,7 @@ import {
 import {
   abortEffects,
   cleanupEffects,
+  givenUpEffects,
   namesBackSequences,
   preflightEffects,
   prepareEffects,
@@ -74,7 +75,7 @@ function effectsOf(contexts: readonly EffectContext[], action: Action, keepsIngr
     return stepEffects(contexts, Math.min(step + (verified_at === null ? 0 : 1), plan.steps.length - 1))
   if (action === 'rollback') return [...rollbackSequences(contexts), ...namesBackSequences(contexts, false)].flat()
   if (action === 'cleanup') return cleanupEffects(contexts, keepsIngress)
-  if (action === 'abort') return abortEffects(contexts)
+  if (action === 'abort') return [...givenUpEffects(contexts), ...abortEffects(contexts)]
   if (action === 'dns') return oneForEachHost(contexts).flatMap(nextShare)
   return []
 }

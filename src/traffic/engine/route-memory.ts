@@ -15,12 +15,30 @@ interface Row extends Memory {
 
 const NOTHING: Memory = { target_group_arn: null, applied_action: null, original_ingress: null, dns_record: null }
 
-const memoriesIn = ({ routes }: Pick<Row, 'routes'>): Readonly<Record<string, Partial<Memory>>> =>
-  byName(routes === null ? {} : JSON.parse(routes))
+type Memories = Readonly<Record<string, Partial<Memory>>>
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Undefined where somebody's hand left something else there. */
+function memoriesIn({ routes }: Pick<Row, 'routes'>): Memories | undefined {
+  try {
+    const value: unknown = JSON.parse(routes ?? '{}')
+    return isMap(value) && Object.values(value).every(isMap) ? (byName(value) as Memories) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Nobody knows any more what the routes had learned: going back does without it, going on cannot. */
+export const hasLostMemory = (row: Pick<Row, 'routes'>): boolean => memoriesIn(row) === undefined
+
+export const lostMemory = (id: string): string =>
+  `What switch ${id} keeps of its routes cannot be read. Roll back, which needs nothing of it, or put the column routes of ${id} back into the table _weir_traffic_switches from a backup.`
 
 /** The switch as one of its routes sees it. */
 export const rowOfRoute = <R extends Row>(row: R, route: string | undefined): R =>
-  route === undefined ? row : { ...row, ...NOTHING, ...memoriesIn(row)[route] }
+  route === undefined ? row : { ...row, ...NOTHING, ...memoriesIn(row)?.[route] }
 
 /** What a route learned, in the form in which the switch keeps it. */
 export function changesOfRoute<Changes extends Partial<Row>>(
@@ -31,23 +49,23 @@ export function changesOfRoute<Changes extends Partial<Row>>(
   const learned = Object.entries(changes).filter(([name]) => Object.hasOwn(NOTHING, name))
   if (route === undefined || learned.length === 0) return changes
   const memories = memoriesIn(row)
-  const own = { ...memories[route], ...Object.fromEntries(learned) }
   const others = Object.fromEntries(Object.entries(changes).filter(([name]) => !Object.hasOwn(NOTHING, name)))
+  // Half of a memory would look like the whole of it.
+  if (memories === undefined) return others as Changes
+  const own = { ...memories[route], ...Object.fromEntries(learned) }
   return { ...others, routes: JSON.stringify({ ...memories, [route]: own }) }
 }
 
 /** The target groups of a list of routes, as far as they are known. */
 export const knownGroups = (row: Pick<Row, 'routes'>): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(memoriesIn(row)).flatMap(([route, { target_group_arn: arn }]) => (arn ? [[route, arn]] : [])),
+    Object.entries(memoriesIn(row) ?? {}).flatMap(([route, { target_group_arn: arn }]) => (arn ? [[route, arn]] : [])),
   )
 
 /** Records that are back where they were: what a later move meets there is its own way back. */
-export const forgottenRecords = (row: Pick<Row, 'routes'>): Partial<Row> => ({
-  dns_record: null,
-  ...(row.routes !== null && {
-    routes: JSON.stringify(
-      Object.fromEntries(Object.entries(memoriesIn(row)).map(([route, own]) => [route, { ...own, dns_record: null }])),
-    ),
-  }),
-})
+export function forgottenRecords(row: Pick<Row, 'routes'>): Partial<Row> {
+  const memories = memoriesIn(row)
+  if (row.routes === null || memories === undefined) return { dns_record: null, routes: null }
+  const kept = Object.entries(memories).map(([route, own]) => [route, { ...own, dns_record: null }])
+  return { dns_record: null, routes: JSON.stringify(Object.fromEntries(kept)) }
+}

@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { Plan } from '../model/plan.ts'
 import { actionsFrom, type State } from '../model/state.ts'
-import { knownGroups } from './route-memory.ts'
+import { hasLostMemory, knownGroups, lostMemory } from './route-memory.ts'
 import { planColumns } from './stored-plan.ts'
 import { trafficJournal, trafficSwitches } from './tables.ts'
 
@@ -159,12 +159,12 @@ export async function startRun(
     lastDetail: (kind, effect) => details.get(`${kind} ${effect}`),
     write: (kind, effect, detail = '', wanted = {}) =>
       afterOthers(async () => {
-        const changes = typeof wanted === 'function' ? wanted(run.row) : wanted
+        const asked = typeof wanted === 'function' ? wanted(run.row) : wanted
+        const changes = typeof asked.problem === 'string' ? { ...asked, problem: storable(asked.problem) } : asked
         const version = run.row.version + 1
         await kysely.transaction().execute(async (transaction) => {
           await touch(transaction, { ...changes, version } as SwitchChanges)
-          // Vendors' messages may hold bytes that a text column refuses.
-          const text = (typeof detail === 'string' ? detail : JSON.stringify(detail)).replaceAll('\u0000', ' ')
+          const text = storable(typeof detail === 'string' ? detail : JSON.stringify(detail))
           const entry = {
             switch_id: id,
             sequence: sequence + 1,
@@ -187,6 +187,9 @@ export async function startRun(
   }
   return run
 }
+
+/** Messages, of vendors and of people, may hold bytes that a text column refuses. */
+const storable = (text: string): string => text.replaceAll('\u0000', ' ')
 
 /** A new state is a new beginning, and after a failure everything is looked at again. */
 function follow(said: Set<string>, kind: string, effect: string): void {
@@ -217,6 +220,9 @@ export async function replacePlan(
 export const isLeased = ({ lease_holder: holder, lease_until: until }: SwitchRow): boolean =>
   holder !== null && until !== null && until.getTime() >= Date.now() && !isLeaseHolderGone(holder)
 
+/** Passes by itself, for those who have time. */
+export class SwitchBusy extends TrafficError {}
+
 /** A busy process writes an entry at any time; more often than this it is not in the way of who takes over. */
 const MOST_ATTEMPTS = 50
 
@@ -237,7 +243,7 @@ async function takeLease(database: Database, id: string, holder: string, takesOv
       .executeTakeFirst()
     if (Number(result.numUpdatedRows) === 1) return row
   }
-  throw new TrafficError('conflict', `Another process is working on switch ${id}. Try again when it is done.`)
+  throw new SwitchBusy('conflict', `Another process is working on switch ${id}. Try again when it is done.`)
 }
 
 const release = async ({ kysely }: Database, id: string, holder: string): Promise<void> => {
@@ -249,10 +255,11 @@ const release = async ({ kysely }: Database, id: string, holder: string): Promis
     .execute()
 }
 
-/** One plan that cannot be read must not hide the other switches. */
-function shownPlan({ plan, problem }: SwitchRow): { readonly plan: Plan; readonly problem: string | null } {
+/** What cannot be read of one switch must not hide the others. */
+function shownPlan(row: SwitchRow): { readonly plan: Plan; readonly problem: string | null } {
+  const problem = hasLostMemory(row) ? lostMemory(row.id) : row.problem
   try {
-    return { plan: JSON.parse(plan) as Plan, problem }
+    return { plan: JSON.parse(row.plan) as Plan, problem }
   } catch (error) {
     const sentence = `Its stored plan cannot be read (${messageOf(error)}): put the plan in again, or roll back by hand.`
     return { plan: { steps: [] } as unknown as Plan, problem: sentence }

@@ -1,9 +1,11 @@
 /** Both clusters of a plan as a repository describes them. */
 import { lintBranch } from '../lint/gitops.ts'
 import { actionKey, type ForwardAction } from '../model/action.ts'
+import { parsedAction, weightsText } from '../model/action-text.ts'
 import { type Finding, finding, TrafficError } from '../model/finding.ts'
 import type { IngressEdit } from '../model/ingress.ts'
 import type { Ingress } from '../model/manifests.ts'
+import { textOf } from '../model/names.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Applicable, HowToChange } from '../vendors/cluster.ts'
 import { isSameValue } from './branch-edit.ts'
@@ -28,12 +30,18 @@ export interface GitSubject {
 }
 
 export interface GitOps {
+  /** Asked before every push; throws when somebody else has the switch now. */
+  guardWith(mayWrite: () => Promise<void>): void
   /** What the last change waits for. */
   waiting(): Promise<Waiting | undefined>
   /** What in the repository does not fit what is live, before anything is changed. */
   findings(current: Ingress, target: Ingress | undefined): Promise<readonly Finding[]>
   missingRollback(subject: GitSubject): Promise<string | undefined>
-  rollBack(subject: GitSubject, dryRun: boolean): Promise<void>
+  /** As a fence also where nothing is left to change. */
+  rollBack(subject: GitSubject, dryRun: boolean, isFence: boolean): Promise<void>
+  /** Proposals of this switch that nobody has merged. */
+  openProposals(): Promise<readonly string[]>
+  withdraw(): Promise<void>
   change(live: Ingress, edit: IngressEdit, how: HowToChange): Promise<void>
   put(side: SideName, object: Applicable, dryRun: boolean): Promise<void>
   annotate(
@@ -57,7 +65,7 @@ interface OpenSide {
   readonly where: string
 }
 
-function openSide(plan: Plan, side: SideName): OpenSide {
+function openSide(plan: Plan, side: SideName, mayWrite: () => Promise<void>): OpenSide {
   const gitops = plan.gitops!
   const own = gitops[side]
   const repository = openRepository(own.repository ?? gitops.repository)
@@ -67,18 +75,18 @@ function openSide(plan: Plan, side: SideName): OpenSide {
   const proposal = `${gitops.proposalBranch ?? `weir/${plan.name}`}${hasOwnBranch ? `-${side}` : ''}`
   return {
     where,
-    track: openTrack({ ...gitops, repository, branch, proposal, name: plan.name }),
+    track: openTrack({ ...gitops, repository, branch, proposal, name: plan.name, mayWrite }),
     form: FORMS[own.form]({ ...own, name: plan.name, where }),
   }
 }
 
-const weightsText = (text: string | undefined): string => {
-  const groups = text === undefined ? undefined : (JSON.parse(text) as ForwardAction).forwardConfig.targetGroups
-  return groups === undefined ? 'the action is taken out' : `weights ${groups.map(({ weight }) => weight).join('/')}`
-}
+const sayOf = (text: unknown): string =>
+  text === undefined ? 'the action is taken out' : `weights ${weightsText(parsedAction(text))}`
 
 export function openGitOps(plan: Plan): GitOps {
-  const sides = { current: openSide(plan, 'current'), target: openSide(plan, 'target') }
+  let guard = async () => {}
+  const mayWrite = () => guard()
+  const sides = { current: openSide(plan, 'current', mayWrite), target: openSide(plan, 'target', mayWrite) }
   let last: Track | undefined
   const ensure = (side: SideName, order: Parameters<Track['ensure']>[0]): Promise<void> => {
     last = sides[side].track
@@ -86,7 +94,7 @@ export function openGitOps(plan: Plan): GitOps {
   }
   function titleOf({ annotations }: IngressEdit, { isRollback, step, route }: HowToChange): string {
     const action = annotations.find((each) => each.key.startsWith(actionKey('')))
-    const what = action === undefined ? 'paths of the Service' : weightsText(action.after)
+    const what = action === undefined ? 'paths of the Service' : sayOf(action.after)
     // What goes back may be of several routes.
     if (isRollback) return `rollback, ${what}`
     return `step ${step} of ${plan.steps.length - 1}, ${what}${route === undefined ? '' : ` (${route})`}`
@@ -109,10 +117,19 @@ export function openGitOps(plan: Plan): GitOps {
       }
       return changes
     }
-  const orderBack = (route: string | undefined, own: Compute, title: string, dryRun: boolean): Promise<void> => {
+  /** One is enough for all routes. */
+  let isFenced = false
+  async function orderBack(
+    route: string | undefined,
+    own: Compute,
+    title: string,
+    dryRun: boolean,
+    isFence = false,
+  ): Promise<void> {
     if (dryRun) return ensure('current', { compute: own, title, dryRun, isRollback: true })
     goingBack.set(route, own)
-    return ensure('current', { compute: backTogether(route), title, isRollback: true })
+    await ensure('current', { compute: backTogether(route), title, isRollback: true, isFence: isFence && !isFenced })
+    isFenced ||= isFence
   }
   const nameOf = ({ namespace, ingress }: GitSubject): ObjectName => ({ kind: 'Ingress', name: ingress, namespace })
   /** Only the action: what stands beside it is none of a rollback's business. */
@@ -127,11 +144,14 @@ export function openGitOps(plan: Plan): GitOps {
       if (found === undefined || isSameValue(found, after)) return new Map()
       const { name, namespace } = nameOf(subject)
       const live = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name, namespace }, spec: {} }
-      const edit = { backends: [], annotations: [{ key, before: String(found), after }] }
+      const edit = { backends: [], annotations: [{ key, before: textOf(found), after }] }
       return form.change(tree, live as Ingress, edit, true)
     }
 
   return {
+    guardWith(check) {
+      guard = check
+    },
     waiting: async () => last?.waiting(),
     findings: async (current, target) => [
       ...(await findingsOf('current', current)),
@@ -144,11 +164,18 @@ export function openGitOps(plan: Plan): GitOps {
       const found = annotations?.[actionKey(subject.actionName)]
       return isSameValue(found, JSON.stringify(subject.wanted))
         ? `a proposal for ${where} still wants other weights`
-        : `${where} still says ${weightsText(found as string | undefined)}`
+        : `${where} still says ${sayOf(found)}`
     },
-    rollBack: (subject, dryRun) => {
-      const title = `rollback, ${weightsText(JSON.stringify(subject.wanted))}`
-      return orderBack(subject.route, rollbackCompute(subject), title, dryRun)
+    rollBack: (subject, dryRun, isFence) => {
+      const title = `rollback, ${sayOf(JSON.stringify(subject.wanted))}`
+      return orderBack(subject.route, rollbackCompute(subject), title, dryRun, isFence)
+    },
+    openProposals: async () =>
+      (await Promise.all([sides.current.track.openProposal(), sides.target.track.openProposal()])).filter(
+        (each) => each !== undefined,
+      ),
+    async withdraw() {
+      for (const { track } of [sides.current, sides.target]) await track.withdraw()
     },
     change(live, edit, how) {
       const compute: Compute = (tree) => sides.current.form.change(tree, live, edit, how.overridesDrift)

@@ -2,6 +2,7 @@
 import { isMap } from 'yaml'
 import { byName } from '../../by-name.ts'
 import { actionKey, type ForwardAction } from '../model/action.ts'
+import { parsedAction } from '../model/action-text.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { IngressEdit } from '../model/ingress.ts'
 import { annotationsOfBranch, refuseHandWork } from './branch-edit.ts'
@@ -18,10 +19,11 @@ interface Values {
 
 const NONE: Changes = new Map()
 
-function weightsIn(text: string | undefined): { current: number; target: number } | undefined {
-  if (text === undefined) return undefined
-  const { forwardConfig } = JSON.parse(text) as ForwardAction
-  const [current, target] = forwardConfig.targetGroups
+/** Undefined also for what somebody's hand left there. */
+function weightsIn(text: unknown): { current: number; target: number } | undefined {
+  const groups = (parsedAction(text) as Partial<ForwardAction> | null | undefined)?.forwardConfig?.targetGroups
+  if (!Array.isArray(groups)) return undefined
+  const [current, target] = groups
   return { current: current?.weight ?? 0, target: target?.weight ?? 0 }
 }
 
@@ -50,7 +52,7 @@ export function helmForm(settings: FormSettings): Form {
     return new Map([[path, withDocument(file, document)]])
   }
   const own = ({ actionName, attached, annotations, binding }: Values): Record<string, unknown> => {
-    const weights = weightsIn(annotations?.[actionKey(actionName ?? '')] as string | undefined)
+    const weights = weightsIn(annotations?.[actionKey(actionName ?? '')])
     const values = Object.entries({ actionName, attached, weights, annotations, binding })
     const present = values.filter(([, value]) => value !== undefined)
     // The name alone says nothing.

@@ -35,14 +35,20 @@ export function manifestForm(settings: FormSettings): Form {
     isYaml(path) ? [path] : (await tree.list(path)).filter(isYaml)
 
   async function find(tree: Tree, wanted: ObjectName, extra: readonly string[] = []): Promise<Found | undefined> {
+    let unread: unknown
     for (const each of new Set([...(await files(tree)), ...extra])) {
       const text = await tree.read(each)
-      // A file that only looks like the wanted one is none of our business, nor are templates that are no YAML.
       if (text?.includes(wanted.kind) !== true || !text.includes(wanted.name)) continue
-      const file = readYamlFile(`${each} of ${where}`, text)
-      const document = findDocument(file, wanted)
-      if (document !== undefined) return { path: each, file, document }
+      try {
+        const file = readYamlFile(`${each} of ${where}`, text)
+        const document = findDocument(file, wanted)
+        if (document !== undefined) return { path: each, file, document }
+      } catch (error) {
+        // A template or a slip of somebody else; only where nothing better is found, it may be what is wanted.
+        unread ??= error
+      }
     }
+    if (unread !== undefined) throw unread
     return undefined
   }
   const require = async (tree: Tree, wanted: ObjectName): Promise<Found> => {

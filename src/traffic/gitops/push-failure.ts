@@ -9,6 +9,10 @@ const MOVED = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old v
 const REFUSED =
   /\[remote rejected\]|pre-receive hook declined|protected branch|not allowed to push|returned error: 403|Write access to repository not granted|deploy key|read[- ]only/i
 
+/** Of a name server, a network or a server that is away for a while, whichever program git uses says so. */
+const AWAY =
+  /could not resolve host|name resolution|name or service not known|no route to host|network is unreachable|connection (?:closed|reset|refused|timed out)|kex_exchange_identification|non-properly terminated|SSL_ERROR_SYSCALL|gnutls_handshake|broken pipe/i
+
 const lineOf = (said: string, pattern: RegExp): string =>
   said
     .split('\n')
@@ -30,6 +34,8 @@ export function explainFailure(error: unknown, what: string, url: string): unkno
       `${url} refused to ${what}. (git: ${lineOf(said, /remote: .*\w/) || lineOf(said, REFUSED)}) Allow the push, or let people merge with gitops.merge: wait.`,
       { status: 502, cause: error },
     )
+  if (AWAY.test(said))
+    return new RetryableError(`Cannot ${what} of ${url}: it cannot be reached. (git: ${lineOf(said, AWAY)})`)
   const meaning = explainFetch(error, url, [])
   // The copy on disk is only a copy, and of a server that speaks like this nobody knows more than that.
   if (meaning instanceof BrokenClone || meaning instanceof FatalError)

@@ -1,5 +1,5 @@
 /** A repository that others follow: looked at and added to without a working copy. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../config.ts'
@@ -55,6 +55,8 @@ export interface Repository {
 
 /** A server that says nothing for so long is asked again later. */
 const TIMEOUT_MS = 30_000
+/** Whoever tidies up temporary folders takes away what nobody has read for days: a copy that rested is made again. */
+const KEPT_MS = 3_600_000
 const MOST_FILES = 5_000
 const NO_BLOB = '0'.repeat(40)
 
@@ -99,11 +101,21 @@ function makeRepository(url: string): Repository {
   let last: Promise<unknown> = Promise.resolve()
   /** Commits that need not be fetched. */
   const here = new Set<string>()
+  let place = ''
+  let usedAt = 0
   const open = (): Promise<string> => {
+    if (place !== '' && (Date.now() - usedAt > KEPT_MS || !existsSync(join(place, 'HEAD')))) {
+      rmSync(place, { recursive: true, force: true })
+      here.clear()
+      place = ''
+      folder = undefined
+    }
+    usedAt = Date.now()
     folder ??= (async () => {
       const made = mkdtempSync(join(tmpdir(), 'weir-gitops-'))
       folders.push(made)
       await git(['init', '--quiet', '--bare', '--template=', made], { signal: AbortSignal.timeout(TIMEOUT_MS) })
+      place = made
       return made
     })()
     folder.catch(() => {

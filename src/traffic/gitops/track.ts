@@ -14,6 +14,8 @@ export interface Order {
   readonly title: string
   readonly dryRun?: boolean
   readonly isRollback?: boolean
+  /** A commit also where nothing is left to change: whoever is about to push finds that the branch has moved. */
+  readonly isFence?: boolean
 }
 
 /** What a change waits for, and how long. */
@@ -32,6 +34,10 @@ export interface Track {
   look<Result>(read: (tree: Tree) => Promise<Result>): Promise<Result>
   /** Whether the branch has the change, and nothing that is proposed would undo it. */
   isSettled(compute: Compute): Promise<boolean>
+  /** A proposal of ours that nobody has merged. */
+  openProposal(): Promise<string | undefined>
+  /** Takes it away, as far as the server allows that. */
+  withdraw(): Promise<void>
 }
 
 export interface TrackSettings
@@ -44,6 +50,8 @@ export interface TrackSettings
   readonly proposal: string
   /** Name of the plan. */
   readonly name: string
+  /** Asked before every push; throws when somebody else has the switch now. */
+  mayWrite?(): Promise<void>
 }
 
 interface Last {
@@ -64,8 +72,21 @@ const valuesOf = (message: string, trailer: string): readonly string[] =>
     .filter((line) => line.startsWith(trailer))
     .map((line) => line.slice(trailer.length))
 
+const guarded = ({ repository, mayWrite = async () => {} }: TrackSettings): Repository => ({
+  ...repository,
+  async push(commit, branch) {
+    await mayWrite()
+    await repository.push(commit, branch)
+  },
+  async replace(commit, branch, expected) {
+    await mayWrite()
+    await repository.replace(commit, branch, expected)
+  },
+})
+
 export function openTrack(settings: TrackSettings): Track {
-  const { repository, branch, proposal, name, author } = settings
+  const { branch, proposal, name, author } = settings
+  const repository = guarded(settings)
   const where = `branch ${branch} of ${repository.url}`
   let last: Last | undefined
   /** By title. */
@@ -122,17 +143,21 @@ export function openTrack(settings: TrackSettings): Track {
       )
     await addTo(tip, order)
   }
+  /** Whether a proposal is gone. Whoever may not delete branches leaves it to the server. */
+  async function isTakenAway(tip: string): Promise<boolean> {
+    try {
+      if (!(await isOurs(tip))) return false
+      await repository.replace(undefined, proposal, tip)
+      return true
+    } catch (error) {
+      if (!(error instanceof UserError) || error instanceof TrafficError) throw error
+      return false
+    }
+  }
   /** A proposal that is merged, or must not be merged any more, is taken away. */
   async function retire(order: Order): Promise<void> {
     const tip = await repository.head(proposal)
-    if (tip === undefined) return
-    try {
-      if (await isOurs(tip)) return await repository.replace(undefined, proposal, tip)
-    } catch (error) {
-      // Whoever may not delete branches leaves it to the server.
-      if (!(error instanceof UserError)) throw error
-    }
-    if (order.isRollback === true) await addTo(tip, order)
+    if (tip !== undefined && !(await isTakenAway(tip)) && order.isRollback === true) await addTo(tip, order)
   }
   /** Whatever somebody added there: merged, it must not move traffic again. */
   async function addTo(tip: string, order: Order): Promise<void> {
@@ -148,11 +173,21 @@ export function openTrack(settings: TrackSettings): Track {
     begun.set(order.title, last)
   }
 
+  async function fence(head: string, order: Order): Promise<void> {
+    try {
+      await repository.push(await write(head, new Map(), order), branch)
+    } catch (error) {
+      // Where we may not push, nobody of ours does.
+      if (!(error instanceof PushRefused)) throw error
+    }
+  }
+
   async function ensure(order: Order): Promise<void> {
     const head = await headOfBranch()
     const changes = await changesIn(head, order.compute)
     if (order.dryRun === true) return
     if (changes.size === 0) {
+      if (order.isFence === true) await fence(head, order)
       await retire(order)
       return remember(order, 'on-branch')
     }
@@ -213,6 +248,16 @@ export function openTrack(settings: TrackSettings): Track {
         if ((await changesIn(await headOfBranch(), compute)).size > 0) return false
         const tip = await repository.head(proposal)
         return tip === undefined || (await changesIn(tip, compute)).size === 0
+      }),
+    openProposal: () =>
+      repository.alone(async () => {
+        const tip = await repository.head(proposal)
+        return tip !== undefined && (await isOurs(tip)) ? `branch ${proposal} of ${repository.url}` : undefined
+      }),
+    withdraw: () =>
+      repository.alone(async () => {
+        const tip = await repository.head(proposal)
+        if (tip !== undefined) await isTakenAway(tip)
       }),
   }
 }

@@ -1,5 +1,6 @@
 import { ANNOTATION_PREFIX, actionKey, isFinalStep, lintSum } from '../model/action.ts'
 import { type Finding, finding } from '../model/finding.ts'
+import { hasLogin } from '../model/gitops.ts'
 import { healthCheckOf } from '../model/health-check.ts'
 import { hasTargetStickiness } from '../model/manifests.ts'
 import { describeValue } from '../model/names.ts'
@@ -23,6 +24,7 @@ export function lintPlan(plan: Plan): readonly Finding[] {
     ...lintGitOps(plan),
     ...lintPlanStickiness(plan),
     ...lintClusters(plan),
+    ...lintCommit(plan),
     ...routesOf(plan).flatMap((own) => inRoute(own, lintRoute(own))),
     ...lintRoutes(plan),
   ]
@@ -144,6 +146,12 @@ function lintClusters({ current, target }: Plan): readonly Finding[] {
   }
   return findings
 }
+
+/** Here and not in the schema: a switch that is under way must stay readable. */
+const lintCommit = ({ commit }: Plan): readonly Finding[] =>
+  commit !== undefined && hasLogin(commit.repoUrl)
+    ? [finding('TS-Y02', 'commit.repoUrl', 'has a user name or password in it, and a plan is stored and shown')]
+    : []
 
 function lintSides({ current, target, actionName }: RoutePlan): readonly Finding[] {
   const findings: Finding[] = []

@@ -2,12 +2,17 @@ import { z } from 'zod'
 import { describeValue } from './names.ts'
 
 const told =
-  (expected: string) =>
+  (expected: string, shown: (value: unknown) => unknown = (value) => value) =>
   (issue: { input?: unknown }): string =>
-    `TS-O02 got ${describeValue(issue.input)}; ${expected}`
+    `TS-O02 got ${describeValue(shown(issue.input))}; ${expected}`
 
-const checked = (isRight: (text: string) => boolean, longest: number, expected: string) => {
-  const error = told(expected)
+const checked = (
+  isRight: (text: string) => boolean,
+  longest: number,
+  expected: string,
+  shown?: (value: unknown) => unknown,
+) => {
+  const error = told(expected, shown)
   return z.string({ error }).min(1, { error }).max(longest, { error }).refine(isRight, { error })
 }
 
@@ -24,17 +29,30 @@ const isBranch = (text: string): boolean =>
   !text.endsWith('.')
 const branch = checked(isBranch, 200, 'expected the name of a branch, such as main')
 
+/** What is refused is told to logs and terminals: without whatever may be a password. */
+function withoutLogin(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.includes('@')) return value
+  const scheme = value.indexOf('://')
+  return `${scheme === -1 ? '' : value.slice(0, scheme + 3)}…${value.slice(value.lastIndexOf('@'))}`
+}
+
 /** A plan is stored and shown: a password has no place in it. */
 const isRepository = (text: string): boolean => {
   if (/^[\w.-]+@[\w.-]+:[^\s:]+$/.test(text) || text.startsWith('/')) return !/\s/.test(text)
   const url = URL.parse(text)
-  return url !== null && /^(?:https?|ssh|file):$/.test(url.protocol) && url.password === '' && !isLogin(url)
+  return url !== null && /^(?:https?|ssh|file):$/.test(url.protocol) && !hasLogin(text)
+}
+/** An address as people write it for others to read. */
+export const hasLogin = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && (url.password !== '' || isLogin(url))
 }
 const isLogin = ({ protocol, username }: URL): boolean => protocol.startsWith('http') && username !== ''
 const repository = checked(
   isRepository,
   1000,
   'expected https://host/path, ssh://git@host/path or git@host:path, without a password',
+  withoutLogin,
 )
 
 /** Where the objects of one cluster are described. */

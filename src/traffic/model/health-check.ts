@@ -46,10 +46,18 @@ const defaultsOf = ({ targetGroup }: RoutePlan): HealthCheck => {
 const present = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
+/** Codes and paths of gRPC mean nothing to HTTP, and the other way round. */
+function mirroredCheck({ targetGroup }: RoutePlan, mirrored: Mirrored | undefined): Mirrored['healthCheck'] {
+  if (mirrored === undefined) return {}
+  if ((mirrored.protocolVersion === 'GRPC') === (targetGroup.protocolVersion === 'GRPC')) return mirrored.healthCheck
+  const { path: _path, successCodes: _codes, ...rest } = mirrored.healthCheck
+  return rest
+}
+
 /** What the plan says, else what the live group has, else the controller's default. */
 export const healthCheckOf = (plan: RoutePlan, mirrored?: Mirrored): HealthCheck => ({
   ...defaultsOf(plan),
-  ...present(mirrored?.healthCheck ?? {}),
+  ...present(mirroredCheck(plan, mirrored)),
   ...present({ ...plan.targetGroup.healthCheck, port: plan.targetGroup.healthCheck.port?.toString() }),
 })
 

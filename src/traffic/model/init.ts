@@ -1,6 +1,7 @@
 import { byName } from '../../by-name.ts'
 import { didYouMean } from '../../nearest.ts'
 import { TrafficError } from './finding.ts'
+import { describeValue, ROUTE_NAME, SERVICE_NAME } from './names.ts'
 
 /** Ways to split the move, named as other tools name them; each starts at 100/0. */
 export const PRESETS: Readonly<Record<string, readonly (readonly [number, number])[]>> = byName({
@@ -32,7 +33,12 @@ const SAMPLE: NetworkIds = { vpcId: 'vpc-0123456789abcdef0', sourceSecurityGroup
 export const PLACEHOLDERS: NetworkIds = { vpcId: 'VPC_ID', sourceSecurityGroup: 'SECURITY_GROUP_ID' }
 
 /** A plan to start from: every field that needs a decision, with comments that say which. */
-export function initialPlan(name: string, preset: string, ids: NetworkIds = SAMPLE): string {
+export function initialPlan(
+  name: string,
+  preset: string,
+  ids: NetworkIds = SAMPLE,
+  routes: readonly string[] = [],
+): string {
   const steps = PRESETS[preset]
   if (steps === undefined) {
     throw new TrafficError(
@@ -53,7 +59,19 @@ project: ${name} # whose incidents and deployments the gates watch
 environment: PRODUCTION
 aws:
   region: eu-central-1
-current:
+${routes.length === 0 ? oneRoute(name, ids) : severalRoutes(name, ids, routes)}stickiness:
+  enabled: false
+steps:
+${rendered.join('\n')}
+dns:
+${routes.length === 0 ? `  hostname: ${name}.example.com` : '  # the record of each host moves once, however many routes it has'}
+  quietMinutes: 60
+cleanup:
+  currentIngress: keep-service
+`
+}
+
+const oneRoute = (name: string, ids: NetworkIds): string => `current:
   cluster: blue
   kubeContext: blue # context of your kubeconfig; only needed to apply
   namespace: ${name}
@@ -75,6 +93,7 @@ target:
     host: ${name}.example.com
     annotations:
       alb.ingress.kubernetes.io/scheme: internet-facing
+# Several Services, Ingresses or hosts that move together: npx weir traffic init ${name} --routes web,cart
 actionName: web-switch
 targetGroup:
   name: ${name.slice(0, 25)}-target
@@ -88,14 +107,58 @@ binding:
   name: web-switch
   sourceSecurityGroup: ${ids.sourceSecurityGroup} # of the current load balancer
   port: 8080
-stickiness:
-  enabled: false
-steps:
-${rendered.join('\n')}
-dns:
-  hostname: ${name}.example.com
-  quietMinutes: 60
-cleanup:
-  currentIngress: keep-service
 `
+
+function severalRoutes(name: string, ids: NetworkIds, routes: readonly string[]): string {
+  const wrong = routes.find((route) => !ROUTE_NAME.test(route) || !SERVICE_NAME.test(route))
+  if (wrong !== undefined)
+    throw new TrafficError(
+      'invalid',
+      `${describeValue(wrong)} is no name of a route: use at most 32 of a-z, 0-9 and -, starting with a letter, with commas between them.`,
+    )
+  const twice = routes.find((route, index) => routes.indexOf(route) !== index)
+  if (twice !== undefined) throw new TrafficError('invalid', `Route ${twice} stands twice: name each route once.`)
+  const groups = groupNames(name, routes)
+  const side = (route: string, index: number, sideName: 'current' | 'target'): string => `    ${sideName}:
+      service: { name: ${route}, port: 80 }
+      ingress:
+        name: ${name} # routes may stand on one Ingress, or each on its own
+        groupName: ${name}-${sideName}
+        host: ${name}.example.com
+        path: ${index === 0 ? '/' : `/${route}`}
+        annotations:
+          alb.ingress.kubernetes.io/scheme: internet-facing
+`
+  return `current:
+  cluster: blue
+  kubeContext: blue # context of your kubeconfig; only needed to apply
+  namespace: ${name}
+target:
+  cluster: green
+  kubeContext: green
+  namespace: ${name}
+routes: # they move together, step by step, and together they go back
+${routes
+  .map(
+    (route, index) => `  - name: ${route}
+${side(route, index, 'current')}${side(route, index, 'target')}    actionName: ${route}-switch
+    targetGroup:
+      name: ${groups[index]}
+      port: 8080 # where the target's containers listen
+      vpcId: ${ids.vpcId} # of both clusters
+    binding:
+      name: ${route}-switch
+      sourceSecurityGroup: ${ids.sourceSecurityGroup} # of the current load balancer
+      port: 8080
+`,
+  )
+  .join('')}`
+}
+
+/** At most 32 characters, and each of its own: numbers where the names are too long to be told apart. */
+function groupNames(name: string, routes: readonly string[]): readonly string[] {
+  const named = routes.map((route) => `${`${name}-${route}`.slice(0, 25)}-target`)
+  return new Set(named).size === routes.length
+    ? named
+    : routes.map((_, index) => `${name.slice(0, 22)}-${index + 1}-target`)
 }

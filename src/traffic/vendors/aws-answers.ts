@@ -13,6 +13,16 @@ const ABSENT = new Set([
   ...['NoSuchHostedZone', 'NoSuchChange'],
 ])
 
+/** A server that accepts and never answers would be waited for without end, and whoever waits watches nothing meanwhile. */
+export const patience = (callMs: number) => ({
+  requestHandler: {
+    connectionTimeout: 5_000,
+    requestTimeout: callMs,
+    socketTimeout: callMs,
+    throwOnRequestTimeout: true,
+  },
+})
+
 /** What is not there is an answer, not a failure. */
 export async function orAbsent<T, O>(request: Promise<T>, otherwise: O): Promise<T | O> {
   try {

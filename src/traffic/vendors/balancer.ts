@@ -6,8 +6,9 @@ import type { LoadBalancer, TargetGroup } from '../lint/live.ts'
 import { healthCheckOf, type Mirrored } from '../model/health-check.ts'
 import type { RoutePlan } from '../model/plan.ts'
 import { targetGroupTags } from '../render/render.ts'
-import { orAbsent, translate } from './aws-answers.ts'
+import { orAbsent, patience, translate } from './aws-answers.ts'
 import { type BalancerFacts, balancerFacts } from './balancer-facts.ts'
+import { CALL_MS } from './call-time.ts'
 import { type ForwardRule, forwardRule, readRules } from './rules.ts'
 
 export interface Health {
@@ -40,10 +41,10 @@ const RESOURCE_TAG = 'ingress.k8s.aws/resource'
 /** At most so many groups in one request for tags. */
 const TAGS_AT_ONCE = 20
 
-export async function openBalancer(region: string): Promise<Balancer> {
+export async function openBalancer(region: string, callMs = CALL_MS): Promise<Balancer> {
   const aws = await import('@aws-sdk/client-elastic-load-balancing-v2')
   // Credentials and endpoint come from the usual chain: AWS_PROFILE, AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2 …
-  const client: ElasticLoadBalancingV2Client = new aws.ElasticLoadBalancingV2Client({ region })
+  const client: ElasticLoadBalancingV2Client = new aws.ElasticLoadBalancingV2Client({ region, ...patience(callMs) })
   const describe = async (input: {
     Names?: string[]
     TargetGroupArns?: string[]

@@ -3,6 +3,7 @@ import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { TrafficError } from '../model/finding.ts'
 import type { IngressEdit, JsonPatchOperation } from '../model/ingress.ts'
 import type { Ingress, Service, TargetGroupBinding } from '../model/manifests.ts'
+import { CALL_MS } from './call-time.ts'
 import { type ClusterFacts, clusterFacts } from './cluster-facts.ts'
 
 /** Owner of the fields that we apply; another owner's fields are never taken by force. */
@@ -56,7 +57,7 @@ const BINDING = { apiVersion: 'elbv2.k8s.aws/v1beta1', kind: 'TargetGroupBinding
 const SERVICE = { apiVersion: 'v1', kind: 'Service' }
 
 /** The client is large; it is loaded when a cluster is really spoken to. */
-export async function openCluster(cluster: string, context: string | undefined): Promise<Cluster> {
+export async function openCluster(cluster: string, context: string | undefined, callMs = CALL_MS): Promise<Cluster> {
   const kubernetes = await import('@kubernetes/client-node')
   const config = new kubernetes.KubeConfig()
   try {
@@ -67,6 +68,7 @@ export async function openCluster(cluster: string, context: string | undefined):
     })
   }
   useContext(config, cluster, context)
+  endCallsAfter(config, callMs)
   const objects = kubernetes.KubernetesObjectApi.makeApiClient(config)
   const networking = config.makeApiClient(kubernetes.NetworkingV1Api)
   const core = config.makeApiClient(kubernetes.CoreV1Api)
@@ -157,6 +159,19 @@ function useContext(config: KubeConfig, cluster: string, context: string | undef
   config.setCurrentContext(context)
 }
 
+/** Left to itself, a server that accepts and never answers is waited for five minutes. */
+function endCallsAfter(config: KubeConfig, callMs: number): void {
+  const authenticate = config.applySecurityAuthentication.bind(config)
+  // Asked before each request of every client that is made of the config.
+  config.applySecurityAuthentication = async (request) => {
+    await authenticate(request)
+    const limit = new AbortController()
+    // An error of ours: the client writes into its message, which it may not in that of AbortSignal.timeout.
+    setTimeout(() => limit.abort(new RetryableError('it does not answer')), callMs).unref()
+    request.setSignal(limit.signal)
+  }
+}
+
 const codeOf = (error: unknown): number | undefined => {
   const code = (error as { code?: unknown }).code
   return typeof code === 'number' ? code : undefined
@@ -175,6 +190,8 @@ async function translate<T>(cluster: string, what: string, request: () => Promis
   try {
     return await request()
   } catch (error) {
+    if (error instanceof RetryableError)
+      throw new RetryableError(`Cannot ${what} in cluster ${cluster}: ${error.message}`, { cause: error })
     const code = codeOf(error)
     const message = statusMessage(error)
     // Not what was looked at any more: looked at again, it is either what we want, or drift, or simply newer.

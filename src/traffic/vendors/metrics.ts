@@ -1,6 +1,8 @@
 import type { MetricDataQuery } from '@aws-sdk/client-cloudwatch'
 import { messageOf, RetryableError, UserError } from '../../errors.ts'
 import { ClosedAddress, guardedFetch } from '../../plugin-kit/http/index.ts'
+import { patience } from './aws-answers.ts'
+import { CALL_MS } from './call-time.ts'
 
 /** Values by the second in which their period ends. */
 export type Series = ReadonlyMap<number, number>
@@ -34,10 +36,10 @@ export interface Metrics {
 /** The end of an ARN, as CloudWatch names load balancers and target groups. */
 const dimensionOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1).replace(/^loadbalancer\//, '')
 
-export const openMetrics = (region: string): Metrics => ({
+export const openMetrics = (region: string, callMs = CALL_MS): Metrics => ({
   async cloudWatch(places, statistics, span) {
     const aws = await import('@aws-sdk/client-cloudwatch')
-    const client = new aws.CloudWatchClient({ region })
+    const client = new aws.CloudWatchClient({ region, ...patience(callMs) })
     const queries = places.flatMap((place, side) =>
       statistics.map((statistic, index) => queryOf(`s${side}x${index}`, place, statistic, span)),
     )
