@@ -102,6 +102,30 @@ describeEachDatabase('collecting from Opsgenie', (test) => {
     for (const { reason } of gaps) expect(reason).toContain('403')
   })
 
+  it.each([402, 403, 422])('tells of a plan without incidents (%i), and keeps those of before', async (status) => {
+    fake.world.open(WEB)
+    await run()
+    fake.failures.push({ path: '/v1/incidents', status, body: { message: 'not in your plan' }, isLasting: true })
+    await run()
+    expect(await rows('_weir_gaps', 'reason')).toEqual([{ reason: expect.stringContaining(String(status)) }])
+    expect(await rows('issues', 'id')).toHaveLength(1)
+    expect(await testOf(test.database, opsgenie)).toMatchObject({
+      success: false,
+      message: expect.stringContaining('of the plans Standard and Enterprise'),
+    })
+  })
+
+  it('keeps what it has of a service that is deleted in the middle', async () => {
+    fake.world.open(WEB)
+    await run()
+    fake.world.services.length = 0
+    await run()
+    expect(await rows('issues', 'id')).toHaveLength(1)
+    fake.failures.push({ path: '/v1/incidents', status: 404, isLasting: true })
+    await expect(run()).rejects.toThrow(/the service is gone, was renamed, or is hidden/)
+    expect(await rows('issues', 'id')).toHaveLength(1)
+  })
+
   it('offers all services, and finds one by a part of its name', async () => {
     for (let number = 0; number < 120; number++) fake.world.addService(`s${number}`, `Service ${number}`)
     const { listed, found, count } = await offered(test.database, opsgenie, 'VICE 11')

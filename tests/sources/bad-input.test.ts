@@ -9,6 +9,7 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import type { RunningVendor, VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
+import { argocdVendor } from '../convergence/vendors/argocd.ts'
 import { azuredevopsVendor } from '../convergence/vendors/azuredevops.ts'
 import { bambooVendor } from '../convergence/vendors/bamboo.ts'
 import { bitbucketVendor } from '../convergence/vendors/bitbucket.ts'
@@ -21,20 +22,20 @@ import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { type Rewrite, type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
 
 const VENDORS: readonly VendorUnderTest[] = [
-  ...[azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor],
+  ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor],
   ...[opsgenieVendor, pagerdutyVendor, sonarqubeVendor],
 ]
 /** What the records of these sources become; whatever is wrong with a record, it is one. */
-const RECORDS = ['pull_requests', 'issues', 'cicd_pipelines', 'cq_issues'] as const
+const RECORDS = ['pull_requests', 'issues', 'cicd_pipelines', 'cicd_deployments', 'cq_issues'] as const
 
 const PEOPLE = new Set([
   ...['author', 'user', 'closed_by', 'reporter', 'assignee', 'participants', 'reviewers', 'committer', 'assignments'],
   ...['createdBy', 'closedBy', 'requestedFor', 'requestedBy', 'System.AssignedTo', 'System.CreatedBy', 'responders'],
-  ...['incidents_responders', 'teams', 'ownerTeam', 'owner'],
+  ...['incidents_responders', 'teams', 'ownerTeam', 'owner', 'initiatedBy'],
 ])
 const STATES = new Set([
   ...['state', 'status', 'result', 'System.State', 'System.WorkItemType', 'kind', 'priority', 'severity', 'urgency'],
-  ...['buildState', 'deploymentState'],
+  ...['buildState', 'deploymentState', 'deploymentStatus', 'lifeCycleState', 'phase'],
 ])
 const HOUR = 3_600_000
 const UNKNOWN = 'BRAND_NEW'

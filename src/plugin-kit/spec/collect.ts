@@ -236,6 +236,11 @@ export interface CollectSpec<
   readonly completes?: readonly Completion<Context>[]
   /** Statuses of a first page that mean "nothing here", not "broken". */
   readonly emptyOn?: readonly number[]
+  /**
+   * The source can switch the list off, and then answers with a status of `emptyOn`: where records are stored they stay, and a
+   * gap says so. Only for collectors without inputs.
+   */
+  readonly canBeSwitchedOff?: boolean
   /** Statuses of a later page that mean "no further than this": a gap that no run can close. */
   readonly endsOn?: readonly number[]
 }
