@@ -125,8 +125,8 @@ describeEachDatabase('collecting from Azure DevOps', (test) => {
 
   it('asks for the commits of a pull request where its head or its target is another', async () => {
     const fake = await azure.start()
-    const [open, forced, moved, closed] = [0, 0, 0, 0].map((at) => fake.openPullRequest(at))
-    if (!open || !forced || !moved || !closed) throw new Error('there are four')
+    const [open, forced, moved, behind, closed] = [0, 0, 0, 0, 0].map((at) => fake.openPullRequest(at))
+    if (!open || !forced || !moved || !behind || !closed) throw new Error('there are five')
     for (const each of [forced, closed]) fake.push(each)
     fake.close(closed, 'completed')
     await run(webOf(fake))
@@ -146,13 +146,14 @@ describeEachDatabase('collecting from Azure DevOps', (test) => {
     forced.commits.shift()
     forced.lastMergeSourceCommit = { commitId: forced.commits[0]?.commitId }
     moved.targetRefName = 'refs/heads/release'
+    behind.lastMergeTargetCommit = { commitId: 'b'.repeat(40) }
     fake.requests.length = 0
     await run(webOf(fake))
-    expect(asked()).toEqual([open, forced, moved].map(({ pullRequestId }) => pullRequestId))
+    expect(asked()).toEqual([open, forced, moved, behind].map(({ pullRequestId }) => pullRequestId))
     expect(await commits()).toEqual(told())
     fake.requests.length = 0
     await run(webOf(fake), { fullSync: true })
-    expect(asked()).toHaveLength(4)
+    expect(asked()).toHaveLength(5)
     expect(await commits()).toEqual(told())
   })
 

@@ -98,10 +98,11 @@ export const pullRequestCommitsEntity = entity(pullRequestCommits, {
   collect: {
     forEach: {
       table: pullRequests,
-      input: ({ azuredevops_id, source_commit_sha, target_ref_name }) => ({
+      // The commits of a pull request are those of its head that its target lacks.
+      input: ({ azuredevops_id, source_commit_sha, target_ref_name, target_commit_sha }) => ({
         AzuredevopsId: azuredevops_id,
         Head: source_commit_sha,
-        Target: target_ref_name,
+        Target: `${target_ref_name} ${target_commit_sha}`,
       }),
       key: ({ AzuredevopsId }) => AzuredevopsId,
       tellsChange: true,
