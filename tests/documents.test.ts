@@ -28,7 +28,7 @@ const pathsOf = (text: string) =>
   [...text.matchAll(/(?<![\w./-])(?:src|web|tests|scripts|demo|bench|docs)\/[\w./-]*\w\/?/g)].map(([path]) => path)
 
 /** Names that stand for a file of the reader's own. */
-const OWN = /buildbox|acme-ci|NAME/
+const OWN = /buildbox|deskbox|acme-(ci|desk)|NAME/
 
 describe.each(documents)('%s', (document) => {
   it('has links that lead to a file and a heading', () => {

@@ -10,12 +10,18 @@ import { DEFAULT_CONCURRENCY } from '../../src/plugin-kit/http/index.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
 import { runLikeATask } from '../../tests/support/task-process.ts'
+import { leastPossible } from './chains.ts'
 import type { Collected } from './collect-worker.ts'
 import { type AskedFor, plainRequests } from './plain-requests.ts'
 import type { VendorBench } from './vendors.ts'
 
 const FAKE = join(import.meta.dirname, 'vendor-fake.ts')
 const WORKER = join(import.meta.dirname, 'vendor-worker.ts')
+
+export interface VendorCollected extends Collected {
+  /** Requests that each had to wait for the one before. */
+  readonly chained: number
+}
 
 export interface VendorRun {
   readonly records: number
@@ -44,15 +50,15 @@ export async function collectVendor(bench: VendorBench, { records, latency, url 
   try {
     await prepare(url, bench, (await told()).connection)
     const measure = async (title: string) => {
-      const collected = await runLikeATask<Collected>(WORKER, [name, url])
+      const collected = await runLikeATask<VendorCollected>(WORKER, [name, url])
       fake.stdin.write('\n')
       const asked: readonly AskedFor[] = (await told()).requests
       const requests = asked.length
-      const floor = (requests * latency) / 1000 / DEFAULT_CONCURRENCY
-      const { seconds, cpuSeconds, megabytes } = collected
+      const { seconds, cpuSeconds, megabytes, chained } = collected
+      const floor = leastPossible(requests, chained, latency, DEFAULT_CONCURRENCY)
       const cpu = ((cpuSeconds * 1000) / requests).toFixed(2)
       console.log(
-        `${name}, ${title}: ${requests} requests in ${seconds.toFixed(1)} s, least possible ${floor.toFixed(1)} s, CPU ${cpu} ms a request, peak ${megabytes} MB`,
+        `${name}, ${title}: ${requests} requests in ${seconds.toFixed(1)} s, least possible ${floor.toFixed(1)} s (${chained} one after another), CPU ${cpu} ms a request, peak ${megabytes} MB`,
       )
       return { ...collected, asked, requests, ratio: seconds / floor }
     }

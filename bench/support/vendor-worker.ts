@@ -1,6 +1,7 @@
-/** Runs all subtasks of a vendor's first scope: NAME DATABASE. Prints seconds, CPU and peak memory, times of the collectors alone. */
+/** Runs all subtasks of a vendor's first scope: NAME DATABASE. Prints seconds, CPU, peak memory and the requests of chains, times of the collectors alone. */
 import { openDatabase } from '../../src/database/open.ts'
-import type { Collected } from './collect-worker.ts'
+import { isChain } from './chains.ts'
+import type { VendorCollected } from './collect-vendor.ts'
 import { vendorNamed } from './vendors.ts'
 
 const [name = '', url = ''] = process.argv.slice(2)
@@ -13,13 +14,19 @@ const {
 const database = await openDatabase(url, 5)
 let seconds = 0
 let cpuSeconds = 0
+let chained = 0
 for (const subtask of plugin.subtasks.filter(({ isDefault }) => isDefault)) {
   const started = performance.now()
   const cpu = process.cpuUsage()
+  let asked = 0
   await subtask.run({
     ...{ database, options: { connectionId: 1, ...scope?.options }, fullSync: false },
-    ...{ signal: new AbortController().signal, progress: () => {} },
+    signal: new AbortController().signal,
+    progress({ requests = asked }) {
+      asked = requests
+    },
   })
+  if (isChain(plugin, subtask)) chained += asked
   if (subtask.step !== 'collect') continue
   const { user, system } = process.cpuUsage(cpu)
   const spent = (performance.now() - started) / 1000
@@ -29,4 +36,4 @@ for (const subtask of plugin.subtasks.filter(({ isDefault }) => isDefault)) {
 }
 await database.close()
 const megabytes = Math.round(process.resourceUsage().maxRSS / 1024)
-console.log(JSON.stringify({ seconds, cpuSeconds, megabytes } satisfies Collected))
+console.log(JSON.stringify({ seconds, cpuSeconds, megabytes, chained } satisfies VendorCollected))

@@ -1,6 +1,7 @@
 /** Sources that `bench collect` takes from the convergence tests: their fakes, and how one grows. A source is one entry. */
 
 import type { VendorUnderTest } from '../../tests/convergence/support/vendor-under-test.ts'
+import { argocdVendor } from '../../tests/convergence/vendors/argocd.ts'
 import { azuredevopsVendor } from '../../tests/convergence/vendors/azuredevops.ts'
 import { bambooVendor } from '../../tests/convergence/vendors/bamboo.ts'
 import { bitbucketVendor } from '../../tests/convergence/vendors/bitbucket.ts'
@@ -20,6 +21,8 @@ export interface VendorBench {
 }
 
 const VENDORS: readonly VendorBench[] = [
+  // All syncs come with the application, in one answer.
+  { vendor: argocdVendor, records: 1000, grow: (change) => change('sync', 0) },
   {
     vendor: azuredevopsVendor,
     records: 2000,

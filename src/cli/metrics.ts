@@ -139,7 +139,8 @@ export async function linesOf(
       ? `no data, because ${now.noData?.because ?? 'nothing counts'}`
       : valueInWords(metric.unit, now.value),
     bandOf(now),
-    sparkline(points.map(({ value }) => value)),
+    // A line of zeros would look like a course.
+    now.counted === 0 ? '' : sparkline(points.map(({ value }) => value)),
     changeOf(metric, before.value, now.value).words,
   ])
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

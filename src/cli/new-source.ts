@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { messageOf, UserError } from '../errors.ts'
 import { plugins } from '../plugins/index.ts'
-import { DOCUMENT, INDEX, newFiles } from './new-source/files.ts'
+import { EXAMPLES } from './new-source/document.ts'
+import { INDEX, newFiles } from './new-source/files.ts'
 import { sourceNames } from './new-source/names.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -24,12 +25,18 @@ export const newSource = new Command('new-source')
   .description('write the plugin of a new source, with its fake and its tests, into a clone of the repository')
   .argument('<name>', 'its name in addresses and tables, such as acme_ci')
   .option('--title <title>', 'its name for people, such as "Acme CI"; default: made of the name')
-  .action((name: string, { title }: { title?: string }) => {
-    if (![DOCUMENT, INDEX].every((path) => existsSync(join(root, path)))) {
+  .addOption(
+    new Option('--kind <kind>', 'what it has most of: the example that it begins with')
+      .choices(Object.keys(EXAMPLES))
+      .default('builds'),
+  )
+  .action((name: string, { title, kind }: { title?: string; kind: keyof typeof EXAMPLES }) => {
+    const example = EXAMPLES[kind]
+    if (![example.document, INDEX].every((path) => existsSync(join(root, path)))) {
       throw new UserError('A source is written into the source code of Weir: run this in a clone of the repository.')
     }
     const names = sourceNames(name, title)
-    const files = newFiles(root, names, plugins)
+    const files = newFiles(root, names, plugins, example)
     for (const [path, text] of files) {
       mkdirSync(dirname(join(root, path)), { recursive: true })
       writeFileSync(join(root, path), text)
@@ -43,7 +50,7 @@ export const newSource = new Command('new-source')
         'Next:',
         `  npx vitest run src/plugins/${folder}    its first rows, from the fake`,
         '  npm run docs    documents and the API types of the web client',
-        `Then put your tool in place of the example: ${DOCUMENT} says where.`,
+        `Then put your tool in place of the example: ${example.document} says where.`,
       ].join('\n'),
     )
   })

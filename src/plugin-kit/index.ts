@@ -67,7 +67,7 @@ export { parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
 export { byKey, type Lookups, manyByKey, wholeTable } from './spec/lookups.ts'
 export { compilePattern, deliveryRules, matches, optionalPattern, type Pattern, patternText } from './spec/patterns.ts'
 export type { DomainScope, MetricProject, Plan, PlannedScope, PlanParts, PlanTask } from './spec/plan.ts'
-export type { CompletionStep, ExtraStep, Plugin, PluginSpec, Referred, SourceTask } from './spec/plugin.ts'
+export type { CompletionStep, ExtraStep, Plugin, PluginSpec, Referred, ScopeCheck, SourceTask } from './spec/plugin.ts'
 export { type Delivery, fromFields, type Inbox, type Message, oneOf } from './spec/push-source.ts'
 export {
   type CheckConnection,

@@ -298,6 +298,11 @@ describeEachDatabase('collecting from argocd', (test) => {
       ...{ name: 'web', sync_status: 'Dreaming', health_status: 'Dizzy' },
     })
     expect(await all('_weir_quarantine', 'raw_table')).toEqual([])
+    // What the history tells is not told twice.
+    syncAt(web, 5, 6)
+    Object.assign(web.status.operationState ?? {}, { phase: 'Dreamt' })
+    await runAll()
+    expect(await all('cicd_deployments', 'result')).toEqual([{ result: '' }, { result: 'SUCCESS' }])
   })
 
   it('takes times without a zone for UTC, and puts an entry without a time aside', async () => {

@@ -126,6 +126,87 @@ describeEachDatabase('of Azure DevOps', (test) => {
     expect(await azure.rows('pull_requests', 'id')).toHaveLength(1)
   })
 
+  it.each([false, true])(
+    'of a repository that is disabled everything is kept, and a sentence says why (all again: %s)',
+    async (fullSync) => {
+      const fake = await azure.start()
+      const web = webOf(fake)
+      fake.say(fake.openPullRequest(0), 1)
+      fake.queueBuild(0)
+      await azure.run(web)
+      const stored = () =>
+        Promise.all(
+          ['pull_requests', 'pull_request_comments', 'pull_request_commits'].map(async (table) =>
+            (await azure.rows(table, '_raw_data_id')).map(Number),
+          ),
+        )
+      const before = await stored()
+      expect(before.map(({ length }) => length)).toEqual([1, 1, 1])
+      if (fake.repositories[0]) fake.repositories[0].isDisabled = true
+      fake.queueBuild(0)
+      await azure.run(web, { fullSync })
+      expect(await stored()).toEqual(before)
+      // Its builds can still be read.
+      expect(await azure.rows('cicd_pipelines', 'id')).toHaveLength(2)
+      const told = await azure.rows('_weir_gaps', 'raw_table', 'reason')
+      const gap = told.find(({ raw_table }) => raw_table === '_raw_azuredevops_go_api_pull_requests')
+      expect(gap?.reason).toMatch(/404.*The repository is disabled: what was collected of it is kept. Enable it/)
+      if (fake.repositories[0]) fake.repositories[0].isDisabled = false
+      await azure.run(web, { fullSync })
+      expect(await azure.rows('_weir_gaps', 'reason')).toEqual([])
+    },
+  )
+
+  it.each([false, true])(
+    'releases, environments and boards that are switched off are gaps, and their rows stay (all again: %s)',
+    async (fullSync) => {
+      const fake = await azure.start()
+      const web = webOf(fake)
+      const build = fake.queueBuild(0)
+      fake.finishDeployment(fake.deploy(build, 1), 'succeeded')
+      fake.finishRelease(fake.release(build, 'Production'), 'succeeded')
+      const sprint = fake.addIteration('Sprint 1', '2020-01-01T00:00:00Z', '2020-01-14T00:00:00Z')
+      fake.addWorkItem('Bug', { 'System.IterationId': sprint.id, 'System.Tags': 'web' })
+      const runBoth = async (options = {}) => {
+        await azure.run(web, options)
+        await azure.run(PROJECT.id, options)
+      }
+      const stored = () =>
+        Promise.all(
+          ['cicd_deployments', 'issues', 'issue_labels', 'sprints', 'sprint_issues'].map(async (table) =>
+            (await azure.rows(table, '_raw_data_id')).map(Number),
+          ),
+        )
+      await runBoth()
+      const before = await stored()
+      expect(before.map(({ length }) => length)).toEqual([2, 1, 1, 1, 1])
+      for (const path of ['/release/', '/distributedtask/', '/wit/']) {
+        fake.failures.push({ path, status: 404, stays: true })
+      }
+      await runBoth({ fullSync })
+      expect(await stored()).toEqual(before)
+      const told = (await azure.rows('_weir_gaps', 'raw_table')).map(({ raw_table }) =>
+        raw_table.replace('_raw_azuredevops_go_api_', ''),
+      )
+      expect(told).toEqual(
+        expect.arrayContaining(['environments', 'iterations', 'release_deployments', 'work_item_types', 'work_items']),
+      )
+      fake.failures.length = 0
+      await runBoth({ fullSync })
+      expect(await azure.rows('_weir_gaps', 'raw_table')).toEqual([])
+      expect((await stored()).map(({ length }) => length)).toEqual([2, 1, 1, 1, 1])
+    },
+  )
+
+  it('a project that never had releases or environments is one without', async () => {
+    const fake = await azure.start()
+    fake.queueBuild(0)
+    for (const path of ['/release/', '/distributedtask/']) fake.failures.push({ path, status: 404, stays: true })
+    await azure.run(webOf(fake))
+    expect(await azure.rows('_weir_gaps', 'raw_table')).toEqual([])
+    expect(await azure.rows('cicd_pipelines', 'id')).toHaveLength(1)
+  })
+
   it('a repository that another connection has is refused', async () => {
     const fake = await azure.start()
     const [web] = fake.repositories.map(repositoryRow)

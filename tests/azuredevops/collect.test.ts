@@ -123,6 +123,40 @@ describeEachDatabase('collecting from Azure DevOps', (test) => {
     expect(lists(fake).filter((path) => path.includes(`pullRequests/${other.pullRequestId}/`))).toEqual([])
   })
 
+  it('asks for the commits of a pull request where its head or its target is another', async () => {
+    const fake = await azure.start()
+    const [open, forced, moved, behind, closed] = [0, 0, 0, 0, 0].map((at) => fake.openPullRequest(at))
+    if (!open || !forced || !moved || !behind || !closed) throw new Error('there are five')
+    for (const each of [forced, closed]) fake.push(each)
+    fake.close(closed, 'completed')
+    await run(webOf(fake))
+    const commits = async () => (await rows('pull_request_commits', 'commit_sha')).map(({ commit_sha }) => commit_sha)
+    const told = () =>
+      fake.pullRequests.flatMap((each) => each.commits.map(({ commitId }) => commitId as string)).sort()
+    const asked = () =>
+      lists(fake)
+        .filter((path) => path.endsWith('/commits'))
+        .map((path) => Number(path.split('/').at(-2)))
+    expect(await commits()).toEqual(told())
+    fake.requests.length = 0
+    await run(webOf(fake))
+    expect(asked()).toEqual([])
+    fake.push(open)
+    // Back to the commit before: its last one is gone.
+    forced.commits.shift()
+    forced.lastMergeSourceCommit = { commitId: forced.commits[0]?.commitId }
+    moved.targetRefName = 'refs/heads/release'
+    behind.lastMergeTargetCommit = { commitId: 'b'.repeat(40) }
+    fake.requests.length = 0
+    await run(webOf(fake))
+    expect(asked()).toEqual([open, forced, moved, behind].map(({ pullRequestId }) => pullRequestId))
+    expect(await commits()).toEqual(told())
+    fake.requests.length = 0
+    await run(webOf(fake), { fullSync: true })
+    expect(asked()).toHaveLength(5)
+    expect(await commits()).toEqual(told())
+  })
+
   it('follows a build to its end, and one whose stages are run again', async () => {
     const fake = await azure.start()
     const build = fake.queueBuild(0, { definition: { id: 5, name: 'deploy' } })

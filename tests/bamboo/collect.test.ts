@@ -151,6 +151,29 @@ describeEachDatabase('collecting from bamboo', (test) => {
     expect(await all('cicd_deployments', 'environment')).toEqual([{ environment: 'PRODUCTION' }])
   })
 
+  it('reads a plan that is disabled as any other', async () => {
+    ago(HOUR)
+    const plan = shop()
+    plan.isEnabled = false
+    fake.build(plan)
+    expect(await runAll()).toEqual([])
+    expect(await all('cicd_pipelines', 'id')).toHaveLength(1)
+    expect((await all('_tool_bamboo_plans', 'enabled')).map(({ enabled }) => Boolean(enabled))).toEqual([false])
+  })
+
+  it('keeps deployments where their projects are refused later, and tells it', async () => {
+    ago(2 * HOUR)
+    fake.build(shop())
+    fake.deploy(fake.addEnvironment('SHOP-WEB', 'Production'), 'SHOP-WEB-1')
+    await runAll()
+    ago(HOUR)
+    for (const path of ['/deploy/project/all', '/deploy/environment/']) {
+      fake.faults.push({ path, answer: [404, { message: 'not found', 'status-code': 404 }], isLasting: true })
+    }
+    expect((await runAll()).join()).toMatch(/deploy\/project\/all.*404/)
+    expect(await all('cicd_deployments', 'id')).toHaveLength(1)
+  })
+
   it('says that a plan is gone, and keeps its rows', async () => {
     ago(HOUR)
     fake.build(shop())

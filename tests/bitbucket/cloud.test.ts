@@ -129,6 +129,55 @@ describeEachDatabase('collecting from Bitbucket Cloud', (test) => {
     expect(await rows('issues')).toEqual([])
   })
 
+  it.each([false, true])(
+    'keeps what was collected before something is switched off (all again: %s)',
+    async (fullSync) => {
+      const fake = await start()
+      fill(fake)
+      await run()
+      const stored = async () => {
+        const tables = ['issues', 'issue_comments', 'cicd_pipelines', 'cicd_tasks', 'cicd_deployments'] as const
+        return Promise.all(tables.map((table) => rows(table).then((found) => found.map(({ id }) => id))))
+      }
+      const before = await stored()
+      expect(before.every((ids) => ids.length > 0)).toBe(true)
+      const [repo] = fake.world.repos
+      Object.assign(repo ?? {}, { hasIssues: false, hasPipelines: false })
+      await run({}, { fullSync })
+      expect(await stored()).toEqual(before)
+      const told = await gapsOf(test.database)
+      for (const name of ['Collect Issues', 'Collect Pipelines', 'Collect Environments', 'Collect Deployments']) {
+        const gap = told.find(({ subtask }) => subtask === name)
+        expect(gap?.reason).toMatch(
+          /404: it was switched off, or is not there any more. What was collected of it is kept/,
+        )
+      }
+      Object.assign(repo ?? {}, { hasIssues: true, hasPipelines: true })
+      await run({}, { fullSync })
+      expect(await gapsOf(test.database)).toEqual([])
+      expect(await stored()).toEqual(before)
+    },
+  )
+
+  it('takes a repository without pipelines as one', async () => {
+    const fake = await start()
+    fill(fake)
+    Object.assign(fake.world.repos[0] ?? {}, { hasPipelines: false })
+    await run()
+    expect(await gapsOf(test.database)).toEqual([])
+    expect(await rows('pull_requests')).toHaveLength(FEW)
+  })
+
+  it('reads an archived repository as any other', async () => {
+    const fake = await start()
+    fill(fake)
+    Object.assign(fake.world.repos[0] ?? {}, { isArchived: true })
+    await run()
+    expect(await gapsOf(test.database)).toEqual([])
+    expect(await rows('pull_requests')).toHaveLength(FEW)
+    expect(await rows('issues')).toHaveLength(3)
+  })
+
   it('keeps records without authors, of lost forks, and in unknown states', async () => {
     const fake = await start()
     fill(fake)
@@ -162,5 +211,18 @@ describeEachDatabase('collecting from Bitbucket Cloud', (test) => {
     if (fake.world.repos[0]) fake.world.repos[0].isDeleted = true
     await expect(run()).rejects.toThrow(/repositories\/acme\/web answers 404: the repository is gone, was renamed/)
     expect(await rows('pull_requests')).toHaveLength(FEW)
+  })
+  it('keeps the comments of pull requests where the repository is deleted in the middle', async () => {
+    const fake = await start()
+    fill(fake)
+    await run()
+    const [repo] = fake.world.repos
+    if (!repo) return
+    CLOUD_CHANGES.comment(fake.world, repo, 2, new Date(fake.clock.now()).toISOString())
+    fake.watchers.push((address) => {
+      if (address.includes('/comments')) repo.isDeleted = true
+    })
+    await expect(run()).rejects.toThrow(/answers 404: the repository is gone/)
+    expect((await rows('pull_request_comments', 'type')).length).toBe(2)
   })
 })

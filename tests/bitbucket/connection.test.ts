@@ -58,6 +58,26 @@ it('lists and finds repositories of Bitbucket Cloud through all pages, also with
   await remote.close()
 })
 
+it('says which repositories are archived', async () => {
+  const cloud = await started(startFakeCloud(['acme/attic', 'acme/web']))
+  if (cloud.world.repos[0]) cloud.world.repos[0].isArchived = true
+  const offered = async (remote: ReturnType<typeof remoteOf>, group: string) => {
+    const { children } = await remote.list({ group })
+    await remote.close()
+    return children.map(({ name, archived }) => [name, archived])
+  }
+  const expected = [
+    ['attic', true],
+    ['web', false],
+  ]
+  expect(await offered(remoteOf(bitbucket, { ...LOGIN, endpoint: cloud.url }), 'acme')).toEqual(expected)
+  await cloud.stop()
+  const names = ['attic', 'web'].map((slug) => ['WEB', slug] as const)
+  const server = await started(startFakeDataCenter(names))
+  if (server.repos[0]) server.repos[0].isArchived = true
+  expect(await offered(remoteOf(bitbucketServer, { password: TOKEN, endpoint: server.url }), 'WEB')).toEqual(expected)
+})
+
 it('names the rights that a token of Bitbucket Cloud lacks', async () => {
   const fake = await started(startFakeCloud(['acme/web']))
   const settings = { ...LOGIN, endpoint: fake.url, usesApiToken: true }

@@ -112,6 +112,15 @@ describeEachDatabase('collecting from Bitbucket Data Center', (test) => {
     expect(odd).toMatchObject({ status: 'BROODING', author_id: '' })
   })
 
+  it('reads an archived repository as any other', async () => {
+    const fake = await start()
+    fill(fake)
+    if (fake.repos[0]) fake.repos[0].isArchived = true
+    await run()
+    expect(await gapsOf(test.database)).toEqual([])
+    expect(await rows('pull_requests')).toHaveLength(FEW)
+  })
+
   it('says of a repository that is gone that it is, and keeps what was collected', async () => {
     const fake = await start()
     fill(fake)

@@ -47,9 +47,12 @@ export function useFake<Fake extends FakeShell>(test: TestDatabase, collected: C
       return running
     },
     /** Subtask after subtask; what each did, by its name. */
-    async run(scopeConfig: Record<string, unknown> = {}): Promise<Record<string, SubtaskResult>> {
+    async run(
+      scopeConfig: Record<string, unknown> = {},
+      { fullSync = false } = {},
+    ): Promise<Record<string, SubtaskResult>> {
       const options = { connectionId: 1, fullName: scope.bitbucket_id, scopeConfig }
-      const task = { fullSync: false, signal: new AbortController().signal, progress: () => {} }
+      const task = { fullSync, signal: new AbortController().signal, progress: () => {} }
       const results: Record<string, SubtaskResult> = {}
       for (const { name, isDefault, run } of plugin.subtasks) {
         if (isDefault) results[name] = await run({ ...task, database: test.database, options })

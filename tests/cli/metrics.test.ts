@@ -55,6 +55,9 @@ describeEachDatabase('weir metrics', (test) => {
     expect(output).toMatch(/^The four keys of shop since \d{4}-\d\d-\d\d:$/m)
     expect(output).toMatch(/^ +Deployment frequency +7 days per week +elite +[▁▂▃▄▅▆▇█]{6,7} /m)
     expect(output).toMatch(/^The four keys of empty .*\n +Deployment frequency +no data, because .*deployments/m)
+    const empty = output.split('The four keys of ').find((text) => text.startsWith('empty '))
+    expect(empty).toContain('Deployment frequency')
+    expect(empty).not.toMatch(/[▁▂▃▄▅▆▇█]/)
   })
 
   it('prints one metric of one project, and JSON for programs', async () => {

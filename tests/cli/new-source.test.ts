@@ -2,6 +2,7 @@
 import { globSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { EXAMPLES } from '../../src/cli/new-source/document.ts'
 import { newFiles } from '../../src/cli/new-source/files.ts'
 import { sourceNames } from '../../src/cli/new-source/names.ts'
 import { withPlugin } from '../../src/cli/new-source/register.ts'
@@ -85,7 +86,7 @@ describe('a name that cannot be used', () => {
     ['a'.repeat(31), 'cannot be the name of a source'],
     ['', 'cannot be the name of a source'],
   ])('is refused with a sentence: %j', (name, says) => {
-    expect(() => newFiles(copy.folder, sourceNames(name), plugins)).toThrow(says)
+    expect(() => newFiles(copy.folder, sourceNames(name), plugins, EXAMPLES.builds)).toThrow(says)
   })
 
   it.each(["it's", '`x`', '$x', ' ', 'a\nb', 'x'.repeat(61)])('and so is the title %j', (title) => {

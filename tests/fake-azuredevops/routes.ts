@@ -44,6 +44,8 @@ const told = ({ commits: _, threads: __, records: ___, ...record }: any) => reco
 const newest = (records: readonly any[]) => [...records].reverse()
 const pullRequest = ({ pullRequests }: World, id: string) =>
   pullRequests.find(({ pullRequestId }) => pullRequestId === Number(id))
+const isReadable = ({ repositories }: World, id: string | undefined) =>
+  repositories.some((each) => each.id === id && !each.isDisabled)
 const build = ({ builds }: World, id: string) => builds.find((each) => each.id === Number(id))
 
 const TYPES = ['User Story', 'Bug', 'Incident', 'Task'].map((name) => ({
@@ -65,25 +67,30 @@ const ROUTES: readonly Route[] = [
     ({ projects }, [name]) => one(projects.find((each) => each.id === name || each.name === name)),
   ],
   [/^git\/repositories$/, ({ repositories }) => list(repositories)],
-  [/^git\/repositories\/([^/]+)$/, ({ repositories }, [id]) => one(repositories.find((each) => each.id === id))],
+  // One that is disabled is listed, and nothing else of it is told.
+  [
+    /^git\/repositories\/([^/]+)$/,
+    ({ repositories }, [id]) => one(repositories.find((each) => each.id === id && !each.isDisabled)),
+  ],
 ]
 /** Below a project. */
 const PROJECT_ROUTES: readonly Route[] = [
   ...ROUTES.slice(2),
   [
     /^git\/repositories\/([^/]+)\/pullrequests$/,
-    ({ pullRequests, repositories }, [id], query) =>
-      repositories.some((each) => each.id === id && !each.isDisabled)
-        ? skipped(newest(pullRequests.filter(({ repository }) => repository.id === id)).map(told), query)
+    (world, [id], query) =>
+      isReadable(world, id)
+        ? skipped(newest(world.pullRequests.filter(({ repository }) => repository.id === id)).map(told), query)
         : one(undefined),
   ],
   [
-    /^git\/repositories\/[^/]+\/pullRequests\/(\d+)\/commits$/,
-    (world, [id = ''], query) => continued(pullRequest(world, id)?.commits ?? [], query),
+    /^git\/repositories\/([^/]+)\/pullRequests\/(\d+)\/commits$/,
+    (world, [of, id = ''], query) =>
+      isReadable(world, of) ? continued(pullRequest(world, id)?.commits ?? [], query) : one(undefined),
   ],
   [
-    /^git\/repositories\/[^/]+\/pullRequests\/(\d+)\/threads$/,
-    (world, [id = '']) => list(pullRequest(world, id)?.threads ?? []),
+    /^git\/repositories\/([^/]+)\/pullRequests\/(\d+)\/threads$/,
+    (world, [of, id = '']) => (isReadable(world, of) ? list(pullRequest(world, id)?.threads ?? []) : one(undefined)),
   ],
   [
     /^build\/builds$/,

@@ -140,9 +140,9 @@ export async function startFakeBamboo() {
   })
 }
 
-const planOf = ({ key, name, project }: FakePlan) => ({
+const planOf = ({ key, name, project, isEnabled }: FakePlan) => ({
   ...{ key, name: `${project} - ${name}`, shortName: name, shortKey: key.split('-').at(-1), buildName: name },
-  ...{ projectKey: project.toUpperCase(), projectName: project, type: 'chain', enabled: true },
+  ...{ projectKey: project.toUpperCase(), projectName: project, type: 'chain', enabled: isEnabled },
   link: { href: `${HOME}${PREFIX}plan/${key}`, rel: 'self' },
 })
 

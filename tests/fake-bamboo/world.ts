@@ -3,6 +3,7 @@ export interface FakePlan {
   readonly key: string
   readonly project: string
   name: string
+  isEnabled: boolean
   readonly jobs: { readonly key: string; readonly name: string }[]
   /** Newest first, as everywhere. */
   readonly builds: FakeBuild[]
@@ -44,7 +45,7 @@ export function createWorld() {
   return Object.assign(world, {
     planOf,
     addPlan(key: string, name: string, project = 'shop'): FakePlan {
-      const plan: FakePlan = { key, project, name, jobs: [], builds: [] }
+      const plan: FakePlan = { key, project, name, isEnabled: true, jobs: [], builds: [] }
       world.plans.push(plan)
       return plan
     },

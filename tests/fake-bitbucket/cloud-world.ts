@@ -4,7 +4,9 @@ import { dice } from '../fake-github/world/dice.ts'
 export type Thing = Record<string, any>
 export interface FakeRepo {
   fullName: string
-  readonly hasIssues: boolean
+  hasIssues: boolean
+  hasPipelines: boolean
+  isArchived: boolean
   isDeleted: boolean
   /** Of another repository that is called so now. */
   renamedTo: string | null
@@ -35,7 +37,7 @@ export function createCloudWorld(names: readonly string[]) {
   const nextId = () => ++last
   const repos = names.map(
     (fullName): FakeRepo => ({
-      ...{ fullName, hasIssues: true, isDeleted: false, renamedTo: null },
+      ...{ fullName, hasIssues: true, hasPipelines: true, isArchived: false, isDeleted: false, renamedTo: null },
       ...{ pullRequests: [], commits: new Map(), comments: new Map(), issues: [], pipelines: [], steps: new Map() },
       environments: ['Test', 'Staging', 'Production'].map((name) => ({
         uuid: `{${fullName}-${name}}`,

@@ -46,7 +46,12 @@ function asked(all: readonly Thing[], { url }: Asked): Thing[] {
 const repoRecord = (repo: FakeRepo): Thing => ({
   ...{ type: 'repository', uuid: `{${repo.fullName}}`, full_name: repo.renamedTo ?? repo.fullName },
   ...{ name: repo.fullName.split('/')[1], slug: repo.fullName.split('/')[1], description: '', language: 'go' },
-  ...{ has_issues: repo.hasIssues, created_on: '2023-01-01T00:00:00Z', updated_on: '2023-01-01T00:00:00Z' },
+  ...{
+    has_issues: repo.hasIssues,
+    is_archived: repo.isArchived,
+    created_on: '2023-01-01T00:00:00Z',
+    updated_on: '2023-01-01T00:00:00Z',
+  },
   owner: { display_name: 'Acme' },
   links: {
     html: { href: `https://bitbucket.org/${repo.fullName}` },
@@ -96,6 +101,11 @@ export async function startFakeCloud(
         if (!repo) return refuse(404, `Repository ${name} not found`)
         return missing.has(right) ? lacks(right) : answer(repo, request, ...parts)
       },
+    )
+  /** What is there as long as Pipelines are switched on. */
+  const inCi: typeof inRepo = (rest, how, answer) =>
+    inRepo(rest, how, (repo, ...asked) =>
+      repo.hasPipelines ? answer(repo, ...asked) : refuse(404, 'Pipelines are not enabled.'),
     )
   const workspaces = [...new Set(names.map((name) => name.split('/')[0] as string))].sort()
   const workspaceList = (request: Asked) =>
@@ -150,20 +160,22 @@ export async function startFakeCloud(
         : refuse(404, 'Repository has no issue tracker.'),
     ),
     inRepo('/issues/{issue_id}/comments', { right: tickets }, (repo, request, id) =>
-      page(repo.comments.get(`issue ${id}`) ?? [], request, 100),
+      repo.hasIssues
+        ? page(repo.comments.get(`issue ${id}`) ?? [], request, 100)
+        : refuse(404, 'Repository has no issue tracker.'),
     ),
-    inRepo('/pipelines', { right: ci, parameters: ['sort'] }, (repo, request) =>
+    inCi('/pipelines', { right: ci, parameters: ['sort'] }, (repo, request) =>
       page(asked(repo.pipelines, request), request, 100),
     ),
-    inRepo('/pipelines/{pipeline_uuid}', { right: ci }, (repo, _request, id) => {
+    inCi('/pipelines/{pipeline_uuid}', { right: ci }, (repo, _request, id) => {
       const found = repo.pipelines.find(({ uuid }) => uuid === id)
       return found ? ok(found) : refuse(404, 'Pipeline not found')
     }),
-    inRepo('/pipelines/{pipeline_uuid}/steps', { right: ci }, (repo, request, id = '') =>
+    inCi('/pipelines/{pipeline_uuid}/steps', { right: ci }, (repo, request, id = '') =>
       page(repo.steps.get(id) ?? [], request, 100),
     ),
-    inRepo('/environments', { right: ci }, (repo, request) => page(repo.environments, request, 100)),
-    inRepo('/deployments', { right: ci }, (repo, request) => page(repo.deployments, request, 100)),
+    inCi('/environments', { right: ci }, (repo, request) => page(repo.environments, request, 100)),
+    inCi('/deployments', { right: ci }, (repo, request) => page(repo.deployments, request, 100)),
   ]
   const shell = await startShell('/2.0', routes, {
     login: loginOf(LOGIN),

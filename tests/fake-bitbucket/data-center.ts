@@ -11,6 +11,7 @@ export interface FakeServerRepo {
   readonly key: string
   readonly slug: string
   isDeleted: boolean
+  isArchived: boolean
   readonly pullRequests: Thing[]
   readonly activities: Map<number, Thing[]>
   readonly commits: Map<number, Thing[]>
@@ -41,12 +42,12 @@ function page(all: readonly Thing[], { url }: Asked): Answer {
   return ok({ size: values.length, limit, start, isLastPage, values, nextPageStart })
 }
 
-const repoRecord = ({ key, slug }: FakeServerRepo): Thing => ({
+const repoRecord = ({ key, slug, isArchived }: FakeServerRepo): Thing => ({
   ...{
     id: 1,
     slug,
     name: slug,
-    archived: false,
+    archived: isArchived,
     description: `About ${slug}`,
     project: { key, name: `Project ${key}` },
   },
@@ -145,7 +146,15 @@ export async function startFakeDataCenter(
   last = 500
   const repos = names.map(
     ([key, slug]): FakeServerRepo => ({
-      ...{ key, slug, isDeleted: false, pullRequests: [], activities: new Map(), commits: new Map() },
+      ...{
+        key,
+        slug,
+        isDeleted: false,
+        isArchived: false,
+        pullRequests: [],
+        activities: new Map(),
+        commits: new Map(),
+      },
     }),
   )
   const fake = { isBlind: false }

@@ -29,6 +29,8 @@ export interface FakeShell {
   /** Paths asked for, with query. */
   readonly requests: string[]
   readonly failures: Failure[]
+  /** Told of each address before it is answered. */
+  readonly watchers: ((address: string) => void)[]
   /** What was asked for that the vendor does not document. */
   readonly violations: string[]
   stop(): Promise<void>
@@ -57,6 +59,7 @@ export async function startShell(
 ): Promise<FakeShell> {
   const clock = movableClock()
   const [requests, failures, violations]: [string[], Failure[], string[]] = [[], [], []]
+  const watchers: FakeShell['watchers'] = []
   let rest = limit
   const refuse = (status: number, message: string, headers = {}): Answer => ({
     ...{ status, body: unknown(status, message), headers },
@@ -79,6 +82,7 @@ export async function startShell(
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://fake')
     requests.push(`${url.pathname}${url.search}`)
+    for (const tell of watchers) tell(`${url.pathname}${url.search}`)
     const place = failures.findIndex(({ part }) => decodeURIComponent(url.href).includes(part))
     const failure = failures[place]
     if (failure) {
@@ -100,5 +104,5 @@ export async function startShell(
     response.end(isText ? answer.body : JSON.stringify(answer.body))
   })
   const running = await listening(server)
-  return { ...running, clock, requests, failures, violations }
+  return { ...running, clock, requests, failures, violations, watchers }
 }

@@ -1,12 +1,12 @@
 /**
  * As much of Opsgenie's API as the plugin asks for, over real HTTP: https://docs.opsgenie.com/docs/api-overview. Lists have at
- * most 100 records at once, and `paging.next` until the last page; incidents are found by the service that they impact.
+ * most 100 records at once, `paging.next` until the last page, and end after `most` records; incidents are found by the service
+ * that they impact, and by the time at which they were made.
  */
 import { type Answer, type FakeRoute, startFakeApi } from '../support/fake-api.ts'
 
 export const KEY = 'opsgenie-key'
 const LARGEST_PAGE = 100
-const MOST = 20_000
 
 export interface FakeIncident {
   readonly id: string
@@ -71,10 +71,10 @@ function createWorld() {
 }
 export type World = ReturnType<typeof createWorld>
 
-function page(query: URLSearchParams, all: readonly unknown[]): Answer {
+function pageOf(query: URLSearchParams, all: readonly unknown[], most: number): Answer {
   const limit = Math.min(Number(query.get('limit') ?? 20), LARGEST_PAGE)
   const offset = Number(query.get('offset') ?? 0)
-  if (offset + limit > MOST) return [422, { message: 'Request body is not processable. limit and offset are too high' }]
+  if (offset + limit > most) return [422, { message: 'Request body is not processable. limit and offset are too high' }]
   const data = all.slice(offset, offset + limit)
   const isLast = offset + data.length >= all.length
   return [200, { data, totalCount: all.length, paging: isLast ? {} : { next: `offset=${offset + limit}` }, took: 0.1 }]
@@ -82,14 +82,20 @@ function page(query: URLSearchParams, all: readonly unknown[]): Answer {
 
 export async function startFakeOpsgenie() {
   const world = createWorld()
+  const settings = { most: 20_000 }
+  const page = (query: URLSearchParams, all: readonly unknown[]) => pageOf(query, all, settings.most)
   const routes: FakeRoute[] = [
     [/^\/v1\/services$/, (query) => page(query, world.services)],
     [/^\/v1\/services\/([^/]+)$/, (_query, id) => wrapped(world.services.find((each) => each.id === id))],
     [
       /^\/v1\/incidents$/,
       (query) => {
-        const service = /^impactedServices:(\S+)$/.exec(query.get('query') ?? '')?.[1]
-        const found = world.incidents.filter(({ impactedServices }) => !service || impactedServices.includes(service))
+        const [, service, until] =
+          /^impactedServices:(\S+)(?: AND createdAt <= (\d+))?$/.exec(query.get('query') ?? '') ?? []
+        const found = world.incidents.filter(
+          ({ impactedServices, createdAt }) =>
+            (!service || impactedServices.includes(service)) && (!until || Date.parse(createdAt) <= Number(until)),
+        )
         return page(
           query,
           found.toSorted((one, other) => Number(other.tinyId) - Number(one.tinyId)),
@@ -105,7 +111,7 @@ export async function startFakeOpsgenie() {
     routes,
     notFound: { message: 'Resource not found', took: 0.1 },
   })
-  return Object.assign(api, { world })
+  return Object.assign(api, { world, settings })
 }
 export type FakeOpsgenie = Awaited<ReturnType<typeof startFakeOpsgenie>>
 

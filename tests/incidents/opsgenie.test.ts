@@ -1,11 +1,26 @@
 /** Opsgenie over HTTP, from an empty database; and what may be wrong with it. */
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
+import { definePlugin } from '../../src/plugin-kit/index.ts'
+import type { Plugin, PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
+import { incidents } from '../../src/plugins/opsgenie/entities/incidents.ts'
+import { newestFirst } from '../../src/plugins/opsgenie/kit.ts'
 import { opsgenie } from '../../src/plugins/opsgenie/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeOpsgenie, KEY, startFakeOpsgenie } from '../fake-opsgenie/fake-opsgenie.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { addService, connect, offered, rowsOf, runService, testOf } from './support.ts'
+
+/** The rule of the plugin, for an Opsgenie that gives less of one list. */
+function limitedTo(most: number): Plugin {
+  const spec = opsgenie.source as PluginSpec
+  const entities = spec.entities.map((entity) =>
+    entity.table === incidents
+      ? { ...entity, spec: { ...entity.spec, collect: { ...entity.spec.collect, ...newestFirst(most) } } }
+      : entity,
+  )
+  return definePlugin({ ...spec, entities } as PluginSpec)
+}
 
 const [WEB, API] = ['service-web', 'service-api']
 
@@ -49,6 +64,40 @@ describeEachDatabase('collecting from Opsgenie', (test) => {
     expect(await rows('boards', 'id', 'name')).toEqual([{ id: `opsgenie:Service:1:${WEB}`, name: 'Web shop' }])
     expect(await rows('users', 'name')).toHaveLength(3)
     expect(await rows('_weir_gaps', 'reason')).toEqual([])
+  })
+
+  it.each([250, 299, 300, 301, 600, 750])(
+    'brings all of %i incidents from an Opsgenie that lists no more than 300',
+    async (count) => {
+      fake.settings.most = 300
+      const start = Date.parse('2026-01-01T00:00:00Z')
+      for (let number = 0; number < count; number++) {
+        // Some are of one moment, also where the list ends.
+        at(start + Math.floor(number / 3) * 60_000)
+        fake.world.open(WEB)
+      }
+      at(Date.now() - 3_600_000)
+      await runService(test.database, limitedTo(300), WEB)
+      expect(await rows('issues', 'id')).toHaveLength(count)
+      expect(await rows('_weir_gaps', 'reason')).toEqual([])
+      const [last] = fake.world.incidents.splice(-1)
+      fake.world.incidents.splice(0, 1)
+      await runService(test.database, limitedTo(300), WEB)
+      expect(await rows('issues', 'id')).toHaveLength(count - 2)
+      expect((await rows('issues', 'issue_key')).map(({ issue_key }) => issue_key)).not.toContain(last?.id)
+    },
+  )
+
+  it('says what is missing where more incidents are of one moment than Opsgenie lists', async () => {
+    fake.settings.most = 300
+    at('2026-01-01T00:00:00Z')
+    for (let number = 0; number < 350; number++) fake.world.open(WEB)
+    at(Date.now() - 3_600_000)
+    await runService(test.database, limitedTo(300), WEB)
+    expect(await rows('issues', 'id')).toHaveLength(300)
+    expect(await rows('_weir_gaps', 'reason')).toEqual([
+      { reason: expect.stringMatching(/createdAt.*the server sent the same page twice/) },
+    ])
   })
 
   it('keeps the end of an incident when it is closed later, and sees what is deleted', async () => {
@@ -100,6 +149,30 @@ describeEachDatabase('collecting from Opsgenie', (test) => {
     const gaps = await rows('_weir_gaps', 'reason')
     expect(gaps).toHaveLength(2)
     for (const { reason } of gaps) expect(reason).toContain('403')
+  })
+
+  it.each([402, 403, 422])('tells of a plan without incidents (%i), and keeps those of before', async (status) => {
+    fake.world.open(WEB)
+    await run()
+    fake.failures.push({ path: '/v1/incidents', status, body: { message: 'not in your plan' }, isLasting: true })
+    await run()
+    expect(await rows('_weir_gaps', 'reason')).toEqual([{ reason: expect.stringContaining(String(status)) }])
+    expect(await rows('issues', 'id')).toHaveLength(1)
+    expect(await testOf(test.database, opsgenie)).toMatchObject({
+      success: false,
+      message: expect.stringContaining('of the plans Standard and Enterprise'),
+    })
+  })
+
+  it('keeps what it has of a service that is deleted in the middle', async () => {
+    fake.world.open(WEB)
+    await run()
+    fake.world.services.length = 0
+    await run()
+    expect(await rows('issues', 'id')).toHaveLength(1)
+    fake.failures.push({ path: '/v1/incidents', status: 404, isLasting: true })
+    await expect(run()).rejects.toThrow(/the service is gone, was renamed, or is hidden/)
+    expect(await rows('issues', 'id')).toHaveLength(1)
   })
 
   it('offers all services, and finds one by a part of its name', async () => {

@@ -120,6 +120,17 @@ describeEachDatabase('collecting from PagerDuty', (test) => {
     await expect(testOf(test.database, pagerduty)).rejects.toThrow(/does not answer as PagerDuty does/)
   })
 
+  it('tells of an account whose plan lacks the API, and keeps what it has', async () => {
+    fake.world.prioritise(fake.world.trigger(web), 0)
+    await run()
+    const body = { error: { message: 'Account does not have the abilities to perform the action', code: 2012 } }
+    fake.failures.push({ path: '/incidents', status: 402, body, isLasting: true })
+    await run()
+    expect(await rows('_weir_gaps', 'reason')).toEqual([{ reason: expect.stringContaining('402') }])
+    expect(await rows('issues', 'priority')).toEqual([{ priority: 'P1' }])
+    expect(await testOf(test.database, pagerduty)).toMatchObject({ success: false })
+  })
+
   it('keeps what it has of a service that is deleted in the middle', async () => {
     fake.world.trigger(web)
     await run()

@@ -212,6 +212,43 @@ describeEachDatabase('collecting from sonarqube', (test) => {
     expect(fake.requests.some((address) => address.includes('componentKeys=shop'))).toBe(true)
   })
 
+  it('collects the rest from a server without hotspots, and tells it', async () => {
+    ago(HOUR)
+    fake.addIssue(shop())
+    // Older than 8.2: https://docs.sonarsource.com/sonarqube-server/8.2/user-guide/security-hotspots/
+    fake.faults.push({
+      path: '/hotspots/search',
+      answer: [404, { errors: [{ msg: 'Unknown url : /api/hotspots/search' }] }],
+      isLasting: true,
+    })
+    expect((await runAll()).join()).toMatch(/hotspots\/search.*404/)
+    expect(await count('cq_issues')).toBe(1)
+    expect(await count('cq_file_metrics')).toBe(2)
+  })
+
+  it('keeps hotspots that were collected where they are refused later', async () => {
+    ago(2 * HOUR)
+    fake.addHotspot(shop())
+    await runAll()
+    fake.faults.push({ path: '/hotspots/search', answer: [403, { errors: [{ msg: 'no' }] }], isLasting: true })
+    ago(HOUR)
+    expect((await runAll()).join()).toMatch(/hotspots\/search/)
+    expect(await count('cq_issues')).toBe(1)
+  })
+
+  it('takes a project without a quality gate, and one that was never analysed', async () => {
+    ago(HOUR)
+    fake.addProject('shop', 'The shop')
+    fake.faults.push({
+      path: '/qualitygates/project_status',
+      answer: [404, { errors: [{ msg: 'Quality Gate not found' }] }],
+      isLasting: true,
+    })
+    expect(await runAll()).toEqual([])
+    expect(await all('cq_projects', 'name', 'last_analysis_date')).toMatchObject([{ name: 'The shop' }])
+    expect(await count('_tool_sonarqube_quality_gates')).toBe(0)
+  })
+
   it('collects the rest where people may not be listed, and tells it', async () => {
     ago(HOUR)
     fake.addIssue(shop())

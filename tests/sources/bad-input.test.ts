@@ -9,6 +9,7 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { allTables } from '../../src/tables.ts'
 import { runTask } from '../convergence/support/run-task.ts'
 import type { RunningVendor, VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
+import { argocdVendor } from '../convergence/vendors/argocd.ts'
 import { azuredevopsVendor } from '../convergence/vendors/azuredevops.ts'
 import { bambooVendor } from '../convergence/vendors/bamboo.ts'
 import { bitbucketVendor } from '../convergence/vendors/bitbucket.ts'
@@ -21,22 +22,26 @@ import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { type Rewrite, type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
 
 const VENDORS: readonly VendorUnderTest[] = [
-  ...[azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor],
+  ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor],
   ...[opsgenieVendor, pagerdutyVendor, sonarqubeVendor],
 ]
 /** What the records of these sources become; whatever is wrong with a record, it is one. */
-const RECORDS = ['pull_requests', 'issues', 'cicd_pipelines', 'cq_issues'] as const
+const RECORDS = ['pull_requests', 'issues', 'cicd_pipelines', 'cicd_deployments', 'cq_issues'] as const
+/** What hangs on them: asked for one by one, so that a refusal must not be taken for nothing. */
+const PARTS = ['pull_request_comments', 'pull_request_commits', 'issue_comments', 'cicd_tasks', 'cq_file_metrics']
 
 const PEOPLE = new Set([
   ...['author', 'user', 'closed_by', 'reporter', 'assignee', 'participants', 'reviewers', 'committer', 'assignments'],
   ...['createdBy', 'closedBy', 'requestedFor', 'requestedBy', 'System.AssignedTo', 'System.CreatedBy', 'responders'],
-  ...['incidents_responders', 'teams', 'ownerTeam', 'owner'],
+  ...['incidents_responders', 'teams', 'ownerTeam', 'owner', 'initiatedBy'],
 ])
 const STATES = new Set([
   ...['state', 'status', 'result', 'System.State', 'System.WorkItemType', 'kind', 'priority', 'severity', 'urgency'],
-  ...['buildState', 'deploymentState'],
+  ...['buildState', 'deploymentState', 'deploymentStatus', 'lifeCycleState', 'phase'],
 ])
 const HOUR = 3_600_000
+/** Of a run, at which the scope is deleted. */
+const MOMENTS = 5
 const UNKNOWN = 'BRAND_NEW'
 const WITH_ZONE = /^(\d{4}-\d\d-\d\dT[\d:.]+)(?:Z|[+-]00:?00)$/
 
@@ -55,6 +60,7 @@ const unchanged: Rewrite = (_key, value) => value
 const nothing: Rewrite = (key, value) =>
   Array.isArray(value) ? [] : ['total', 'totalCount', 'size', 'count'].includes(key) ? 0 : value
 
+const GONE = 'that everything is gone'
 /** Given instead of every answer, and what is said of it. */
 const REFUSALS: Readonly<Record<string, readonly [RewritingProxy['instead'], says: RegExp]>> = {
   'a page to sign in with status 200': [
@@ -69,7 +75,7 @@ const REFUSALS: Readonly<Record<string, readonly [RewritingProxy['instead'], say
     { status: 403, body: '{"message":"forbidden"}', type: 'application/json' },
     /403|right|permission|may not|allowed|refuse/i,
   ],
-  'that everything is gone': [
+  [GONE]: [
     { status: 404, body: '{"message":"not found"}', type: 'application/json' },
     /gone|not found|404|hidden|answered/i,
   ],
@@ -98,7 +104,7 @@ describe.each(VENDORS)('$name', (vendor) => {
       collected = await records()
       expect(Object.values(collected).flat()).not.toEqual([])
     })
-    beforeEach(() => Object.assign(proxy, { rewrite: unchanged, instead: undefined }))
+    beforeEach(() => Object.assign(proxy, { rewrite: unchanged, onRequest: () => {}, instead: undefined }))
     afterAll(async () => {
       await proxy?.stop()
       await running?.stop()
@@ -113,6 +119,11 @@ describe.each(VENDORS)('$name', (vendor) => {
         found[table] = await query.execute()
       }
       return found
+    }
+    const parts = async () => {
+      const counts: Record<string, number> = {}
+      for (const table of PARTS) counts[table] = (await column(table, '_raw_data_id')).length
+      return counts
     }
     const column = async (table: string, name: string): Promise<string[]> => {
       const rows = await test.database.kysely.selectFrom(table).select(name).execute()
@@ -145,6 +156,30 @@ describe.each(VENDORS)('$name', (vendor) => {
       const told = failure ? [messageOf(failure)] : await column('_weir_gaps', 'reason')
       expect(told.join(' ')).toMatch(says)
       expect(await records()).toEqual(collected)
+    })
+
+    it('a scope that is deleted in the middle of a run keeps all that it had, and is told', async () => {
+      const [instead] = REFUSALS[GONE] as (typeof REFUSALS)[string]
+      let asked = 0
+      proxy.onRequest = () => void asked++
+      await run(true)
+      const before = await parts()
+      const steps = Math.min(asked - 1, MOMENTS)
+      for (let step = 1; step <= steps; step++) {
+        const last = Math.ceil((step * (asked - 1)) / steps)
+        let count = 0
+        proxy.instead = undefined
+        proxy.onRequest = () => {
+          if (++count > last) proxy.instead = instead
+        }
+        const failure = await run(true).then(
+          () => undefined,
+          (error: unknown) => messageOf(error),
+        )
+        expect(failure ?? (await column('_weir_gaps', 'reason')).join(' '), `after ${last}`).toMatch(/404/)
+        expect(await records(), `after ${last} of ${asked} requests`).toEqual(collected)
+        expect(await parts(), `after ${last} of ${asked} requests`).toEqual(before)
+      }
     })
 
     it('an organisation in which there is nothing offers nothing', async () => {

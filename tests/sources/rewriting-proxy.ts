@@ -9,6 +9,8 @@ export type Rewrite = (key: string, value: any) => unknown
 export interface RewritingProxy {
   readonly url: string
   rewrite: Rewrite
+  /** Before a request is answered. */
+  onRequest: () => void
   /** Instead of the vendor's answers. */
   instead: { readonly status: number; readonly body: string; readonly type: string } | undefined
   stop(): Promise<void>
@@ -18,6 +20,7 @@ export async function startRewritingProxy(target: string): Promise<RewritingProx
   const server = createServer(async (request, response) => {
     const { host: _, connection: __, ...headers } = request.headers
     const sent = await buffer(request)
+    proxy.onRequest()
     if (proxy.instead) {
       const { status, body, type } = proxy.instead
       response.writeHead(status, { 'content-type': type }).end(body)
@@ -37,6 +40,7 @@ export async function startRewritingProxy(target: string): Promise<RewritingProx
   const proxy: RewritingProxy = {
     ...(await listening(server)),
     rewrite: (_key, value) => value,
+    onRequest: () => {},
     instead: undefined,
   }
   return proxy

@@ -1,5 +1,4 @@
-/** The worked example of docs/add-a-plugin.md: what is read there is what is written for a new source. */
-
+/** The worked examples of the documents: what is read there is what is written for a new source. */
 import { basename } from 'node:path'
 
 const FENCE = '```'
@@ -16,16 +15,36 @@ export function blockOf(document: string, file: string): string {
   return `${lines.slice(start + 1, end).join('\n')}\n`
 }
 
-const PLUGIN = 'src/plugins/buildbox'
-const FILES: readonly (readonly [folder: string, files: readonly string[]])[] = [
-  [PLUGIN, ['kit.ts', 'entities/projects.ts', 'entities/builds.ts', 'plugin.ts']],
-  [PLUGIN, ['buildbox.test.ts', 'fixtures/unfinished.json']],
-  ['tests/fake-buildbox', ['fake-buildbox.ts']],
-]
-export const EXAMPLE = basename(PLUGIN)
+/** An invented tool that a page of the documents builds a plugin for. */
+export interface Example {
+  readonly document: string
+  /** Of its plugin, called like the tool. */
+  readonly folder: string
+  /** In that folder; besides, there are its test and its fake. */
+  readonly files: readonly string[]
+}
+
+export const EXAMPLES = {
+  builds: {
+    document: 'docs/add-a-plugin.md',
+    folder: 'src/plugins/buildbox',
+    files: ['kit.ts', 'entities/projects.ts', 'entities/builds.ts', 'plugin.ts', 'fixtures/unfinished.json'],
+  },
+  tickets: {
+    document: 'docs/add-a-ticket-source.md',
+    folder: 'src/plugins/deskbox',
+    files: [
+      ...['kit.ts', 'rules.ts', 'entities/boards.ts', 'entities/people.ts', 'entities/tickets.ts', 'plugin.ts'],
+      'fixtures/without-people.json',
+    ],
+  },
+} as const satisfies Record<string, Example>
 
 /** Path from the root → text, as the document has them. */
-export const exampleFiles = (document: string): Map<string, string> =>
-  new Map(
-    FILES.flatMap(([folder, files]) => files.map((file) => [`${folder}/${file}`, blockOf(document, file)] as const)),
-  )
+export function exampleFiles(document: string, { folder, files }: Example): Map<string, string> {
+  const name = basename(folder)
+  const fake = `fake-${name}`
+  const paths = [...files, `${name}.test.ts`].map((file) => [`${folder}/${file}`, file] as const)
+  const all = [...paths, [`tests/${fake}/${fake}.ts`, `${fake}.ts`] as const]
+  return new Map(all.map(([path, file]) => [path, blockOf(document, file)]))
+}

@@ -1,12 +1,11 @@
 /** What a new source consists of, and whether there is room for it. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { UserError } from '../../errors.ts'
-import { EXAMPLE, exampleFiles } from './document.ts'
+import { type Example, exampleFiles } from './document.ts'
 import { renamed, type SourceNames } from './names.ts'
 import { withPlugin } from './register.ts'
 
-export const DOCUMENT = 'docs/add-a-plugin.md'
 export const INDEX = 'src/plugins/index.ts'
 
 /** Only the folder of a plugin may name it, so a word that the rest of the code uses cannot be a name. */
@@ -23,20 +22,23 @@ export function newFiles(
   root: string,
   names: SourceNames,
   plugins: readonly { readonly name: string }[],
+  example: Example,
 ): Map<string, string> {
   const { name, folder, variable } = names
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   if (plugins.some((plugin) => plugin.name === name)) {
     throw new UserError(`There is a plugin ${name} already: choose another name, or change ${INDEX} first.`)
   }
-  const example = exampleFiles(read(DOCUMENT))
+  const own = basename(example.folder)
+  const texts = exampleFiles(read(example.document), example)
   const index = read(INDEX)
-  const holds = (text: string) => variable !== EXAMPLE && text.match(/\w+/g)?.includes(variable)
-  const user = holds(index) ? INDEX : [...example.values()].some(holds) ? DOCUMENT : usesOf(root, name)
+  const holds = (text: string) => variable !== own && text.match(/\w+/g)?.includes(variable)
+  const user = holds(index) ? INDEX : [...texts.values()].some(holds) ? example.document : usesOf(root, name)
   if (user) {
     throw new UserError(`"${name}" has another meaning in ${user}: choose another name, such as ${name}_tool.`)
   }
-  const files = new Map([...example].map(([path, text]) => [renamed(path, names), renamed(text, names)]))
+  const rename = (text: string) => renamed(text, own, names)
+  const files = new Map([...texts].map(([path, text]) => [rename(path), rename(text)]))
   for (const place of [`src/plugins/${folder}`, ...files.keys()]) {
     if (existsSync(join(root, place)))
       throw new UserError(`${place} exists already: remove it, or choose another name.`)

@@ -53,12 +53,15 @@ function titleOf(title: string): string {
   )
 }
 
-/** A text or path of the example, with these names in place of its own: which form is meant, its neighbours say. */
-export const renamed = (text: string, { name, title, folder, variable, type }: SourceNames): string =>
-  text.replaceAll(/[Bb]uildbox/g, (word, place: number) => {
+/** A text or path of an example, with these names in place of its own: which form is meant, its neighbours say. */
+export function renamed(text: string, example: string, { name, title, folder, variable, type }: SourceNames): string {
+  const isPath = (before: string, after: string) =>
+    /(fake-|plugins\/)$/.test(before) || /^\.(test|example)\./.test(after)
+  return text.replaceAll(new RegExp(`${large(example)}|${example}`, 'g'), (word, place: number) => {
     const before = text.slice(0, place)
     const after = text.slice(place + word.length)
-    if (word === 'Buildbox') return /[a-z]$/.test(before) || /^[A-Z]/.test(after) ? type : title
-    if (/(fake-|plugins\/)$/.test(before) || /^\.(test|example)\./.test(after)) return folder
+    if (word !== example) return /[a-z]$/.test(before) || /^[A-Z]/.test(after) ? type : title
+    if (isPath(before, after)) return folder
     return /['"_]$/.test(before) && /^['":_]/.test(after) ? name : variable
   })
+}

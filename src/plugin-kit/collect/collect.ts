@@ -81,7 +81,8 @@ export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey
         clock: createSourceClock(database, where, run, client, base, again !== undefined),
         store: createPageStore(await recordsOfRun(entity, task, run)),
         unstored: createSlots(concurrency),
-        reaches: numberedOf(spec) && !run.isFull ? await readReaches(task, raw) : new Map(),
+        reaches:
+          (numberedOf(spec) || spec.forEach?.tellsChange) && !run.isFull ? await readReaches(task, raw) : new Map(),
       })
       // What changed since it was interrupted, in lists that were read by then.
       return run.isResumed && !tally.isLost ? together(result, await begin()) : result

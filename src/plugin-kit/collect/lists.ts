@@ -5,7 +5,7 @@ import { groupOf, numberedOf } from '../spec/collect.ts'
 import { openBorrowing } from './borrow.ts'
 import { type Collection, type List, listOfMany } from './collection.ts'
 import { newIn } from './new-rows.ts'
-import { isUpToDate } from './numbered.ts'
+import { inputReach, isSameReach, isUpToDate } from './numbered.ts'
 import { unfinishedLists } from './refetch.ts'
 import { type CollectRun, inputKey, type LastRun } from './run.ts'
 import { windowsOf } from './windows.ts'
@@ -22,7 +22,7 @@ async function* rowsOf(collection: Collection): AsyncGenerator<List> {
   const { entity, spec, task, base, run, tally, reaches } = collection
   const numbered = numberedOf(spec)
   const forEach = spec.forEach!
-  const { table, joins, where, only, input, atOnce, changedBy } = forEach
+  const { table, joins, where, only, input, atOnce, changedBy, tellsChange } = forEach
   const { scope, connectionId } = task.context
   // As text, without the rest of their rows: there may be hundreds of thousands, and they wait until their turn.
   const inputs = new Set<string>()
@@ -37,6 +37,7 @@ async function* rowsOf(collection: Collection): AsyncGenerator<List> {
     if (only && !only(row)) tally.unwanted.add(group)
     else if (numbered?.newest && isUpToDate(numbered.newest(row), reaches.get(group), run.timeAfter))
       tally.asked.add(group)
+    else if (tellsChange && isSameReach(inputReach(input(row)), reaches.get(group))) tally.asked.add(group)
     else inputs.add(JSON.stringify(input(row)))
   }
   const missing = run.isFull ? [] : await missingInputs(collection)

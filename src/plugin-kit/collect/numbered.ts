@@ -2,12 +2,15 @@
  * Numbered lists are read from the newest record down. The record that a reading began with is its reach; it is stored with
  * the last page, so that the next reading stops there. Where another record has that number, or the newest has a lower one,
  * the list was made again, and is read to its end.
+ *
+ * Of an input that tells what its answer depends on (`tellsChange`), a digest of it is kept in the same way.
  */
 import { sql } from 'kysely'
 import { collectReaches } from '../raw/collect-tables.ts'
 import type { RawTable } from '../raw/raw-table.ts'
 import type { Numbered, Reach } from '../spec/collect.ts'
 import type { SourceTask } from '../spec/plugin.ts'
+import { inputKey } from './run.ts'
 
 /** By the group of the raw records. Lists of which nothing is stored any more have none. */
 export async function readReaches({ database, params }: SourceTask, raw: RawTable): Promise<Map<string, Reach>> {
@@ -19,10 +22,19 @@ export async function readReaches({ database, params }: SourceTask, raw: RawTabl
   return new Map(rows.map(({ input_key, number, made }) => [input_key, { number: Number(number), made: Number(made) }]))
 }
 
+const DIGITS = 12
+/** Stands for an input: numbers of 48 bits are exact everywhere. */
+export function inputReach(input: unknown): Reach {
+  const key = inputKey(input)
+  const digits = (start: number) => Number.parseInt(key.slice(start, start + DIGITS), 16)
+  return { number: digits(0), made: digits(DIGITS) }
+}
+export const isSameReach = (one: Reach, other: Reach | undefined): boolean =>
+  one.number === other?.number && one.made === other.made
+
 /** Whether there is nothing to ask for: the newest record is known, or was made before all that is wanted. */
 export const isUpToDate = (newest: Reach, known: Reach | undefined, wantedFrom: Date | null): boolean =>
-  (newest.number === known?.number && newest.made === known.made) ||
-  (wantedFrom !== null && newest.made < wantedFrom.getTime())
+  isSameReach(newest, known) || (wantedFrom !== null && newest.made < wantedFrom.getTime())
 
 /** How many records of a page are new; undefined: the list is another than the one that is known. */
 export function newOnPage(

@@ -2,13 +2,13 @@
 import { HttpFatalError, HttpMisleadingError, type Page, type PageState, safeUrl } from '../http/index.ts'
 import { type AnyCollectSpec, lookBackOf, type Numbered, numberedOf, reachOf, recordKey } from '../spec/collect.ts'
 import type { TimeSource } from '../spec/times.ts'
+import { requireAbsence } from './absence.ts'
 import { contextOf } from './collection.ts'
 import { askForNamed, complete } from './complete-records.ts'
 import { noteNames } from './identity.ts'
 import { newOnPage } from './numbered.ts'
 import { isFirst, isPastLast, type Reading } from './part.ts'
 import { bytesReader, type Found, isOlder } from './records.ts'
-import { requireScope } from './scope-check.ts'
 
 export interface PageRecords {
   /** To be stored. */
@@ -57,12 +57,11 @@ export async function recordsOf(reading: Reading, page: Page): Promise<PageRecor
 
 /** An answer that stands for no records. */
 async function isNothing({ collection, open }: Reading, { response: { status, url }, at }: Page): Promise<boolean> {
-  const { spec, task, client } = collection
+  const { spec } = collection
   if (spec.endsOn?.includes(status) || status === 204) return true
   if (!spec.emptyOn?.includes(status)) return false
   if (isFirst(at)) {
-    // The whole scope may be gone, and then nothing of it is to be taken for empty.
-    if (open.list.key === '') await requireScope(task, client, status)
+    await requireAbsence(collection, open.list, { status, address: safeUrl(url) })
     return true
   }
   const address = safeUrl(url)

@@ -3,6 +3,7 @@ import { type Page, type PageState, type Paging, safeUrl } from '../http/index.t
 import { collectCheckpoints, collectEtags, collectReaches } from '../raw/collect-tables.ts'
 import { lookBackOf, type Reach, recordKey } from '../spec/collect.ts'
 import type { Collection, List } from './collection.ts'
+import { inputReach } from './numbered.ts'
 import type { OpenList } from './open-list.ts'
 import type { Found, recordsReader } from './records.ts'
 import type { CheckpointState, PartState } from './run.ts'
@@ -95,10 +96,11 @@ export function rawRow({ collection, open: { list } }: Reading, { record, respon
   return raw.row({ id: null as never, params: task.params, data, ...at, ...keys })
 }
 
-/** How far a numbered list is known once it has come to its end. */
+/** How far a numbered list is known once it has come to its end, or of which input the answer is. */
 export function reachRows({ collection, open: { list }, newest }: Reading) {
-  if (!newest || list.group === undefined) return []
-  return [collectReaches.row({ ...keyOf(collection), input_key: list.group, ...newest })]
+  const reach = collection.spec.forEach?.tellsChange && list.kind === 'list' ? inputReach(list.input) : newest
+  if (!reach || list.group === undefined) return []
+  return [collectReaches.row({ ...keyOf(collection), input_key: list.group, ...reach })]
 }
 
 /** Under which the tags of a list's two ends are kept. */

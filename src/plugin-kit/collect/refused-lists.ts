@@ -56,7 +56,7 @@ type Lost = Pick<List, 'kind' | 'key' | 'input' | 'since' | 'group'>
 async function lose(collection: Collection, list: Lost, error: unknown): Promise<void> {
   if (!isOfRequest(error)) throw error
   const { task, client, spec, raw, run, tally } = collection
-  await requireScope(task, client, error.status)
+  const remark = await requireScope(task, client, error.status)
   const isOnly = gapList(list) === ''
   // What came from there may be wrong, and a checkpoint would lead past what is missing.
   if (error instanceof HttpMisleadingError) {
@@ -64,7 +64,7 @@ async function lose(collection: Collection, list: Lost, error: unknown): Promise
   }
   tally.gaps.push({
     ...{ list: gapList(list), kind: 'lost', address: error.address, status: error.status ?? null },
-    ...{ reason: error.message, missing: null, since: list.since ?? run.since },
+    ...{ reason: [error.message, remark].filter(Boolean).join('. '), missing: null, since: list.since ?? run.since },
     input: spec.forEach && list.kind === 'list' ? list.input : null,
   })
   tally.refused.add(list.group)

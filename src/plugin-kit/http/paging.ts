@@ -112,10 +112,12 @@ function counted(options: CountedPagingOptions, counting: Counting): Paging {
       if (all !== undefined && offset === 0 && count < size) return { size: count, offset: count }
       return counting.after(state, count)
     },
-    *ahead({ size, offset = 0 }, { response }) {
-      const all = total?.(response) ?? 0
-      for (let at = offset + size; at < all; at += size) yield { size, offset: at }
-    },
+    ...(total && {
+      *ahead({ size, offset = 0 }: PageState, { response }: ReceivedPage) {
+        const all = total(response) ?? 0
+        for (let at = offset + size; at < all; at += size) yield { size, offset: at }
+      },
+    }),
     resize: (state, size) => (counting.fits(state, size) ? { ...state, size } : undefined),
     before: ({ offset = 0 }) => offset,
     ...(options.total && { total: options.total }),

@@ -51,6 +51,11 @@ export interface ForEach<Scope, Server, T extends AnyTable, J extends Joins, Inp
   readonly isShared?: boolean
   /** One request for so many different inputs at most, which are the `inputs` of its context. */
   readonly atOnce?: (server: Server) => number
+  /**
+   * The input has all that the answer depends on, such as the newest commit of a branch: later runs ask only where it is another
+   * than the one that was answered. `key` then names less than all of it.
+   */
+  readonly tellsChange?: true
   /** Column with the vendor's time of change: later runs ask only for rows changed since. */
   readonly changedBy?: string
   /** Rows that later runs ask for besides: what hangs on them changes without changing them. */
@@ -236,6 +241,11 @@ export interface CollectSpec<
   readonly completes?: readonly Completion<Context>[]
   /** Statuses of a first page that mean "nothing here", not "broken". */
   readonly emptyOn?: readonly number[]
+  /**
+   * The source can switch the list off, and then answers with a status of `emptyOn`: where records are stored they stay, and a
+   * gap says so. Only for collectors without inputs.
+   */
+  readonly canBeSwitchedOff?: boolean
   /** Statuses of a later page that mean "no further than this": a gap that no run can close. */
   readonly endsOn?: readonly number[]
 }

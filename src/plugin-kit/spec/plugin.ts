@@ -34,7 +34,16 @@ export interface ScopeSpec {
   /** How the source is asked what could be collected. */
   readonly remote?: RemoteScopes
   /** A cheap request about the scope itself: when it is refused, the scope is gone, and not only one of its lists. */
-  readonly check?: (scope: AnyScope) => HttpRequest
+  readonly check?: (scope: AnyScope) => ScopeCheck
+}
+
+export interface ScopeCheck extends HttpRequest {
+  /** Where the answer is about more than the scope: what it says of it. */
+  readonly finds?: (body: RawRecord) => {
+    readonly isThere: boolean
+    /** Why its lists are refused though it is there, in a sentence. */
+    readonly remark?: string
+  }
 }
 
 /** Rows that many records make, such as people: they stay as long as a row of these tables refers to them. */

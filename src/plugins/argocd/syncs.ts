@@ -15,6 +15,9 @@ const isEntry = (record: RawRecord): boolean => 'deployedAt' in record || 'id' i
 /** While an operation is tried again, it has the time at which the last try ended. */
 const isOver = ({ phase, finishedAt }: RawRecord): boolean => !UNFINISHED.includes(phase) && Boolean(finishedAt)
 
+/** Phases whose operation the history does not have. */
+const UNTOLD = [...UNFINISHED, 'Failed', 'Error']
+
 const isIn = (operation: RawRecord, entry: RawRecord): boolean => {
   const [deployed, started, finished] = [entry.deployedAt, operation.startedAt, operation.finishedAt].map(timeOf)
   return Boolean(deployed && started && deployed >= started && (!finished || +deployed <= +finished + SLACK))
@@ -23,7 +26,7 @@ const isIn = (operation: RawRecord, entry: RawRecord): boolean => {
 /** The operation that the history does not tell of; what was only tried without doing it is no deployment. */
 function operationBeside({ operationState }: RawRecord, history: readonly RawRecord[]): readonly RawRecord[] {
   if (!operationState?.startedAt || operationState.operation?.sync?.dryRun) return []
-  const isTold = operationState.phase === 'Succeeded' && history.some((entry) => isIn(operationState, entry))
+  const isTold = !UNTOLD.includes(operationState.phase) && history.some((entry) => isIn(operationState, entry))
   return isTold ? [] : [operationState]
 }
 

@@ -36,8 +36,9 @@ export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { id }) => ({
   ...('board_id' in columns && { board_id: id }),
 }))
 export const repositoryId = (_record: unknown, { scope }: RawRecord): string => scope.id
-/** The only value of an input: DevLake's raw rows name it in more than one way. */
-export const inputId = (_record: unknown, { input }: RawRecord): number => Number(Object.values(input)[0])
+/** DevLake's raw rows name the only value of their input in more than one way. */
+export const inputId = (_record: unknown, { input }: RawRecord): number =>
+  Number(input.AzuredevopsId ?? Object.values(input)[0])
 
 /** What Azure DevOps Server 2020 and everything since understands. */
 const VERSION = '6.0'

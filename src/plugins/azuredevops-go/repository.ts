@@ -1,6 +1,7 @@
+import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { type ExtraStep, refreshScope, type SourceTask } from '../../plugin-kit/index.ts'
-import { inOrganization, isBoard, isNative, type Repo, repos, versioned } from './kit.ts'
+import { type ExtraStep, refreshScope, type ScopeCheck, type SourceTask } from '../../plugin-kit/index.ts'
+import { inOrganization, inProject, isBoard, isNative, type Repo, repos, versioned } from './kit.ts'
 
 /** A repository or its project may have been renamed since: Azure DevOps finds both by their ids. */
 export const collectRepository: ExtraStep = {
@@ -41,9 +42,21 @@ async function requireOneConnection({ database, context: { connectionId, scope }
   )
 }
 
-/** A cheap question about a scope: whether it is still there. */
-export function scopeCheck({ id, type, organization_id, project_id }: Repo) {
-  const ask = (path: string) => versioned(inOrganization(organization_id, path))
-  if (isBoard({ type })) return ask(`projects/${id}`)
-  return ask(isNative({ type }) ? `git/repositories/${id}` : `projects/${encodeURIComponent(project_id)}`)
+const DISABLED =
+  'The repository is disabled: what was collected of it is kept. Enable it in the settings of the project, Repositories, or remove it from the project of Weir.'
+
+/** A cheap question about a scope: whether it is still there. One that is disabled is only listed. */
+export function scopeCheck({ id, type, organization_id, project_id }: Repo): ScopeCheck {
+  const place = { organization_id, project_id }
+  if (!isNative({ type })) {
+    const project = isBoard({ type }) ? id : encodeURIComponent(project_id)
+    return versioned(inOrganization(organization_id, `projects/${project}`))
+  }
+  return {
+    ...versioned(inProject(place, 'git/repositories')),
+    finds(body) {
+      const found = (body?.value as readonly RawRecord[] | undefined)?.find((each) => each.id === id)
+      return { isThere: found !== undefined, ...(found?.isDisabled && { remark: DISABLED }) }
+    },
+  }
 }

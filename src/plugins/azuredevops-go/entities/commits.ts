@@ -4,7 +4,7 @@ import { commits as domainCommits, repoCommits as domainRepoCommits } from '../.
 import { pullRequestCommits as domainPullRequestCommits } from '../../../domain/pull-requests.ts'
 import { innerJoin, offset } from '../../../plugin-kit/index.ts'
 import { byToken, entity, inputId, inRepo, repos, repositoryId, reviews, table, versioned } from '../kit.ts'
-import { forEachPullRequest, ofPullRequest, pullRequests } from './pull-requests.ts'
+import { ofPullRequest, pullRequests } from './pull-requests.ts'
 
 /** Keyed by the sha alone, as in the domain layer. */
 export const commits = defineTable(
@@ -96,7 +96,17 @@ export const pullRequestCommitsEntity = entity(pullRequestCommits, {
   domainTypes: ['CODEREVIEW'],
   raw: 'azuredevops_go_api_pull_request_commits',
   collect: {
-    forEach: forEachPullRequest,
+    forEach: {
+      table: pullRequests,
+      // The commits of a pull request are those of its head that its target lacks.
+      input: ({ azuredevops_id, source_commit_sha, target_ref_name, target_commit_sha }) => ({
+        AzuredevopsId: azuredevops_id,
+        Head: source_commit_sha,
+        Target: `${target_ref_name} ${target_commit_sha}`,
+      }),
+      key: ({ AzuredevopsId }) => AzuredevopsId,
+      tellsChange: true,
+    },
     request: ({ scope, input }) => versioned(inRepo(scope, `pullRequests/${input.AzuredevopsId}/commits`)),
     paging: byToken(100),
     key: ({ commitId }) => commitId,

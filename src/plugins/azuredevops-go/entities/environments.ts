@@ -38,6 +38,7 @@ export default entity(environments, {
     request: ({ scope }) => preview(inProject(scope, 'distributedtask/environments')),
     paging: byToken(100),
     emptyOn: [404], // a server that is older than environments
+    canBeSwitchedOff: true,
   },
 })
 

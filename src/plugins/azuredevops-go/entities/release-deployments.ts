@@ -71,7 +71,8 @@ export default entity(releaseDeployments, {
       }),
     paging: byToken(100),
     incremental: { filterBy: (since) => ({ minModifiedTime: since.toISOString() }) },
-    emptyOn: [404], // releases are switched off
+    emptyOn: [404], // a project without releases
+    canBeSwitchedOff: true,
   },
   extract: {
     rows: (record, { read, scope }) => {

@@ -55,6 +55,7 @@ export const environmentsEntity = entity(environments, {
     records: values,
     key: ({ uuid }) => uuid,
     emptyOn: [404],
+    canBeSwitchedOff: true,
   },
 })
 
@@ -68,6 +69,7 @@ export default entity(deployments, {
     records: values,
     key: ({ uuid }) => uuid,
     emptyOn: [404],
+    canBeSwitchedOff: true,
   },
   extract: {
     lookups: { environments: wholeTable(environments, 'uuid', ({ bitbucket_id }) => ({ repo_id: bitbucket_id })) },

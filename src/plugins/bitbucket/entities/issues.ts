@@ -70,6 +70,7 @@ export default entity(issues, {
     key: ({ id, links }) => links?.self?.href ?? id,
     incremental: { filterBy: changedSince },
     emptyOn: NO_TRACKER,
+    canBeSwitchedOff: true,
   },
   extract: {
     writes: [accounts],

@@ -40,6 +40,7 @@ export default entity(pipelines, {
       },
     },
     emptyOn: [404], // never switched on
+    canBeSwitchedOff: true,
   },
   extract: { dependsOn: ['deploymentPattern', 'productionPattern'] },
   convert: {

@@ -3,7 +3,7 @@ import { key, string, text, timestamp, zeroTime } from '../../../database/table.
 import { classify } from '../../../domain/classify.ts'
 import { boardIssues, issueAssignees, issues } from '../../../domain/ticket.ts'
 import { leftJoin, manyByKey, wholeTable } from '../../../plugin-kit/index.ts'
-import { data, entity, LONG_LIST, onService, PAGE, type Service, serviceIncidents, services, table } from '../kit.ts'
+import { data, entity, MOST, newestFirst, onService, type Service, serviceIncidents, services, table } from '../kit.ts'
 import { teams } from './teams.ts'
 import { users } from './users.ts'
 
@@ -57,9 +57,8 @@ export default entity(incidents, {
       path: 'v1/incidents',
       query: { query: `impactedServices:${scope.id}`, sort: 'createdAt', order: 'desc' },
     }),
-    paging: PAGE,
     records: data,
-    longList: LONG_LIST,
+    ...newestFirst(MOST),
   },
   extract: {
     writes: [serviceIncidents, responders],
