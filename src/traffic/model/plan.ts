@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { didYouMean } from '../../nearest.ts'
 import { type Code, type Finding, finding, MOST_FINDINGS } from './finding.ts'
-import { type gateSchema, planSchema, type port, routesPlanSchema, type sideSchema, weightText } from './plan-schema.ts'
+import type { gateSchema } from './gate-schema.ts'
+import { planSchema, type port, routesPlanSchema, type sideSchema, weightText } from './plan-schema.ts'
 import { readYaml, type YamlDocument } from './yaml.ts'
 
 /** As it is written and stored; `routesOf` makes a list of routes of either form. */
