@@ -8,8 +8,8 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { type GeneratedRequest, generatedRequests } from './support/requests-from-description.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
-/** On each engine. */
-const REQUESTS = Number(process.env.GENERATED_REQUESTS ?? 10_000)
+/** On each engine; `tests/hostile/requests.test.ts` sends others. */
+const REQUESTS = Number(process.env.GENERATED_REQUESTS ?? (process.env.FULL_SIZE === 'true' ? 20_000 : 4000))
 const PLANTED = 'ghp_plantedplantedplantedplantedplanted'
 const DEADLINE_MS = 60_000
 /** Sent at once, as by several clients. */
