@@ -36,6 +36,17 @@ describeEachDatabase('bad input', (test) => {
     expect(await differences(test.database, fake.world.repository(NAME))).toEqual({})
   })
 
+  it('issues that are switched off keep what is stored, and a gap says why', async () => {
+    const fake = await start()
+    await runGithub(test.database, github)
+    const before = await domainRows(test.database)
+    fake.update({ repository: NAME, hasIssues: false })
+    const results = await runGithub(test.database, github, { fullSync: true })
+    const { issues, issue_comments } = await domainRows(test.database)
+    expect({ issues, issue_comments }).toEqual({ issues: before.issues, issue_comments: before.issue_comments })
+    expect(results['Collect Issues']?.remarks).toEqual([expect.stringMatching(/answers 410: it was switched off/)])
+  })
+
   it('a token with too few rights is told what it lacks, and not tried again', async () => {
     const tokens = [{ token: 'github_pat_few', permissions: { metadata: 'read', issues: 'read' } }]
     const fake = await start(SMALL, { tokens }, { token: 'github_pat_few' })

@@ -15,7 +15,7 @@
  *   remove     { remove: kind, index }: with its children; nothing tells of it, neither on the parent nor elsewhere
  *   tickets    { close: number } { reopen: number } { merge: number } { forcePush: number }
  *   runs       { rerun: index }: the same run with other jobs; { edit: 'runs', index, with: { status: 'completed', conclusion } }
- *   repository { rename: 'owner/name' } { archive: boolean } { delete: true }
+ *   repository { rename: 'owner/name' } { archive: boolean } { hasIssues: boolean } { delete: true }
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

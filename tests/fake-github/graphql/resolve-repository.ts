@@ -88,7 +88,7 @@ export const repositoryResolvers: Resolvers<Repository> = {
   isEmpty: ({ record }) => record.settings.commits === 0,
   isDisabled: () => false,
   isInOrganization: ({ record }, _, { world }) => world.people.organisation(record.owner) !== undefined,
-  hasIssuesEnabled: ({ record }) => record.settings.hasIssues,
+  hasIssuesEnabled: ({ record }) => record.hasIssues,
   archivedAt: ({ record }) => (record.isArchived ? record.updatedAt : null),
   primaryLanguage: ({ record }) =>
     record.settings.commits === 0 ? null : { id: 'L_1', name: 'TypeScript', color: null },

@@ -66,8 +66,7 @@ function inRepository(request: RestRequest, route: Route<RestRequest & { reposit
   const granted = request.bearer?.permissions
   if (granted !== undefined && granted[permission] === undefined)
     return refusal(403, notAccessible(request.bearer!.kind), { 'x-accepted-github-permissions': `${permission}=read` })
-  if (ISSUES_ONLY.includes(area) && !repository.settings.hasIssues)
-    return refusal(410, 'Issues are disabled for this repo')
+  if (ISSUES_ONLY.includes(area) && !repository.hasIssues) return refusal(410, 'Issues are disabled for this repo')
   return route.answer({ ...request, repository })
 }
 

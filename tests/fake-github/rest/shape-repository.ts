@@ -106,7 +106,7 @@ export function repositoryShape(on: Shaping, repository: Repository) {
     open_issues: openIssues,
     is_template: false,
     topics: [],
-    has_issues: settings.hasIssues,
+    has_issues: repository.hasIssues,
     has_projects: true,
     has_wiki: true,
     has_pages: false,

@@ -25,6 +25,7 @@ type WholeChange =
   | { readonly rerun: number }
   | { readonly rename: string }
   | { readonly archive: boolean }
+  | { readonly hasIssues: boolean }
   | { readonly delete: true }
 
 export type RecordChange<K extends keyof Collections> = InRepository &
@@ -73,6 +74,7 @@ export function applyChange(world: World, change: Change, now: number): Item | u
   repository.updatedAt = at
   if ('rename' in change) rename(repository, change.rename)
   else if ('archive' in change) repository.isArchived = change.archive
+  else if ('hasIssues' in change) repository.hasIssues = change.hasIssues
   else repository.isGone = true
   return undefined
 }

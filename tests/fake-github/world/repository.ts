@@ -44,6 +44,7 @@ export interface Repository extends Collections {
   name: string
   readonly formerNames: string[]
   isArchived: boolean
+  hasIssues: boolean
   isGone: boolean
   readonly settings: RepositorySettings
   readonly createdAt: string
@@ -75,6 +76,7 @@ export function generateRepository(
     name,
     formerNames: [...settings.formerNames],
     isArchived: settings.archived,
+    hasIssues: settings.hasIssues,
     isGone: settings.gone,
     settings,
     createdAt: world.from,

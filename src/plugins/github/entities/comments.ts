@@ -57,6 +57,7 @@ export default entity(issueComments, {
     incremental: since,
     longList: LONG_LIST_BY_CHANGE,
     emptyOn: [410],
+    canBeSwitchedOff: true,
   },
   extract: {
     writes: [pullRequestComments, repoAccounts],

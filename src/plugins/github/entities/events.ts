@@ -19,6 +19,7 @@ export default entity(events, {
     incremental: { newestFirstBy: 'created_at' },
     longList: LONG_LIST,
     emptyOn: [410],
+    canBeSwitchedOff: true,
     endsOn: [422], // GitHub lists no further than a few hundred pages
   },
   extract: {

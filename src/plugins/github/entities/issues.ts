@@ -82,6 +82,7 @@ export default entity(issues, {
     incremental: { filterBy: (since) => ({ since: since.toISOString() }) },
     longList: LONG_LIST_BY_CHANGE,
     emptyOn: [410], // issues are switched off
+    canBeSwitchedOff: true,
   },
   extract: {
     writes: [repoAccounts],

@@ -27,6 +27,7 @@ export default entity(milestones, {
     request: ({ scope }) => ({ path: inRepo(scope, 'milestones'), query: { state: 'all', direction: 'asc' } }),
     paging: REST_PAGE,
     emptyOn: [404, 410], // issues are switched off
+    canBeSwitchedOff: true,
   },
   convert: {
     to: [sprints, boardSprints, sprintIssues],
