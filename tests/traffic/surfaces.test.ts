@@ -331,7 +331,9 @@ describeEachDatabase('surfaces', (database) => {
     const file = join(folder, `${database.engine}-waiting.yaml`)
     writeFileSync(file, stringify(plan))
     await own.kysely.deleteFrom('_weir_traffic_claims').execute()
-    expect(await weirHere(own, ['prepare', file])).toMatchObject({ code: 0 })
+    // The tests before it leave their action in the Ingress.
+    const prepared = await weirHere(own, ['prepare', file, '--accept-live', '--reason', 'test'])
+    expect(prepared).toMatchObject({ code: 0 })
     const { id } = await getSwitch(own, 'waiting')
     let polls = 0
     const isPolled = own.kysely.withPlugin({
