@@ -1,5 +1,5 @@
 /** What a source does not give costs no more than that, is told, and is asked for again. */
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readAll } from '../../src/database/read.ts'
 import { collectCheckpoints } from '../../src/plugin-kit/raw/collect-tables.ts'
 import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
@@ -63,6 +63,10 @@ describeEachDatabase('collecting with gaps', (test) => {
   })
 
   describe('a checkpoint', () => {
+    // What fails for good fails the second time as well.
+    beforeEach(() => void vi.stubEnv('API_RETRY', '1'))
+    afterEach(() => void vi.unstubAllEnvs())
+
     it.each([400, 404, 410, 422])(
       'that the source refuses with %i is dropped, and the list read again',
       async (status) => {

@@ -56,6 +56,8 @@ const REWRITES: Readonly<Record<string, Rewrite>> = {
   },
   [WITHOUT_ZONE]: (_key, value) => (typeof value === 'string' ? value.replace(WITH_ZONE, '$1') : value),
 }
+/** A page to sign in may be a proxy's bad moment, and is asked for again: once tells as much as three times. */
+process.env.API_RETRY = '1'
 const unchanged: Rewrite = (_key, value) => value
 const nothing: Rewrite = (key, value) =>
   Array.isArray(value) ? [] : ['total', 'totalCount', 'size', 'count'].includes(key) ? 0 : value
