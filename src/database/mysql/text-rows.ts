@@ -1,4 +1,5 @@
 /** Rows in the format that the server loads by default: cells between tabs, rows between line feeds, escapes by a backslash. */
+import { byName } from '../../by-name.ts'
 import type { Cell } from '../fit.ts'
 import type { Kind } from '../table.ts'
 
@@ -93,5 +94,5 @@ export function textRows(rows: Iterable<readonly Cell[]>, kinds: readonly Kind[]
   return full
 }
 
-const NAMES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\0': '\\0' }
+const NAMES: Readonly<Record<string, string>> = byName({ '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\0': '\\0' })
 const escaped = (character: string) => NAMES[character] as string
