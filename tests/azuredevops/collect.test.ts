@@ -191,7 +191,7 @@ describeEachDatabase('collecting from Azure DevOps', (test) => {
     const open = fake.deploy(build, 0)
     fake.finishDeployment(fake.deploy(build, 1), 'succeeded')
     fake.finishDeployment(fake.deploy(elsewhere, 1), 'succeeded')
-    for (const of of [build, build, elsewhere]) fake.finishRelease(fake.release(of, 'Production'), 'succeeded')
+    for (const each of [build, build, elsewhere]) fake.finishRelease(fake.release(each, 'Production'), 'succeeded')
     const failing = fake.release(build, 'QA')
     await run(webOf(fake), { scopeConfig: { envNamePattern: '(?i)prod' } })
     const deployed = await rows('cicd_deployments', 'environment', 'result', 'status')
