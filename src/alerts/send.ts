@@ -77,7 +77,7 @@ async function attempt({ database, secrets }: AlertContext, row: MessageRow, now
   const { kysely } = database
   const attempts = row.attempts + 1
   const mine = { id: row.id, state: 'waiting', attempts: row.attempts }
-  const due_at = new Date(now.getTime() + TURN_MS)
+  const due_at = new Date(Math.max(now.getTime(), Date.now()) + TURN_MS)
   if ((await updateRows(kysely, alertMessages, mine, { attempts, due_at })) !== 1) return undefined
   const alert = await findRow(kysely, alerts, { id: row.alert_id })
   const outcome = alert ? await sendTo(alert) : { code: 0, failure: 'The alert was deleted.' }
@@ -105,12 +105,20 @@ export async function sendWaiting(context: AlertContext & { readonly log: Logger
   const waiting = await selectRows(context.database.kysely, alertMessages, (query) =>
     query.where('state', '=', 'waiting').where('due_at', '<=', now).orderBy('id').limit(AT_ONCE),
   )
-  const outcomes = await Promise.all(waiting.map((row) => attempt(context, row, now)))
-  for (const [place, outcome] of outcomes.entries()) {
-    const message = waiting[place]?.id
-    if (outcome?.failure) context.log.warn({ message }, `a message was not delivered: ${outcome.failure}`)
+  let sent = 0
+  const send = async (row: MessageRow) => {
+    const outcome = await attempt(context, row, now)
+    if (outcome?.failure === '') sent++
+    if (outcome?.failure) context.log.warn({ message: row.id }, `a message was not delivered: ${outcome.failure}`)
+    return outcome?.failure
   }
-  return outcomes.filter((outcome) => outcome?.failure === '').length
+  const lines = [...Map.groupBy(waiting, ({ alert_id }) => alert_id).values()].map(async ([...rows]) => {
+    // Those of one address arrive in their order; where it takes none, the others are not kept waiting.
+    for (let row = rows.shift(); row; row = rows.shift()) if (await send(row)) break
+    await Promise.all(rows.map(send))
+  })
+  await Promise.all(lines)
+  return sent
 }
 
 /** Right now, for somebody who waits for the answer. */

@@ -20,6 +20,8 @@ export interface Example {
   readonly document: string
   /** Of its plugin, called like the tool. */
   readonly folder: string
+  /** Its name wherever it stands, large or small. */
+  readonly named: RegExp
   /** In that folder; besides, there are its test and its fake. */
   readonly files: readonly string[]
 }
@@ -28,11 +30,13 @@ export const EXAMPLES = {
   builds: {
     document: 'docs/add-a-plugin.md',
     folder: 'src/plugins/buildbox',
+    named: /[Bb]uildbox/g,
     files: ['kit.ts', 'entities/projects.ts', 'entities/builds.ts', 'plugin.ts', 'fixtures/unfinished.json'],
   },
   tickets: {
     document: 'docs/add-a-ticket-source.md',
     folder: 'src/plugins/deskbox',
+    named: /[Dd]eskbox/g,
     files: [
       ...['kit.ts', 'rules.ts', 'entities/boards.ts', 'entities/people.ts', 'entities/tickets.ts', 'plugin.ts'],
       'fixtures/without-people.json',

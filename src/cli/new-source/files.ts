@@ -37,7 +37,7 @@ export function newFiles(
   if (user) {
     throw new UserError(`"${name}" has another meaning in ${user}: choose another name, such as ${name}_tool.`)
   }
-  const rename = (text: string) => renamed(text, own, names)
+  const rename = (text: string) => renamed(text, example.named, names)
   const files = new Map([...texts].map(([path, text]) => [rename(path), rename(text)]))
   for (const place of [`src/plugins/${folder}`, ...files.keys()]) {
     if (existsSync(join(root, place)))

@@ -54,13 +54,13 @@ function titleOf(title: string): string {
 }
 
 /** A text or path of an example, with these names in place of its own: which form is meant, its neighbours say. */
-export function renamed(text: string, example: string, { name, title, folder, variable, type }: SourceNames): string {
+export function renamed(text: string, example: RegExp, { name, title, folder, variable, type }: SourceNames): string {
   const isPath = (before: string, after: string) =>
     /(fake-|plugins\/)$/.test(before) || /^\.(test|example)\./.test(after)
-  return text.replaceAll(new RegExp(`${large(example)}|${example}`, 'g'), (word, place: number) => {
+  return text.replaceAll(example, (word, place: number) => {
     const before = text.slice(0, place)
     const after = text.slice(place + word.length)
-    if (word !== example) return /[a-z]$/.test(before) || /^[A-Z]/.test(after) ? type : title
+    if (/^[A-Z]/.test(word)) return /[a-z]$/.test(before) || /^[A-Z]/.test(after) ? type : title
     if (isPath(before, after)) return folder
     return /['"_]$/.test(before) && /^['":_]/.test(after) ? name : variable
   })
