@@ -21,6 +21,7 @@ import { LARGEST_BODY, parseBody } from './body.ts'
 import { cleanRequests } from './clean-requests.ts'
 import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
+import { areSure, inPart } from './long-lists.ts'
 import { observeRequests, requestId } from './observe-requests.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
@@ -82,9 +83,14 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   observeRequests(api, measures)
   // A schema validates what comes in; what goes out is compared with it by tests, not at every request.
   api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
+    const refusal = (issues: readonly unknown[]) => ({
+      error: new UserError(explainIssues(issues as readonly Issue[], { httpPart, value, schema })),
+    })
+    const part = inPart(value)
+    const first = part === undefined ? undefined : schema.safeParse(part)
+    if (first?.error && areSure(first.error.issues)) return refusal(first.error.issues)
     const result = schema.safeParse(value)
-    if (result.success) return { value: result.data }
-    return { error: new UserError(explainIssues(result.error.issues as readonly Issue[], { httpPart, value, schema })) }
+    return result.success ? { value: result.data } : refusal(result.error.issues)
   })
   api.setSerializerCompiler(() => (value) => JSON.stringify(value))
   api.setErrorHandler(errorHandler(database))

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { areSure, inPart } from './long-lists.ts'
+
+const long = Array.from({ length: 5000 }, (_, index) => index)
+
+it('cuts long lists and nothing else', () => {
+  expect(inPart(long)).toEqual(long.slice(0, 1000))
+  expect(inPart({ a: long, b: [1], c: 'x' })).toEqual({ a: long.slice(0, 1000), b: [1], c: 'x' })
+  expect(inPart({ a: [1], b: null })).toBeUndefined()
+  expect(inPart('text')).toBeUndefined()
+  expect(inPart(null)).toBeUndefined()
+})
+
+it('believes failures that the rest of a list cannot mend', () => {
+  expect(areSure([{ code: 'custom' }, { code: 'invalid_type' }])).toBe(true)
+  expect(areSure([{ code: 'custom' }, { code: 'too_small' }])).toBe(false)
+})
