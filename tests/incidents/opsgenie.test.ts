@@ -8,7 +8,7 @@ import { newestFirst } from '../../src/plugins/opsgenie/kit.ts'
 import { opsgenie } from '../../src/plugins/opsgenie/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeOpsgenie, KEY, startFakeOpsgenie } from '../fake-opsgenie/fake-opsgenie.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { addService, connect, offered, rowsOf, runService, testOf } from './support.ts'
 
 /** The rule of the plugin, for an Opsgenie that gives less of one list. */
@@ -24,7 +24,7 @@ function limitedTo(most: number): Plugin {
 
 const [WEB, API] = ['service-web', 'service-api']
 
-describeEachDatabase('collecting from Opsgenie', (test) => {
+describeOneDatabase('collecting from Opsgenie', (test) => {
   let fake: FakeOpsgenie
   const at = (time: number | string) => {
     fake.world.now = () => new Date(time)

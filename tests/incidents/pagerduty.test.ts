@@ -13,13 +13,13 @@ import { allTables } from '../../src/tables.ts'
 import { type FakePagerduty, startFakePagerduty, TOKEN } from '../fake-pagerduty/fake-pagerduty.ts'
 import type { FakeService } from '../fake-pagerduty/world.ts'
 import { calculate } from '../metrics/calculate.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { addService, connect, offered, rowsOf, runService, testOf } from './support.ts'
 
 const WEB = 'PWEB'
 const DAY = 24 * 60 * 60 * 1000
 
-describeEachDatabase('collecting from PagerDuty', (test) => {
+describeOneDatabase('collecting from PagerDuty', (test) => {
   let fake: FakePagerduty
   let web: FakeService
   const at = (time: number | string) => {

@@ -1,10 +1,12 @@
 /** Private database servers for tests and benchmarks: own folder, own port, gone when the process that asked is gone. */
-import { spawn, spawnSync } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
@@ -70,13 +72,13 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
   const port = await freePort()
   const options = ['--no-defaults', `--datadir=${data}`]
   try {
-    const made = spawnSync(
+    const made = await finished(
       find('mariadb-install-db') ?? 'mariadb-install-db',
       [...options, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
       // It starts a server, too; see below.
-      { encoding: 'utf8', cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account },
+      { cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account },
     )
-    if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.error?.message ?? made.stderr + made.stdout}`)
+    if (made.code !== 0) throw new Error(`mariadb-install-db: ${made.printed}`)
     const server = spawn(
       find('mariadbd') ?? 'mariadbd',
       [
@@ -120,6 +122,13 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
     reaper.finish()
     throw error
   }
+}
+
+async function finished(program: string, parameters: readonly string[], options: SpawnOptions) {
+  const child = spawn(program, parameters, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const closed = once(child, 'close')
+  const [output, errors, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), closed])
+  return { code, printed: errors + output }
 }
 
 /** A shell that outlives us: when our end of the pipe closes, however we ended, it stops the server and tidies up. */

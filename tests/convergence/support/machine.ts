@@ -60,15 +60,14 @@ const ALIVE: Membership = {
 /** Between two operations. */
 const PAUSE_MINUTES = 3
 
-/** One attempt more tells as much as three. */
-process.env.API_RETRY = '1'
-
 interface Sides {
   readonly lived: Database
   readonly fresh: Database
 }
 
 export async function startMachine(vendor: VendorUnderTest, urls: readonly [string, string]): Promise<Machine> {
+  // One attempt more tells as much as three. Each file sets it: what the one before has set is gone.
+  process.env.API_RETRY = '1'
   const [lived, fresh] = await Promise.all([openDatabase(urls[0]), openDatabase(urls[1])])
   const running = await vendor.start(clocks.vendorNow)
   const tables = tablesOf(vendor)
