@@ -60,7 +60,13 @@ async function mapCategories({ ask, stories }: Filling): Promise<ReadonlyMap<str
   const { scopes } = await ask('GET', `/plugins/jira/connections/${connectionId}/scopes?pageSize=100`)
   const { projects } = await ask('GET', `/projects?pageSize=${stories.length}`)
   const mapping = {
-    ...{ table: 'incidents', field: CATEGORY.columnName, rawTable: '_raw_jira_api_issues', plugin: 'jira', connectionId },
+    ...{
+      table: 'incidents',
+      field: CATEGORY.columnName,
+      rawTable: '_raw_jira_api_issues',
+      plugin: 'jira',
+      connectionId,
+    },
     ...{ scopeId: String(scopes[0].scope.boardId), reach: 'connection', path: `fields.${CATEGORY_FIELD}.value` },
   }
   for (const { blueprint } of projects) await ask('POST', `/v1/blueprints/${blueprint.id}/mappings`, mapping)

@@ -26,8 +26,10 @@ export async function measure(
       if (isDoubtful(each) && without.has(filter.project)) {
         return { ...each, value: null, grades: [], noData: NO_INCIDENTS }
       }
-      const unknown = isOfService(metric, filter) && !each.value && (await unknownWords(context.database, filter)).noData
-      if (unknown && each.noData !== NO_CATEGORY_FIELD) return { ...each, value: null, grades: [], noData: unknown }
+      if (isOfService(metric, filter) && !each.value && each.noData !== NO_CATEGORY_FIELD) {
+        const { noData } = await unknownWords(context.database, filter)
+        if (noData) return { ...each, value: null, grades: [], noData }
+      }
       return isDoubtful(each) && each.value === null ? { ...each, noData: NONE_HAPPENED } : each
     }),
   )

@@ -5,7 +5,7 @@ import { hintOf, shortName } from '../nearest.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { MetricFilter, MetricQuery } from './metric.ts'
 import type { NoData } from './no-data.ts'
-import { categoryOf, NO_CATEGORY, serviceOf } from './service-incidents.ts'
+import { categoryOf, categoryTable, NO_CATEGORY, serviceOf } from './service-incidents.ts'
 import { incidentsOf } from './sources.ts'
 
 /** `category` and `component` of each incident of the project; empty if it has none. */
@@ -23,15 +23,17 @@ export interface UnknownWords {
 
 export async function unknownWords(database: Database, filter: MetricFilter): Promise<UnknownWords> {
   const { categories, component } = serviceOf(filter)
+  // Without the field, that is what has to be said.
+  const canTell = Array.isArray(categories) && (await categoryTable(database)) !== undefined
   const chosen = {
-    category: Array.isArray(categories) ? (categories as readonly string[]) : [],
+    category: canTell ? (categories as readonly string[]) : [],
     component: typeof component === 'string' ? [component] : [],
   }
   if (chosen.category.length + chosen.component.length === 0) return { sentences: [] }
   const query = { ...filter, dialect: database.dialect, isExplained: false }
   const { rows } = await sql<Record<keyof typeof chosen, string>>`select distinct category, component
     from (${serviceWords(query)}) each_one`.execute(database.kysely)
-  // Without incidents, that is what has to be said.
+  // Likewise without incidents.
   if (rows.length === 0) return { sentences: [] }
   const found = (['category', 'component'] as const).map((what) => {
     const known = [...new Set(rows.map((row) => row[what]))].filter((each) => each !== '').sort()
@@ -46,6 +48,8 @@ export async function unknownWords(database: Database, filter: MetricFilter): Pr
     because: (nothing.sentences[0] ?? '').replace(/\.$/, ''),
     remedy: `Choose a ${nothing.what} that is there, or leave it out.`,
   }
-  const sentences = found.flatMap((each) => each.sentences).map((each) => `${each.charAt(0).toUpperCase()}${each.slice(1)}`)
+  const sentences = found
+    .flatMap((each) => each.sentences)
+    .map((each) => `${each.charAt(0).toUpperCase()}${each.slice(1)}`)
   return { sentences, ...(noData && { noData }) }
 }

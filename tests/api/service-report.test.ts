@@ -271,9 +271,7 @@ describeEachDatabase('the service report', (test) => {
   it('says which categories and components there are, where it is asked for others', async () => {
     const CATEGORIES = `There are: Drill, ${ODD}, Outage.`
     const misspelt = await report({ issueCategory: 'Outge' })
-    expect(misspelt.notes).toEqual([
-      `No incident of shop has the category Outge; did you mean Outage? ${CATEGORIES}`,
-    ])
+    expect(misspelt.notes).toEqual([`No incident of shop has the category Outge; did you mean Outage? ${CATEGORIES}`])
     expect(values(misspelt)).toEqual([null, null, null])
     for (const { noData, grades } of misspelt.metrics) {
       expect(noData).toEqual({
