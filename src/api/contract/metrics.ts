@@ -222,7 +222,7 @@ export const keysRecord = z.object({
   ),
 })
 
-export const reportQuery = z.object({
+export const reportQuery = z.strictObject({
   project: filterQuery.project,
   from: filterQuery.from,
   to: filterQuery.to,
@@ -248,6 +248,16 @@ export const reportRecord = z.object({
   pairing: z
     .string()
     .meta({ description: 'Whether the four keys of the project use the same rules: `service-report` or `default`.' }),
+  categoryTable: z
+    .enum(['incidents', 'issues'])
+    .nullable()
+    .meta({ description: 'The table whose field `x_issue_category` is read. Null: none has it.' }),
+  division: z
+    .object({ incidents: z.int(), deployments: z.int(), how: z.string() })
+    .meta({ description: 'What the change failure rate divides, and how.' }),
+  notes: z
+    .array(z.string())
+    .meta({ description: 'A sentence for each chosen category and component that no incident of the project has.' }),
   metrics: z.array(z.object({ ...about, ...valueFields })),
   months: z.array(reportMonth),
 })
