@@ -1,5 +1,9 @@
 /** A filter that nobody knows is refused, or at least told: on every route that there is. */
+import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Question } from '../../src/mcp/ask.ts'
+import { tools } from '../../src/mcp/tools.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -141,5 +145,44 @@ describeEachDatabase('parameters of queries', (test) => {
     expect(await refused('/v1/metrics/change-lead-time?project=first&environment=PRODUKTION')).toBe(
       'There is no environment PRODUKTION; did you mean PRODUCTION? There are: PRODUCTION, STAGING, TESTING.',
     )
+  })
+
+  /** The operation of an address as people write them, with `…` and `{metric}` in it. */
+  const operationAt = (address: string) =>
+    operations.find(({ method, path }) => {
+      if (method !== 'GET') return false
+      const parts = path.split('/').map((part) => (part.startsWith('{') ? '[^/]+' : part))
+      return new RegExp(`^(/api)?${parts.join('/')}$`).test(address)
+    })
+
+  it('that assistants send are known', async () => {
+    const asked: Question[] = []
+    for (const { input, run } of tools) {
+      const fields = Object.keys((z.toJSONSchema(input, { io: 'input' }) as any).properties ?? {})
+      const everything = Object.fromEntries(fields.map((name) => [name, name === 'projects' ? ['x'] : 'x']))
+      await run(async (question) => {
+        asked.push(question)
+        return { status: 400, body: { message: 'no' } }
+      }, everything)
+    }
+    expect(asked.length).toBe(tools.length)
+    for (const { method, path, query = {} } of asked.filter((each) => each.method === 'GET')) {
+      const known = operationAt(path)?.parameters.map(({ name }) => name) ?? []
+      expect(known, `${method} ${path}`).toEqual(expect.arrayContaining(Object.keys(query)))
+    }
+  })
+
+  it('that documents show are known', () => {
+    let found = 0
+    for (const file of [...globSync('docs/**/*.md'), 'README.md']) {
+      const text = readFileSync(file, 'utf8')
+      for (const [, address = '', query = ''] of text.matchAll(/(\/v1\/[\w/{}…-]+)\?([^\s`'")|]+)/g)) {
+        const known = operationAt(address)?.parameters.map(({ name }) => name)
+        const sent = query.split('&').map((pair) => pair.split('=')[0])
+        expect(known, `${file}: ${address}`).toEqual(expect.arrayContaining(sent))
+        found++
+      }
+    }
+    expect(found).toBeGreaterThan(10)
   })
 })
