@@ -1,7 +1,7 @@
 /** The numbers of projects as everybody is told them: graded only where there is something to grade. */
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { NO_INCIDENTS, NONE_HAPPENED } from '../metrics/no-data.ts'
-import { type Explanation, readMetrics } from '../metrics/read.ts'
+import { type Explanation, NO_VALUE, readMetrics } from '../metrics/read.ts'
 import { projectsWithoutIncidents } from './incident-sources.ts'
 import type { ServiceContext } from './services.ts'
 
@@ -19,7 +19,10 @@ export async function measure(
   const without = await projectsWithoutIncidents(context, [...new Set(doubtful.map(({ project }) => project))])
   return read.map((each, place) => {
     if (!isDoubtful(each)) return each
-    if (without.has(filters[place]?.project ?? '')) return { ...each, value: null, grades: [], noData: NO_INCIDENTS }
+    if (without.has(filters[place]?.project ?? '')) {
+      const { noGrade: _, ...rest } = each
+      return { ...rest, ...NO_VALUE, grades: [], noData: NO_INCIDENTS }
+    }
     return each.value === null ? { ...each, noData: NONE_HAPPENED } : each
   })
 }
