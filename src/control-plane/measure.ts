@@ -2,7 +2,7 @@
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { NO_INCIDENTS, NONE_HAPPENED } from '../metrics/no-data.ts'
 import { isOfService } from '../metrics/parts.ts'
-import { type Explanation, readMetrics } from '../metrics/read.ts'
+import { type Explanation, NO_VALUE, readMetrics } from '../metrics/read.ts'
 import { NO_CATEGORY_FIELD } from '../metrics/service-incidents.ts'
 import { unknownWords } from '../metrics/service-words.ts'
 import { projectsWithoutIncidents } from './incident-sources.ts'
@@ -23,16 +23,18 @@ export async function measure(
   return Promise.all(
     read.map(async (each, place) => {
       const filter = filters[place] as MetricFilter
-      if (isDoubtful(each) && without.has(filter.project)) {
-        return { ...each, value: null, grades: [], noData: NO_INCIDENTS }
-      }
+      if (isDoubtful(each) && without.has(filter.project)) return withoutValue(each, NO_INCIDENTS)
       if (isOfService(metric, filter) && !each.value && each.noData !== NO_CATEGORY_FIELD) {
         const { noData } = await unknownWords(context.database, filter)
-        if (noData) return { ...each, value: null, grades: [], noData }
+        if (noData) return withoutValue(each, noData)
       }
       return isDoubtful(each) && each.value === null ? { ...each, noData: NONE_HAPPENED } : each
     }),
   )
+}
+
+function withoutValue({ noGrade: _, ...rest }: Explanation, noData: string): Explanation {
+  return { ...rest, ...NO_VALUE, grades: [], noData }
 }
 
 /** Where another number than none is known, something told of incidents. */

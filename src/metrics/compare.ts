@@ -3,7 +3,8 @@ import type { Database } from '../database/database.ts'
 import type { Metric, MetricFilter } from './metric.ts'
 import { canRead } from './parts.ts'
 import { type NamedPolicy, REFERENCE } from './policy.ts'
-import { itemsOf, type MetricValue } from './read.ts'
+import type { Explanation, MetricValue } from './read.ts'
+import { itemsOf } from './stacked.ts'
 
 export interface PolicyValue extends Omit<MetricValue, 'frequency'> {
   readonly policy: string
@@ -18,16 +19,16 @@ export async function comparePolicies(
   metric: Metric,
   filter: MetricFilter,
   policies: readonly NamedPolicy[],
-  read: (filter: MetricFilter) => Promise<MetricValue>,
+  read: (filter: MetricFilter) => Promise<Explanation>,
 ): Promise<PolicyValue[]> {
   const compared: PolicyValue[] = []
   // Which incidents are of the service is a choice of the project, not a repair.
   const { issueCategories, component } = filter.policy
   for (const { name, meaning, policy } of policies) {
     const under = { ...filter, policy: { ...policy, issueCategories, component } }
-    const { value, counted, total, grades, noData } = await read(under)
+    const { leftOut: _, frequency: __, ...own } = await read(under)
     const differing = policy === REFERENCE ? 0 : await countDiffering(database, metric, under)
-    compared.push({ policy: name, meaning, value, counted, total, grades, ...(noData && { noData }), differing })
+    compared.push({ policy: name, meaning, ...own, differing })
   }
   return compared
 }

@@ -68,17 +68,27 @@ const grade = z.object({
 const noData = z
   .object({ because: z.string(), remedy: z.string() })
   .meta({ id: 'NoData', description: 'Why there is no value (after “no data, because”), and what to do about it.' })
+const noGrade = z.object({ because: z.string(), remedy: z.string() }).meta({
+  id: 'NoGrade',
+  description: 'Why a value has no grade (after “no grade:”), and what to do about it.',
+})
 const valueFields = {
   value: z.number().nullable().meta({ description: 'Null when nothing counts.' }),
+  inWords: z.string().meta({
+    description:
+      'The value as people say it. Where the median week has no deployment, how many there were: `34 deployments in 26 weeks`.',
+  }),
   counted: z.int(),
   total: z.int(),
-  grades: z.array(grade).meta({ description: 'Empty where there is nothing to grade.' }),
+  grades: z.array(grade).meta({ description: 'Empty where there is nothing to grade, or too little to grade by.' }),
+  noGrade: noGrade.optional().meta({ description: 'Where a value of a graded metric has no grade.' }),
   noData: noData.optional().meta({ description: 'Where the value is null.' }),
 }
 const frequency = z.object({
   weekly: z.number().nullable(),
   monthly: z.number().nullable(),
   sixMonths: z.number().nullable(),
+  weeks: z.int().meta({ description: 'That the range touches.' }),
 })
 const leftOut = z.array(z.object({ reason: z.enum(reasons), meaning: z.string(), count: z.int() }))
 /** What every answer says of its metric. */

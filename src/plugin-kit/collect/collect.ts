@@ -159,6 +159,7 @@ async function collectWith(collection: Collection & { readonly filed: Filed }): 
       stored: await countRaw(task, raw),
       requests: client.usage.requests,
       counted_requests: client.usage.counted,
+      tells_incidents: spec.tellsIncidents ?? false,
     }
     await fileReceipt(database, filed.last)
   }

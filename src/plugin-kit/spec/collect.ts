@@ -227,6 +227,8 @@ export interface CollectSpec<
   readonly isOwn?: (record: RawRecord, context: Context, address: string) => boolean
   /** What people know a record by, such as its number: where in the record, and in which column of the entity's table. */
   readonly knownBy?: { readonly path: string; readonly column: string }
+  /** Every record is an incident, by no rule of ours: a list that came whole and empty says that none happened. */
+  readonly tellsIncidents?: true
   /** A whole list that is the same for all scopes of a connection, such as the types of issues. */
   readonly isForAll?: boolean
   /**

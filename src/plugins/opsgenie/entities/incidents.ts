@@ -52,6 +52,7 @@ export default entity(incidents, {
   domainTypes: ['TICKET', 'CROSS'],
   raw: 'opsgenie_incidents',
   collect: {
+    tellsIncidents: true,
     // Read whole every time: incidents are deleted, closed and moved to other services long after they were made.
     request: ({ scope }) => ({
       path: 'v1/incidents',

@@ -44,6 +44,7 @@ export default entity(incidents, {
   domainTypes: ['TICKET', 'CROSS'],
   raw: 'pagerduty_incidents',
   collect: {
+    tellsIncidents: true,
     request: ({ scope }) => ({
       path: 'incidents',
       query: { 'service_ids[]': scope.id, sort_by: 'created_at:desc', ...WITH_TOTAL },
