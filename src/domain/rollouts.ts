@@ -33,7 +33,6 @@ export const numberChanges = defineTable(
     at: timestamp(),
     reason: text(),
     keys: json(),
-    seen_at: timestamp(),
     ...common,
   },
   {

@@ -39,6 +39,10 @@ export interface Policy {
 }
 const ROLLOUTS = ['once', 'every-row'] as const
 export type Rollouts = (typeof ROLLOUTS)[number] | 'as-stored'
+/** Which of the two is in force, in the words of answers. */
+export const rolloutsIn = ({ rollouts }: Pick<Policy, 'rollouts'>): (typeof ROLLOUTS)[number] =>
+  rollouts === 'every-row' ? 'every-row' : 'once'
+
 /** Of ids of deployments, or of scopes: all of their deployments. One of the two is there. */
 export interface RolloutRule {
   /** One rollout, though nothing tells it. */

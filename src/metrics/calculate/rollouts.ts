@@ -99,7 +99,7 @@ function addTo(found: Map<string, Seen>, row: SeenRow): void {
   const seen = known ?? {
     id: row.deployment,
     scope: row.scope,
-    view: `${row.scope} ${row.subtask || row.origin}`,
+    view: `${toolOf(row.scope)} ${row.subtask || row.origin}`,
     isNative: row.subtask === '',
     environment: row.environment,
     result: row.result,
@@ -117,6 +117,9 @@ function addTo(found: Map<string, Seen>, row: SeenRow): void {
   for (const name of [row.repo_id, addressOf(row.repo_url)]) if (name) seen.repositories.add(name)
   if (row.commit_sha) seen.commits.add(row.commit_sha)
 }
+
+/** The connection that a scope belongs to, by the first parts of its id: `github:GithubRepo:1`. */
+const toolOf = (scope: string) => scope.split(':').slice(0, 3).join(':')
 
 /** The many spellings of the address of a repository as one: `host/path`. */
 export function addressOf(url: string): string {
