@@ -182,7 +182,7 @@ const circleciProject: Told = {
       {
         record: {
           ...{ id: 'pipe-1', number: 12, state: 'created', created_at: at(0), updated_at: at(0) },
-          vcs: { branch: 'main', revision: SHA, target_repository_url: REPO },
+          vcs: { branch: 'main', revision: SHA, origin_repository_url: REPO, commit: { subject: 'Work' } },
         },
       },
     ],
