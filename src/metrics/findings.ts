@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
 import { mapped, type Sql } from './calculate/calculation.ts'
+import { isPlainlyElsewhere } from './environment-names.ts'
 import type { Material, Metric, MetricFilter } from './metric.ts'
 import type { Cure } from './remedies.ts'
 import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from './sources.ts'
@@ -41,9 +42,6 @@ async function countOf({ kysely }: Database, what: Sql, from: Sql): Promise<numb
 
 /** For a pattern that stands for exactly this name. */
 const pattern = (name: string) => `(?i)^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
-
-/** Names that nobody gives to production. */
-const isPlainlyElsewhere = (name: string) => /(^|[^a-z])(stag|test|dev|qa|uat|preview|review|sandbox)/i.test(name)
 
 const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter) => Promise<Finding[]>>> = {
   async deployments(database, filter) {

@@ -16,7 +16,17 @@ const READING: Readonly<Record<Reading, string>> = {
 
 /** What it counts, by the policy and in the reading that is asked for. */
 export const definitionOf = (metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>): string =>
-  `${underPolicy(metric, filter).definition} ${READING[filter.reading ?? 'known']}`.trimEnd()
+  [underPolicy(metric, filter).definition, countingOf(metric, filter), READING[filter.reading ?? 'known']]
+    .filter((each) => each !== '')
+    .join(' ')
+
+/** How deployments are counted, where a metric is made of them. */
+const countingOf = ({ madeOf }: Metric, { policy }: Pick<MetricFilter, 'policy'>): string => {
+  if (!madeOf.includes('deployments')) return ''
+  return policy.rollouts === 'every-row'
+    ? 'Every row of a deployment counts, as in DevLake.'
+    : 'A rollout that several rows tell of counts once.'
+}
 
 /** Whether it is about the incidents of a service, by the policy. */
 export const isOfService = (metric: Metric, filter: Pick<MetricFilter, 'policy'>): boolean =>

@@ -4,6 +4,7 @@ import { generateDeploymentCommits, generateDeployments } from './calculate/depl
 import { connectIncidentToDeployment, convertIssuesToIncidents } from './calculate/incidents.ts'
 import { calculateChangeLeadTime } from './calculate/lead-times.ts'
 import { enrichPrevSuccessDeploymentCommits } from './calculate/previous-deployments.ts'
+import { writeRollouts } from './calculate/rollouts.ts'
 import { fourKeys } from './index.ts'
 import type { MetricFilter } from './metric.ts'
 import { applyRules, type RuleEffect, type Rules, sourcesOf } from './preview-rules.ts'
@@ -52,6 +53,7 @@ export async function previewRules(
       for (const source of sources) await applyRules(inside, source, effects)
       const options = { projectName: filter.project }
       for (const calculate of CALCULATIONS) await calculate({ database: inside, options, fullSync: false, signal })
+      await writeRollouts(inside, filter.project, filter.policy)
       const after = await readKeys(inside, filter)
       throw new Discarded({
         effects: [...effects.values()],

@@ -60,6 +60,11 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
     cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern'] },
   },
   not_finished: nothing('Nothing to do: it counts once it is finished.'),
+  same_rollout: {
+    remedy:
+      'Nothing to do, unless these were two rollouts: keep them apart by a rule, or choose the policy “every-row”.',
+    cure: { kind: 'policy', policy: 'every-row' },
+  },
   no_deployment_before_incident: {
     remedy: 'Collect from an earlier date, so that the deployment before it is known.',
     cure: { kind: 'collection' },

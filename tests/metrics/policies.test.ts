@@ -146,6 +146,7 @@ describeEachDatabase('metrics, by hand', (test) => {
     )
     expect(shown).toEqual({
       reference: [300, 1, 0],
+      'every-row': [300, 1, 0],
       // pr3: 120 + 180.
       'first-deployment': [300, 2, 1],
       // pr4 by its number: 60 + 120 + (5 Jan 07:00 - 4 Jan 04:00 = 1620); pr5 by author and date: 60 + 120 + 180.

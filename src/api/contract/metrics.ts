@@ -6,6 +6,7 @@ import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy.ts
 import { bounded, example, moment } from '../../plugin-kit/spec/request-values.ts'
 import { paging } from './common.ts'
 import { assumption } from './records.ts'
+import { rolloutCounting, rolloutRecord } from './rollouts.ts'
 
 const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]
 const word = bounded(255).min(1)
@@ -29,7 +30,7 @@ export const filterQuery = {
   policy: z
     .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
     .default('project')
-    .meta({ description: 'Counting rules. `project`: those of the project, or of DevLake if it has none.' }),
+    .meta({ description: 'Counting rules. `project`: those of the project.' }),
   reading: z.enum(READINGS).default('known').meta({
     description: 'For pull request times: how pull requests without a time count; see docs/metrics.md.',
   }),
@@ -99,6 +100,7 @@ const about = {
   better: z.enum(['higher', 'lower']),
   summary: z.string().meta({ description: 'How items become a number: `median`, `mean`, `count`, `days` or `ratio`.' }),
   definition: z.string().meta({ description: 'What is counted, when, and what is not.' }),
+  rollouts: rolloutCounting,
 }
 const answered = { ...about, project: z.string(), from: z.date(), to: z.date() }
 
@@ -139,6 +141,7 @@ export const itemRecord = z
     rawTable: z.string().nullable(),
     rawParams: z.string().nullable(),
     rawId: z.number().nullable(),
+    rollout: rolloutRecord.nullable().meta({ description: 'Of a deployment that other rows tell of, too.' }),
   })
   .meta({
     id: 'MetricItem',
@@ -185,10 +188,18 @@ export const explanationRecord = z.object({
   assumptions: z.array(assumption),
   places: z.array(rulePlace).meta({ description: 'Where the rules are that findings and reasons ask for.' }),
   samples: z.array(itemRecord),
+  rolloutsJoined: z
+    .array(rolloutRecord)
+    .readonly()
+    .meta({ description: 'Of what is left out because another row stands for its rollout: the latest rollouts, with all rows.' }),
+})
+const rolloutRule = z.object({
+  join: z.array(z.string()).readonly().optional(),
+  apart: z.array(z.string()).readonly().optional(),
 })
 const settings = z.record(
   z.string(),
-  z.union([z.number(), z.boolean(), z.null(), z.string(), z.array(z.string()).readonly()]),
+  z.union([z.number(), z.boolean(), z.null(), z.string(), z.array(z.string()).readonly(), z.array(rolloutRule).readonly()]),
 )
 export const policiesRecord = z.object({
   ...answered,
@@ -201,6 +212,7 @@ export const policiesRecord = z.object({
       differing: z.int(),
     }),
   ),
+  standard: settings.meta({ description: 'What a project has that chooses nothing; `differing` counts from it.' }),
   chosen: z
     .object({ settings, ...valueFields })
     .meta({ description: 'The policy that the project has, and the value by it.' }),
