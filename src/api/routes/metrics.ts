@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { measureOne } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
 import { rulePlacesOf } from '../../control-plane/rule-places.ts'
+import { rulesInForce } from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { findingsOf } from '../../metrics/findings.ts'
@@ -205,7 +206,8 @@ const previewRoutes: Routes = (api, { database, plugins }) => {
       await requireProject(database, body.project)
       const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy: REFERENCE }
       const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
-      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin })
+      const inForce = await rulesInForce({ database, plugins }, body.project)
+      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin, inForce })
     },
   )
 }
