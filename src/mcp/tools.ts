@@ -194,10 +194,12 @@ const previewRules: Tool = {
     rules: z.strictObject({
       deploymentPattern: pattern,
       productionPattern: pattern,
+      productionBranchPattern: pattern.describe('Branches of runs that are production deployments.'),
       envNamePattern: pattern,
       issueTypeRequirement: pattern,
       issueTypeBug: pattern,
       issueTypeIncident: pattern,
+      issueTextIncident: pattern.describe('Title and description of issues that are incidents.'),
       typeMappings: z.record(text(255), z.strictObject({ standardType: text(255) })).optional(),
     }),
   }),

@@ -78,8 +78,8 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
             }
           : {
               seen: `${were(count, 'deployment')} made from builds such as ${names.map((each) => quoted(each.name)).join(', ')}, which no rule maps to ${word}.`,
-              remedy: `If they went to ${word}, let productionPattern of the scope config match their names, or leave it empty. ${PREVIEW}`,
-              cure: { kind: 'rules' as const, rules: ['productionPattern'] },
+              remedy: `If they went to ${word}, let productionPattern of the scope config match their names, or productionBranchPattern their branches, or leave both empty. ${PREVIEW}`,
+              cure: { kind: 'rules' as const, rules: ['productionPattern', 'productionBranchPattern'] },
             },
       ),
     ]
@@ -99,8 +99,8 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     return [
       {
         seen: `${were(all, 'issue')} seen, of the types ${listed(types)}; no rule takes any of them for an incident.`,
-        remedy: `Let issueTypeIncident (labels) or typeMappings (types of Jira) of the scope config name those that are incidents, ${WEBHOOK}. ${PREVIEW}`,
-        cure: { kind: 'rules', rules: ['issueTypeIncident', 'typeMappings'] },
+        remedy: `Let issueTypeIncident (labels), typeMappings (types of Jira) or issueTextIncident (title and description) of the scope config name those that are incidents, ${WEBHOOK}. ${PREVIEW}`,
+        cure: { kind: 'rules', rules: ['issueTypeIncident', 'typeMappings', 'issueTextIncident'] },
       },
     ]
   },
@@ -160,11 +160,19 @@ async function noDeployments(database: Database, filter: MetricFilter): Promise<
     sql`t.id`,
     sql`from cicd_tasks t where t.cicd_scope_id in (${mapped('cicd_scopes', filter.project)})`,
   )
+  const refs = await frequent(
+    database,
+    sql`c.branch`,
+    sql`p.id`,
+    sql`${from} inner join cicd_pipeline_commits c on c.pipeline_id = p.id where ${where} and c.branch <> ''`,
+    3,
+  )
+  const branches = refs.length > 0 ? `, such as ${listed(refs)}` : ''
   const ofJobs = jobs.length > 0 ? `, with jobs ${listed(jobs)}` : ''
   return {
     seen: `${were(builds, 'build')} seen, called ${listed(names)}${ofJobs}; no rule takes any of them for a deployment.`,
-    remedy: `Let deploymentPattern of the scope config match the names of those that deploy, ${WEBHOOK}. ${PREVIEW}`,
-    cure: { kind: 'rules', rules: ['deploymentPattern'] },
+    remedy: `Let deploymentPattern of the scope config match the names of those that deploy, or productionBranchPattern the branches${branches}, ${WEBHOOK}. ${PREVIEW}`,
+    cure: { kind: 'rules', rules: ['deploymentPattern', 'productionBranchPattern'] },
   }
 }
 

@@ -289,10 +289,12 @@ const typeMapping = z.looseObject({ standardType: bounded(255).nullish() })
 const rules = z.strictObject({
   deploymentPattern: pattern,
   productionPattern: pattern,
+  productionBranchPattern: pattern,
   envNamePattern: pattern,
   issueTypeRequirement: pattern,
   issueTypeBug: pattern,
   issueTypeIncident: pattern,
+  issueTextIncident: pattern,
   typeMappings: z
     .record(bounded(255), typeMapping)
     .refine((types) => Object.keys(types).length <= 1000, 'must be at most 1000 types')

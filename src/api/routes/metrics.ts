@@ -3,6 +3,7 @@ import { measureOne } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
 import { rulePlacesOf } from '../../control-plane/rule-places.ts'
+import { rulesInForce } from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
@@ -212,7 +213,8 @@ const previewRoutes: Routes = (api, { database, plugins }) => {
       const policy = await policyOfProject(database, body.project)
       const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy }
       const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
-      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin })
+      const inForce = await rulesInForce({ database, plugins }, body.project)
+      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin, inForce })
     },
   )
 }
