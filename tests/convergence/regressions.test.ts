@@ -43,6 +43,11 @@ describeHistories(workshopVendor, (history) => {
     ['add scope', 2],
     ['run', 2],
   ])
+  history('a scope is deleted whose number a tool with a longer name has too', [
+    ['run', 0],
+    ['delete scope', 0],
+  ])
+  history('another interface takes over beside a tool with a longer name', [['run', 0], ['swap interface'], ['run', 0]])
   history('what was calculated for a project goes with it', DELETED_PROJECT)
   history('the last project of a scope goes', [
     ['run project', 0],

@@ -58,6 +58,9 @@ export const OPERATIONS = {
     arguments: () => [fc.oneof(fc.constant(0), fc.nat(9))],
     applies: ({ interfaces }) => interfaces[0].source?.deliveries !== undefined,
   },
+  /** The tool beside it is collected, and loses the data of a scope. */
+  'run neighbour': { weight: 1, arguments: () => [], applies: ({ neighbour }) => neighbour !== undefined },
+  'delete neighbour': { weight: 1, arguments: () => [fc.nat(1)], applies: ({ neighbour }) => neighbour !== undefined },
   wait: { weight: 1, arguments: () => [fc.constantFrom(1, 30, 60 * 25)] },
   fault: {
     weight: 1,

@@ -24,6 +24,7 @@ import { clocks } from './clocks.ts'
 import { dyingAfter } from './dying-database.ts'
 import type { FaultKind } from './faults.ts'
 import type { History, Operation, OwnOperationName } from './history.ts'
+import { moveIn, type Neighbour } from './neighbour.ts'
 import { CALCULATING, calculateProject, deleteProject, hasScope, mapProject, type ProjectRun } from './projects.ts'
 import { runTask, type TaskOptions } from './run-task.ts'
 import { differences, filled, type Snapshot, snapshot } from './snapshot.ts'
@@ -98,6 +99,7 @@ interface Life {
   readonly scopes: Set<number>
   readonly projects: Set<number>
   readonly regrouped: Set<string>
+  readonly neighbour: Neighbour | undefined
   /** Something happened that only a full sync can find out. */
   needsFullSync: boolean
 }
@@ -115,17 +117,23 @@ async function live(bench: Bench, history: History): Promise<void> {
     scopes: new Set([0, 1]),
     projects: new Set([0, 1]),
     regrouped: new Set(),
+    neighbour: await moveIn(sides.lived, vendor, running),
     needsFullSync: false,
   }
   await configure(bench, sides.lived, life)
+  await life.neighbour?.run()
   for (const operation of history) {
     clocks.pass(PAUSE_MINUTES)
     await happen(bench, life, operation)
   }
   running.server.clear()
   clocks.setOurError(0)
+  const touched = (await life.neighbour?.changes()) ?? []
+  if (touched.length > 0) throw new LawBroken(['of another tool:', ...touched].join('\n'))
   clocks.pass(PAUSE_MINUTES)
   await configure(bench, sides.fresh, life)
+  const besides = [life.neighbour, await moveIn(sides.fresh, vendor, running)]
+  await bothEnd(besides.map(async (neighbour) => neighbour?.run()))
   await bothEnd([
     mustRunAll(bench, life, sides.lived, { fullSync: life.needsFullSync }),
     mustRunAll(bench, life, sides.fresh),
@@ -195,7 +203,8 @@ const OWN: Record<OwnOperationName, Happen> = {
     if (!life.scopes.delete(scope)) return
     const source = sourceOf(vendor)
     const { row } = vendor.scopes[scope] as ScopeUnderTest
-    await deleteScopeData(sides.lived, vendor.interfaces, source, CONNECTION, row)
+    const plugins = [...vendor.interfaces, ...(vendor.neighbour ? [vendor.neighbour] : [])]
+    await deleteScopeData(sides.lived, plugins, source, CONNECTION, row)
     const { table } = source.scope
     const keys = table.keys.map((position) => table.names[position] as string)
     let query = sides.lived.kysely.deleteFrom(table.name).where('connection_id', '=', CONNECTION)
@@ -248,6 +257,13 @@ const OWN: Record<OwnOperationName, Happen> = {
       )
     }
   },
+  async 'run neighbour'({ running }, { neighbour }) {
+    const isTroubled = running.server.hasFaults
+    await neighbour?.run().catch((error) => {
+      if (!isTroubled) throw new LawBroken(`a run of the neighbour fails: ${messageOf(error)}`, { cause: error })
+    })
+  },
+  'delete neighbour': async (_bench, { neighbour }, [scope]) => neighbour?.deleteData(scope),
   async wait(_bench, _life, [minutes]) {
     clocks.pass(minutes)
   },
@@ -377,10 +393,10 @@ function hasManySources({ interfaces }: VendorUnderTest, table: string): boolean
   )
 }
 
-const tablesOf = ({ interfaces }: VendorUnderTest): Table<any>[] => [
+const tablesOf = ({ interfaces, neighbour }: VendorUnderTest): Table<any>[] => [
   ...new Set([
     ...[systemTables, kitTables, domainTables].flat(),
-    ...[...interfaces, ...CALCULATING].flatMap(({ tables }) => tables),
+    ...[...interfaces, ...(neighbour ? [neighbour] : []), ...CALCULATING].flatMap(({ tables }) => tables),
   ]),
 ]
 

@@ -12,6 +12,8 @@ export interface VendorUnderTest {
   readonly interfaces: readonly [Plugin, ...Plugin[]]
   /** Address of the module that exports them, where runs in processes of their own are to be killed. */
   readonly module?: string
+  /** Another tool in the same database whose name begins with this one's, and whose scopes have the same ids. */
+  readonly neighbour?: Plugin
   /** Two to four that overlap as far as the vendor's can; a history begins with the first two. */
   readonly scopes: readonly ScopeUnderTest[]
   /** Scope configs to change between; all scopes share the one in force. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Respond, startFaultyServer } from '../support/faults.ts'
 import type { VendorUnderTest } from '../support/vendor-under-test.ts'
+import { workshopAnnex } from './annex.ts'
 import { workshop, workshopQuery } from './plugin.ts'
 import { BOARDS, CHANGES, type Item, type Run, World } from './world.ts'
 
@@ -175,6 +176,7 @@ const respondFor =
 export const workshopVendor: VendorUnderTest = {
   name: 'workshop',
   interfaces: [workshop, workshopQuery],
+  neighbour: workshopAnnex,
   module: import.meta.resolve('./plugin.ts'),
   scopes: BOARDS.map((id) => ({ options: { boardId: id }, row: { id, name: `Board ${id}` } })),
   rules: [
