@@ -58,6 +58,7 @@ const ALIVE: Membership = {
   forgetDead: async () => {},
   leave: async () => {},
 }
+const BEFORE_EVERYTHING = new Date('2000-01-01T00:00:00Z')
 /** Between two operations. */
 const PAUSE_MINUTES = 3
 
@@ -99,6 +100,9 @@ interface Life {
   readonly scopes: Set<number>
   readonly projects: Set<number>
   readonly regrouped: Set<string>
+  /** Start dates, the latest first, and none at last. */
+  readonly starts: readonly (Date | null)[]
+  start: number
   readonly neighbour: Neighbour | undefined
   /** Something happened that only a full sync can find out. */
   needsFullSync: boolean
@@ -117,6 +121,8 @@ async function live(bench: Bench, history: History): Promise<void> {
     scopes: new Set([0, 1]),
     projects: new Set([0, 1]),
     regrouped: new Set(),
+    starts: [...(vendor.starts?.(clocks.vendorNow()) ?? [BEFORE_EVERYTHING]), null],
+    start: 0,
     neighbour: await moveIn(sides.lived, vendor, running),
     needsFullSync: false,
   }
@@ -183,7 +189,9 @@ const OWN: Record<OwnOperationName, Happen> = {
     if (!vendor.module) throw new Error(`${vendor.name} does not say where a process finds its plugins`)
     if (!life.scopes.has(scope)) return
     const options = taskOptions(vendor, scope)
-    const task: ChildTask = { url, module: vendor.module, plugin: life.plugin.name, options, clock: clocks.ours() }
+    const timeAfter = startOf(life)?.toISOString() ?? null
+    const plugin = life.plugin.name
+    const task: ChildTask = { url, module: vendor.module, plugin, options, timeAfter, clock: clocks.ours() }
     const child = spawn(process.execPath, [join(import.meta.dirname, 'task-child.ts'), JSON.stringify(task)], {
       stdio: 'ignore',
     })
@@ -233,6 +241,13 @@ const OWN: Record<OwnOperationName, Happen> = {
   async 'change rules'(bench, life, [rules]) {
     life.rules = rules
     await configure(bench, bench.sides.lived, life)
+  },
+  async 'earlier start'(_bench, life) {
+    life.start = Math.min(life.start + 1, life.starts.length - 1)
+  },
+  async 'later start'(_bench, life) {
+    if (life.start > 0) life.needsFullSync = true
+    life.start = 0
   },
   async 'swap interface'({ vendor }, life) {
     const { interfaces } = vendor
@@ -341,8 +356,10 @@ const scopeRow = ({ scopes }: VendorUnderTest, scope: number) => ({
   scope_config_id: CONFIG,
 })
 
-const runScope = ({ vendor }: Bench, { plugin }: Life, database: Database, scope: number, options: RunOptions) =>
-  runTask(database, plugin, taskOptions(vendor, scope), options)
+const runScope = ({ vendor }: Bench, life: Life, database: Database, scope: number, options: RunOptions) =>
+  runTask(database, life.plugin, taskOptions(vendor, scope), { ...options, timeAfter: startOf(life) })
+
+const startOf = ({ starts, start }: Life): Date | null => starts[start] ?? null
 
 const taskOptions = ({ scopes }: VendorUnderTest, scope: number) => ({
   connectionId: CONNECTION,

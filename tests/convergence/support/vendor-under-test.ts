@@ -18,6 +18,11 @@ export interface VendorUnderTest {
   readonly scopes: readonly ScopeUnderTest[]
   /** Scope configs to change between; all scopes share the one in force. */
   readonly rules: readonly [Rules, ...Rules[]]
+  /**
+   * Start dates that a history begins with and goes back to, the latest first, by the vendor's clock when it begins; after the
+   * last there is none. Best are those with records on both sides. Default: one before everything.
+   */
+  readonly starts?: (now: number) => readonly Date[]
   /** Parts of addresses or bodies, each of one list: what faults befall. */
   readonly lists: readonly string[]
   readonly changes: Readonly<Record<string, VendorChange>>

@@ -3,16 +3,20 @@
  * text. It is no kin of the workshop, and nothing that happens to the workshop's data may touch its own.
  */
 import { bigint, key, string } from '../../../src/database/table.ts'
-import { boardIssues, boards as domainBoards, issues } from '../../../src/domain/ticket.ts'
+import { cicdPipelines, cicdScopes } from '../../../src/domain/devops.ts'
 import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
-import { offset } from '../../../src/plugin-kit/http/index.ts'
+import { linkHeader } from '../../../src/plugin-kit/http/index.ts'
 import { pluginKit } from '../../../src/plugin-kit/spec/entity.ts'
 import { workshopSpec } from './plugin.ts'
 
 const kit = pluginKit('workshop_annex')
 
 const boards = kit.table('boards', 'AnnexBoard', { id: key(bigint()), name: string(), scope_config_id: bigint() })
-const items = kit.table('items', 'AnnexItem', { id: key(bigint()), board_id: key(bigint()), title: string() })
+const builds = kit.table('builds', 'AnnexBuild', {
+  id: key(bigint()),
+  board_id: bigint((_record: unknown, { scope }: any) => scope.id),
+  status: string(20),
+})
 
 const entity = kit.entityMaker<{ readonly id: number }, unknown>((each, { id }) =>
   'board_id' in each.columns ? { board_id: id } : {},
@@ -20,33 +24,23 @@ const entity = kit.entityMaker<{ readonly id: number }, unknown>((each, { id }) 
 
 const boardEntity = entity(boards, {
   label: 'Boards',
-  domainTypes: ['TICKET'],
+  domainTypes: ['CICD'],
   convert: {
-    to: [domainBoards],
+    to: [cicdScopes],
     where: ({ id }) => ({ id }),
-    rows: ({ id, name }, { idOf }) => [domainBoards.row({ id: idOf(boards, id), name })],
+    rows: ({ id, name }, { idOf }) => [cicdScopes.row({ id: idOf(boards, id), name })],
   },
 })
 
-const itemEntity = entity(items, {
-  label: 'Items',
-  domainTypes: ['TICKET'],
-  raw: 'workshop_annex_items',
-  collect: {
-    request: ({ scope }) => ({ path: `boards/${scope.id}/items` }),
-    paging: offset({ size: 2, total: ({ body }) => body?.total }),
-    records: (body) => body.items,
-  },
-  extract: {
-    rows: ({ id, title }, { connectionId, scope }) => [
-      items.row({ connection_id: connectionId, id, board_id: scope.id, title }),
-    ],
-  },
+const buildEntity = entity(builds, {
+  label: 'Builds',
+  domainTypes: ['CICD'],
+  raw: 'workshop_annex_builds',
+  collect: { request: ({ scope }) => ({ path: `boards/${scope.id}/builds` }), paging: linkHeader(2) },
   convert: {
-    to: [issues, boardIssues],
-    rows: ({ id, title, board_id }, { idOf }) => [
-      issues.row({ id: idOf(items, id, board_id), title }),
-      boardIssues.row({ board_id: idOf(boards, board_id), issue_id: idOf(items, id, board_id) }),
+    to: [cicdPipelines],
+    rows: ({ id, status, board_id }, { idOf }) => [
+      cicdPipelines.row({ id: idOf(builds, id), status, cicd_scope_id: idOf(boards, board_id) }),
     ],
   },
 })
@@ -58,5 +52,5 @@ export const workshopAnnex = definePlugin({
   connection: workshopSpec.connection,
   scope: { ...workshopSpec.scope, table: boards },
   scopeConfig: { fields: {}, prepare: () => ({}) },
-  entities: [boardEntity, itemEntity],
+  entities: [boardEntity, buildEntity],
 })
