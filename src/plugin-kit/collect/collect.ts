@@ -60,7 +60,7 @@ export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey
     const where = { raw_table: raw.name, params }
     const policy = {
       fullSync: task.fullSync,
-      timeAfter: task.timeAfter ?? null,
+      timeAfter: task.timeAfter,
       isWhole: spec.windows?.isWhole ?? false,
     }
     await takeOverScope(task)

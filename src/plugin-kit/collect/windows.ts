@@ -13,7 +13,7 @@ import { lookBackOf, pagingOf, reachOf, type Windows } from '../spec/collect.ts'
 import { type Collection, contextOf, type List } from './collection.ts'
 import { cappedGap } from './list-gaps.ts'
 import { reachOfPage, unfinishedRows } from './refetch.ts'
-import { inputKey, OVERLAP, rememberInputs } from './run.ts'
+import { inputKey, notBefore, OVERLAP, rememberInputs } from './run.ts'
 
 /** What a run remembers, since each count costs a request: a run that continues with it knows the same windows. */
 interface KnownWindows {
@@ -129,10 +129,10 @@ const windowKey = ({ from, to, value }: Window): string =>
 
 /** A window is opened before `since` for what may still change, as far as one page reaches. */
 async function startOf(collection: Collection, { by, earliest }: Windows): Promise<Date> {
-  const { since, isFull } = collection.run
+  const { since, isFull, timeAfter } = collection.run
   if (!since || isFull || !by) return since ?? earliest
   const start = reachOf(lookBackOf(collection.spec, collection.run), since)
   const reach = await reachOfPage(collection, by)
   const times = (await unfinishedRows(collection)).map((row): number => row[by]?.getTime() ?? 0)
-  return new Date(Math.min(start.getTime(), ...times.filter((time) => time > reach)))
+  return notBefore(new Date(Math.min(start.getTime(), ...times.filter((time) => time > reach))), timeAfter)
 }

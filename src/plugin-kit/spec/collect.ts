@@ -182,6 +182,11 @@ export interface Reconcile<Context = AnyCollectContext> {
   /** Large pages, with a total. */
   readonly paging: Paging
   readonly records?: (body: RawRecord) => readonly unknown[]
+  /**
+   * Where a name has the time that the collector goes by, if it cannot filter by it: names from before the start date are
+   * listed, and are not wanted.
+   */
+  readonly by?: TimeSource
   /** Asks for records by their keys, in the form in which the list gives them. */
   readonly named: {
     readonly atOnce: number
