@@ -63,7 +63,10 @@ async function deleteRecords(database: Database, spec: PluginSpec, params: strin
 
 /** Tables whose rows stay as long as something refers to them, and those that follow them. */
 const keptByReference = ({ entities, referred = [] }: PluginSpec): AnyTable[] =>
-  referred.flatMap(({ table }) => [table, ...followersOf(entities, table).flatMap(({ spec }) => spec.convert?.to ?? [])])
+  referred.flatMap(({ table }) => [
+    table,
+    ...followersOf(entities, table).flatMap(({ spec }) => spec.convert?.to ?? []),
+  ])
 
 const followersOf = (entities: readonly Entity[], table: AnyTable): Entity[] =>
   entities.filter((entity) => entity.table === table && entity.spec.convert)

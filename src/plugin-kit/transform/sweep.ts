@@ -181,7 +181,12 @@ export async function sweepFollowers(
     )}) from ${sql.table(kept.name)} as made where made.connection_id = ${connectionId})`
   const kept =
     by.length === 0
-      ? [keysOf(table, table.keys.map((position) => table.names[position] as string))]
+      ? [
+          keysOf(
+            table,
+            table.keys.map((position) => table.names[position] as string),
+          ),
+        ]
       : by.map((each) => keysOf(each.table, ['connection_id', each.column]))
   await retrying(database, () =>
     sql`delete from ${sql.table(follower.name)} where substr(${id}, 1, ${sql.lit(prefix.length)}) = ${prefix}

@@ -76,10 +76,7 @@ export default entity(pullRequestCommits, {
   },
 })
 
-/**
- * A list of its own: where one of the two ends is gone there is no comparison, which is a gap, and what is listed stays.
- * An input without the ends would not be asked for again when they move.
- */
+/** A list of its own: if one of the two ends is gone there is no comparison. That is a gap, and the listed commits stay. */
 export const longPullRequests = entity(pullRequestCommits, {
   ...commonSpec,
   label: 'Long PR Commits',
