@@ -91,6 +91,8 @@ export interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Look
   /** Convert only rows written since the last run. For rows that never vanish from the tool table by themselves. */
   readonly isIncremental?: boolean
   readonly dependsOn?: readonly string[]
+  /** As for an extraction, where `isIncremental`. */
+  readonly edition?: number
   /** For rows of a table of `referred` that are named after another table, or that other tables keep, too. */
   readonly follows?: Follows
   /** The joined row, where there is one, that the domain rows have their origin from instead of the row itself. */
