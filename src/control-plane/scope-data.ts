@@ -65,10 +65,13 @@ async function deleteRecords(database: Database, spec: PluginSpec, params: strin
 
 /** Tables whose rows stay as long as something refers to them, and those that follow them. */
 const keptByReference = ({ entities, referred = [] }: PluginSpec): AnyTable[] =>
-  referred.flatMap(({ table }) => [table, ...followersOf(entities, table)])
+  referred.flatMap(({ table }) => [
+    table,
+    ...followersOf(entities, table).flatMap(({ spec }) => spec.convert?.to ?? []),
+  ])
 
-const followersOf = (entities: readonly Entity[], table: AnyTable): AnyTable[] =>
-  entities.filter((entity) => entity.table === table).flatMap(({ spec }) => spec.convert?.to ?? [])
+const followersOf = (entities: readonly Entity[], table: AnyTable): Entity[] =>
+  entities.filter((entity) => entity.table === table && entity.spec.convert)
 
 async function deleteUnreferred(
   database: Database,
@@ -80,7 +83,7 @@ async function deleteUnreferred(
     await retrying(database, () => handOverReferred(database, spec, params, referred))
     await retrying(database, () => sweepReferred(database, spec, connectionId, referred))
     for (const follower of followersOf(spec.entities, referred.table)) {
-      await sweepFollowers(database, connectionId, referred.table, follower)
+      await sweepFollowers(database, connectionId, follower)
     }
   }
 }

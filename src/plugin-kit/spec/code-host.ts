@@ -38,6 +38,14 @@ export function codeHostRules(settings: Settings) {
       return types.find(([, type]) => last !== undefined && matches(type, last))?.[0] ?? ''
     },
     typeOrText: incidentTextRule(settings),
+    /**
+     * INCIDENT where the tool itself calls it that, whatever its labels say; another type only if a rule names the word. Empty
+     * for other types of the tool.
+     */
+    typeOfIncident(own: string | null | undefined): string {
+      if (own?.toUpperCase() !== 'INCIDENT') return ''
+      return types.find(([, type]) => matches(type, own) || matches(type, own.toLowerCase()))?.[0] ?? 'INCIDENT'
+    },
     isProduction: (name: string): boolean => matches(environment, name),
     closingPattern: closingPatterns(settings.prBodyClosePattern),
   }

@@ -56,7 +56,8 @@ export function issueRules(settings: Settings) {
     storyPointField: String(settings.storyPointField ?? ''),
     dueDateField: String(settings.dueDateField || 'duedate'),
     applicationType: String(settings.applicationType ?? ''),
-    isMapped: (type: string): boolean => Boolean(types.get(type)?.standardType),
+    /** Its type says more than that it is a subtask: by a rule, or because Jira itself calls it an incident. */
+    isMapped: (type: string): boolean => Boolean(types.get(type)?.standardType) || type.toUpperCase() === 'INCIDENT',
     standardType: (type: string): string => (types.get(type)?.standardType || type).toUpperCase(),
     typeOrText: incidentTextRule(settings),
     standardStatus: (type: string, category: string): string =>

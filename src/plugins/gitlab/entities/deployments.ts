@@ -70,8 +70,9 @@ export const deployments = table('deployments', 'GitlabDeployment', {
   queued_duration: optional(double('deployable.queued_duration')),
 })
 
-function nameOf({ deployable, environment, iid }: RawRecord): string {
-  return deployable ? `${deployable.name}:${deployable.id}` : `${environment?.name}:${iid}`
+/** Of the job; a deployment that a tool told GitLab of has none, and is called after its environment. */
+function nameOf({ deployable, environment }: RawRecord): string {
+  return deployable?.name ?? environment?.name ?? ''
 }
 
 const STATUS = { DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE], IN_PROGRESS: ['running'] }
@@ -100,6 +101,7 @@ export default entity(deployments, {
     paging: PAGE,
     incremental: { filterBy: changedSince },
   },
+  extract: { edition: 2 },
   convert: {
     to: [cicdDeploymentCommits, cicdDeployments, deploymentRuns],
     where: ({ gitlab_id }) => ({ gitlab_id }),
@@ -112,7 +114,7 @@ export default entity(deployments, {
       const both = {
         id,
         cicd_scope_id: project,
-        name: deployment.name,
+        name: `${deployment.name}:${deployment.deployment_id}`,
         display_title: deployment.deployable_commit_title,
         url: `${scope.web_url}/environments`,
         result: classify(deployment.status, RESULT, ''),

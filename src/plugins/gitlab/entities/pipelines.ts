@@ -18,7 +18,8 @@ import {
   UNFINISHED,
 } from '../kit.ts'
 
-const LIST_RAW = ['gitlab_api_pipeline', 'gitlab_api_child_pipeline']
+const EXTERNAL_RAW = 'gitlab_api_external_pipeline'
+const LIST_RAW = ['gitlab_api_pipeline', 'gitlab_api_child_pipeline', EXTERNAL_RAW]
 /** DevLake's: pipelines have no names, so all patterns look at the branch or tag. */
 const deliveryOf = ({ ref }: { readonly ref?: string | null }, { scopeConfig }: RulesContext) =>
   scopeConfig.deliveryOf({ names: [ref ?? ''], branches: [ref], isProductionNamed: true })
@@ -89,6 +90,24 @@ export const childPipelines = entity(pipelineProjects, {
     request: ({ scope }) => ({ path: inProject(scope, 'pipelines'), query: { source: CHILD, ...BY_CHANGE } }),
     paging: PAGE,
     incremental: { filterBy: changedSince },
+  },
+})
+
+/**
+ * Those that another tool told GitLab of. Some have no time of change, and a filter by it leaves them out: they are asked for
+ * without one, from the newest on. Jobs are added to them silently, as the tool tells of them.
+ */
+export const externalPipelines = entity(pipelineProjects, {
+  label: 'External Pipelines',
+  domainTypes: ['CICD'],
+  raw: EXTERNAL_RAW,
+  collect: {
+    request: ({ scope }) => ({
+      path: inProject(scope, 'pipelines'),
+      query: { source: 'external', order_by: 'id', sort: 'desc' },
+    }),
+    paging: PAGE,
+    incremental: { newestFirstBy: 'created_at', lookBack: { days: 7, changedBy: 'updated_at' } },
   },
 })
 

@@ -111,6 +111,7 @@ export default entity(issues, {
     replaces: ISSUE_SOURCES,
     isIncremental: true,
     dependsOn: ['typeMappings', 'issueTextIncident'],
+    edition: 2,
     *rows(issue, { idOf, scope, scopeConfig }) {
       const id = idOf(issues, issue.issue_id)
       const assignee_id = idOf(accounts, issue.assignee_account_id || null)
