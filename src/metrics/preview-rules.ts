@@ -109,18 +109,18 @@ export function sourcesOf(subjects: Subjects, rules: Rules): Source[] {
         ]),
   ]
   const page = (after: string) => sql`id > ${after} order by id limit ${sql.lit(PAGE)}`
-  const runs = (table: string, branch: Sql): Source => ({
+  const runs = (table: string, branch: Sql, isOwn: Sql): Source => ({
     table,
     rows: (after) => sql`select id, name, ${branch} as more, type, environment from ${sql.table(table)} run
-      where cicd_scope_id in (${scopes}) and ${page(after)}`,
+      where ${isOwn} and ${page(after)}`,
     decide: decideRun,
   })
   const sources: Source[] = []
   if (deployment !== undefined || production !== undefined) {
-    sources.push(
-      runs('cicd_tasks', sql`''`),
-      runs('cicd_pipelines', sql`(select max(c.branch) from cicd_pipeline_commits c where c.pipeline_id = run.id)`),
-    )
+    const branch = sql`(select max(c.branch) from cicd_pipeline_commits c where c.pipeline_id = run.id)`
+    // A job is of the scope of its run: the scope that its own row names is not always one of ours.
+    const ofRun = sql`exists (select 1 from cicd_pipelines p where p.id = run.pipeline_id and p.cicd_scope_id in (${scopes}))`
+    sources.push(runs('cicd_tasks', sql`''`, ofRun), runs('cicd_pipelines', branch, sql`cicd_scope_id in (${scopes})`))
   }
   if (environment !== undefined) {
     for (const table of ['cicd_deployments', 'cicd_deployment_commits']) {

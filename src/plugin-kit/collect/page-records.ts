@@ -85,7 +85,7 @@ function withinReach({ collection, open }: Reading, at: PageState, all: readonly
   const { newestFirstBy } = open
   const { since } = run
   if (!newestFirstBy || !since) return all
-  const reach = reachOf(lookBackOf(spec, run), since)
+  const reach = open.list.reachesTo ?? reachOf(lookBackOf(spec, run), since)
   const isBeyond = (record: unknown) => isOlder(record, newestFirstBy, reach, base)
   if (isPastLast(at)) return all.filter((record) => !isBeyond(record))
   const end = all.findIndex(isBeyond)
