@@ -59,7 +59,7 @@ const BY_PLACE: Readonly<Record<string, readonly Target[]>> = {
   'cq_file_metrics.project_key': [target('cq_projects')],
   'cq_issue_code_blocks.issue_key': [target('cq_issues')],
   'cq_issues.project_key': [target('cq_projects')],
-  'issue_assignee_history.assignee': [target('accounts')],
+  'issue_assignee_history.assignee': [target('accounts'), target('teams')],
   'project_incident_deployment_relationships.id': [target('incidents')],
   'project_mapping.row_id': ['boards', 'cicd_scopes', 'cq_projects', 'repos'].map((table) => target(table)),
   'project_pr_metrics.id': [target('pull_requests')],
@@ -77,6 +77,8 @@ export interface IdColumn {
   readonly table: string
   readonly column: string
   readonly targets: readonly Target[]
+  /** It is a part of the key: a row without it links nothing. */
+  readonly isKey: boolean
 }
 
 /** Origins are numbers of raw rows. */
@@ -84,11 +86,11 @@ const looksLikeId = (column: string): boolean => column.endsWith('_id') && !colu
 
 /** Throws for a column that nobody has thought about. */
 export function idColumns(): readonly IdColumn[] {
-  return domainTables.flatMap(({ name: table, names }) =>
-    names.flatMap((column: string) => {
+  return domainTables.flatMap(({ name: table, names, keys }) =>
+    names.flatMap((column: string, position: number) => {
       const place = `${table}.${column}`
       const targets = BY_PLACE[place] ?? (looksLikeId(column) ? BY_NAME[column] : undefined)
-      if (targets) return [{ table, column, targets }]
+      if (targets) return [{ table, column, targets, isKey: keys.includes(position) }]
       if (looksLikeId(column) && !(place in NO_TARGET)) throw new Error(`nobody says which row ${place} names`)
       return []
     }),
