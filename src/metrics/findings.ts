@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
-import { mapped, type Sql } from './calculate/calculation.ts'
+import type { Sql } from './calculate/calculation.ts'
 import { isPlainlyElsewhere } from './environment-names.ts'
 import type { Material, Metric, MetricFilter } from './metric.ts'
 import type { Cure } from './remedies.ts'
@@ -158,7 +158,7 @@ async function noDeployments(database: Database, filter: MetricFilter): Promise<
     database,
     sql`t.name`,
     sql`t.id`,
-    sql`from cicd_tasks t where t.cicd_scope_id in (${mapped('cicd_scopes', filter.project)})`,
+    sql`${from} inner join cicd_tasks t on t.pipeline_id = p.id where ${where}`,
   )
   const refs = await frequent(
     database,

@@ -27,8 +27,10 @@ export function runSources(subjects: Subjects, rules: Rules): Source[] {
   const runs = (table: string, pipeline: Sql, isJob: boolean): Source => ({
     table,
     pageSize: PAGE,
-    rows: (after) => sql`select id, name, ${pipeline} as pipeline, cicd_scope_id as scope, type, environment
-      from ${sql.table(table)} where cicd_scope_id in (${scopes}) and ${page(after)}`,
+    // A job is of the scope of its run: the scope that its own row names is not always one of ours.
+    rows: (after) => sql`select run.id, run.name, ${pipeline} as pipeline, p.cicd_scope_id as scope, run.type, run.environment
+      from ${sql.table(table)} run inner join cicd_pipelines p on p.id = ${pipeline}
+      where p.cicd_scope_id in (${scopes}) and run.id > ${after} order by run.id limit ${sql.lit(PAGE)}`,
     more: {
       by: 'pipeline',
       read: (ids) => sql`select pipeline_id as id, branch as text from cicd_pipeline_commits
@@ -38,7 +40,7 @@ export function runSources(subjects: Subjects, rules: Rules): Source[] {
   })
   const isAboutRuns = RULES.some((name) => rules[name] !== undefined)
   return [
-    ...(isAboutRuns ? [runs('cicd_tasks', sql`pipeline_id`, true), runs('cicd_pipelines', sql`id`, false)] : []),
+    ...(isAboutRuns ? [runs('cicd_tasks', sql`run.pipeline_id`, true), runs('cicd_pipelines', sql`run.id`, false)] : []),
     ...environmentSources(scopes, rules),
   ]
 }

@@ -1,6 +1,7 @@
 /** What metrics are made of: the deployments, pull requests, incidents, issues and builds of a project. */
 import { sql } from 'kysely'
 import { incidentIdsOf } from './blame.ts'
+import { accountOfAssignee } from './calculate/account-of-assignee.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
 import type { Expressed, MetricQuery } from './metric.ts'
 import { isJoined, standingForKin } from './rollouts.ts'
@@ -11,10 +12,10 @@ type Scoping = Pick<MetricQuery, 'project' | 'environment' | 'repository' | 'tea
 const all = (...conditions: readonly (Sql | null | undefined | false)[]): Sql =>
   sql.join(conditions.filter((each) => each) as Sql[], sql` and `)
 
-const ofTeam = (account: string, team: Expressed<string> | undefined): Sql | null =>
+const ofTeam = (account: Sql, team: Expressed<string> | undefined): Sql | null =>
   team === undefined
     ? null
-    : sql`${sql.ref(account)} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
+    : sql`${account} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
 
 /** `pr`, the pull requests whose base is a repository of the project; a condition stands open after it. */
 export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
@@ -24,7 +25,7 @@ export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
     where: all(
       repo.where,
       filter.repository !== undefined && sql`pr.base_repo_id = ${filter.repository}`,
-      ofTeam('pr.author_id', filter.team),
+      ofTeam(sql`pr.author_id`, filter.team),
     ),
   }
 }
@@ -88,7 +89,7 @@ export const ofTicket = {
   title: sql`i.title`,
   url: sql`i.url`,
   repository: sql`''`,
-  account: sql`i.assignee_id`,
+  account: accountOfAssignee('i'),
   origin: 'i',
 } as const
 
@@ -96,7 +97,7 @@ export const ofTicket = {
 export function incidentsOf(filter: MetricQuery): { from: Sql; where: Sql } {
   return {
     from: sql`from (${incidentIdsOf(filter.dialect, filter.project)}) own inner join incidents i on i.id = own.id`,
-    where: all(sql`1 = 1`, ofTeam('i.assignee_id', filter.team)),
+    where: all(sql`1 = 1`, ofTeam(sql`i.assignee_id`, filter.team)),
   }
 }
 
@@ -106,7 +107,7 @@ export function issuesOf(filter: Scoping): { from: Sql; where: Sql } {
   return {
     from: sql`from (select distinct b.issue_id from ${board.from} inner join board_issues b on b.board_id = board.row_id
       where ${board.where}) own inner join issues i on i.id = own.issue_id`,
-    where: all(sql`1 = 1`, ofTeam('i.assignee_id', filter.team)),
+    where: all(sql`1 = 1`, ofTeam(accountOfAssignee('i'), filter.team)),
   }
 }
 

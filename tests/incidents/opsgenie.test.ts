@@ -61,6 +61,11 @@ describeOneDatabase('collecting from Opsgenie', (test) => {
       { assignee_id: 'opsgenie:Team:1:team-data', assignee_name: 'data', issue_id: `opsgenie:Incident:1:${last.id}` },
       { assignee_id: 'opsgenie:User:1:user-ada', assignee_name: 'ADA', issue_id: `opsgenie:Incident:1:${last.id}` },
     ])
+    // An issue has room for one: a person before a team.
+    const [assigned] = (await rows('issues', 'id', 'assignee_id', 'assignee_name')).filter(({ id }) =>
+      id.endsWith(`:${last.id}`),
+    )
+    expect(assigned).toMatchObject({ assignee_id: 'opsgenie:User:1:user-ada', assignee_name: 'ADA' })
     expect(await rows('boards', 'id', 'name')).toEqual([{ id: `opsgenie:Service:1:${WEB}`, name: 'Web shop' }])
     expect(await rows('users', 'name')).toHaveLength(3)
     expect(await rows('_weir_gaps', 'reason')).toEqual([])

@@ -86,7 +86,7 @@ function withinReach({ collection, open }: Reading, at: PageState, all: readonly
   const { newestFirstBy } = open
   const { since } = run
   if (!newestFirstBy || !since) return all
-  const reach = notBefore(reachOf(lookBackOf(spec, run), since), run.timeAfter)
+  const reach = notBefore(open.list.reachesTo ?? reachOf(lookBackOf(spec, run), since), run.timeAfter)
   const isBeyond = (record: unknown) => isOlder(record, newestFirstBy, reach, base)
   if (isPastLast(at)) return all.filter((record) => !isBeyond(record))
   const end = all.findIndex(isBeyond)

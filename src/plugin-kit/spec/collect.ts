@@ -143,8 +143,13 @@ export interface Windows {
   readonly isWhole?: boolean
   /** The longest window that the source accepts, in milliseconds. */
   readonly longest?: number
-  /** Asks for all times at once, which `longest` does not forbid: one list where that fits. */
+  /**
+   * Asks for all times at once, which `longest` does not forbid: one list where that fits. Records must come newest first
+   * (`newestFirstBy`), so that the list can end where the range begins.
+   */
   readonly whole?: Query
+  /** Asks for the oldest record of all times first, and reads its time: what lies before it need not be asked about. */
+  readonly oldest?: { readonly query: Query; readonly at: (body: RawRecord) => unknown }
   /** The source leaves out what stands at the end of a window: `query` is given the second after it. */
   readonly isEndExclusive?: boolean
   /** Cuts a second that is still too full by something else than time; what does not fit even then is a gap. */
