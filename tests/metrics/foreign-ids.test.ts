@@ -54,8 +54,8 @@ describeEachDatabase('ids of tools in domain rows', (test) => {
   it('jobs are found by their run, whatever scope they name', async () => {
     const [finding] = await findingsOf(test.database, metricNamed('deployment-frequency'), filterOf('jobs'))
     expect(finding?.seen).toMatch(/with jobs .*roll out/)
-    const signal = AbortSignal.timeout(60_000)
-    const preview = await previewRules(test.database, filterOf('jobs'), { deploymentPattern: 'roll' }, { signal })
+    const how = { signal: AbortSignal.timeout(60_000), inForce: new Map() }
+    const preview = await previewRules(test.database, filterOf('jobs'), { deploymentPattern: 'roll' }, how)
     expect(JSON.stringify(preview)).toContain('"name":"roll out"')
   })
 
