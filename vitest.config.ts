@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/support/longest-first.ts'
 
-/** They set what the program reads once in a process, so they get a process of their own. */
-const ALONE = ['src/plugin-kit/http/address-guard.test.ts']
+/** They change what a process has once (settings that are read once, the commands), so they get a process of their own. */
+const ALONE = ['src/plugin-kit/http/address-guard.test.ts', 'tests/cli/printed-commands.test.ts']
 
 export default defineConfig({
   test: {
