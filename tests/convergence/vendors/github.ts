@@ -205,6 +205,7 @@ const vendor = (name: string, interfaces: readonly [Plugin, ...Plugin[]]): Vendo
   rules: [
     { issue_type_bug: 'bug', issue_type_incident: 'incident', deployment_pattern: '.*', env_name_pattern: '(?i)prod' },
     { issue_type_incident: 'bug', issue_component: 'component(.*)', deployment_pattern: '.*' },
+    { issue_type_bug: 'bug', issue_text_incident: '[2-5]', production_branch_pattern: '^(main|release)$' },
     { pr_component: 'component(.*)', pr_body_close_pattern: '(?mi)(fix|close)[\\s]*.*(((and )?#\\d+[ ]*)+)' },
   ],
   lists: ['/issues', '/pulls', '/comments', '/commits', '/runs', '/jobs', '/deployments', 'pullRequests', '/users'],
