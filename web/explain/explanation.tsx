@@ -38,9 +38,6 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
     >
       {metric && (
         <>
-          <p className="quiet" style={{ marginBottom: 16 }}>
-            {described?.definition}
-          </p>
           <Reasons metric={metric} unit={described?.unit ?? ''} {...rest} />
           <Items
             metric={metric}
@@ -61,11 +58,14 @@ function Reasons({ metric, unit, project, period, months = 12, reason, onReason 
   const explained = useExplanation(metric, project.name, period)
   return (
     <Asked of={explained} lines={3}>
-      {({ value, counted, total, leftOut, findings, grades, places }) => {
+      {({ value, counted, total, leftOut, findings, grades, places, definition }) => {
         const band = grades.find(({ report }) => report === '2023')?.band
         const shared = { project, places, months }
         return (
           <>
+            <p className="quiet" style={{ marginBottom: 16 }}>
+              {definition}
+            </p>
             <div className="row" style={{ marginBottom: 12 }}>
               <b className="number" style={{ fontSize: 28 }}>
                 {value === null || counted === 0 ? 'No value' : valueText(value, unit)}
