@@ -191,7 +191,10 @@ export const explanationRecord = z.object({
   rolloutsJoined: z
     .array(rolloutRecord)
     .readonly()
-    .meta({ description: 'Of what is left out because another row stands for its rollout: the latest rollouts, with all rows.' }),
+    .meta({
+      description:
+        'Of what is left out because another row stands for its rollout: the latest rollouts, with all rows.',
+    }),
 })
 const rolloutRule = z.object({
   join: z.array(z.string()).readonly().optional(),
@@ -199,7 +202,14 @@ const rolloutRule = z.object({
 })
 const settings = z.record(
   z.string(),
-  z.union([z.number(), z.boolean(), z.null(), z.string(), z.array(z.string()).readonly(), z.array(rolloutRule).readonly()]),
+  z.union([
+    z.number(),
+    z.boolean(),
+    z.null(),
+    z.string(),
+    z.array(z.string()).readonly(),
+    z.array(rolloutRule).readonly(),
+  ]),
 )
 export const policiesRecord = z.object({
   ...answered,
