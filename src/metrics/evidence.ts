@@ -78,8 +78,8 @@ export function knowsIncidents(project: Expressed<string>): Sql {
     or exists (${mapped} inner join board_issues b on b.board_id = m.row_id inner join issues i on i.id = b.issue_id
       where ${ofBoards} and i.type = 'INCIDENT')
     or exists (${mapped} inner join boards b on b.id = m.row_id inner join _weir_receipts r on r.params = b._raw_data_params
-      where ${ofBoards} and b._raw_data_table = concat('_raw_', r.plugin, '_scopes')
-        and r.tells_incidents = true and r.last_success_at is not null))`
+      where ${ofBoards} and b.id like concat(r.plugin, ':%') and r.tells_incidents = true
+        and r.last_success_at is not null))`
 }
 
 /** Why a metric of a statement has no grade, with the remedy; null where it has. Columns as `deploymentEvidence` names them. */

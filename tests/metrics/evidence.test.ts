@@ -53,12 +53,9 @@ function planted(project: string, { minutes, teller }: World): TableRow[] {
   })
   return [
     cicdScopes.row({ id: `${project} scope`, name: 'scope' }),
-    boards.row({
-      ...{ id: `${project} board`, name: 'board' },
-      ...{ _raw_data_table: '_raw_pager_scopes', _raw_data_params: params },
-    }),
+    boards.row({ id: `pager:Service:1:${project}`, name: 'board', _raw_data_params: params }),
     projectMapping.row({ project_name: project, table: 'cicd_scopes', row_id: `${project} scope` }),
-    projectMapping.row({ project_name: project, table: 'boards', row_id: `${project} board` }),
+    projectMapping.row({ project_name: project, table: 'boards', row_id: `pager:Service:1:${project}` }),
     ...minutes.map((minute, index) => {
       const id = `${project} ${index}`
       const finished_date = new Date(START + minute * 60_000)
@@ -68,7 +65,7 @@ function planted(project: string, { minutes, teller }: World): TableRow[] {
       })
     }),
     ...(teller.endsWith('issue')
-      ? [incident, boardIssues.row({ board_id: `${project} board`, issue_id: `${project} issue` })]
+      ? [incident, boardIssues.row({ board_id: `pager:Service:1:${project}`, issue_id: `${project} issue` })]
       : []),
     ...(teller.endsWith('source') || teller === 'other list' ? [receipt] : []),
   ]
