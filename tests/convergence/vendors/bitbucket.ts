@@ -57,6 +57,7 @@ export const bitbucketVendor: VendorUnderTest = {
     ...['/pullrequests', '/comments', '/commits', '/issues', '/pipelines', '/steps', '/environments', '/deployments'],
     '/commit/',
   ],
+  startDate: (now) => new Date(now - 38 * HOUR),
   changes: CHANGES,
   start: (now) =>
     behindFaults({

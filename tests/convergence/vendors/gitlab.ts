@@ -74,6 +74,7 @@ export const gitlabVendor: VendorUnderTest = {
     '/releases',
     '/members',
   ],
+  startDate: (now) => new Date(now - DAYS / 2),
   changes: CHANGES,
   unlike: {
     '_tool_gitlab_commits.web_url':
