@@ -43,9 +43,6 @@ export const sharedEntities = [
   runs,
   commits,
   stats,
-  releases,
-  latestRelease,
-  tagsEntity,
   people,
 ]
 
@@ -94,6 +91,9 @@ export const githubSpec: PluginSpec = {
     deployments,
     statuses,
     deployedCommits,
+    releases,
+    latestRelease,
+    tagsEntity,
   ],
 }
 
