@@ -111,11 +111,21 @@ function addressOf(url: string, defaultPort: number): Address {
   return { host, server: `${host}:${port || defaultPort}`, user: username, database: pathname.slice(1) }
 }
 
+function troubleOf(codes: Record<string, Trouble>, error: unknown): Trouble | undefined {
+  const code = codeOf(error)
+  return codes[code] ?? NETWORK[code] ?? (error instanceof Error && LOST.test(error.message) ? 'lost' : undefined)
+}
+
+/** The server or the network has ended the connection; `codes` are as for `explainWith`. */
+export const isLostWith =
+  (codes: Record<string, Trouble>) =>
+  (error: unknown): boolean =>
+    troubleOf(codes, error) === 'lost'
+
 export function explainWith(codes: Record<string, Trouble>, url: string, defaultPort: number) {
   const address = addressOf(url, defaultPort)
   return (error: unknown): Explained | undefined => {
-    const code = codeOf(error)
-    const trouble = codes[code] ?? NETWORK[code] ?? (error instanceof Error && LOST.test(error.message) && 'lost')
+    const trouble = troubleOf(codes, error)
     if (!trouble) return undefined
     if (trouble === 'packet') return new UserError(TOO_LARGE, { cause: error })
     const { own, others } = TROUBLES[trouble]

@@ -4,8 +4,8 @@ import type { Progress, Subtask } from '../../src/plugin-kit/spec/subtask.ts'
 import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import type { FaultKind } from '../fake-github/faults.ts'
-import { describeEachDatabase, type TestDatabase } from '../support/databases.ts'
-import { runStatement } from '../support/servers.ts'
+import { cutConnections } from '../support/cut-connections.ts'
+import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
 import {
   connect,
@@ -27,18 +27,6 @@ const named =
 const issues = named('Collect Issues', 'Extract Issues')
 const pullRequests = named('Collect Pull Requests', 'Extract Pull Requests')
 const commits = named('Collect PR Commits', 'Extract PR Commits')
-
-async function cutConnections({ engine, url }: TestDatabase): Promise<void> {
-  const run = runStatement[engine]
-  if (engine === 'postgres') {
-    const others = 'datname = current_database() and pid <> pg_backend_pid()'
-    await run(url, `select pg_terminate_backend(pid) from pg_stat_activity where ${others}`)
-    return
-  }
-  const others = 'select id from information_schema.processlist where db = database() and id <> connection_id()'
-  const [rows] = (await run(url, others)) as [{ id?: number; ID?: number }[]]
-  for (const row of rows) await run(url, `kill ${row.id ?? row.ID}`).catch(() => {})
-}
 
 describeEachDatabase('while collecting', (test) => {
   const start = useFake(test)

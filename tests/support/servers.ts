@@ -1,10 +1,12 @@
 /** Private database servers for tests and benchmarks: own folder, own port, gone when the process that asked is gone. */
-import { spawn, spawnSync } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
@@ -17,6 +19,8 @@ export interface TestServer {
   /** The address of a new, empty database. */
   createDatabase(name?: string): Promise<string>
   dropDatabase(url: string): Promise<void>
+  /** Stops it as an administrator would, and starts it again at the same address. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -53,7 +57,18 @@ export async function startTestPostgres(parent: string = tmpdir()): Promise<Test
     const { url, stop } = await startEmbedded(folder, {
       settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
     })
-    return { ...databasesOf('postgres', url), stop: () => stop().then(reaper.finish) }
+    const pid = () => Number(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0])
+    // The connection that holds it notices, and starts it again.
+    const restart = async () => {
+      const before = pid()
+      process.kill(before, 'SIGINT')
+      const isNew = async () => {
+        await runOnPostgres(url, 'select 1')
+        return pid() !== before
+      }
+      while (!(await isNew().catch(() => false))) await sleep(20)
+    }
+    return { ...databasesOf('postgres', url), restart, stop: () => stop().then(reaper.finish) }
   } catch (error) {
     reaper.finish()
     throw error
@@ -70,56 +85,70 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
   const port = await freePort()
   const options = ['--no-defaults', `--datadir=${data}`]
   try {
-    const made = spawnSync(
+    const made = await finished(
       find('mariadb-install-db') ?? 'mariadb-install-db',
       [...options, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
       // It starts a server, too; see below.
-      { encoding: 'utf8', cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account },
+      { cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account },
     )
-    if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.error?.message ?? made.stderr + made.stdout}`)
-    const server = spawn(
-      find('mariadbd') ?? 'mariadbd',
-      [
-        ...options,
-        `--pid-file=${pidFile}`,
-        // A server that starts deletes what looks like an old temporary table, be it another server's.
-        `--tmpdir=${folder}`,
-        `--log-error=${join(folder, 'log')}`,
-        `--socket=${join(folder, 'socket')}`,
-        '--bind-address=127.0.0.1',
-        `--port=${port}`,
-        '--skip-log-bin',
-        '--skip-name-resolve',
-        '--max-connections=300',
-        '--innodb-flush-log-at-trx-commit=0',
-        '--innodb-doublewrite=0',
-        '--sync-frm=0',
-        '--debug-no-sync',
-        '--innodb-buffer-pool-size=64M',
-        '--innodb-log-file-size=64M',
-        '--key-buffer-size=1M',
-        '--aria-pagecache-buffer-size=8M',
-        '--performance-schema=OFF',
-      ],
-      { stdio: 'ignore', cwd: folder, ...account },
-    )
-    const ended = new Promise<void>((done) => server.once('exit', () => done()))
+    if (made.code !== 0) throw new Error(`mariadb-install-db: ${made.printed}`)
+    const parameters = [
+      ...options,
+      `--pid-file=${pidFile}`,
+      // A server that starts deletes what looks like an old temporary table, be it another server's.
+      `--tmpdir=${folder}`,
+      `--log-error=${join(folder, 'log')}`,
+      `--socket=${join(folder, 'socket')}`,
+      '--bind-address=127.0.0.1',
+      `--port=${port}`,
+      '--skip-log-bin',
+      '--skip-name-resolve',
+      '--max-connections=300',
+      '--innodb-flush-log-at-trx-commit=0',
+      '--innodb-doublewrite=0',
+      '--sync-frm=0',
+      '--debug-no-sync',
+      '--innodb-buffer-pool-size=64M',
+      '--innodb-log-file-size=64M',
+      '--key-buffer-size=1M',
+      '--aria-pagecache-buffer-size=8M',
+      '--performance-schema=OFF',
+    ]
     const url = `mysql://root@127.0.0.1:${port}/mysql`
-    await untilAnswers(
-      () => runOnMysql(url, 'select 1'),
-      () => server.exitCode === null,
-      join(folder, 'log'),
-    )
+    const launch = async () => {
+      const server = spawn(find('mariadbd') ?? 'mariadbd', parameters, { stdio: 'ignore', cwd: folder, ...account })
+      const ended = once(server, 'exit')
+      await untilAnswers(
+        () => runOnMysql(url, 'select 1'),
+        () => server.exitCode === null,
+        join(folder, 'log'),
+      )
+      return async () => {
+        server.kill('SIGTERM')
+        await ended
+      }
+    }
+    let end = await launch()
+    const restart = async () => {
+      await end()
+      end = await launch()
+    }
     const stop = async () => {
-      server.kill('SIGTERM')
-      await ended
+      await end()
       reaper.finish()
     }
-    return { ...databasesOf('mysql', url), stop }
+    return { ...databasesOf('mysql', url), restart, stop }
   } catch (error) {
     reaper.finish()
     throw error
   }
+}
+
+async function finished(program: string, parameters: readonly string[], options: SpawnOptions) {
+  const child = spawn(program, parameters, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const closed = once(child, 'close')
+  const [output, errors, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), closed])
+  return { code, printed: errors + output }
 }
 
 /** A shell that outlives us: when our end of the pipe closes, however we ended, it stops the server and tidies up. */
@@ -142,7 +171,7 @@ function reap(folder: string, pidFile: string): { finish: () => void } {
 type Run = (url: string, statement: string) => Promise<unknown>
 
 /** Makes and drops databases on a server that runs. */
-export function databasesOf(engine: Engine, url: string): Omit<TestServer, 'stop'> {
+export function databasesOf(engine: Engine, url: string): Omit<TestServer, 'restart' | 'stop'> {
   const run = runStatement[engine]
   return {
     url,

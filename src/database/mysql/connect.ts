@@ -1,13 +1,15 @@
 /** Connections to MySQL and MariaDB, and what the database does with them. */
-import { type DatabaseConnection, Kysely, MysqlDialect, sql } from 'kysely'
+
+import type { Socket } from 'node:net'
+import { Kysely, MysqlDialect, sql } from 'kysely'
 import mysql2, { type Pool, type PoolConnection } from 'mysql2'
-import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
+import { createTrust, LONGEST_IDLE_MS, markingBeginnings, tryingAgain } from '../again.ts'
 import { type Catalogue, liveTables } from '../catalogue.ts'
 import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS, type PoolState } from '../database.ts'
 import type { LiveTable } from '../dialect.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
-import { codeOf, explainWith, rowTooLarge, type Trouble } from '../explain.ts'
+import { explainWith, rowTooLarge } from '../explain.ts'
 import { holding, holdingOn, requireNoneHeld } from '../held.ts'
 import type { AnyKysely, AnySchema } from '../kysely.ts'
 import { inLine } from '../line.ts'
@@ -16,7 +18,9 @@ import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { KINDS, mysql } from './dialect.ts'
 import { type Loading, loadWriter } from './load.ts'
 import { insertWriter, type StatementSize } from './send-rows.ts'
+import { streamingInChunks, tellStreams } from './streams.ts'
 import { inTransaction, type Pooled } from './transaction.ts'
+import { hadNoEffect, isLost, isRetryable, TROUBLES } from './troubles.ts'
 
 /** Longer statements gain nothing in speed. */
 const LONGEST_STATEMENT = 4 << 20
@@ -43,6 +47,8 @@ function openPool(url: string, connectionLimit: number): Pool {
     database: decodeURIComponent(pathname.slice(1)),
     ...(searchParams.has('ssl') ? { ssl: { rejectUnauthorized: searchParams.get('ssl') !== 'insecure' } } : {}),
     connectionLimit,
+    // What leaves the pool takes its leave of the server, too.
+    gracefulEnd: true,
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     flags: ['-IGNORE_SPACE'],
@@ -70,45 +76,38 @@ function openPool(url: string, connectionLimit: number): Pool {
       return next()
     },
   })
+  const trust = createTrust<PoolConnection>()
+  const idleSince = new WeakMap<PoolConnection, number>()
+  async function isLive(connection: PoolConnection): Promise<boolean> {
+    const idleMs = Date.now() - (idleSince.get(connection) ?? Date.now())
+    // It may go from hand to hand from now on, and is never idle then.
+    idleSince.delete(connection)
+    return idleMs < LONGEST_IDLE_MS && trust.isTrusted(connection, socketOf(connection))
+  }
   const getConnection = pool.getConnection.bind(pool)
   pool.getConnection = (callback) => {
     requireNoneHeld(pool)
-    getConnection(callback)
+    const getLive = () =>
+      getConnection(async (error, connection) => {
+        if (error || (await isLive(connection))) return callback(error, connection)
+        connection.end()
+        getLive()
+      })
+    getLive()
   }
+  pool.on('release', (connection: PoolConnection) => idleSince.set(connection, Date.now()))
   pool.on('connection', (connection: PoolConnection) => {
+    // One that breaks in use is told by the query that it fails; a second event of this kind would end the process.
+    connection.on('error', () => trust.lost(connection))
+    trust.made(connection)
+    tellStreams(connection)
     // What they fail with, the first statement after them fails with too.
     for (const setting of SESSION) connection.query(`set session ${setting}`, () => {})
   })
   return pool
 }
 
-/** Kysely hands on each row of a stream by itself, through many hands. */
-function streamingInChunks(dialect: MysqlDialect): MysqlDialect {
-  const known = new WeakSet<DatabaseConnection>()
-  const createDriver = dialect.createDriver.bind(dialect)
-  dialect.createDriver = () => {
-    const driver = createDriver()
-    const acquire = driver.acquireConnection.bind(driver)
-    driver.acquireConnection = async () => {
-      const connection = await acquire()
-      if (known.has(connection)) return connection
-      known.add(connection)
-      const stream = connection.streamQuery.bind(connection)
-      connection.streamQuery = async function* (query, size = 1) {
-        let rows: never[] = []
-        for await (const result of stream(query, size)) {
-          if (rows.push(...(result.rows as never[])) < size) continue
-          yield { rows }
-          rows = []
-        }
-        if (rows.length > 0) yield { rows }
-      }
-      return connection
-    }
-    return driver
-  }
-  return dialect
-}
+const socketOf = (connection: PoolConnection) => (connection as unknown as { readonly stream: Socket }).stream
 
 export async function connectMysql(url: string, connections: number): Promise<Database> {
   const pool = openPool(url, connections)
@@ -146,8 +145,9 @@ interface Settings {
 /** Without turns: on the one connection of a transaction, which is one of `whole`. */
 function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
-    const opened = new Kysely<AnySchema>({ dialect: streamingInChunks(new MysqlDialect({ pool: pool as Pool })) })
-    return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
+    const dialect = markingBeginnings(streamingInChunks(new MysqlDialect({ pool: pool as Pool })))
+    const opened = new Kysely<AnySchema>({ dialect })
+    return turns ? inTurns(tryingAgain(holdingOn(opened, pool), hadNoEffect, isLost), turns, signal) : opened
   }
   const kysely = open()
   const database: Database = {
@@ -197,7 +197,7 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
           return body(inside)
         }),
       ),
-    isRetryable: (error) => ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'].includes(codeOf(error)),
+    isRetryable,
     explain: explainWith(TROUBLES, settings.url, 3306),
     close() {
       turns?.close()
@@ -259,24 +259,3 @@ async function describe(kysely: AnyKysely): Promise<Map<string, LiveTable>> {
     from information_schema.statistics where table_schema = database() group by table_name, index_name`.execute(kysely)
   return liveTables({ columns: columns.rows, indexes: indexes.rows }, KINDS)
 }
-
-const TROUBLES: Record<string, Trouble> = byName({
-  ER_ACCESS_DENIED_ERROR: 'password',
-  ER_DBACCESS_DENIED_ERROR: 'password',
-  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: 'password',
-  ER_BAD_DB_ERROR: 'missing',
-  ER_TABLEACCESS_DENIED_ERROR: 'rights',
-  ER_OPTION_PREVENTS_STATEMENT: 'readOnly',
-  ER_RECORD_FILE_FULL: 'diskFull',
-  ER_DISK_FULL: 'diskFull',
-  ER_CON_COUNT_ERROR: 'noConnection',
-  ER_SERVER_SHUTDOWN: 'lost',
-  ER_ABORTING_CONNECTION: 'lost',
-  ER_NEW_ABORTING_CONNECTION: 'lost',
-  ER_CONNECTION_KILLED: 'lost',
-  ER_FORCING_CLOSE: 'lost',
-  ER_NORMAL_SHUTDOWN: 'lost',
-  PROTOCOL_CONNECTION_LOST: 'lost',
-  PROTOCOL_SEQUENCE_TIMEOUT: 'silent',
-  ER_NET_PACKET_TOO_LARGE: 'packet',
-})

@@ -1,5 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2'
+import { begun } from '../again.ts'
 import type { AnyValue } from '../column.ts'
+import { isLost } from './troubles.ts'
 
 /** As much of a pool as this folder uses. */
 export type Pooled = Pick<Pool, 'query' | 'getConnection' | 'end'>
@@ -11,12 +13,19 @@ export async function inTransaction<Result>(
   body: (pool: Pooled, atEnd: (statement: string) => void) => Promise<Result>,
   begin: readonly string[] = ['start transaction'],
 ): Promise<Result> {
-  const connection = await new Promise<PoolConnection>((resolve, reject) =>
-    pool.getConnection((error, made) => (error ? reject(error) : resolve(made))),
+  const connection = await begun(
+    () =>
+      new Promise<PoolConnection>((resolve, reject) =>
+        pool.getConnection((error, made) => (error ? reject(error) : resolve(made))),
+      ),
+    async (connected) => {
+      for (const statement of begin) await runOn(connected, statement)
+    },
+    (connected) => connected.destroy(),
+    isLost,
   )
   const send: Query = connection.query.bind(connection)
-  const run = (statement: string) =>
-    new Promise<void>((resolve, reject) => send(statement, (error: unknown) => (error ? reject(error) : resolve())))
+  const run = (statement: string) => runOn(connection, statement)
   const query = inParts(send)
   const borrowed = { query, release() {}, destroy() {} } as unknown as PoolConnection
   const nested = {
@@ -30,7 +39,6 @@ export async function inTransaction<Result>(
     connection.release()
   }
   try {
-    for (const statement of begin) await run(statement)
     const result = await body(nested, (statement) => last.add(statement))
     await run('commit')
     await giveBack().catch(() => connection.destroy())
@@ -42,6 +50,9 @@ export async function inTransaction<Result>(
     throw error
   }
 }
+
+const runOn = (connection: Pick<PoolConnection, 'query'>, statement: string) =>
+  new Promise<void>((resolve, reject) => connection.query(statement, (error) => (error ? reject(error) : resolve())))
 
 /** One name for all would let an inner part end an outer one. */
 let parts = 0

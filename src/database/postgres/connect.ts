@@ -1,14 +1,17 @@
 /** Connections to PostgreSQL, and what the database does with them. */
+
+import type { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 
-import { byName } from '../../by-name.ts'
 import { UserError } from '../../errors.ts'
+import { again, createTrust, LONGEST_IDLE_MS, markingBeginnings, tryingAgain } from '../again.ts'
 import { type Catalogue, liveTables } from '../catalogue.ts'
 import { type Database, LONGEST_SILENCE_SECONDS, LONGEST_WAIT_SECONDS } from '../database.ts'
 import type { LiveTable } from '../dialect.ts'
 import { exactInteger, parseExact } from '../exact-json.ts'
-import { codeOf, explainWith, type Trouble } from '../explain.ts'
+import { explainWith } from '../explain.ts'
 import { holding, holdingOn, requireNoneHeld } from '../held.ts'
 import type { AnyKysely, AnySchema } from '../kysely.ts'
 import { inLine } from '../line.ts'
@@ -18,6 +21,7 @@ import { EvenCursor } from './cursor.ts'
 import { KINDS, postgres } from './dialect.ts'
 import { copyWriter, type KnownTypes } from './send-rows.ts'
 import { inTransaction, poolOf } from './transaction.ts'
+import { hadNoEffect, isLost, isRetryable, TROUBLES } from './troubles.ts'
 
 const parseMoment = (text: string) => new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
 const PARSERS: Record<number, (text: string) => unknown> = {
@@ -29,15 +33,25 @@ const PARSERS: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.DATE]: (text) => new Date(`${text}T00:00:00Z`),
 }
 
+/** What the driver does not tell of its connections. */
+interface Inside {
+  readonly connection: EventEmitter & { readonly stream: Socket }
+}
+
 function openPool(url: string, connections: number): pg.Pool {
+  const trust = createTrust<pg.ClientBase>()
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     application_name: 'weir',
+    idleTimeoutMillis: LONGEST_IDLE_MS,
     // Awaited before the connection is used.
     onConnect(client) {
       // One that breaks in use is told by the query that it fails; this event would end the process besides.
-      client.on('error', () => {})
+      client.on('error', () => trust.lost(client))
+      // The server closes it a moment after it has said so.
+      insideOf(client).connection.on('errorMessage', (error) => isLost(error) && trust.lost(client))
+      trust.made(client)
       return client.query(`set timezone = 'UTC'`)
     },
     types: {
@@ -47,13 +61,29 @@ function openPool(url: string, connections: number): pg.Pool {
   })
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
   pool.on('error', () => {})
-  const connect = pool.connect.bind(pool)
-  pool.connect = ((...parameters: []) => {
+  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>
+  async function connectLive(): Promise<pg.PoolClient> {
+    const client = await connect()
+    if (await trust.isTrusted(client, insideOf(client).connection.stream)) return client
+    client.release(true)
+    return connectLive()
+  }
+  pool.connect = ((...parameters: [] | [Connected]) => {
     requireNoneHeld(pool)
-    return connect(...parameters)
+    const [callback] = parameters
+    if (!callback) return connectLive()
+    connectLive().then(
+      (client) => callback(undefined, client, client.release),
+      (error) => callback(error, undefined, () => {}),
+    )
   }) as typeof pool.connect
+  const query = pool.query.bind(pool) as (...parameters: unknown[]) => Promise<unknown>
+  pool.query = ((...parameters: unknown[]) => again(hadNoEffect, () => query(...parameters))) as typeof pool.query
   return pool
 }
+
+type Connected = Parameters<pg.Pool['connect']>[0]
+const insideOf = (client: pg.ClientBase) => client as unknown as Inside
 
 export async function connectPostgres(url: string, connections: number): Promise<Database> {
   const database = databaseOn(openPool(url, connections), url, new Map(), createTurns(connections))
@@ -73,8 +103,9 @@ export async function connectPostgres(url: string, connections: number): Promise
 /** Without turns: on the one connection of a transaction, which is one of `whole`. */
 function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
-    const opened = new Kysely<AnySchema>({ dialect: new PostgresDialect({ pool, cursor: EvenCursor }) })
-    return turns ? inTurns(holdingOn(opened, pool), turns, signal) : opened
+    const dialect = markingBeginnings(new PostgresDialect({ pool, cursor: EvenCursor }))
+    const opened = new Kysely<AnySchema>({ dialect })
+    return turns ? inTurns(tryingAgain(holdingOn(opened, pool), hadNoEffect, isLost), turns, signal) : opened
   }
   const kysely = open()
   const database: Database = {
@@ -153,24 +184,3 @@ async function describe(kysely: AnyKysely): Promise<Map<string, LiveTable>> {
     group by t.relname, i.indexrelid`.execute(kysely)
   return liveTables({ columns: columns.rows, indexes: indexes.rows }, KINDS)
 }
-
-const isRetryable = (error: unknown) => ['40P01', '40001', '55P03'].includes(codeOf(error))
-
-const TROUBLES: Record<string, Trouble> = byName({
-  '28P01': 'password',
-  '28000': 'password',
-  '3D000': 'missing',
-  '42501': 'rights',
-  '25006': 'readOnly',
-  '53100': 'diskFull',
-  '53300': 'noConnection',
-  '57P01': 'lost',
-  '57P02': 'lost',
-  '57P03': 'lost',
-  '57P05': 'lost',
-  '08000': 'lost',
-  '08001': 'lost',
-  '08003': 'lost',
-  '08006': 'lost',
-  '25P03': 'lost',
-})

@@ -19,7 +19,7 @@ export class EvenCursor<Row> extends Cursor<Row> {
       socket = (connection as Connection & { readonly stream: Socket }).stream
       submit(connection)
     }
-    const ask = this.read.bind(this) as (rows: number) => Promise<Row[]>
+    const ask = (rows: number) => unlessClosed(socket, super.read(rows))
     let ahead: Promise<Row[]> | undefined
     let received = 0
     const read = async (rows: number) => {
@@ -34,6 +34,17 @@ export class EvenCursor<Row> extends Cursor<Row> {
       ahead.catch(() => {})
       return found
     }
-    Object.assign(this, { read })
+    // Nothing is left open on a connection that ends first.
+    const close = () => unlessClosed(socket, super.close()).catch(() => {})
+    Object.assign(this, { read, close })
   }
+}
+
+/** The parent waits for an answer without end, be it that the connection ends. */
+async function unlessClosed<Result>(socket: Socket | undefined, answer: Promise<Result>): Promise<Result> {
+  const closed = Promise.withResolvers<never>()
+  const fail = () => closed.reject(new Error('Connection terminated: the server closed it'))
+  if (socket?.destroyed) fail()
+  socket?.once('close', fail)
+  return Promise.race([answer, closed.promise]).finally(() => socket?.off('close', fail))
 }

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { begun } from '../again.ts'
+import { isLost } from './troubles.ts'
 
 /** Commits what `body` does, or nothing of it; a connection that cannot even roll back is closed. */
 export async function inTransaction<Result>(
@@ -6,10 +8,14 @@ export async function inTransaction<Result>(
   body: (client: pg.PoolClient) => Promise<Result>,
   begin = 'begin',
 ): Promise<Result> {
-  const client = await pool.connect()
+  const client = await begun(
+    () => pool.connect(),
+    (connected) => connected.query(begin),
+    (connected, error) => connected.release(error),
+    isLost,
+  )
   let failure: Error | undefined
   try {
-    await client.query(begin)
     const result = await body(client)
     await client.query('commit')
     return result

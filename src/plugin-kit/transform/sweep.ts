@@ -16,7 +16,8 @@ import { isRawTable, letGo, rawTable } from '../raw/raw-table.ts'
 import { groupOf, hasOwnInputs } from '../spec/collect.ts'
 import type { Entity, EntityTask } from '../spec/entity.ts'
 import type { PluginSpec, Referred, SourceTask } from '../spec/plugin.ts'
-import { familyEntities, replacedRaws } from '../task/siblings.ts'
+import { familyEntities } from '../task/family.ts'
+import { replacedRaws } from '../task/siblings.ts'
 
 export interface Sweep {
   readonly tables: readonly AnyTable[]

@@ -77,6 +77,7 @@ export const githubSpec: PluginSpec = {
   deliveries,
   referred,
   extra: { first: [collectRepository], last: [] },
+  formerRaws: ['github_api_repositories', 'github_deployment', 'github_graphql_release'],
   entities: [
     ...sharedEntities,
     issues,

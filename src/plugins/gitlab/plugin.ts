@@ -51,6 +51,7 @@ export const gitlab = definePlugin({
   deliveries,
   referred,
   extra: { first: [collectProject], last: [] },
+  formerRaws: ['gitlab_api_commit', 'gitlab_api_project'],
   entities: [
     projectEntity,
     accounts,

@@ -132,12 +132,13 @@ export default entity(workItems, {
   },
   convert: {
     to: [issues, boardIssues, sprintIssues, issueAssignees],
+    dependsOn: ['issueTextIncident'],
     lookups: {
       states: wholeTable(states, 'name', (scope: Repo) => ({ board_id: scope.id })),
       links: manyByKey(links, 'child_id', ({ id }) => id),
       iterations: wholeTable(iterations, 'id', (scope: Repo) => ({ board_id: scope.id })),
     },
-    *rows(item, { idOf, scope, lookups }) {
+    *rows(item, { idOf, scope, scopeConfig, lookups }) {
       if (item.is_deleted) return
       const id = idOf(workItems, item.id)
       const status = statusOf(lookups.states.get(stateName(item.type, item.state))?.category, item.state)
@@ -149,7 +150,7 @@ export default entity(workItems, {
         issue_key: String(item.id),
         title: item.title,
         description: item.description,
-        type: item.std_type,
+        type: scopeConfig.typeOrText(item.std_type, item.title, item.description),
         original_type: item.type,
         status,
         original_status: item.state,

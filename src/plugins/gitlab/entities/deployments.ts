@@ -13,7 +13,9 @@ import {
 } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { deploymentRuns } from '../../../domain/rollouts.ts'
 import { BY_CHANGE, changedSince, entity, inProject, PAGE, projectId, projects, RESULT, table } from '../kit.ts'
+import { pipelines } from './pipelines.ts'
 
 /** Columns for fields of a part of a record: `user_name` for `user.name`. */
 const inside = <const Prefix extends string, C, const Names extends string>(
@@ -101,13 +103,14 @@ export default entity(deployments, {
   },
   extract: { edition: 2 },
   convert: {
-    to: [cicdDeploymentCommits, cicdDeployments],
+    to: [cicdDeploymentCommits, cicdDeployments, deploymentRuns],
     where: ({ gitlab_id }) => ({ gitlab_id }),
     dependsOn: ['envNamePattern'],
     rows: (deployment, { idOf, scope, scopeConfig }) => {
       const id = idOf(deployments, deployment.gitlab_id, deployment.deployment_id)
       const project = idOf(projects, deployment.gitlab_id)
       const status = classify(deployment.status, STATUS, 'OTHER')
+      const run = deployment.deployable_pipeline_id
       const both = {
         id,
         cicd_scope_id: project,
@@ -134,6 +137,7 @@ export default entity(deployments, {
           repo_url: scope.web_url,
         }),
         cicdDeployments.row(both),
+        ...(run ? [deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(pipelines, run) })] : []),
       ]
     },
   },

@@ -113,7 +113,8 @@ export default entity(issues, {
   },
   convert: {
     to: [domainIssues, boardIssues],
-    rows: (issue, { idOf }) => {
+    dependsOn: ['issueTextIncident'],
+    rows: (issue, { idOf, scopeConfig }) => {
       const id = idOf(issues, issue.gitlab_id)
       return [
         domainIssues.row({
@@ -122,7 +123,7 @@ export default entity(issues, {
           issue_key: String(issue.number),
           title: issue.title,
           description: issue.body,
-          type: typeOf(issue.std_type),
+          type: scopeConfig.typeOrText(typeOf(issue.std_type), issue.title, issue.body),
           original_type: issue.type,
           status: issue.state === 'opened' ? 'TODO' : 'DONE',
           resolution_date: issue.closed_at,
