@@ -64,6 +64,8 @@ export interface ExtractSpec<Scope, Config, L extends Lookups, Input> {
   readonly lookups?: L
   /** Scope config fields that decide what is extracted: a change of them extracts everything again. */
   readonly dependsOn?: readonly string[]
+  /** Raised when this code makes other rows of the same records than an earlier version did: everything is extracted again. */
+  readonly edition?: number
 }
 
 export interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Lookups, Scope, Config> {
