@@ -102,7 +102,7 @@ export function statementsFor(
         return [
           `alter table ${dialect.quote(table.name)} add column ${dialect.quote(name)} ${dialect.columnType(column, table)}`,
         ]
-      return isWider(column, current) ? [dialect.widenColumn(table, name)] : []
+      return isWider(column, current) ? [dialect.widenColumn(table, name, existing.indexes.has(name))] : []
     })
     return [...columns, ...newIndexes]
   })
