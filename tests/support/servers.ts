@@ -11,6 +11,7 @@ import mysql from 'mysql2/promise'
 import pg from 'pg'
 import { serverAccount } from '../../src/database/embedded/account.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
+import { mysqlProgram } from './mysql-program.ts'
 
 export interface TestServer {
   /** An administrator's address of a database that tests leave alone. */
@@ -28,7 +29,7 @@ export type Engine = 'postgres' | 'mysql'
 /** Why the engine cannot be started on this machine; undefined: it can. */
 export const missing: Record<Engine, () => string | undefined> = {
   postgres: () => undefined,
-  mysql: () => (find('mariadbd') && find('mariadb-install-db') ? undefined : 'MariaDB is not installed'),
+  mysql: () => (mysqlProgram() ? undefined : 'MariaDB is not installed'),
 }
 
 export const start: Record<Engine, (parent?: string) => Promise<TestServer>> = {
@@ -74,6 +75,7 @@ export async function startTestPostgres(parent: string = tmpdir()): Promise<Test
   }
 }
 
+/** MariaDB, unless the environment names a MySQL. */
 export async function startTestMariadb(parent: string = tmpdir()): Promise<TestServer> {
   const folder = mkdtempSync(join(parent, 'weir-test-mariadb-'))
   const data = join(folder, 'data')
@@ -84,14 +86,14 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
   const port = await freePort()
   const options = ['--no-defaults', `--datadir=${data}`]
   try {
-    const made = spawnSync(
-      find('mariadb-install-db') ?? 'mariadb-install-db',
-      [...options, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
-      // It starts a server, too; see below.
-      { encoding: 'utf8', cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account },
-    )
-    if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.error?.message ?? made.stderr + made.stdout}`)
-    const parameters = [
+    const program = mysqlProgram()
+    if (!program) throw new Error(missing.mysql())
+    const [create, ...creating] = program.create(folder, options)
+    // It starts a server, too; see below.
+    const around = { cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account }
+    const made = spawnSync(create, creating, { encoding: 'utf8', ...around })
+    if (made.status !== 0) throw new Error(`${create}: ${made.error?.message ?? made.stderr + made.stdout}`)
+    const [serve, ...parameters] = program.serve([
       ...options,
       `--pid-file=${pidFile}`,
       // A server that starts deletes what looks like an old temporary table, be it another server's.
@@ -105,17 +107,13 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
       '--max-connections=300',
       '--innodb-flush-log-at-trx-commit=0',
       '--innodb-doublewrite=0',
-      '--sync-frm=0',
-      '--debug-no-sync',
       '--innodb-buffer-pool-size=64M',
-      '--innodb-log-file-size=64M',
       '--key-buffer-size=1M',
-      '--aria-pagecache-buffer-size=8M',
       '--performance-schema=OFF',
-    ]
+    ])
     const url = `mysql://root@127.0.0.1:${port}/mysql`
     const launch = async () => {
-      const server = spawn(find('mariadbd') ?? 'mariadbd', parameters, { stdio: 'ignore', cwd: folder, ...account })
+      const server = spawn(serve, parameters, { stdio: 'ignore', cwd: folder, ...account })
       const ended = once(server, 'exit')
       await untilAnswers(
         () => runOnMysql(url, 'select 1'),
@@ -208,12 +206,6 @@ async function untilAnswers(ask: () => Promise<unknown>, isRunning: () => boolea
   }
   throw new Error(`the server ended: ${existsSync(log) ? readFileSync(log, 'utf8').slice(-2000) : 'without a word'}`)
 }
-
-/** Debian keeps servers in sbin, which is not on a normal user's PATH. */
-const find = (program: string): string | undefined =>
-  [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin']
-    .map((folder) => join(folder, program))
-    .find((path) => existsSync(path))
 
 export const freePort = (): Promise<number> =>
   new Promise((done, fail) => {
