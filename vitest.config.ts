@@ -1,15 +1,32 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './tests/support/longest-first.ts'
+
+/** They change what a process has once (settings that are read once, the commands), so they get a process of their own. */
+const ALONE = ['src/plugin-kit/http/address-guard.test.ts', 'tests/cli/printed-commands.test.ts']
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
     globalSetup: ['tests/support/global-setup.ts'],
+    sequence: { sequencer: LongestFirst },
+    // Tests wait for servers and processes more than they compute.
+    maxWorkers: 3,
+    projects: [
+      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: ['{src,tests,scripts,bench}/**/*.test.ts'],
+          exclude: ALONE,
+          // To load the server takes longer than most files: a process does it once and runs one file after another.
+          isolate: false,
+        },
+      },
+    ],
     setupFiles: ['tests/support/set-up-file.ts'],
     env: { TZ: 'UTC' },
     // Node reads the sources itself, as it does for users. It keeps what it compiled; Vite compiles for every file again.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Tests wait for servers and processes more than they compute.
-    maxWorkers: 3,
     // Real servers on a loaded machine: a limit is there to end what hangs, never to judge speed.
     testTimeout: 300_000,
     hookTimeout: 300_000,

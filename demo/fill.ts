@@ -26,7 +26,7 @@ export async function fillDemo(filling: Filling): Promise<void> {
   const { stories, vendors, ask, say } = filling
   await ask('POST', '/v1/config/apply', { config: configOf(stories, vendors), variables: VARIABLES })
   await importPeople(ask)
-  await ask('POST', '/plugins/customize/issues/fields', CATEGORY)
+  await ask('POST', '/plugins/customize/incidents/fields', CATEGORY)
   const blueprints = await mapCategories(filling)
   spoilCollection(filling)
   // The smallest one first, alone, so that there is something to look at soon.
@@ -60,7 +60,13 @@ async function mapCategories({ ask, stories }: Filling): Promise<ReadonlyMap<str
   const { scopes } = await ask('GET', `/plugins/jira/connections/${connectionId}/scopes?pageSize=100`)
   const { projects } = await ask('GET', `/projects?pageSize=${stories.length}`)
   const mapping = {
-    ...{ table: 'issues', field: CATEGORY.columnName, rawTable: '_raw_jira_api_issues', plugin: 'jira', connectionId },
+    ...{
+      table: 'incidents',
+      field: CATEGORY.columnName,
+      rawTable: '_raw_jira_api_issues',
+      plugin: 'jira',
+      connectionId,
+    },
     ...{ scopeId: String(scopes[0].scope.boardId), reach: 'connection', path: `fields.${CATEGORY_FIELD}.value` },
   }
   for (const { blueprint } of projects) await ask('POST', `/v1/blueprints/${blueprint.id}/mappings`, mapping)

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { findViolations } from './import-rules.ts'
+import { findGuessedKin } from './kinship-rules.ts'
 import { findUnsafeLookups } from './lookup-rules.ts'
 import { findPluginNames } from './plugin-names.ts'
 
@@ -14,7 +15,7 @@ const files = ['src', 'web']
   )
   .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }))
 
-const violations = [...findViolations(files), ...findUnsafeLookups(files), ...findPluginNames(files)]
+const violations = [findViolations, findUnsafeLookups, findPluginNames, findGuessedKin].flatMap((find) => find(files))
 for (const violation of violations) console.error(violation)
-console.log(`import and lookup rules: ${files.length} files, ${violations.length} violations`)
+console.log(`rules of imports, lookups, names and kin: ${files.length} files, ${violations.length} violations`)
 process.exitCode = violations.length === 0 ? 0 : 1

@@ -267,7 +267,8 @@ function ruleOf(path: string): { folder: string; rule: Folder } {
 const STATEMENT = /(?:^|[\s;])(?:import|export)\s+(type\s)?(?:[^'"`;()]*?\sfrom\s+)?['"]([^'"]+)['"]/g
 const CALL = /\bimport\(\s*['"`]([^'"`]+)['"`]/g
 
-function* importsOf(path: string, text: string): Generator<Import> {
+/** What a file imports: paths from the root without their ending, and names of packages. */
+export function* importsOf(path: string, text: string): Generator<Import> {
   const resolve = (specifier: string) =>
     specifier.startsWith('.')
       ? posix.join(posix.dirname(path), specifier).replace(/\.tsx?$/, '')

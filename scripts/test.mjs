@@ -1,10 +1,11 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { ensureWebBuilt } from './build-web.mjs'
 import { ensureInstalled, node, root, run, say, step } from './install.mjs'
 
-/** What the tests run beside Node: Debian package → the program that shows that it is there. */
+/** Programs that tests use beside Node: Debian package → the file that shows that it is installed. */
 const PROGRAMS = {
   'mariadb-server': 'mariadbd',
   'redis-server': 'redis-server',
@@ -35,48 +36,79 @@ async function ensurePrograms() {
   }
 }
 
+const CHECKS = {
+  types: ['node_modules/typescript/bin/tsc'],
+  'types of the web client': ['node_modules/typescript/bin/tsc', '-p', 'web'],
+  'format and lint': ['node_modules/@biomejs/biome/bin/biome', 'check', '--diagnostic-level=error', '.'],
+  'import rules': ['scripts/check-imports.ts'],
+}
+
 const totals = { passed: 0, failed: 0, skipped: 0 }
 
-async function check(name, file, parameters) {
-  say(name)
-  const code = await run(node, [join(root, file), ...parameters], environment)
-  totals[code === 0 ? 'passed' : 'failed']++
-  if (code !== 0) say(`${name}: failed`)
+/** Beside the others: what it printed comes in one piece, and only when it failed. */
+function check([name, [file, ...parameters]]) {
+  return new Promise((done, fail) => {
+    const child = spawn(node, [join(root, file), ...parameters], { cwd: root, env: environment })
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        printed += text
+      })
+    }
+    child.once('error', fail)
+    child.once('close', (code) => {
+      totals[code === 0 ? 'passed' : 'failed']++
+      if (code !== 0) console.error(printed)
+      say(`${name}: ${code === 0 ? 'good' : 'failed, see above'}`)
+      done()
+    })
+  })
 }
 
 async function runTests(filters) {
-  say('tests')
   const folder = mkdtempSync(join(tmpdir(), 'weir-results-'))
   const results = join(folder, 'results.json')
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
+  const times = join(root, 'tests/support/file-times.ts')
+  const reporters = ['--reporter=default', `--reporter=${times}`, '--reporter=json', `--outputFile.json=${results}`]
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const code = await run(node, [vitest, 'run', ...reporters, ...filters], environment)
-  const {
-    numPassedTests = 0,
-    numFailedTests = 0,
-    numPendingTests = 0,
-    numTodoTests = 0,
-  } = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : {}
+  const result = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : {}
   rmSync(folder, { recursive: true, force: true })
+  const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0, numTodoTests = 0 } = result
   totals.passed += numPassedTests
   // A file that does not load, or a server that does not start, fails the run without failing a test.
   totals.failed += numFailedTests || (code === 0 ? 0 : 1)
   totals.skipped += numPendingTests + numTodoTests
 }
 
+/** Without a revision, what is not committed yet. */
+function changedTests(revision) {
+  const script = join(root, 'scripts/changed-tests.ts')
+  const printed = execFileSync(node, [script, ...(revision ? [revision] : [])], { cwd: root, encoding: 'utf8' })
+  return printed.split('\n').filter(Boolean)
+}
+
 // Tools that name `node` in their first line, and tests that start it, get the project's own.
-const environment = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
+const given = process.argv.slice(2)
+const environment = {
+  ...process.env,
+  PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
+  KEEP_TIMES: String(given.includes('--keep-times')),
+}
+
+const CHANGED = /^--changed(?:=(.+))?$/
+const asksForChanged = given.map((word) => CHANGED.exec(word)).find(Boolean)
+const filters = given.filter((word) => !CHANGED.test(word) && word !== '--keep-times')
 
 say('testing')
 try {
   await ensureInstalled({ development: true })
-  await ensurePrograms()
-  await ensureWebBuilt()
-  await check('types', 'node_modules/typescript/bin/tsc', [])
-  await check('types of the web client', 'node_modules/typescript/bin/tsc', ['-p', 'web'])
-  await check('format and lint', 'node_modules/@biomejs/biome/bin/biome', ['check', '--diagnostic-level=error', '.'])
-  await check('import rules', 'scripts/check-imports.ts', [])
-  await runTests(process.argv.slice(2))
+  await Promise.all([ensurePrograms(), ensureWebBuilt()])
+  const chosen = asksForChanged ? changedTests(asksForChanged[1]) : []
+  const checks = Object.entries(CHECKS).map(check)
+  if (asksForChanged && chosen.length === 0) say('no test is reached by what has changed')
+  else await runTests([...filters, ...chosen])
+  await Promise.all(checks)
 } catch (error) {
   console.error(`weir: ${error.message}`)
   totals.failed++

@@ -52,6 +52,10 @@ function sentenceOf(issue: Issue, { httpPart = 'body', value, schema }: Checked)
     return `${name} must be ${words.join(' or ')}${guess || '.'}`
   }
   if (issue.code === 'invalid_union') {
+    // If only one of the kinds fits at this place, what is wrong lies deeper.
+    const fitting = (issue.errors ?? []).filter((each) => each.every((inner) => (inner.path ?? []).length > 0))
+    const [inner] = fitting.length === 1 ? (fitting[0] ?? []) : []
+    if (inner) return sentenceOf({ ...inner, path: [...path, ...(inner.path ?? [])] }, { httpPart, value, schema })
     const expected = (issue.errors ?? []).flat().map((each) => each.expected)
     const kinds = [...new Set(expected.filter((each) => each !== undefined && each !== 'null'))]
     if (kinds.length > 0) return `${name} must be ${oneOf(kinds.map((kind) => withArticle(kind as string)))}.`

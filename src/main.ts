@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import packageFile from '../package.json' with { type: 'json' }
 import { explainUsage } from './cli/explain-usage.ts'
-import { commands } from './cli/index.ts'
+import { commandsFor } from './cli/index.ts'
 import { messageOf, UnavailableError, UserError } from './errors.ts'
 import { redact } from './log.ts'
 
@@ -11,7 +11,8 @@ if (new Date().getTimezoneOffset() !== 0) throw new Error('the process does not 
 
 // Messages and help name it as it is called in a shell.
 const program = new Command('npx weir').description(packageFile.description).version(packageFile.version)
-for (const command of commands) program.addCommand(command)
+const [word] = process.argv.slice(2)
+if (word !== '--version') for (const command of await commandsFor(word)) program.addCommand(command)
 explainUsage(program)
 
 try {

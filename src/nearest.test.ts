@@ -11,6 +11,13 @@ it('finds swapped, missing and wrong letters, in any letter case, and names that
   expect(nearest('', plugins)).toEqual([])
 })
 
+it('finds names by one of their words', () => {
+  const parameters = ['project', 'issueCategory', 'page_size', 'from']
+  expect(nearest('categry', parameters)).toEqual(['issueCategory'])
+  expect(nearest('sizes', parameters)).toEqual(['page_size'])
+  expect(nearest('form', parameters)).toEqual(['from'])
+})
+
 it('says what was meant and what there is', () => {
   expect(unknownName('plugin', 'githbu', plugins).message).toBe(
     'There is no plugin githbu; did you mean github? There are: github, jira, circleci, gitextractor, webhook.',

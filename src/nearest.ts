@@ -23,12 +23,16 @@ function similar(name: string, known: Iterable<string>): string[] {
 /** The one that was most likely meant. */
 export const closest = (name: string, known: Iterable<string>): string | undefined => similar(name, known)[0]
 
-/** Those that were most likely meant: similar ones, or else those that it is a part of. */
+/** `issueCategory` → issue, Category */
+const wordsOf = (name: string): string[] => name.split(/(?=\p{Lu})|[^\p{L}\p{N}]+/u).filter((word) => word.length > 3)
+
+/** Those that were most likely meant: similar ones, or else those that it is a part of, or nearly a word of. */
 export function nearest(name: string, known: readonly string[]): string[] {
   const part = name.toLowerCase()
   const holding =
     part.length < 3 || part.length > LONGEST ? [] : known.filter((each) => each.toLowerCase().includes(part))
-  return [...new Set([...similar(name, known), ...holding])].slice(0, MOST_GUESSES)
+  const byWord = known.filter((each) => closest(name, wordsOf(each)) !== undefined)
+  return [...new Set([...similar(name, known), ...holding, ...byWord])].slice(0, MOST_GUESSES)
 }
 
 /** Optimal string alignment: a swap of neighbours, the commonest typo, costs one. */
@@ -56,14 +60,23 @@ export const didYouMean = (name: string, known: Iterable<string>): string => {
   return best === undefined ? '' : `; did you mean ${best}?`
 }
 
+/** `; did you mean a or b?`, or the full stop where nothing is near. */
+export function guessOf(name: string, known: readonly string[]): string {
+  const guesses = nearest(name, known)
+  return guesses.length > 0 ? `; did you mean ${guesses.join(' or ')}?` : '.'
+}
+
+/** `There are: a, b, c.` */
+export function listOf(known: readonly string[]): string {
+  if (known.length === 0) return 'There are none yet.'
+  const more = known.length > MOST_LISTED ? ` and ${known.length - MOST_LISTED} more` : ''
+  return `There are: ${known.slice(0, MOST_LISTED).join(', ')}${more}.`
+}
+
 /** `; did you mean a or b? There are a, b, c.`, to stand after what is unknown. */
 export function hintOf(name: string, known: Iterable<string>): string {
   const all = [...known]
-  const guesses = nearest(name, all)
-  const question = guesses.length > 0 ? `; did you mean ${guesses.join(' or ')}?` : '.'
-  const more = all.length > MOST_LISTED ? ` and ${all.length - MOST_LISTED} more` : ''
-  const list = all.slice(0, MOST_LISTED).join(', ')
-  return `${question} ${all.length === 0 ? 'There are none yet.' : `There are: ${list}${more}.`}`
+  return `${guessOf(name, all)} ${listOf(all)}`
 }
 
 /** What is shown of a name that somebody sent. */

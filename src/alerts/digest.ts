@@ -12,7 +12,6 @@ import { changeOf } from '../metrics/change-words.ts'
 import { fourKeys } from '../metrics/index.ts'
 import type { MetricFilter } from '../metrics/metric.ts'
 import { readMetric } from '../metrics/read.ts'
-import { valueInWords } from '../metrics/value-words.ts'
 import { alerts } from '../system/alerts.ts'
 import { projects } from '../system/projects.ts'
 import type { AlertContext } from './alert-service.ts'
@@ -41,7 +40,7 @@ async function keysOf(database: Database, project: string, to: Date) {
     const past = await readMetric(database, metric, before)
     keys.push({
       ...{ metric: metric.name, title: metric.title, unit: metric.unit },
-      ...{ value: own.value, inWords: valueInWords(metric.unit, own.value), before: past.value },
+      ...{ value: own.value, inWords: own.inWords, before: past.value },
       change: changeOf(metric, past.value, own.value),
       reasons: own.counted > 0 ? await reasonsOf(database, metric, { now, before }) : [],
     })

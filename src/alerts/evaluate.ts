@@ -66,29 +66,37 @@ export async function evaluate(context: AlertContext, row: AlertRow, now: Date):
   const shared = { project, environment: 'PRODUCTION', policy: await policyOfProject(database, project) }
   const moments = momentsOf(now, row.for_days)
   const filters = moments.map((to) => ({ ...shared, from: new Date(to.getTime() - row.window_days * DAY_MS), to }))
-  const values = (await readMetrics(database, metric, filters)).map(({ value }) => value)
+  const read = await readMetrics(database, metric, filters)
+  const values = read.map(({ value }) => value)
+  const inWords = read[0]?.inWords ?? valueInWords(metric.unit, null)
   const finding = judge(row, moments, values)
   const isDecided = await retrying(database, () =>
     database.transaction(async ({ kysely: inside }) => {
       const seen = { id: row.id, version: row.version }
       const newState = finding.news === null ? {} : { is_told: finding.news === 'broken' }
       const changed = await updateRows(inside, alerts, seen, {
-        ...{ state: finding.state, value: finding.value, broken_since: finding.brokenSince, problem: '' },
+        ...{ state: finding.state, value: finding.value, value_words: inWords },
+        ...{ broken_since: finding.brokenSince, problem: '' },
         ...{ looked_at: now, version: row.version + 1, ...newState },
       })
       // Another server, or somebody who changed it, was first.
       if (changed !== 1) return false
-      if (finding.news) await storeMessage(inside, row.id, finding.news, messageFor(row, metric, finding, now), now)
+      if (finding.news)
+        await storeMessage(inside, row.id, finding.news, messageFor(row, metric, { ...finding, inWords }, now), now)
       return true
     }),
   )
   return isDecided ? finding : undefined
 }
 
-function messageFor(row: AlertRow, metric: Metric, { news, value, brokenSince }: Finding, now: Date): Message {
-  const words = (number: number | null) => valueInWords(metric.unit, number)
-  const is = `${row.project_name}: ${metric.title} is ${words(value)} over the last ${counted(row.window_days, 'day')}`
-  const limit = `${row.direction} ${words(row.threshold)}`
+function messageFor(
+  row: AlertRow,
+  metric: Metric,
+  { news, value, inWords, brokenSince }: Finding & { readonly inWords: string },
+  now: Date,
+): Message {
+  const is = `${row.project_name}: ${metric.title} is ${inWords} over the last ${counted(row.window_days, 'day')}`
+  const limit = `${row.direction} ${valueInWords(metric.unit, row.threshold)}`
   const long = row.for_days === 0 ? '' : ` for ${counted(row.for_days, 'day')}`
   const text = news === 'broken' ? `${is}, ${limit}${long}.` : `${is}, no longer ${limit}.`
   return {

@@ -87,7 +87,11 @@ function thresholdFields(row: AlertRow) {
     ...{ direction: row.direction as (typeof DIRECTIONS)[number], threshold: row.threshold },
     thresholdInWords: words(row.threshold),
     ...{ windowDays: row.window_days, forDays: row.for_days },
-    ...{ value: row.value, inWords: words(row.value), brokenSince: row.broken_since },
+    ...{
+      value: row.value,
+      inWords: row.value === null ? null : row.value_words || words(row.value),
+      brokenSince: row.broken_since,
+    },
   }
 }
 export type PublicAlert = ReturnType<typeof publicAlert>

@@ -9,7 +9,7 @@ import { type Range, rangeBefore, rangeOfText } from '../dashboards/range.ts'
 import { type Choice, readPanel } from '../dashboards/read.ts'
 import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
-import { REFERENCE } from '../metrics/policy.ts'
+import { DEFAULT_POLICY } from '../metrics/policy.ts'
 import { toCsv } from '../plugin-kit/push/csv-text.ts'
 import { visibleProjects } from './access/gate.ts'
 import { sentAlready } from './api.ts'
@@ -49,7 +49,7 @@ export async function choiceWith(
   const isOfProject = dashboard.variables.some(({ name }) => name === 'project')
   const [project] = (isOfProject && chosen.get('project')) || []
   if (project !== undefined) await requireProject(database, project)
-  const policy = project === undefined ? REFERENCE : await policyOfProject(database, project)
+  const policy = project === undefined ? DEFAULT_POLICY : await policyOfProject(database, project)
   return { ...range, values: chosen, policy }
 }
 

@@ -10,7 +10,7 @@ import { mapped } from '../metrics/calculate/calculation.ts'
 import { metricNamed, metrics } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { definitionOf, underPolicy } from '../metrics/parts.ts'
-import { POLICIES } from '../metrics/policy.ts'
+import { POLICIES, rolloutsIn } from '../metrics/policy.ts'
 import { checkRange } from '../metrics/read.ts'
 import { shortName, unknownName } from '../nearest.ts'
 import type { plainQuery, valueQuery } from './contract/metrics.ts'
@@ -43,7 +43,8 @@ export async function filterOf(database: Database, query: z.output<typeof plainQ
 /** What answers say of their metric, as the policy counts it. */
 export function aboutMetric(metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>) {
   const { name, title, unit, better, summary } = underPolicy(metric, filter)
-  return { metric: name, title, unit, better, summary, definition: definitionOf(metric, filter) }
+  const rollouts = rolloutsIn(filter.policy)
+  return { metric: name, title, unit, better, summary, definition: definitionOf(metric, filter), rollouts }
 }
 
 /** The metric of a path, and what the query asks of it. */

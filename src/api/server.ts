@@ -21,6 +21,7 @@ import { LARGEST_BODY, parseBody } from './body.ts'
 import { cleanRequests } from './clean-requests.ts'
 import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
+import { knownParameters } from './known-parameters.ts'
 import { areSure, inPart } from './long-lists.ts'
 import { observeRequests, requestId } from './observe-requests.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
@@ -111,6 +112,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
 
   await installProtection(api, context)
   cleanRequests(api)
+  knownParameters(api)
   installGate(api, context)
   api.addHook('onRequest', async (request, reply) => {
     // Before its body is read: nobody is going to look at it.

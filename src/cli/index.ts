@@ -1,24 +1,30 @@
 import type { Command } from 'commander'
-import { audit } from './audit.ts'
-import { backup, restore } from './backup.ts'
-import { collect } from './collect.ts'
-import { config } from './config.ts'
-import { dashboards } from './dashboards.ts'
-import { database } from './database.ts'
-import { doctor } from './doctor.ts'
-import { importCommand } from './import.ts'
-import { mcp } from './mcp.ts'
-import { metrics } from './metrics.ts'
-import { newSource } from './new-source.ts'
-import { retention } from './retention.ts'
-import { secrets } from './secrets.ts'
-import { storage } from './storage.ts'
-import { traffic } from './traffic.ts'
-import { up } from './up.ts'
-import { worker } from './worker.ts'
+import { byName } from '../by-name.ts'
 
-/** Every subcommand, in the order of `weir --help`. */
-export const commands: readonly Command[] = [
-  ...[up, collect, metrics, config, dashboards, audit, database, doctor, importCommand, worker],
-  ...[backup, restore, retention, storage, mcp, secrets, traffic, newSource],
-]
+/** Every subcommand, in the order of `weir --help`. Each is loaded when it is called: most need a small part of the program. */
+const LOADERS: Readonly<Record<string, () => Promise<Command>>> = byName({
+  up: async () => (await import('./up.ts')).up,
+  collect: async () => (await import('./collect.ts')).collect,
+  metrics: async () => (await import('./metrics.ts')).metrics,
+  config: async () => (await import('./config.ts')).config,
+  dashboards: async () => (await import('./dashboards.ts')).dashboards,
+  audit: async () => (await import('./audit.ts')).audit,
+  database: async () => (await import('./database.ts')).database,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+  import: async () => (await import('./import.ts')).importCommand,
+  worker: async () => (await import('./worker.ts')).worker,
+  backup: async () => (await import('./backup.ts')).backup,
+  restore: async () => (await import('./backup.ts')).restore,
+  retention: async () => (await import('./retention.ts')).retention,
+  storage: async () => (await import('./storage.ts')).storage,
+  mcp: async () => (await import('./mcp.ts')).mcp,
+  secrets: async () => (await import('./secrets.ts')).secrets,
+  traffic: async () => (await import('./traffic.ts')).traffic,
+  'new-source': async () => (await import('./new-source.ts')).newSource,
+})
+
+/** The command that the first word calls, alone; all of them if it calls none, for the help and the nearest name. */
+export const commandsFor = (word: string | undefined): Promise<Command[]> => {
+  const called = word === undefined ? undefined : LOADERS[word]
+  return Promise.all((called ? [called] : Object.values(LOADERS)).map((load) => load()))
+}

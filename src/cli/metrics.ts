@@ -10,7 +10,6 @@ import { findingsOf } from '../metrics/findings.ts'
 import { fourKeys, metricNamed } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { type Explanation, type Point, readManySeries } from '../metrics/read.ts'
-import { valueInWords } from '../metrics/value-words.ts'
 import { plugins } from '../plugins/index.ts'
 import { projects } from '../system/projects.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
@@ -117,14 +116,13 @@ const jsonOf = (names: readonly string[], readings: readonly Reading[]) =>
       .map(({ metric, now: { leftOut: _, ...now }, before, points }) => ({
         ...{ metric: metric.name, title: metric.title, unit: metric.unit, better: metric.better },
         ...now,
-        inWords: valueInWords(metric.unit, now.value),
         before: before.value,
         change: changeOf(metric, before.value, now.value),
         points,
       })),
   }))
 
-const bandOf = ({ grades }: Explanation) => grades.at(-1)?.band ?? ''
+const bandOf = ({ grades, noGrade }: Explanation) => grades.at(-1)?.band ?? (noGrade ? 'no grade' : '')
 
 export async function linesOf(
   { database }: Measured,
@@ -135,9 +133,7 @@ export async function linesOf(
   const own = readings.filter((each) => each.project === project)
   const rows = own.map(({ metric, now, before, points }) => [
     metric.title,
-    now.value === null
-      ? `no data, because ${now.noData?.because ?? 'nothing counts'}`
-      : valueInWords(metric.unit, now.value),
+    now.value === null ? `no data, because ${now.noData?.because ?? 'nothing counts'}` : now.inWords,
     bandOf(now),
     // A line of zeros would look like a course.
     now.counted === 0 ? '' : sparkline(points.map(({ value }) => value)),
@@ -150,10 +146,14 @@ export async function linesOf(
   for (const [place, row] of rows.entries()) {
     lines.push(`    ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
     const { metric, now } = own[place] as Reading
-    if (now.counted > 0) continue
-    for (const { seen, remedy } of await findingsOf(database, metric, await filterOf(database, project, range))) {
-      if (!printedReasons.has(seen)) lines.push(`        ${seen} ${remedy}`)
-      printedReasons.add(seen)
+    const reasons = now.noGrade ? [`no grade: ${now.noGrade.because}. ${now.noGrade.remedy}`] : []
+    if (now.counted === 0) {
+      const findings = await findingsOf(database, metric, await filterOf(database, project, range))
+      reasons.push(...findings.map(({ seen, remedy }) => `${seen} ${remedy}`))
+    }
+    for (const reason of reasons.filter((each) => !printedReasons.has(each))) {
+      lines.push(`        ${reason}`)
+      printedReasons.add(reason)
     }
   }
   return lines

@@ -31,8 +31,9 @@ const time = z.union([z.string(), z.date()]).transform((input, context) => {
   return z.NEVER
 })
 
-/** Stages of tasks; checked in full where it is stored. */
-const plan = z.array(z.array(z.record(z.string(), z.any())))
+const task = z.record(z.string(), z.any())
+/** Stages of tasks, or the tasks of one stage; checked in full where it is stored. */
+const plan = z.array(z.union([task, z.array(task)]))
 
 const project = z.strictObject({
   description: z.string().default(''),

@@ -3,6 +3,7 @@ import { readBlueprints } from '../control-plane/blueprint-rows.ts'
 import { checkSchedule } from '../control-plane/cron.ts'
 import { metricsOf as knownMetrics } from '../control-plane/plan/metric-plans.ts'
 import { parsePlan } from '../control-plane/plan/parse-plan.ts'
+import { PLAN_FIELDS, type PlanField } from '../control-plane/plan/stored-plans.ts'
 import type { Blueprint, BlueprintConnection, Metric } from '../control-plane/records.ts'
 import { selectRows } from '../control-plane/store.ts'
 import { hintOf } from '../nearest.ts'
@@ -26,9 +27,11 @@ export async function reconcileProject(
   const { projects } = reconciling.services
   const { file, templates } = reconciling.config
   const name = String(path.at(-1))
-  for (const each of PLANS) {
+  const plans: Plans = {}
+  for (const each of PLAN_FIELDS) {
     requireHidden(file, templates, [...path, each], config[each])
-    await file.at([...path, each], () => config[each] && parsePlan(reconciling.control.plugins, config[each], each))
+    const parsed = () => config[each] && parsePlan(reconciling.control.plugins, config[each], each)
+    plans[each] = await file.at([...path, each], parsed)
   }
   if (!isManual(config)) await file.at([...path, 'schedule'], () => checkSchedule(config.schedule))
   if (config.plan && config.collect.length > 0) {
@@ -40,7 +43,7 @@ export async function reconcileProject(
   const isNew = !(await projects.exists(name))
   const { description } = config
   const metrics = metricsOf(reconciling, path, config)
-  const blueprint = config.plan && { mode: 'ADVANCED' as const, plan: config.plan as unknown as Blueprint['plan'] }
+  const blueprint = plans.plan && { mode: 'ADVANCED' as const, plan: plans.plan }
   await change(reconciling, {
     subject: `project ${name}`,
     async read() {
@@ -54,16 +57,18 @@ export async function reconcileProject(
         : projects.update(name, { description, metrics }),
   })
   const collected = await reconcileScopes(reconciling, path, config, connections)
-  await reconcileBlueprint(reconciling, path, config, collected)
+  await reconcileBlueprint(reconciling, path, config, plans, collected)
 }
 
 const isManual = ({ schedule }: ProjectConfig) => schedule.trim().toLowerCase() === 'manual'
-const PLANS = ['plan', 'beforePlan', 'afterPlan'] as const
+/** As they are stored. Undefined: the file says nothing of it. */
+type Plans = { [Field in PlanField]?: Plan | null | undefined }
 
 async function reconcileBlueprint(
   reconciling: Reconciling,
   path: Path,
   config: ProjectConfig,
+  plans: Plans,
   collected: readonly Collected[],
 ): Promise<void> {
   const { services, database, control } = reconciling
@@ -92,7 +97,7 @@ async function reconcileBlueprint(
     )
   }
   const selectors = selectorsOf(collected)
-  const wanted = wantedOf(config, collected, isAdvanced)
+  const wanted = wantedOf(config, plans, collected, isAdvanced)
   const known = before && stateOf(before, await readSelectors(database, before.id))
   if (known && isSettled(known, { ...wanted, selectors: isAdvanced ? [] : selectors })) return
   await change(reconciling, {
@@ -127,9 +132,9 @@ async function reconcileBlueprint(
   }
 }
 
-function wantedOf(config: ProjectConfig, collected: readonly Collected[], isAdvanced: boolean) {
-  const { enable, schedule, timeAfter, skipOnFail, priority, labels, beforePlan, afterPlan, skipCollectors, fullSync } =
-    config
+function wantedOf(config: ProjectConfig, plans: Plans, collected: readonly Collected[], isAdvanced: boolean) {
+  const { enable, schedule, timeAfter, skipOnFail, priority, labels, skipCollectors, fullSync } = config
+  const { plan, beforePlan, afterPlan } = plans
   const connections: BlueprintConnection[] = collected
     .filter(({ connection, scopeIds }) => connection.owner.pushSource || scopeIds.length > 0)
     .map(({ connection, scopeIds }) => ({
@@ -145,11 +150,9 @@ function wantedOf(config: ProjectConfig, collected: readonly Collected[], isAdva
     skipOnFail,
     priority,
     labels: [...labels].sort(),
-    ...(isAdvanced
-      ? config.plan && { mode: 'ADVANCED' as const, plan: config.plan as unknown as Plan }
-      : { connections }),
-    ...(beforePlan !== undefined && { beforePlan: beforePlan as unknown as Plan | null }),
-    ...(afterPlan !== undefined && { afterPlan: afterPlan as unknown as Plan | null }),
+    ...(isAdvanced ? plan && { mode: 'ADVANCED' as const, plan } : { connections }),
+    ...(beforePlan !== undefined && { beforePlan }),
+    ...(afterPlan !== undefined && { afterPlan }),
     ...(skipCollectors !== undefined && { skipCollectors }),
     ...(fullSync !== undefined && { fullSync }),
   }

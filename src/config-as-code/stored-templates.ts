@@ -1,5 +1,6 @@
 /** Which variables of the environment a file named where, so that an export can name them again. */
 
+import { PLAN_FIELDS } from '../control-plane/plan/stored-plans.ts'
 import { deleteRows, insertRow, selectRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
 import type { Secrets } from '../secrets.ts'
@@ -39,6 +40,12 @@ export async function readTemplates({ kysely }: Database): Promise<KnownTemplate
   return { at: (path) => known.get(JSON.stringify(keyOf(path))), uses }
 }
 
+/** In a plan of tasks alone a number and then a name follow; an export writes the stage, too. */
+const asStored = ([kind]: Path, place: Path): Path =>
+  kind === 'projects' && PLAN_FIELDS.some((field) => field === place[0]) && typeof place[2] === 'string'
+    ? [place[0] as string, 0, ...place.slice(1)]
+    : place
+
 /** Remembers those of a connection or project. No change of configuration: whatever they are called, values are the same. */
 export async function saveTemplates(
   { config, control, database: { kysely } }: Pick<Reconciling, 'config' | 'control' | 'database'>,
@@ -51,7 +58,7 @@ export async function saveTemplates(
       (each, key) => (each as Record<string | number, unknown> | undefined)?.[key],
       values,
     )
-    return { path: place, ...template, mark: markOf(value, control.secrets) }
+    return { path: asStored(path, place), ...template, mark: markOf(value, control.secrets) }
   })
   const [stored] = await selectRows(kysely, configTemplates, (query) => query.where('subject', '=', subject))
   if (isSame(stored?.templates ?? [], templates)) return

@@ -20,7 +20,7 @@ import { planOf, requireReadable } from './plan/blueprint-plan.ts'
 import { parsePlan } from './plan/parse-plan.ts'
 import { restoreSecrets } from './plan/plan-secrets.ts'
 import { previewPlan } from './plan/preview.ts'
-import { LONGEST_LISTED } from './plan/stored-plans.ts'
+import { LONGEST_LISTED, PLAN_FIELDS } from './plan/stored-plans.ts'
 import type { Blueprint, BlueprintChanges, NewBlueprint, Pipeline, SyncPolicy } from './records.ts'
 import type { BlueprintService, ServiceContext } from './services.ts'
 import type { Listed } from './store.ts'
@@ -94,9 +94,7 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
   /** Clients send back what they were shown, with secrets masked. A NORMAL plan is made again. */
   function plansIn(input: BlueprintChanges, before?: Blueprint): BlueprintChanges {
     const isAdvanced = (input.mode ?? before?.mode) === 'ADVANCED'
-    const names = (['plan', 'beforePlan', 'afterPlan'] as const).filter(
-      (name) => input[name] && (name !== 'plan' || isAdvanced),
-    )
+    const names = PLAN_FIELDS.filter((name) => input[name] && (name !== 'plan' || isAdvanced))
     return Object.fromEntries(
       names.map((name) => [name, restoreSecrets(parsePlan(plugins, input[name], name), before?.[name], name)]),
     )

@@ -5,6 +5,7 @@ import type { UnsavedBlueprint } from './blueprint-rows.ts'
 import { checkSchedule } from './cron.ts'
 import { planOf } from './plan/blueprint-plan.ts'
 import { parsePlan } from './plan/parse-plan.ts'
+import { stagesOf } from './plan/stages.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
 import type { ServiceContext } from './services.ts'
 import { unknownPlugin } from './sources.ts'
@@ -32,7 +33,11 @@ export async function checkBlueprint(context: ServiceContext, blueprint: Unsaved
     afterPlan: blueprint.afterPlan && parsePlan(plugins, blueprint.afterPlan, 'afterPlan'),
     connections: blueprint.connections.map((each) => checkConnection(plugins, blueprint.mode, each)),
   }
-  if (complete.mode === 'NORMAL') return { ...complete, plan: await planOf(context, complete, complete) }
+  if (complete.mode === 'NORMAL') {
+    // Clients send it back. It is made again, but what is no plan is still refused.
+    stagesOf(complete.plan)
+    return { ...complete, plan: await planOf(context, complete, complete) }
+  }
   const plan = parsePlan(plugins, complete.plan)
   if (plan.length === 0) throw new UserError('plan is empty: give it at least one stage.')
   return { ...complete, plan }

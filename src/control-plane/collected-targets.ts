@@ -2,6 +2,7 @@
 import { UserError } from '../errors.ts'
 import type { Plan } from '../plugin-kit/spec/plan.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { pluginsOfFamily } from '../plugin-kit/task/family.ts'
 import { storedBlueprint } from './blueprint-rows.ts'
 import { planOf } from './plan/blueprint-plan.ts'
 import { makePlan } from './plan/make-plan.ts'
@@ -66,9 +67,7 @@ export async function targetsOf(asking: Asking, filter: CollectedFilter): Promis
       targets.push({
         ...{ source, connectionId: connection, scopeId: id, scopeName: scopeTitle(source, row) },
         // Another may stand in and work for it: GraphQL for REST.
-        plugins: plugins
-          .map(({ name }) => name)
-          .filter((name) => name === source.name || name.startsWith(`${source.name}_`)),
+        plugins: pluginsOfFamily(plugins, source.name).map(({ name }) => name),
         params: scopeParams(source, connection, row),
       })
     }

@@ -4,6 +4,7 @@ import type { RowOf } from '../database/table.ts'
 import type { Fields } from '../plugin-kit/spec/fields.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Plugin, PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { ownerOf } from '../plugin-kit/task/family.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
 import { connectionStates } from '../system/runs.ts'
 import type { ServiceContext } from './services.ts'
@@ -43,7 +44,7 @@ export async function recordUse(queries: Queries, used: Used): Promise<void> {
 export function connectionOf(plugins: readonly Plugin[], name: string, { connectionId }: PlanTask['options']) {
   const source = plugins.find((each) => each.name === name)?.source
   if (!source || !Number.isSafeInteger(Number(connectionId))) return undefined
-  return { plugin: (source.settingsOf ?? source).name, connectionId: Number(connectionId) }
+  return { plugin: ownerOf(source).name, connectionId: Number(connectionId) }
 }
 
 export const forgetUse = (queries: Queries, plugin: string, connection_id: number) =>

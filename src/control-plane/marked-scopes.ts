@@ -1,5 +1,6 @@
 /** Every scope by what marks the rows that were collected for it. */
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
+import { ownerNameOf } from '../plugin-kit/task/family.ts'
 import { scopeParams } from './scope-data.ts'
 import type { ServiceContext } from './services.ts'
 import { allConnected, scopeKey, scopeTitle } from './sources.ts'
@@ -28,9 +29,11 @@ export async function markedScopes({ database, plugins }: ServiceContext): Promi
       byMark.set(`${source.name} ${scopeParams(source, connectionId, row)}`, scope)
     }
   }
-  return (plugin, params) => byMark.get(`${ownerOf(plugins, plugin)} ${params}`)
+  return (plugin, params) => byMark.get(`${ownerNamed(plugins, plugin)} ${params}`)
 }
 
 /** Another may stand in and work for a source: GraphQL for REST. */
-const ownerOf = (plugins: readonly Plugin[], name: string): string =>
-  plugins.find((plugin) => plugin.name === name)?.source?.settingsOf?.name ?? name
+function ownerNamed(plugins: readonly Plugin[], name: string): string {
+  const plugin = plugins.find((each) => each.name === name)
+  return plugin ? ownerNameOf(plugin) : name
+}

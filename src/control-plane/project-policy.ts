@@ -1,13 +1,28 @@
 import type { Database } from '../database/database.ts'
+import { writeRollouts } from '../metrics/calculate/rollouts.ts'
 import { type Policy, policyOf } from '../metrics/policy.ts'
+import { requireRules } from '../metrics/rollout-rules.ts'
 import { FOUR_KEYS } from '../plugins/index.ts'
 import { projectMetricSettings } from '../system/projects.ts'
 import { metricOption } from './plan/metric-plans.ts'
-import { findRow } from './store.ts'
+import { findRow, type Queries } from './store.ts'
 
-/** `policy` among the options that the project has for its four keys. */
-export async function policyOfProject({ kysely }: Database, project: string): Promise<Policy> {
+/** `policy` among the options that a project has for its four keys. */
+const policyIn = (option: unknown): Policy => policyOf((metricOption(option).policy ?? {}) as Record<string, unknown>)
+
+export async function policyOfProject({ kysely }: Pick<Database, 'kysely'>, project: string): Promise<Policy> {
   const stored = await findRow(kysely, projectMetricSettings, { project_name: project, plugin_name: FOUR_KEYS })
-  const { policy } = metricOption(stored?.plugin_option)
-  return policyOf((policy ?? {}) as Record<string, unknown>)
+  return policyIn(stored?.plugin_option)
+}
+
+/** Refuses rules about rollouts that can never be followed. */
+export async function requirePolicy(queries: Queries, plugin: string, option: unknown): Promise<void> {
+  if (plugin === FOUR_KEYS) await requireRules(queries, policyIn(option).rolloutRules ?? [])
+}
+
+/** Statements outside of Weir read of the rollouts what the policy makes of them: it holds at once, not after a run. */
+export async function followPolicy(database: Database, project: string, before: Policy): Promise<void> {
+  const policy = await policyOfProject(database, project)
+  const partOf = ({ rollouts, rolloutRules }: Policy) => JSON.stringify([rollouts, rolloutRules])
+  if (partOf(policy) !== partOf(before)) await writeRollouts(database, project, policy)
 }

@@ -12,6 +12,7 @@ import { checkName } from './connections.ts'
 import { requireFinished } from './guards.ts'
 import { joinPipelines, readPipelineParts } from './pipeline-rows.ts'
 import { checkMetric } from './plan/metric-plans.ts'
+import { followPolicy, policyOfProject, requirePolicy } from './project-policy.ts'
 import type { Metric, NewBlueprint, Pipeline, Project } from './records.ts'
 import { renameInRuns } from './rename-in-runs.ts'
 import type { BlueprintService, ProjectService, ServiceContext } from './services.ts'
@@ -149,6 +150,7 @@ export function projectService(
       if (newName !== name && (await findRow(kysely, projects, { name: newName }))) {
         throw new UserError(`There is already a project ${newName}: choose another name.`)
       }
+      const policy = await policyOfProject(database, name)
       await retrying(database, () =>
         kysely.transaction().execute(async (transaction) => {
           await updateRows(
@@ -166,6 +168,7 @@ export function projectService(
           if (metrics) await writeMetrics(transaction, plugins, newName, metrics)
         }),
       )
+      if (metrics) await followPolicy(database, newName, policy)
       return get(newName)
     },
     async remove(name) {
@@ -202,6 +205,7 @@ async function writeMetrics(
   for (const [plugin_name, metric] of new Map(metrics.map((each) => [each.pluginName, each]))) {
     const plugin_option = metric.pluginOption ?? {}
     checkMetric(plugins, String(plugin_name), plugin_option)
+    await requirePolicy(queries, String(plugin_name), plugin_option)
     await insertRow(queries, projectMetricSettings, { project_name, plugin_name, plugin_option, enable: metric.enable })
   }
 }

@@ -49,7 +49,7 @@ export async function removeScope(
   await deleteAlone(source, connectionId, row, async () => {
     // The first of what is deleted; the rest follows, in parts.
     await database.transaction(async (inside) => {
-      await forgetScope(inside, source.name, scopeParams(source, connectionId, row))
+      await forgetScope(inside, source, scopeParams(source, connectionId, row))
       await recorded(inside.kysely, 'scope data')
     })
     await deleteScopeData(database, plugins, source, connectionId, row)

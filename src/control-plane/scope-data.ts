@@ -8,10 +8,11 @@ import { domainTables } from '../domain/index.ts'
 import { descendantsOf } from '../plugin-kit/raw/descendants.ts'
 import { quarantine } from '../plugin-kit/raw/quarantine.ts'
 import { removeRecords } from '../plugin-kit/raw/raw-mirror.ts'
-import { rawTable } from '../plugin-kit/raw/raw-table.ts'
+import { isRawTable, rawTable } from '../plugin-kit/raw/raw-table.ts'
 import { receipts } from '../plugin-kit/raw/receipts.ts'
 import type { Entity } from '../plugin-kit/spec/entity.ts'
 import type { Plugin, PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { isOfFamily, pluginsOfFamily } from '../plugin-kit/task/family.ts'
 import { forgetScope } from '../plugin-kit/task/forget-scope.ts'
 import { handOverReferred, sweepFollowers, sweepReferred } from '../plugin-kit/transform/sweep.ts'
 
@@ -28,22 +29,23 @@ export async function deleteScopeData(
 ): Promise<void> {
   const params = scopeParams(source, connectionId, row)
   // First: whatever a crash leaves undeleted is then replaced by the next run.
-  await forgetScope(database, source.name, params)
-  const own = plugins.filter(({ name }) => name === source.name || name.startsWith(`${source.name}_`))
+  await forgetScope(database, source, params)
+  const own = pluginsOfFamily(plugins, source.name)
   const specs = own.flatMap((plugin) => plugin.source ?? [])
   for (const spec of specs) await deleteRecords(database, spec, params, row)
-  // Two plugins may mark their scopes alike; the raw table says whose rows they are. github_graphql works for github.
-  const prefix = `_raw_${source.name}_`
-  const isOwn = sql`substr(_raw_data_table, 1, ${prefix.length}) = ${prefix}`
+  const isOwn = isOfFamily(source, '_raw_data_table')
   const run = (statement: ReturnType<typeof sql>) => retrying(database, () => statement.execute(database.kysely))
 
+  const shared = new Set<AnyTable>(domainTables)
   const tables = new Set([...domainTables, ...own.flatMap((plugin) => plugin.tables)])
   tables.delete(source.scope.table)
   for (const table of specs.flatMap(keptByReference)) tables.delete(table)
   for (const table of tables) {
     const from = sql`delete from ${sql.table(table.name)}`
-    if (table.name.startsWith('_raw_')) await run(sql`${from} where params = ${params}`)
-    else if (table.origin >= 0) await run(sql`${from} where _raw_data_params = ${params} and ${isOwn}`)
+    if (isRawTable(table.name)) await run(sql`${from} where params = ${params}`)
+    else if (table.origin < 0) continue
+    else if (shared.has(table)) await run(sql`${from} where _raw_data_params = ${params} and ${isOwn}`)
+    else await run(sql`${from} where _raw_data_params = ${params}`)
   }
   for (const spec of specs) await deleteUnreferred(database, spec, connectionId, params)
   const names = sql.join(own.map(({ name }) => name))
@@ -63,10 +65,13 @@ async function deleteRecords(database: Database, spec: PluginSpec, params: strin
 
 /** Tables whose rows stay as long as something refers to them, and those that follow them. */
 const keptByReference = ({ entities, referred = [] }: PluginSpec): AnyTable[] =>
-  referred.flatMap(({ table }) => [table, ...followersOf(entities, table)])
+  referred.flatMap(({ table }) => [
+    table,
+    ...followersOf(entities, table).flatMap(({ spec }) => spec.convert?.to ?? []),
+  ])
 
-const followersOf = (entities: readonly Entity[], table: AnyTable): AnyTable[] =>
-  entities.filter((entity) => entity.table === table).flatMap(({ spec }) => spec.convert?.to ?? [])
+const followersOf = (entities: readonly Entity[], table: AnyTable): Entity[] =>
+  entities.filter((entity) => entity.table === table && entity.spec.convert)
 
 async function deleteUnreferred(
   database: Database,
@@ -78,7 +83,7 @@ async function deleteUnreferred(
     await retrying(database, () => handOverReferred(database, spec, params, referred))
     await retrying(database, () => sweepReferred(database, spec, connectionId, referred))
     for (const follower of followersOf(spec.entities, referred.table)) {
-      await sweepFollowers(database, connectionId, referred.table, follower)
+      await sweepFollowers(database, connectionId, follower)
     }
   }
 }

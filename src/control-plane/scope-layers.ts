@@ -6,6 +6,7 @@ import { domainTables } from '../domain/index.ts'
 import { UserError } from '../errors.ts'
 import { isRawTable } from '../plugin-kit/raw/raw-table.ts'
 import type { Plugin } from '../plugin-kit/spec/plugin.ts'
+import { pluginsOfFamily, rawsOfFamily } from '../plugin-kit/task/family.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
 import { ALL_ENTITIES, domainScopesOf } from './plan/domain-scopes.ts'
 import { scopeParams } from './scope-data.ts'
@@ -38,7 +39,7 @@ export type Context = Pick<ServiceContext, 'database' | 'plugins'>
 export async function marksOf({ database, plugins }: Context, place: ScopePlace): Promise<ScopeMarks> {
   const { plugin, connectionId, scopeId } = place
   const { table, source } = connectedNamed(plugins, plugin)
-  const own = plugins.filter(({ name }) => name === plugin || name.startsWith(`${plugin}_`))
+  const own = pluginsOfFamily(plugins, plugin)
   if (!(await findRow(database.kysely, table, { id: connectionId }))) {
     throw new UserError(`There is no ${plugin} connection ${connectionId}.`, { status: 404 })
   }
@@ -92,12 +93,19 @@ export function tableNamed(marks: ScopeMarks, name: string): LayeredTable {
   return found
 }
 
+/** The raw tables that what these plugins made is marked by. */
+const rawsOf = (own: readonly Plugin[]): string[] => [
+  ...new Set([
+    ...own.flatMap(({ source }) => (source ? rawsOfFamily(source) : [])),
+    ...own.flatMap(({ tables }) => tables.map(({ name }) => name).filter(isRawTable)),
+  ]),
+]
+
 /** Two plugins may mark their scopes alike: in a table that they share the raw table says whose rows they are. */
-function isOfScope(layer: Layer, { plugin, params, domainIds }: ScopeMarks): RawBuilder<boolean> {
+function isOfScope(layer: Layer, { own, params, domainIds }: ScopeMarks): RawBuilder<boolean> {
   if (layer === 'raw') return sql<boolean>`params = ${params}`
   if (layer === 'tool') return sql<boolean>`_raw_data_params = ${params}`
-  const prefix = `_raw_${plugin}_`
-  const isOwn = sql`substr(_raw_data_table, 1, ${sql.lit(prefix.length)}) = ${prefix}`
+  const isOwn = sql`_raw_data_table in (${sql.join(rawsOf(own))})`
   if (domainIds.length === 0) return sql<boolean>`_raw_data_params = ${params} and ${isOwn}`
   const ids = sql.join(domainIds)
   return sql<boolean>`_raw_data_params in (${params}, ${ids}) and (${isOwn} or _raw_data_params in (${ids}))`

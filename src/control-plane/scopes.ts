@@ -6,6 +6,7 @@ import { retrying, write } from '../database/write.ts'
 import { UserError } from '../errors.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { rawsOfFamily, scopeOrigin } from '../plugin-kit/task/family.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
 import { collectorLatestState } from '../system/state.ts'
 import type { ScopeView } from './records.ts'
@@ -159,7 +160,7 @@ async function store(
         inside,
         written.map((row) => {
           const _raw_data_params = scopeParams(source, connectionId, decodeRow(table, row))
-          return table.row({ ...row, _raw_data_table: `_raw_${plugin}_scopes`, _raw_data_params })
+          return table.row({ ...row, _raw_data_table: scopeOrigin(source), _raw_data_params })
         }),
       )
     }),
@@ -193,13 +194,14 @@ async function listScopes(
 }
 
 async function latestStates(kysely: Queries, { source, row, where }: StoredScope) {
+  const own = new Set(rawsOfFamily(source))
   const states = await selectRows(kysely, collectorLatestState, (query) =>
     query
       .where('raw_data_params', '=', scopeParams(source, where.connection_id, row))
       .orderBy('latest_success_start', 'desc'),
   )
   return states
-    .filter(({ raw_data_table }) => raw_data_table.startsWith(`_raw_${source.name}`))
+    .filter(({ raw_data_table }) => own.has(raw_data_table))
     .map(({ raw_data_table, raw_data_params, latest_success_start }) => ({
       raw_data_table,
       raw_data_params,

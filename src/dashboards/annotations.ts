@@ -2,12 +2,14 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
-import { REFERENCE } from '../metrics/policy.ts'
+import { numberChanges } from '../domain/rollouts.ts'
+import type { Policy } from '../metrics/policy.ts'
 import { deploymentsOf, incidentsOf } from '../metrics/sources.ts'
 import type { Range } from './range.ts'
 import { readInTime } from './read.ts'
 
-export const KINDS = ['deployment', 'incident', 'switch'] as const
+/** `change` is a day from which on numbers are counted differently. */
+export const KINDS = ['deployment', 'incident', 'switch', 'change'] as const
 export type AnnotationKind = (typeof KINDS)[number]
 
 export interface Annotation {
@@ -24,12 +26,13 @@ const MOVES = ['shifting', 'switched', 'dns-switched', 'rolled-back']
 
 export async function readAnnotations(
   database: Database,
-  project: string,
+  { project, policy }: { readonly project: string; readonly policy: Policy },
   range: Range,
   kinds: readonly AnnotationKind[],
 ): Promise<{ readonly annotations: readonly Annotation[]; readonly isCut: boolean }> {
   const found = []
-  for (const kind of kinds) found.push(await readInTime(database, statementOf(database, kind, project, range)))
+  for (const kind of kinds)
+    found.push(await readInTime(database, statementOf(database, kind, { ...range, project, policy })))
   const annotations = found.flatMap((rows, place) =>
     rows.slice(0, MOST_ANNOTATIONS).map(({ at, title, url }) => ({
       ...{ kind: kinds[place] as AnnotationKind, at: at as Date },
@@ -42,18 +45,27 @@ export async function readAnnotations(
   }
 }
 
-function statementOf({ dialect }: Database, kind: AnnotationKind, project: string, range: Range): RawBuilder<unknown> {
-  const [from, to] = [range.from, range.to].map((moment) => sql.raw(dialect.moment(moment)))
+interface Wanted extends Range {
+  readonly project: string
+  readonly policy: Policy
+}
+
+function statementOf({ dialect }: Database, kind: AnnotationKind, wanted: Wanted): RawBuilder<unknown> {
+  const { project, policy } = wanted
+  const [from, to] = [wanted.from, wanted.to].map((moment) => sql.raw(dialect.moment(moment)))
   const latest = sql`order by at desc limit ${sql.lit(MOST_ANNOTATIONS + 1)}`
   if (kind === 'deployment')
-    return sql`select at, title, url from (${deploymentsOf({ project, environment: 'PRODUCTION' })}) happened
-      where fits = 1 and at between ${from} and ${to} ${latest}`
+    return sql`select at, title, url from (${deploymentsOf({ project, environment: 'PRODUCTION', policy })}) happened
+      where fits = 1 and joined = 0 and at between ${from} and ${to} ${latest}`
   if (kind === 'incident') {
-    const query = { ...range, project, dialect, environment: 'PRODUCTION', policy: REFERENCE, isExplained: false }
+    const query = { ...wanted, dialect, environment: 'PRODUCTION', isExplained: false }
     const own = incidentsOf(query)
     return sql`select i.created_date as at, i.title, i.url ${own.from} where ${own.where}
       and i.created_date between ${from} and ${to} ${latest}`
   }
+  if (kind === 'change')
+    return sql`select c.at, c.reason as title, concat('/projects/', ${encodeURIComponent(project)}) as url
+      from ${sql.table(numberChanges.name)} c where c.project_name = ${project} and c.at between ${from} and ${to} ${latest}`
   return sql`select j.at, concat(s.name, ': ', j.effect) as title, concat('/traffic/', s.id) as url
     from _weir_traffic_switches s inner join _weir_traffic_journal j on j.switch_id = s.id
     where s.project = ${project} and j.kind = 'state' and ${among(sql`j.effect`, onePiece(MOVES))}

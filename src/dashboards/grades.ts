@@ -5,19 +5,21 @@ import { BANDS, type Band, limitsOf, mayReach, REPORTS } from '../metrics/benchm
 import type { Sql } from '../metrics/calculate/calculation.ts'
 import { deploymentFrequency } from '../metrics/definitions/deployment-frequency.ts'
 import { timeToRestore } from '../metrics/definitions/time-to-restore.ts'
+import { deploymentEvidence, knowsIncidents, noGradeSql } from '../metrics/evidence.ts'
 import { fourKeys } from '../metrics/index.ts'
 import type { Metric, Report } from '../metrics/metric.ts'
 import type { Panel, PanelQuery } from './dashboard.ts'
-import { daysOf, metricValue, type Narrowing } from './statements.ts'
+import { countedItems, daysOf, metricValue, type Narrowing } from './statements.ts'
 
 const NO_DATA = 'no data'
+const NO_GRADE = 'no grade'
 const GRADED: readonly Metric[] = [...fourKeys, timeToRestore]
 
 export const gradesPanel = (narrowing?: (query: PanelQuery) => Narrowing): Panel => ({
   name: 'grades',
   title: 'How the four keys grade',
   definition:
-    'Each key in the band of the chosen DORA report. The report of 2021 grades the time to restore service, that of 2023 the failed deployment recovery time. A key without data has no band.',
+    'Each key in the band of the chosen DORA report. The report of 2021 grades the time to restore service, that of 2023 the failed deployment recovery time. A key without data has no band. A key has no grade where incidents are not known, or with fewer than ten deployments or four weeks.',
   look: 'table',
   width: 24,
   height: 8,
@@ -51,8 +53,14 @@ function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
           ),
       ),
   )
-  return sql`select graded.metric, graded.band, case ${sql.join(labels, sql` `)} else 'Nothing in the range can be graded.' end as meaning
-    from (${sql.join(keys, sql` union all `)}) graded where graded.band is not null order by graded.place`
+  const knows = knowsIncidents(query.variable('project'))
+  const why = noGradeSql(GRADED, sql`graded.metric`, knows)
+  const placed = sql`select graded.place, graded.metric, graded.band, case ${sql.join(labels, sql` `)} else 'Nothing in the range can be graded.' end as meaning,
+    case when graded.band <> ${sql.lit(NO_DATA)} then ${why} end as why from (${sql.join(keys, sql` union all `)}) graded
+    cross join (${deploymentEvidence(query.dialect, countedItems(query, deploymentFrequency, narrowing))}) evidence
+    where graded.band is not null`
+  return sql`select metric, case when why is null then band else ${sql.lit(NO_GRADE)} end as band, coalesce(why, meaning) as meaning
+    from (${placed}) placed order by place`
 }
 
 /** Without the name of the band, which has a column of its own. */

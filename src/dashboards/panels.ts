@@ -30,13 +30,19 @@ const shared = (metric: Metric, { narrowing: _, ...own }: MetricPanel) => ({
 })
 
 const COUNTED: Column = { title: 'Items', kind: 'count' }
+/** What is shown in place of the number where it would not be true. */
+export const WORDS: Column = { title: 'In words', kind: 'text' }
 
 export const numberPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
   name: metric.name,
   look: 'number',
   width: 6,
   height: 5,
-  columns: { value: { title: metric.title, kind: metric.unit }, counted: COUNTED },
+  columns: {
+    value: { title: metric.title, kind: metric.unit },
+    counted: COUNTED,
+    ...(metric.summary === 'days' && { words: WORDS }),
+  },
   statement: (query) => metricValue(query, metric, own.narrowing?.(query)),
   ...shared(metric, own),
 })

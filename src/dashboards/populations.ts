@@ -1,6 +1,7 @@
 /** Which rows a panel is about: those of the chosen project, or those that one source brought. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
+import { stands } from '../metrics/rollouts.ts'
 import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from '../metrics/sources.ts'
 import type { PanelQuery, Variable } from './dashboard.ts'
 import { isChosen, metricQueryOf } from './statements.ts'
@@ -16,8 +17,14 @@ export const projectIssues: Population = (query) => issuesOf(metricQueryOf(query
 export const projectIncidents: Population = (query) => incidentsOf(metricQueryOf(query))
 /** `p`. */
 export const projectBuilds: Population = (query) => buildsOf(metricQueryOf(query))
-/** `c`, one row a deployed commit. */
-export const projectDeployments: Population = (query) => deploymentCommitsOf(metricQueryOf(query))
+/** `c`, one row a deployed commit, of whatever rows tell of a rollout. */
+export const projectDeployedCommits: Population = (query) => deploymentCommitsOf(metricQueryOf(query))
+/** The same of the rows that stand for their rollout. */
+export const projectDeployments: Population = (query) => {
+  const own = metricQueryOf(query)
+  const { from, where } = deploymentCommitsOf(own)
+  return { from, where: sql`${where} and ${stands(own, sql`c.cicd_deployment_id`)}` }
+}
 
 export const narrowed =
   (population: Population, variable: string, column: Sql): Population =>

@@ -1,6 +1,7 @@
 /** Statements that panels share. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
+import { deploymentsInSql } from '../metrics/evidence.ts'
 import { filled } from '../metrics/express.ts'
 import type { Metric, MetricQuery } from '../metrics/metric.ts'
 import { summarized } from '../metrics/read.ts'
@@ -110,11 +111,10 @@ export const countedItems = (query: PanelQuery, metric: Metric, narrowing?: Narr
   sql`select * from (${metric.items(metricQueryOf(query, narrowing))}) every_item
     where reason is null and ${narrowing?.where ?? sql`1 = 1`}`
 
-/** One row: `value`, and how many items it is made of (`counted`). */
+/** One row: `value`, and how many items it is made of (`counted`); of days also `words`. */
 export const metricValue = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
   metric.summary === 'days'
-    ? sql`select case when counted > 0 then value end as value, coalesce(counted, 0) as counted
-        from (${daysOf(query, metric, 'week', narrowing)}) weekly`
+    ? sql`select case when counted > 0 then value end as value, counted, words from (${daysOf(query, metric, 'week', narrowing)}) weekly`
     : summarized(query.dialect, metric, countedItems(query, metric, narrowing), {})
 
 /** `time`, `value`, `counted`: one row for every interval of the range. */
@@ -129,6 +129,7 @@ export function seriesOf(query: PanelQuery, metric: Metric, narrowing?: Narrowin
 /**
  * The lower median of days with something that counts, over all weeks that the range touches, or over the months that lie in
  * it as a whole. Those without any are known by their number alone, and stand before all others.
+ * `words` say it so that it is true: of a median week with none, the number would say that there were none.
  */
 export function daysOf(query: PanelQuery, metric: Metric, unit: 'week' | 'month', narrowing?: Narrowing): Sql {
   const { dialect } = query
@@ -146,7 +147,11 @@ export function daysOf(query: PanelQuery, metric: Metric, unit: 'week' | 'month'
   const buckets = sql`select bucket, count(*) as days, sum(happened) as happened from (${days}) each_day group by bucket`
   const ranked = sql`select coalesce(own.days, 0) as days, own.happened, row_number() over (order by coalesce(own.days, 0)) as place,
     count(*) over () as size from (${touched}) every left join (${buckets}) own on own.bucket = every.time`
-  return sql`select max(case when place * 2 in (size, size + 1) then days end) as value, sum(happened) as counted from (${ranked}) each_one`
+  const median = sql`select max(case when place * 2 in (size, size + 1) then days end) as value, coalesce(sum(happened), 0) as counted,
+    max(size) as size from (${ranked}) each_one`
+  const words = sql`case when value > 0 then concat(value, case when value = 1 then ' day' else ' days' end, ${sql.lit(` per ${unit}`)})
+    else ${deploymentsInSql(sql`counted`, sql`size`, unit)} end`
+  return sql`select value, counted, case when counted > 0 then ${words} end as words from (${median}) median`
 }
 
 /** The latest rows behind a metric. */

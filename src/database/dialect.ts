@@ -63,6 +63,8 @@ export interface Dialect {
   startOf(unit: 'day' | 'week' | 'month', expression: string): string
   /** So many days, weeks or months (an expression) after a date, as a date. */
   later(unit: 'day' | 'week' | 'month', date: string, count: string): string
+  /** Whole days from one date to another. */
+  daysBetween(start: string, end: string): string
   /** The month of a moment as `yy/mm`. */
   monthLabel(expression: string): string
   /** Whole and part seconds from `start` to `end`, as a double. */

@@ -11,7 +11,7 @@ import { type Column, defineTable, integer, key, now } from './table.ts'
 /** One step that a definition cannot express, such as moving data between columns of system tables. */
 export type Migration = (database: Database, live: ReadonlyMap<string, LiveTable>) => Promise<void>
 /** Append only: a database remembers how many of these it has seen. */
-const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable, sameNamesInTwoConnections]
+const MIGRATIONS: readonly Migration[] = [plansIntoTheirOwnTable, sameNamesInTwoConnections, projectsCountedByRows]
 export const codeVersion: number = MIGRATIONS.length + 1
 
 export const schemaVersions = defineTable(
@@ -171,4 +171,14 @@ async function sameNamesInTwoConnections({ dialect, kysely }: Database, live: Re
     if (!/^_tool_.*_scope_configs$/.test(table) || !indexes.has('name')) continue
     await sql.raw(dialect.dropIndex(table, nameOfIndex(table, 'name'))).execute(kysely)
   }
+}
+
+/** People have seen their numbers: those that counting rollouts changes are told once (`noteChangedNumbers`). */
+async function projectsCountedByRows({ kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
+  if (!live.has('project_mapping')) return
+  const stamp = new Date()
+  await sql`insert into _weir_number_changes (project_name, name, reason, created_at, updated_at)
+    select distinct m.project_name, 'rollouts', '', ${stamp}, ${stamp} from project_mapping m
+    where m.project_name <> '' and m.${sql.id('table')} = 'cicd_scopes' and m.project_name not in (
+      select c.project_name from _weir_number_changes c)`.execute(kysely)
 }

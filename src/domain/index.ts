@@ -7,6 +7,7 @@ import * as people from './people.ts'
 import * as pullRequests from './pull-requests.ts'
 import * as qa from './qa.ts'
 import * as quality from './quality.ts'
+import * as rollouts from './rollouts.ts'
 import * as ticket from './ticket.ts'
 
 export const domainAreas = {
@@ -14,6 +15,7 @@ export const domainAreas = {
   'pull requests': Object.values(pullRequests),
   'issues and boards': Object.values(ticket),
   'builds and deployments': Object.values(devops),
+  rollouts: Object.values(rollouts),
   'code quality': Object.values(quality),
   tests: Object.values(qa),
   people: Object.values(people),

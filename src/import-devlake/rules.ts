@@ -1,6 +1,7 @@
 /** What changes in rows of configuration on their way: ciphertexts, plans, runs that never ended, plugins we do not have. */
 import { hasAddressSecret } from '../address-secrets.ts'
 import { byName } from '../by-name.ts'
+import { stagesOf, tasksOf } from '../control-plane/plan/stages.ts'
 import type { PlanField } from '../control-plane/plan/stored-plans.ts'
 import { LONGEST_SHOWN } from '../control-plane/plan/stored-plans.ts'
 import { allConnected, type Connected } from '../control-plane/sources.ts'
@@ -92,8 +93,11 @@ function planIn(stored: unknown, old: OldKey | undefined): Plan | null | undefin
     const opened = text.startsWith('[') ? text : old?.(text)
     const plan = opened === '' ? null : JSON.parse(opened ?? '-')
     if (plan === null) return null
-    if (!Array.isArray(plan)) return undefined
-    return plan.map((stage) => (stage ?? []).map((task: PlanTask) => ({ ...task, options: task.options ?? {} })))
+    // DevLake writes a stage without tasks as null.
+    const { stages } = stagesOf(Array.isArray(plan) ? plan.map((stage) => stage ?? []) : plan)
+    return stages.map((stage, row) =>
+      (tasksOf(stage, row) as PlanTask[]).map((task) => ({ ...task, options: task.options ?? {} })),
+    )
   } catch {
     return undefined
   }

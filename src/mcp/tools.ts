@@ -1,7 +1,6 @@
 /** What assistants may ask. Each tool asks a route as whoever runs the assistant: nothing is computed a second time. */
 import { z } from 'zod'
 import { metricNamed } from '../metrics/index.ts'
-import { valueInWords } from '../metrics/value-words.ts'
 import type { Answer, Ask, Question, Reply } from './ask.ts'
 
 /** An answer, or a sentence that says what to change. */
@@ -57,8 +56,6 @@ function meaning(name: string) {
   const { title, unit, better, definition } = metricNamed(name)
   return { metric: name, title, unit, better, definition }
 }
-const worded = (name: string, value: number | null) => ({ value, inWords: valueInWords(metricNamed(name).unit, value) })
-
 const metricQuestion = (input: { metric: string } & Record<string, unknown>, part = ''): Question => {
   const { metric, ...query } = input
   return { method: 'GET', path: `/v1/metrics/${encodeURIComponent(metric)}${part}`, query }
@@ -98,7 +95,7 @@ const readFourKeys: Tool = {
   name: 'read_four_keys',
   title: 'Read the four keys',
   description:
-    'Deployment frequency, lead time for changes, change failure rate and recovery time of projects: value, band of the DORA reports, and values by day, week or month.',
+    'Deployment frequency, lead time for changes, change failure rate and recovery time of projects: value, band of the DORA reports or why there is none, and values by day, week or month.',
   input: z.strictObject({
     projects: z.array(project).min(1).max(MOST_NAMES),
     ...range,
@@ -119,11 +116,7 @@ const readFourKeys: Tool = {
         ...{ from: body.from, to: body.to },
         projects: body.projects.map((each: Answer) => ({
           project: each.project,
-          keys: each.keys.map(({ metric, value, ...key }: Answer) => ({
-            ...meaning(metric),
-            ...key,
-            ...worded(metric, value),
-          })),
+          keys: each.keys.map(({ metric, ...key }: Answer) => ({ ...meaning(metric), ...key })),
         })),
       },
     }
@@ -136,14 +129,7 @@ const readMetric: Tool = {
   description:
     'The value of a metric of a project in a time range, or one value for each environment, repository or team.',
   input: z.strictObject({ ...filter, groupBy: z.enum(['environment', 'repository', 'team']).optional() }),
-  run: (ask, input) =>
-    asked(ask, metricQuestion(input), ({ values, ...body }) => ({
-      answer: {
-        ...body,
-        ...meaning(input.metric),
-        values: values.map(({ value, ...each }: Answer) => ({ ...each, ...worded(input.metric, value) })),
-      },
-    })),
+  run: (ask, input) => asked(ask, metricQuestion(input), (body) => ({ answer: { ...body, ...meaning(input.metric) } })),
 }
 
 const readSeries: Tool = {
@@ -186,11 +172,10 @@ const explainMetric: Tool = {
     'Why a number is what it is: how many rows count, how many do not for which reason, what is missing, and what to do about it.',
   input: z.strictObject(filter),
   run: (ask, input) =>
-    asked(ask, metricQuestion(input, '/explanation'), ({ value, samples, places: _, ...body }) => ({
+    asked(ask, metricQuestion(input, '/explanation'), ({ samples, places: _, ...body }) => ({
       answer: {
         ...body,
         ...meaning(input.metric),
-        ...worded(input.metric, value),
         samples: samples.slice(0, 10).map(plainItem),
       },
     })),
@@ -209,10 +194,12 @@ const previewRules: Tool = {
     rules: z.strictObject({
       deploymentPattern: pattern,
       productionPattern: pattern,
+      productionBranchPattern: pattern.describe('Branches of runs that are production deployments.'),
       envNamePattern: pattern,
       issueTypeRequirement: pattern,
       issueTypeBug: pattern,
       issueTypeIncident: pattern,
+      issueTextIncident: pattern.describe('Title and description of issues that are incidents.'),
       typeMappings: z.record(text(255), z.strictObject({ standardType: text(255) })).optional(),
     }),
   }),
@@ -220,11 +207,7 @@ const previewRules: Tool = {
     asked(ask, { method: 'POST', path: '/v1/metrics/rule-preview', body }, ({ effects, keys }) => ({
       answer: {
         effects,
-        keys: keys.map(({ metric, before, after }: Answer) => ({
-          ...meaning(metric),
-          before: { ...before, ...worded(metric, before.value) },
-          after: { ...after, ...worded(metric, after.value) },
-        })),
+        keys: keys.map(({ metric, before, after }: Answer) => ({ ...meaning(metric), before, after })),
       },
     })),
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Dialect } from '../database/dialect.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
 import { changesBlame, type Policy } from './policy.ts'
+import { stands } from './rollouts.ts'
 
 export interface BlameQuery {
   readonly dialect: Dialect
@@ -24,9 +25,12 @@ export function incidentIdsOf(dialect: Dialect, project: string | Sql): Sql {
       inner join incidents i on i.id = b.issue_id and i.${table} = 'boards' where ${ofProject} and m.${table} = 'boards'`
 }
 
-/** Which deployment each incident comes from (`incident_id`, `deployment_id`), as stored or by another policy. */
+/**
+ * Which deployment each incident comes from (`incident_id`, `deployment_id`): as stored where every row counts, which is
+ * how DevLake stores it, and calculated otherwise.
+ */
 export const blameOf = (query: BlameQuery): Sql =>
-  changesBlame(query.policy) || query.environment !== 'PRODUCTION'
+  changesBlame(query.policy) || query.environment !== 'PRODUCTION' || query.policy.rollouts !== 'every-row'
     ? latestDeployments(query)
     : sql`select id as incident_id, deployment_id from project_incident_deployment_relationships
         where project_name = ${query.project}`
@@ -48,6 +52,7 @@ export function latestDeployments({ dialect, project, environment, policy }: Bla
       from ${scope.from} inner join cicd_deployment_commits d on d.cicd_scope_id = scope.row_id
       left join cicd_scopes s on s.id = scope.row_id
       where ${scope.where} and d.result = 'SUCCESS' and d.environment = ${environment} and d.finished_date is not null
+        and ${stands({ project, policy }, sql`d.cicd_deployment_id`)}
     ) each_commit group by service, finished_date`
   return sql`${select} line.incident_id, d.deployment_id
     from (select incident_id, at, service, max(finished_date) over (

@@ -2,32 +2,33 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Metric, MetricFilter } from './metric.ts'
 import { canRead } from './parts.ts'
-import { type NamedPolicy, REFERENCE } from './policy.ts'
-import { itemsOf, type MetricValue } from './read.ts'
+import { DEFAULT_POLICY, type NamedPolicy } from './policy.ts'
+import type { Explanation, MetricValue } from './read.ts'
+import { itemsOf } from './stacked.ts'
 
 export interface PolicyValue extends Omit<MetricValue, 'frequency'> {
   readonly policy: string
   readonly meaning: string
-  /** Items that count under one of the two only, or with another value than in DevLake. */
+  /** Items that count under one of the two only, or with another value than in projects that choose nothing. */
   readonly differing: number
 }
 
-/** The value under each policy, and how much of it is different from DevLake. */
+/** The value under each policy, and how much of it is different from that of projects that choose nothing. */
 export async function comparePolicies(
   database: Database,
   metric: Metric,
   filter: MetricFilter,
   policies: readonly NamedPolicy[],
-  read: (filter: MetricFilter) => Promise<MetricValue>,
+  read: (filter: MetricFilter) => Promise<Explanation>,
 ): Promise<PolicyValue[]> {
   const compared: PolicyValue[] = []
   // Which incidents are of the service is a choice of the project, not a repair.
   const { issueCategories, component } = filter.policy
   for (const { name, meaning, policy } of policies) {
     const under = { ...filter, policy: { ...policy, issueCategories, component } }
-    const { value, counted, total, grades, noData } = await read(under)
-    const differing = policy === REFERENCE ? 0 : await countDiffering(database, metric, under)
-    compared.push({ policy: name, meaning, value, counted, total, grades, ...(noData && { noData }), differing })
+    const { leftOut: _, frequency: __, ...own } = await read(under)
+    const differing = await countDiffering(database, metric, under)
+    compared.push({ policy: name, meaning, ...own, differing })
   }
   return compared
 }
@@ -36,8 +37,10 @@ async function countDiffering(database: Database, metric: Metric, filter: Metric
   if (!(await canRead(database, metric, filter))) return 0
   const counted = (policy: MetricFilter['policy']) =>
     sql`select kind, id, value from (${itemsOf(database, metric, { ...filter, policy })}) item where reason is null`
+  const { issueCategories, component } = filter.policy
+  const standard = { ...DEFAULT_POLICY, issueCategories, component }
   const { rows } = await sql<{ count: number }>`select count(*) as count from (
-      select kind, id from (${counted(REFERENCE)} union all ${counted(filter.policy)}) both_sides
+      select kind, id from (${counted(standard)} union all ${counted(filter.policy)}) both_sides
       group by kind, id having count(*) = 1 or min(value) <> max(value)
     ) differing`.execute(database.kysely)
   return Number(rows[0]?.count ?? 0)

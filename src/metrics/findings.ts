@@ -2,7 +2,8 @@
 import { sql } from 'kysely'
 import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
-import { mapped, type Sql } from './calculate/calculation.ts'
+import type { Sql } from './calculate/calculation.ts'
+import { isPlainlyElsewhere } from './environment-names.ts'
 import type { Material, Metric, MetricFilter } from './metric.ts'
 import type { Cure } from './remedies.ts'
 import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from './sources.ts'
@@ -42,9 +43,6 @@ async function countOf({ kysely }: Database, what: Sql, from: Sql): Promise<numb
 /** For a pattern that stands for exactly this name. */
 const pattern = (name: string) => `(?i)^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
-/** Names that nobody gives to production. */
-const isPlainlyElsewhere = (name: string) => /(^|[^a-z])(stag|test|dev|qa|uat|preview|review|sandbox)/i.test(name)
-
 const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter) => Promise<Finding[]>>> = {
   async deployments(database, filter) {
     const { from, where } = deploymentCommitsOf(filter)
@@ -80,8 +78,8 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
             }
           : {
               seen: `${were(count, 'deployment')} made from builds such as ${names.map((each) => quoted(each.name)).join(', ')}, which no rule maps to ${word}.`,
-              remedy: `If they went to ${word}, let productionPattern of the scope config match their names, or leave it empty. ${PREVIEW}`,
-              cure: { kind: 'rules' as const, rules: ['productionPattern'] },
+              remedy: `If they went to ${word}, let productionPattern of the scope config match their names, or productionBranchPattern their branches, or leave both empty. ${PREVIEW}`,
+              cure: { kind: 'rules' as const, rules: ['productionPattern', 'productionBranchPattern'] },
             },
       ),
     ]
@@ -101,8 +99,8 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     return [
       {
         seen: `${were(all, 'issue')} seen, of the types ${listed(types)}; no rule takes any of them for an incident.`,
-        remedy: `Let issueTypeIncident (labels) or typeMappings (types of Jira) of the scope config name those that are incidents, ${WEBHOOK}. ${PREVIEW}`,
-        cure: { kind: 'rules', rules: ['issueTypeIncident', 'typeMappings'] },
+        remedy: `Let issueTypeIncident (labels), typeMappings (types of Jira) or issueTextIncident (title and description) of the scope config name those that are incidents, ${WEBHOOK}. ${PREVIEW}`,
+        cure: { kind: 'rules', rules: ['issueTypeIncident', 'typeMappings', 'issueTextIncident'] },
       },
     ]
   },
@@ -160,13 +158,21 @@ async function noDeployments(database: Database, filter: MetricFilter): Promise<
     database,
     sql`t.name`,
     sql`t.id`,
-    sql`from cicd_tasks t where t.cicd_scope_id in (${mapped('cicd_scopes', filter.project)})`,
+    sql`${from} inner join cicd_tasks t on t.pipeline_id = p.id where ${where}`,
   )
+  const refs = await frequent(
+    database,
+    sql`c.branch`,
+    sql`p.id`,
+    sql`${from} inner join cicd_pipeline_commits c on c.pipeline_id = p.id where ${where} and c.branch <> ''`,
+    3,
+  )
+  const branches = refs.length > 0 ? `, such as ${listed(refs)}` : ''
   const ofJobs = jobs.length > 0 ? `, with jobs ${listed(jobs)}` : ''
   return {
     seen: `${were(builds, 'build')} seen, called ${listed(names)}${ofJobs}; no rule takes any of them for a deployment.`,
-    remedy: `Let deploymentPattern of the scope config match the names of those that deploy, ${WEBHOOK}. ${PREVIEW}`,
-    cure: { kind: 'rules', rules: ['deploymentPattern'] },
+    remedy: `Let deploymentPattern of the scope config match the names of those that deploy, or productionBranchPattern the branches${branches}, ${WEBHOOK}. ${PREVIEW}`,
+    cure: { kind: 'rules', rules: ['deploymentPattern', 'productionBranchPattern'] },
   }
 }
 

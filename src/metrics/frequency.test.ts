@@ -16,9 +16,9 @@ describe('deployment frequency', () => {
   it('counts days by week and whole month, empty ones as 0', () => {
     // Monday 2024-01-01 to Sunday 2024-02-25: eight weeks, one whole month.
     const all = range('2024-01-01T00:00:00Z', '2024-02-25T23:59:59Z')
-    expect(frequencyOf(days('2024-01-01', 56), all)).toEqual({ weekly: 7, monthly: 31, sixMonths: 56 })
-    expect(frequencyOf(days('2024-02-01', 7), all)).toEqual({ weekly: 0, monthly: 0, sixMonths: 7 })
-    expect(frequencyOf(new Set(), all)).toEqual({ weekly: 0, monthly: 0, sixMonths: null })
+    expect(frequencyOf(days('2024-01-01', 56), all)).toEqual({ weekly: 7, monthly: 31, sixMonths: 56, weeks: 8 })
+    expect(frequencyOf(days('2024-02-01', 7), all)).toEqual({ weekly: 0, monthly: 0, sixMonths: 7, weeks: 8 })
+    expect(frequencyOf(new Set(), all)).toEqual({ weekly: 0, monthly: 0, sixMonths: null, weeks: 8 })
     expect(frequencyOf(new Set(), range('2024-01-02T00:00:00Z', '2024-01-01T00:00:00Z'))).toMatchObject({
       weekly: null,
     })
@@ -34,9 +34,15 @@ describe('deployment frequency', () => {
       weekly: 1,
       monthly: 1,
       sixMonths: 1,
+      weeks: 1,
     })
     const decade = range('2014-01-01T00:00:00Z', '2024-01-01T00:00:00Z')
-    expect(frequencyOf(days('2014-01-01', 3652), decade)).toEqual({ weekly: 7, monthly: 31, sixMonths: 184 })
+    expect(frequencyOf(days('2014-01-01', 3652), decade)).toEqual({
+      weekly: 7,
+      monthly: 31,
+      sixMonths: 184,
+      weeks: 522,
+    })
     expect(frequencyOf(days('2014-01-01', 2000), decade)).toMatchObject({ weekly: 7, monthly: 28 })
   })
 
@@ -49,6 +55,7 @@ describe('deployment frequency', () => {
       weekly: 0,
       monthly: null,
       sixMonths: null,
+      weeks: 2,
     })
   })
 
@@ -63,7 +70,7 @@ describe('grades', () => {
   const frequency = metricNamed('deployment-frequency')
   it('use the words of the seeds', () => {
     const graded = (weekly: number, monthly: number | null, report: '2021' | '2023', sixMonths: number | null = null) =>
-      gradeOf(frequency, report, weekly, { weekly, monthly, sixMonths })?.label
+      gradeOf(frequency, report, weekly, { weekly, monthly, sixMonths, weeks: 0 })?.label
     expect(graded(5, 20, '2023')).toBe('On-demand(elite)')
     expect(graded(1, 4, '2023')).toBe('Between once per day and once per week(high)')
     expect(graded(0, 1, '2023')).toBe('Between once per week and once per month(medium)')

@@ -48,6 +48,8 @@ export interface Frequency {
   readonly monthly: number | null
   /** The same of six months. */
   readonly sixMonths: number | null
+  /** That the range touches. */
+  readonly weeks: number
 }
 
 /** `deployed` holds the days (their first milliseconds) with a deployment. */
@@ -62,12 +64,14 @@ export function frequencyOf(deployed: ReadonlySet<number>, range: Range): Freque
     return [...buckets.values()]
   }
   const all = days.filter((day) => deployed.has(day)).length
+  const weeks = count(days, weekOf)
   const months = count(wholeMonths(days), monthOf)
   const known = (figure: number | null, isLongEnough: boolean) => figure ?? (isLongEnough || all > 0 ? all : null)
   return {
-    weekly: lowerMedian(count(days, weekOf)),
+    weekly: lowerMedian(weeks),
     monthly: known(lowerMedian(months), days.length >= SHORTEST_MONTH),
     sixMonths: known(sixMonthsOf(months), months.length >= HALF_YEAR),
+    weeks: weeks.length,
   }
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Sql } from './calculate/calculation.ts'
 import type { MetricQuery } from './metric.ts'
 import { changesLinks } from './policy.ts'
+import { arrivalOf } from './rollouts.ts'
 import { deploymentCommitsOf, pullRequestsOf } from './sources.ts'
 
 export const isStored = ({ policy, environment }: MetricQuery): boolean =>
@@ -14,17 +15,18 @@ export const isStored = ({ policy, environment }: MetricQuery): boolean =>
  */
 export function rangesOf(query: MetricQuery): Sql {
   const { from, where } = deploymentCommitsOf({ ...query, repository: undefined, team: undefined })
-  const columns = sql`c.id as deployment_id, c.started_date, c.finished_date, r.commit_sha`
+  const arrival = arrivalOf(query, sql`c.cicd_deployment_id`)
+  const columns = sql`c.id as deployment_id, c.started_date, ${arrival.or(sql`c.finished_date`, sql`rolled.arrived_date`)} as finished_date, r.commit_sha`
   const select = sql`select ${sql.raw(query.dialect.joinAsWritten)} ${columns}`
   const fits = sql`${where} and c.result = 'SUCCESS' and c.environment = ${query.environment}`
   return sql`${select}, 0 as is_first ${from}
       inner join cicd_deployment_commits previous on previous.id = c.prev_success_deployment_commit_id
       inner join commits_diffs r on r.new_commit_sha = c.commit_sha and r.old_commit_sha = previous.commit_sha
-      where ${fits} and c.prev_success_deployment_commit_id <> ''
+      ${arrival.join} where ${fits} and c.prev_success_deployment_commit_id <> ''
     union all
     ${select}, 1 as is_first ${from}
       inner join commits_diffs r on r.new_commit_sha = c.commit_sha and r.old_commit_sha = ''
-      where ${fits} and coalesce(c.prev_success_deployment_commit_id, '') = ''`
+      ${arrival.join} where ${fits} and coalesce(c.prev_success_deployment_commit_id, '') = ''`
 }
 
 /**

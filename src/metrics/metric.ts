@@ -102,6 +102,7 @@ export const REASONS = {
   not_successful: 'The deployment did not succeed.',
   other_environment: 'The deployment went to another environment.',
   not_finished: 'It has no date of finishing.',
+  same_rollout: 'It tells of a rollout that another deployment stands for, which counts once.',
   no_deployment_before_incident: 'No deployment that could have caused the incident was finished before it.',
   deployment_outside_time_range: 'The deployment that caused it lies outside the time range.',
   not_resolved: 'It is not resolved.',

@@ -11,11 +11,11 @@ const WEBHOOK = 'or let your tools report them to a webhook connection'
 const MISSING: Readonly<Record<Material, NoData>> = {
   deployments: {
     because: 'no deployments are collected',
-    remedy: `Add a source of deployments to the project (entity CICD) and let deploymentPattern of its scope config match what deploys, ${WEBHOOK}.`,
+    remedy: `Add a source of deployments to the project (entity CICD) and let deploymentPattern (names) or productionBranchPattern (branches) of its scope config match what deploys, ${WEBHOOK}.`,
   },
   incidents: {
     because: 'no incidents are collected',
-    remedy: `Add a board to the project (entity TICKET) and let issueTypeIncident or typeMappings of its scope config name what is an incident, ${WEBHOOK}.`,
+    remedy: `Add a board to the project (entity TICKET) and let issueTypeIncident, typeMappings or issueTextIncident of its scope config name what is an incident, ${WEBHOOK}.`,
   },
   'pull requests': {
     because: 'no pull requests are collected',

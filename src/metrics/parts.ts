@@ -1,7 +1,7 @@
 /** Which statement a metric is read by, for each of several filters: policies may count in ways of their own. */
 import type { Database } from '../database/database.ts'
 import type { Metric, MetricFilter, Reading } from './metric.ts'
-import { hasCategoryField, serviceOf } from './service-incidents.ts'
+import { categoryTable, serviceOf } from './service-incidents.ts'
 
 /** The metric as the policy of a project has it. */
 export const underPolicy = (metric: Metric, { policy }: Pick<MetricFilter, 'policy'>): Metric =>
@@ -16,14 +16,28 @@ const READING: Readonly<Record<Reading, string>> = {
 
 /** What it counts, by the policy and in the reading that is asked for. */
 export const definitionOf = (metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>): string =>
-  `${underPolicy(metric, filter).definition} ${READING[filter.reading ?? 'known']}`.trimEnd()
+  [underPolicy(metric, filter).definition, countingOf(metric, filter), READING[filter.reading ?? 'known']]
+    .filter((each) => each !== '')
+    .join(' ')
+
+/** How deployments are counted, where a metric is made of them. */
+const countingOf = ({ madeOf }: Metric, { policy }: Pick<MetricFilter, 'policy'>): string => {
+  if (!madeOf.includes('deployments')) return ''
+  return policy.rollouts === 'every-row'
+    ? 'Every row of a deployment counts, as in DevLake.'
+    : 'A rollout that several rows tell of counts once.'
+}
+
+/** Whether it is about the incidents of a service, by the policy. */
+export const isOfService = (metric: Metric, filter: Pick<MetricFilter, 'policy'>): boolean =>
+  underPolicy(metric, filter).isOfService === true
 
 const needsCategory = (metric: Metric, filter: MetricFilter): boolean =>
-  underPolicy(metric, filter).isOfService === true && serviceOf(filter).categories !== null
+  isOfService(metric, filter) && serviceOf(filter).categories !== null
 
 /** Whether the database has the column that it asks for. */
 export const canRead = async (database: Database, metric: Metric, filter: MetricFilter): Promise<boolean> =>
-  !needsCategory(metric, filter) || hasCategoryField(database)
+  !needsCategory(metric, filter) || (await categoryTable(database)) !== undefined
 
 /** Each filter is read with the others whose policies count alike; `nothing` stands for those that cannot be read. */
 export async function inParts<Result>(
@@ -35,7 +49,7 @@ export async function inParts<Result>(
 ): Promise<Result[]> {
   const results: Result[] = []
   const isFieldThere = filters.some((filter) => needsCategory(metric, filter))
-    ? await hasCategoryField(database)
+    ? (await categoryTable(database)) !== undefined
     : false
   const parts = Map.groupBy(filters.entries(), ([, filter]) => underPolicy(metric, filter))
   for (const [own, entries] of parts) {

@@ -1,6 +1,6 @@
 /**
- * Repairs of what DevLake's rules get wrong, each a switch of its own. All are off in `REFERENCE`, so that the
- * numbers are its numbers until somebody decides otherwise and has seen the difference.
+ * Repairs of what DevLake's rules get wrong, each a switch of its own. All are off in `REFERENCE`, DevLake's way. In
+ * `DEFAULT_POLICY`, that of projects which say nothing, one is on: a rollout counts once.
  */
 
 import { UserError } from '../errors.ts'
@@ -28,6 +28,27 @@ export interface Policy {
   readonly issueCategories: readonly string[] | null
   /** The service that the report is about: `component` of its incidents. Null: any. */
   readonly component: string | null
+  /**
+   * once        a rollout that several rows tell of counts once
+   * every-row   each row of a deployment counts, as in DevLake
+   * as-stored   as the project has it, for statements that outlive its policy; nobody can choose it
+   */
+  readonly rollouts: Rollouts
+  /** What belongs together or apart, whatever is found. Null: nothing. */
+  readonly rolloutRules: readonly RolloutRule[] | null
+}
+const ROLLOUTS = ['once', 'every-row'] as const
+export type Rollouts = (typeof ROLLOUTS)[number] | 'as-stored'
+/** Which of the two is in force, in the words of answers. */
+export const rolloutsIn = ({ rollouts }: Pick<Policy, 'rollouts'>): (typeof ROLLOUTS)[number] =>
+  rollouts === 'every-row' ? 'every-row' : 'once'
+
+/** Of ids of deployments, or of scopes: all of their deployments. One of the two is there. */
+export interface RolloutRule {
+  /** One rollout, though nothing tells it. */
+  readonly join?: readonly string[]
+  /** Never one rollout; a single id is kept apart from everything. */
+  readonly apart?: readonly string[]
 }
 const PAIRINGS = ['default', 'service-report'] as const
 export type Pairing = (typeof PAIRINGS)[number]
@@ -42,13 +63,26 @@ export const REFERENCE: Policy = {
   pairing: 'default',
   issueCategories: null,
   component: null,
+  rollouts: 'every-row',
+  rolloutRules: null,
 }
+export const DEFAULT_POLICY: Policy = { ...REFERENCE, rollouts: 'once' }
 
 export const LONGEST_WORD = 255
 export const MOST_CATEGORIES = 100
 const isWord = (value: unknown) => typeof value === 'string' && value !== '' && value.length <= LONGEST_WORD
 
-const STANDARD = new Map<string, unknown>(Object.entries(REFERENCE))
+const STANDARD = new Map<string, unknown>(Object.entries(DEFAULT_POLICY))
+
+const MOST_RULES = 100
+const MOST_IDS = 20
+function isRolloutRule(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return false
+  const [[kind, ids] = [], ...others] = Object.entries(value)
+  const least = { join: 2, apart: 1 }[kind as string]
+  if (least === undefined || others.length > 0 || !Array.isArray(ids)) return false
+  return ids.length >= least && ids.length <= MOST_IDS && ids.every(isWord) && new Set(ids).size === ids.length
+}
 
 export interface NamedPolicy {
   readonly name: string
@@ -56,40 +90,45 @@ export interface NamedPolicy {
   readonly policy: Policy
 }
 
-/** Each repair alone, for comparison with DevLake. */
+/** Each repair alone, for comparison with what projects have that choose nothing. */
 export const POLICIES: readonly NamedPolicy[] = [
-  { name: 'reference', meaning: 'The rules of DevLake.', policy: REFERENCE },
+  { name: 'reference', meaning: 'The rules of DevLake, which count every row.', policy: REFERENCE },
+  {
+    name: 'every-row',
+    meaning: 'Every row of a deployment counts, as in DevLake, even if several tell of one rollout.',
+    policy: { ...DEFAULT_POLICY, rollouts: 'every-row' },
+  },
   {
     name: 'first-deployment',
     meaning: 'The first deployment counts for pull requests merged in the 30 days before it.',
-    policy: { ...REFERENCE, firstDeploymentDays: 30 },
+    policy: { ...DEFAULT_POLICY, firstDeploymentDays: 30 },
   },
   {
     name: 'squash-and-rebase',
     meaning: 'Squashed and rebased pull requests are found by their commits or by the message.',
-    policy: { ...REFERENCE, linkSquashed: true },
+    policy: { ...DEFAULT_POLICY, linkSquashed: true },
   },
   {
     name: 'trunk-based',
     meaning: 'Commits without a pull request count as changes.',
-    policy: { ...REFERENCE, countTrunkCommits: true },
+    policy: { ...DEFAULT_POLICY, countTrunkCommits: true },
   },
-  { name: 'no-bots', meaning: 'Pull requests of bots are left out.', policy: { ...REFERENCE, excludeBots: true } },
+  { name: 'no-bots', meaning: 'Pull requests of bots are left out.', policy: { ...DEFAULT_POLICY, excludeBots: true } },
   {
     name: 'blame-window',
     meaning: 'An incident is attributed to a deployment of the 48 hours before it, or to none.',
-    policy: { ...REFERENCE, blameWithinHours: 48 },
+    policy: { ...DEFAULT_POLICY, blameWithinHours: 48 },
   },
   {
     name: 'blame-by-service',
     meaning: 'An incident is attributed to a deployment of the scope that its component names.',
-    policy: { ...REFERENCE, blameByService: true },
+    policy: { ...DEFAULT_POLICY, blameByService: true },
   },
   {
     name: 'service-report',
     meaning:
       'Incidents of the chosen categories and component are divided by all deployments. The recovery time comes from the incident itself.',
-    policy: { ...REFERENCE, pairing: 'service-report' },
+    policy: { ...DEFAULT_POLICY, pairing: 'service-report' },
   },
 ]
 
@@ -117,10 +156,19 @@ const OTHERS = new Map<string, Rule>([
     'component',
     { isFine: (value) => value === null || isWord(value), must: `null, or 1 to ${LONGEST_WORD} characters` },
   ],
+  ['rollouts', { isFine: (value) => ROLLOUTS.some((each) => each === value), must: ROLLOUTS.join(' or ') }],
+  [
+    'rolloutRules',
+    {
+      isFine: (value) =>
+        value === null || (Array.isArray(value) && value.length <= MOST_RULES && value.every(isRolloutRule)),
+      must: `null, or a list of at most ${MOST_RULES} rules: {"join": [two or more ids]} or {"apart": [one or more ids]}, of deployments or scopes, each once and at most ${MOST_IDS}`,
+    },
+  ],
 ])
 const ruleOf = (name: string): Rule => OTHERS.get(name) ?? (typeof STANDARD.get(name) === 'boolean' ? SWITCH : AMOUNT)
 
-/** A policy from stored or sent settings; what is not set is as in DevLake. */
+/** A policy from stored or sent settings; what is not set is as in `DEFAULT_POLICY`. */
 export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Policy {
   for (const [name, value] of Object.entries(settings)) {
     if (!STANDARD.has(name)) {
@@ -129,7 +177,7 @@ export function policyOf(settings: Readonly<Record<string, unknown>> = {}): Poli
     const { isFine, must } = ruleOf(name)
     if (!isFine(value)) throw new UserError(`policy: ${name} must be ${must}.`)
   }
-  return { ...REFERENCE, ...settings }
+  return { ...DEFAULT_POLICY, ...settings }
 }
 
 export const changesLinks = ({ firstDeploymentDays, linkSquashed }: Policy): boolean =>

@@ -4,9 +4,12 @@ import { generateDeploymentCommits, generateDeployments } from './calculate/depl
 import { connectIncidentToDeployment, convertIssuesToIncidents } from './calculate/incidents.ts'
 import { calculateChangeLeadTime } from './calculate/lead-times.ts'
 import { enrichPrevSuccessDeploymentCommits } from './calculate/previous-deployments.ts'
+import { writeRollouts } from './calculate/rollouts.ts'
 import { fourKeys } from './index.ts'
 import type { MetricFilter } from './metric.ts'
-import { applyRules, type RuleEffect, type Rules, sourcesOf } from './preview-rules.ts'
+import { issueSources } from './preview-issues.ts'
+import { applyRules, type RuleEffect, type Rules, type Subjects } from './preview-rules.ts'
+import { runSources } from './preview-runs.ts'
 import { checkRange, type Explanation, readMetric } from './read.ts'
 
 export interface Preview {
@@ -41,17 +44,19 @@ export async function previewRules(
   database: Database,
   filter: MetricFilter,
   rules: Rules,
-  { signal, idsBegin }: { readonly signal: AbortSignal; readonly idsBegin?: string | undefined },
+  { signal, idsBegin, inForce }: Pick<Subjects, 'idsBegin' | 'inForce'> & { readonly signal: AbortSignal },
 ): Promise<Preview> {
   checkRange(filter)
-  const sources = sourcesOf({ project: filter.project, idsBegin }, rules)
+  const subjects = { project: filter.project, idsBegin, inForce }
+  const sources = [...runSources(subjects, rules), ...issueSources(subjects, rules)]
   try {
     await database.transaction(async (inside) => {
       const before = await readKeys(inside, filter)
       const effects = new Map<string, RuleEffect>()
-      for (const source of sources) await applyRules(inside, source, effects)
+      for (const source of sources) await applyRules(inside, source, inForce, effects)
       const options = { projectName: filter.project }
       for (const calculate of CALCULATIONS) await calculate({ database: inside, options, fullSync: false, signal })
+      await writeRollouts(inside, filter.project, filter.policy)
       const after = await readKeys(inside, filter)
       throw new Discarded({
         effects: [...effects.values()],

@@ -3,13 +3,17 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Dialect } from '../database/dialect.ts'
 import { UserError } from '../errors.ts'
-import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
+import type { Grade } from './benchmarks.ts'
 import type { Sql } from './calculate/calculation.ts'
+import { deploymentsIn, type NoGrade } from './evidence.ts'
 import { type Frequency, frequencyOf } from './frequency.ts'
 import { type Item, type Metric, type MetricFilter, REASONS, type Reason } from './metric.ts'
 import { type LeftOut, NO_DEPLOYMENT_IN_RANGE, type NoData, nothingCounts } from './no-data.ts'
-import { canRead, inParts, underPolicy } from './parts.ts'
+import { canRead, inParts } from './parts.ts'
+import { readGrades } from './read-grades.ts'
 import { NO_CATEGORY_FIELD } from './service-incidents.ts'
+import { itemsOf, placeIn, stacked } from './stacked.ts'
+import { valueInWords } from './value-words.ts'
 
 export interface MetricValue {
   /** Null when nothing counts, never 0 by accident. */
@@ -18,29 +22,20 @@ export interface MetricValue {
   readonly counted: number
   /** Items that were looked at. */
   readonly total: number
+  /** As people say it. */
+  readonly inWords: string
   readonly frequency?: Frequency
   readonly grades: readonly Grade[]
+  /** Where there are grades for such values, and this one has none: why. */
+  readonly noGrade?: NoGrade
   /** Where there is no value: why. */
   readonly noData?: NoData
 }
-
-export const itemsOf = ({ dialect }: Database, metric: Metric, filter: MetricFilter, isExplained = false): Sql =>
-  underPolicy(metric, filter).items({ ...filter, dialect, isExplained })
 
 export function checkRange({ from, to }: Pick<MetricFilter, 'from' | 'to'>): void {
   if (from <= to) return
   throw new UserError(`The time range runs backwards: from ${from.toISOString()} to ${to.toISOString()}. Swap the two.`)
 }
-
-/** The items of several filters under each other; `place` tells whose each is, and is left out where there is but one. */
-function stacked(database: Database, metric: Metric, filters: readonly MetricFilter[], isExplained: boolean): Sql {
-  const own = filters.map((filter) => itemsOf(database, metric, filter, isExplained))
-  if (own.length === 1) return own[0] as Sql
-  const placed = own.map((items, place) => sql`select ${sql.lit(place)} as place, own.* from (${items}) own`)
-  return sql.join(placed, sql` union all `)
-}
-const placeIn = (filters: readonly MetricFilter[]): Readonly<Record<string, Sql>> =>
-  filters.length === 1 ? {} : { place: sql`place` }
 
 /**
  * One row a group of items, or one in all: how many there are, and their summary. The lower median is the value in the
@@ -108,7 +103,7 @@ export async function readMetrics(
     metric,
     filters,
     (own, some) => readTogether(database, own, some, isExplained),
-    () => ({ value: null, counted: 0, total: 0, leftOut: [], grades: [], noData: NO_CATEGORY_FIELD }),
+    () => ({ ...NO_VALUE, counted: 0, total: 0, leftOut: [], grades: [], noData: NO_CATEGORY_FIELD }),
   )
 }
 
@@ -127,8 +122,13 @@ async function readTogether(
       ? await readDays(database, items, filters)
       : new Map<number, ReadonlySet<number>>()
   const byPlace = Map.groupBy(rows, ({ place = 0 }) => Number(place))
-  return filters.map((filter, place) => explanationOf(metric, filter, byPlace.get(place) ?? [], days.get(place)))
+  const read = filters.map((filter, place) => explanationOf(metric, filter, byPlace.get(place) ?? [], days.get(place)))
+  const grades = await readGrades(database, metric, filters, read)
+  return read.map((each, place) => ({ ...each, ...grades[place] }))
 }
+
+/** Nothing counts. */
+export const NO_VALUE = { value: null, inWords: valueInWords('count', null) }
 
 function explanationOf(
   metric: Metric,
@@ -146,15 +146,19 @@ function explanationOf(
   const shared = { counted: Number(kept?.counted ?? 0), total, leftOut }
   if (!kept && (metric.summary !== 'count' || total === 0)) {
     const noData = nothingCounts(metric, total, leftOut)
-    return { value: null, ...shared, ...(metric.summary === 'days' && { frequency: NO_FREQUENCY }), grades: [], noData }
+    const frequency = metric.summary === 'days' && { frequency: { ...frequencyOf(days, filter), ...NO_FREQUENCY } }
+    return { ...NO_VALUE, ...shared, ...frequency, grades: [], noData }
   }
   if (metric.summary === 'days') {
     const frequency = frequencyOf(days, filter)
-    return { value: frequency.weekly, ...shared, frequency, grades: gradesOf(metric, frequency.weekly, frequency) }
+    const { weekly: value, weeks } = frequency
+    // Of a median week with none, the number would say that there were none.
+    const inWords = value === 0 ? deploymentsIn(shared.counted, weeks) : valueInWords(metric.unit, value)
+    return { value, inWords, ...shared, frequency, grades: [] }
   }
   const value = kept ? kept.value : 0
   const noData = value === null ? { noData: NO_DEPLOYMENT_IN_RANGE } : {}
-  return { value, ...shared, grades: gradesOf(metric, value), ...noData }
+  return { value, inWords: valueInWords(metric.unit, value), ...shared, grades: [], ...noData }
 }
 
 /** For each filter the days on which something counts. */
@@ -172,10 +176,7 @@ async function readDays(
   const byPlace = Map.groupBy(rows, ({ place = 0 }) => Number(place))
   return new Map([...byPlace].map(([place, own]) => [place, new Set(own.map((row) => row.day.getTime()))]))
 }
-const NO_FREQUENCY: Frequency = { weekly: null, monthly: null, sixMonths: null }
-
-const gradesOf = (metric: Metric, value: number | null, frequency?: Frequency): Grade[] =>
-  REPORTS.flatMap((report) => gradeOf(metric, report, value, frequency) ?? [])
+const NO_FREQUENCY = { weekly: null, monthly: null, sixMonths: null }
 
 export type Bucket = 'day' | 'week' | 'month'
 export interface Point {

@@ -47,19 +47,24 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
   },
   only_in_other_environment: {
     remedy: 'If that environment is production, map it by a rule.',
-    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern'] },
+    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern', 'productionBranchPattern'] },
   },
   no_deployments: {
     remedy: 'Collect deployments, or map the environment that is production by a rule.',
-    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern', 'deploymentPattern'] },
+    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern', 'deploymentPattern', 'productionBranchPattern'] },
   },
   outside_time_range: LONGER,
   not_successful: nothing('Nothing to do: only deployments that succeeded count.'),
   other_environment: {
     remedy: 'If that environment is production, map it by a rule.',
-    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern'] },
+    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern', 'productionBranchPattern'] },
   },
   not_finished: nothing('Nothing to do: it counts once it is finished.'),
+  same_rollout: {
+    remedy:
+      'Nothing to do, unless these were two rollouts: keep them apart by a rule, or choose the policy “every-row”.',
+    cure: { kind: 'policy', policy: 'every-row' },
+  },
   no_deployment_before_incident: {
     remedy: 'Collect from an earlier date, so that the deployment before it is known.',
     cure: { kind: 'collection' },

@@ -1,18 +1,21 @@
-/** The incidents of a service: issues of type INCIDENT that a category and a component choose. */
+/** The incidents of a service: those that a category and a component choose. */
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Sql } from './calculate/calculation.ts'
 import { firstOf, type MetricQuery, outside, type Reason, type ServiceChoice, selectItems } from './metric.ts'
 import type { NoData } from './no-data.ts'
-import { issuesOf, ofTicket } from './sources.ts'
+import { incidentsOf, ofTicket } from './sources.ts'
 
 /** A column that users add themselves. */
 export const CATEGORY_FIELD = 'x_issue_category'
+/** Where it is looked for; the first that has it is read. */
+const CATEGORY_TABLES = ['incidents', 'issues'] as const
+export type CategoryTable = (typeof CATEGORY_TABLES)[number]
 
 export const NO_CATEGORY_FIELD: NoData = {
-  because: `issues have no field ${CATEGORY_FIELD}, so nothing tells their category`,
+  because: `incidents have no field ${CATEGORY_FIELD}, so nothing tells their category`,
   remedy:
-    `Add it by POST /plugins/customize/issues/fields with {"columnName": "${CATEGORY_FIELD}", "displayName": ` +
+    `Add it by POST /plugins/customize/incidents/fields with {"columnName": "${CATEGORY_FIELD}", "displayName": ` +
     '"Issue category", "dataType": "varchar(255)"}, let the blueprint fill it (POST /v1/blueprints/{id}/mappings), and run the project.',
 }
 
@@ -20,12 +23,24 @@ export const NO_CATEGORY_FIELD: NoData = {
 export const serviceOf = ({ service, policy }: Pick<MetricQuery, 'service' | 'policy'>): ServiceChoice =>
   service ?? { categories: policy.issueCategories, component: policy.component }
 
-export async function hasCategoryField(database: Database): Promise<boolean> {
+/** The table whose field is read, if any has it. */
+export async function categoryTable(database: Database): Promise<CategoryTable | undefined> {
   const tables = await database.describe()
-  return tables.get('issues')?.columns.has(CATEGORY_FIELD) ?? false
+  return CATEGORY_TABLES.find((name) => tables.get(name)?.columns.has(CATEGORY_FIELD))
 }
 
-/** Minutes that it took: as the tool says, or else until it was touched last. */
+/**
+ * The category of an incident, by its id; `NO_CATEGORY` has to be joined around it. Statements of Grafana cannot know which
+ * table has the field, so the database finds it by name: a name that a subquery does not have is looked for around it.
+ */
+export const categoryOf = (id: string): Sql => {
+  const own = sql`select ${sql.id(CATEGORY_FIELD)} from incidents own_incident where own_incident.id = ${sql.ref(id)}`
+  return sql`coalesce((select (${own}) from (select 1 as one) always
+    left join issues own_issue on own_issue.id = ${sql.ref(id)}), '')`
+}
+export const NO_CATEGORY = sql`cross join (select '' as ${sql.id(CATEGORY_FIELD)}) no_category`
+
+/** Whole minutes that it took: as the tool says, or else until it was touched last. */
 export function recoveryMinutes({ dialect }: MetricQuery): Sql {
   const seconds = sql.raw(dialect.secondsBetween('i.created_date', 'i.updated_date'))
   return sql`coalesce(i.lead_time_minutes, floor(${seconds} / 60))`
@@ -38,23 +53,21 @@ export interface ServiceItemOptions {
 
 /** By date of creation. */
 export function serviceIncidents(query: MetricQuery, { value, reasons = [] }: ServiceItemOptions): Sql {
-  const { from, where } = issuesOf(query)
+  const { from, where } = incidentsOf(query)
   const { categories, component } = serviceOf(query)
   const words = Array.isArray(categories) ? sql.join(categories) : categories
   return selectItems(query.dialect, {
-    kind: 'issue',
+    kind: 'incident',
     id: sql`i.id`,
     at: sql`i.created_date`,
     value,
     reason: firstOf(
-      words === null
-        ? null
-        : ['other_category', sql`coalesce(${sql.ref(`i.${CATEGORY_FIELD}`)}, '') not in (${words})`],
+      words === null ? null : ['other_category', sql`${categoryOf('i.id')} not in (${words})`],
       component === null ? null : ['other_component', sql`coalesce(i.component, '') <> ${component}`],
       ['outside_time_range', outside(sql`i.created_date`, query)],
       ...reasons,
     ),
     ...ofTicket,
-    from: sql`${from} where ${where} and i.type = 'INCIDENT'`,
+    from: sql`${from} ${words === null ? sql`` : NO_CATEGORY} where ${where}`,
   })
 }

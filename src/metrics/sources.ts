@@ -1,19 +1,21 @@
 /** What metrics are made of: the deployments, pull requests, incidents, issues and builds of a project. */
 import { sql } from 'kysely'
 import { incidentIdsOf } from './blame.ts'
+import { accountOfAssignee } from './calculate/account-of-assignee.ts'
 import { mapping, type Sql } from './calculate/calculation.ts'
 import type { Expressed, MetricQuery } from './metric.ts'
+import { isJoined, standingForKin } from './rollouts.ts'
 
 /** What rows are chosen by. */
-type Scoping = Pick<MetricQuery, 'project' | 'environment' | 'repository' | 'team'>
+type Scoping = Pick<MetricQuery, 'project' | 'environment' | 'repository' | 'team' | 'policy'>
 
 const all = (...conditions: readonly (Sql | null | undefined | false)[]): Sql =>
   sql.join(conditions.filter((each) => each) as Sql[], sql` and `)
 
-const ofTeam = (account: string, team: Expressed<string> | undefined): Sql | null =>
+const ofTeam = (account: Sql, team: Expressed<string> | undefined): Sql | null =>
   team === undefined
     ? null
-    : sql`${sql.ref(account)} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
+    : sql`${account} in (select ua.account_id from user_accounts ua inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`
 
 /** `pr`, the pull requests whose base is a repository of the project; a condition stands open after it. */
 export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
@@ -23,7 +25,7 @@ export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
     where: all(
       repo.where,
       filter.repository !== undefined && sql`pr.base_repo_id = ${filter.repository}`,
-      ofTeam('pr.author_id', filter.team),
+      ofTeam(sql`pr.author_id`, filter.team),
     ),
   }
 }
@@ -32,25 +34,38 @@ export function pullRequestsOf(filter: Scoping): { from: Sql; where: Sql } {
 export const isBot = sql`(lower(coalesce(pr.author_name, '')) like '%[bot]' or lower(coalesce(pr.author_name, '')) like '%-bot'
   or lower(coalesce(pr.author_name, '')) in ('dependabot', 'renovate', 'greenkeeper', 'snyk-bot', 'github-actions'))`
 
-/** `c`, the deployment commits of the project's scopes. */
+/** Which of deployed commits the repository and the team leave. */
+const narrowed = (alias: string, { repository, team }: Scoping): Sql =>
+  all(
+    sql`1 = 1`,
+    repository !== undefined &&
+      sql`(${sql.ref(`${alias}.repo_id`)} = ${repository}
+        or ${sql.ref(`${alias}.repo_url`)} in (select url from repos where id = ${repository}))`,
+    team !== undefined &&
+      sql`${sql.ref(`${alias}.commit_sha`)} in (select co.sha from commits co inner join user_accounts ua on ua.account_id = co.author_id
+        inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${team})`,
+  )
+
+/**
+ * `c`, the deployment commits of the project's scopes, of however many rows a rollout is told by. A repository or a team
+ * has a rollout that any of its rows gives to it, though the row that stands for it may not.
+ */
 export function deploymentCommitsOf(filter: Scoping): { from: Sql; where: Sql } {
   const scope = mapping('scope', 'cicd_scopes', filter.project)
-  const byRepository =
-    filter.repository !== undefined &&
-    sql`(c.repo_id = ${filter.repository} or c.repo_url in (select url from repos where id = ${filter.repository}))`
-  const byTeam =
-    filter.team !== undefined &&
-    sql`c.commit_sha in (select co.sha from commits co inner join user_accounts ua on ua.account_id = co.author_id
-      inner join team_users tu on tu.user_id = ua.user_id where tu.team_id = ${filter.team})`
+  const isNarrowed = filter.repository !== undefined || filter.team !== undefined
+  const kin = isNarrowed ? standingForKin(filter, narrowed('kin', filter)) : null
+  const own = narrowed('c', filter)
   return {
     from: sql`from ${scope.from} inner join cicd_deployment_commits c on c.cicd_scope_id = scope.row_id`,
-    where: all(scope.where, byRepository, byTeam),
+    where: all(scope.where, isNarrowed && (kin ? sql`(${own} or c.cicd_deployment_id in (${kin}))` : own)),
   }
 }
 
 /**
  * One row a deployment, of however many commits; `at` is its latest finish where it went as asked, `marked` whether its
- * id is among those of `marks`. Stacked and grouped, because subqueries joined by a long text have no index to go by.
+ * id is among those of `marks`, `joined` whether another stands for its rollout. This is how deployments are counted
+ * everywhere: those that fit, and are not joined. Stacked and grouped, because subqueries joined by a long text have no
+ * index to go by.
  */
 export function deploymentsOf(filter: Scoping, marks?: Sql): Sql {
   const { from, where } = deploymentCommitsOf(filter)
@@ -62,6 +77,7 @@ export function deploymentsOf(filter: Scoping, marks?: Sql): Sql {
       max(case when ${fits} then 1 else 0 end) as fits,
       max(case when ${fits} then c.finished_date end) as at,
       max(case when c.is_own = 0 then 1 else 0 end) as marked,
+      case when ${isJoined(filter, sql`c.id`)} then 1 else 0 end as joined,
       max(c.name) as title, max(c.url) as url, max(c.repo_id) as repository,
       max(c._raw_data_table) as _raw_data_table, max(c._raw_data_params) as _raw_data_params,
       max(c._raw_data_id) as _raw_data_id
@@ -73,7 +89,7 @@ export const ofTicket = {
   title: sql`i.title`,
   url: sql`i.url`,
   repository: sql`''`,
-  account: sql`i.assignee_id`,
+  account: accountOfAssignee('i'),
   origin: 'i',
 } as const
 
@@ -81,7 +97,7 @@ export const ofTicket = {
 export function incidentsOf(filter: MetricQuery): { from: Sql; where: Sql } {
   return {
     from: sql`from (${incidentIdsOf(filter.dialect, filter.project)}) own inner join incidents i on i.id = own.id`,
-    where: all(sql`1 = 1`, ofTeam('i.assignee_id', filter.team)),
+    where: all(sql`1 = 1`, ofTeam(sql`i.assignee_id`, filter.team)),
   }
 }
 
@@ -91,7 +107,7 @@ export function issuesOf(filter: Scoping): { from: Sql; where: Sql } {
   return {
     from: sql`from (select distinct b.issue_id from ${board.from} inner join board_issues b on b.board_id = board.row_id
       where ${board.where}) own inner join issues i on i.id = own.issue_id`,
-    where: all(sql`1 = 1`, ofTeam('i.assignee_id', filter.team)),
+    where: all(sql`1 = 1`, ofTeam(accountOfAssignee('i'), filter.team)),
   }
 }
 

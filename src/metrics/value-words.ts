@@ -25,5 +25,6 @@ export function valueInWords(unit: Unit, value: number | null): string {
   if (unit === 'minutes') return minutesInWords(value)
   if (unit === 'seconds') return value < 60 ? `${rounded(value, 1)} s` : minutesInWords(value / 60)
   if (unit === 'share') return `${rounded(value * 100, 1)} %`
+  if (unit === 'days per week') return `${rounded(value, 2)} ${value === 1 ? 'day' : 'days'} per week`
   return unit === 'count' ? rounded(value, 2) : `${rounded(value, 2)} ${unit}`
 }

@@ -43,9 +43,12 @@ export { calculation } from './spec/calculation.ts'
 export {
   codeHostRules,
   historyFields,
+  incidentTextField,
   inPanel,
   issueLabelFields,
+  issueTitles,
   patternField,
+  productionBranchField,
   reviewLabelFields,
 } from './spec/code-host.ts'
 export type { CollectContext, CollectSpec } from './spec/collect.ts'
@@ -65,7 +68,16 @@ export type { Field, Fields, Settings } from './spec/fields.ts'
 export { fieldName } from './spec/fields.ts'
 export { parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
 export { byKey, type Lookups, manyByKey, wholeTable } from './spec/lookups.ts'
-export { compilePattern, deliveryRules, matches, optionalPattern, type Pattern, patternText } from './spec/patterns.ts'
+export {
+  compilePattern,
+  DELIVERY_FIELDS,
+  deliveryRules,
+  incidentTextRule,
+  matches,
+  optionalPattern,
+  type Pattern,
+  patternText,
+} from './spec/patterns.ts'
 export type { DomainScope, MetricProject, Plan, PlannedScope, PlanParts, PlanTask } from './spec/plan.ts'
 export type { CompletionStep, ExtraStep, Plugin, PluginSpec, Referred, ScopeCheck, SourceTask } from './spec/plugin.ts'
 export { type Delivery, fromFields, type Inbox, type Message, oneOf } from './spec/push-source.ts'

@@ -31,9 +31,11 @@ export async function createPipeline(
   const total_tasks = countTasks(plan)
   if (total_tasks === 0) throw new UserError('The plan has no task: nothing would run.')
   const id = await inTransaction(database, async (transaction) => {
+    let timeAfter = pipeline.timeAfter ?? null
     if (blueprintId > 0) {
       const blueprint = await requireNonePending(transaction, blueprintId)
       if (!blueprint) throw new UserError(`There is no blueprint ${blueprintId}.`)
+      timeAfter = pipeline.timeAfter ?? blueprint.time_after
       if (plannedAt && !isSameVersion(blueprint, plannedAt)) throw new ChangedMeanwhile()
     }
     if (!(await claim(transaction))) return undefined
@@ -44,7 +46,7 @@ export async function createPipeline(
       status: 'TASK_CREATED',
       priority: pipeline.priority ?? 0,
       skip_on_fail: pipeline.skipOnFail ?? false,
-      time_after: pipeline.timeAfter ?? null,
+      time_after: timeAfter,
       skip_collectors: pipeline.skipCollectors ?? false,
       full_sync: pipeline.fullSync ?? false,
     })

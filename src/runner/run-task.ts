@@ -142,7 +142,8 @@ async function runSubtasks(
     database: database.until(signal),
     options,
     fullSync: pipeline?.full_sync ?? false,
-    timeAfter: pipeline?.time_after ?? null,
+    // A blueprint without a start date wants everything; a single run says nothing of it.
+    timeAfter: pipeline?.time_after ?? (pipeline?.blueprint_id ? null : undefined),
     signal,
     log,
     decrypt(stored) {

@@ -10,6 +10,7 @@ import { decimalOf } from '../decimal.ts'
 import { UserError } from '../errors.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { Plugin, PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { ownerOf } from '../plugin-kit/task/family.ts'
 import { findScope, scopeKey } from '../plugin-kit/task/source-task.ts'
 import type { Secrets } from '../secrets.ts'
 
@@ -23,7 +24,7 @@ export function connectionOfTask(
   { plugin, options: { connectionId } }: Pick<PlanTask, 'plugin' | 'options'>,
 ): string | null {
   const source = plugins.find(({ name }) => name === plugin)?.source
-  return source && connectionId ? `${(source.settingsOf ?? source).name}:${connectionId}` : null
+  return source && connectionId ? `${ownerOf(source).name}:${connectionId}` : null
 }
 
 /** Names of leases. Plugins that share connections share scopes: github_graphql works for github. */
@@ -53,7 +54,7 @@ export async function leasesOfTask(
 
 function leaseOfScope(source: PluginSpec, connectionId: number, scope: SettingsRow): string {
   const key = scope[scopeKey(source)] || scopeParams(source, connectionId, scope)
-  return `${(source.settingsOf ?? source).name} ${connectionId} ${key}`
+  return `${ownerOf(source).name} ${connectionId} ${key}`
 }
 
 /** Everything that tasks of a scope work on: itself, and its repository. */

@@ -10,6 +10,7 @@ import { findRow, publicRow, selectRows } from '../control-plane/store.ts'
 import { UserError } from '../errors.ts'
 import type { PlanTask } from '../plugin-kit/spec/plan.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import { ownerOf } from '../plugin-kit/task/family.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 
 type Context = Pick<ServiceContext, 'database' | 'plugins' | 'secrets'>
@@ -65,7 +66,7 @@ function readableOptions({ options }: TaskRow, secrets: Context['secrets']): Opt
 /** Whose connection a task works with: its own, that of another it stands in for, or one that its options name. */
 function sourceOf({ plugins }: Context, name: string, { pluginName }: Options): PluginSpec | undefined {
   const own = plugins.find((plugin) => plugin.name === name)?.source
-  if (own) return own.settingsOf ?? own
+  if (own) return ownerOf(own)
   return plugins.find((plugin) => plugin.name === pluginName)?.source
 }
 

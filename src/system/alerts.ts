@@ -49,6 +49,8 @@ export const alerts = defineTable(
     state: string(20),
     broken_since: timestamp(),
     value: optional(double()),
+    /** The value as it was said; empty: nobody has looked yet. */
+    value_words: string(255),
     /** When somebody looked, or when the last digest was made. */
     looked_at: timestamp(),
     /** Why nobody could. */

@@ -110,6 +110,8 @@ projects:
       [yaml(ALL, 'colour: red'), /colour is not known. There are: endpoint/],
       [yaml('{ connection: github/other, scopes: [acme/*] }'), /github\/other is not among/],
       [yaml('{ connection: github/main, scopes: [acme/*], scopeConfig: none }'), /none is not among the scope configs/],
+      ['projects: { x: { plan: [{ plugin: org }, [{ plugin: org }]] } }', /plan mixes tasks and lists of tasks: write/],
+      ['projects: { x: { afterPlan: [7] } }', /afterPlan.0 must be an object or a list/],
       ['connections: { nothing: { x: {} } }', /no plugin nothing. There are: .*, github, .*, webhook/],
     ]
     for (const [text, says] of wrong) {

@@ -66,7 +66,8 @@ const task = fc.record(
   },
   { noNullPrototype: true },
 )
-const plan = fc.array(fc.array(task, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 2 })
+const tasks = fc.array(task, { minLength: 1, maxLength: 2 })
+const plan = fc.oneof(tasks, fc.array(tasks, { minLength: 1, maxLength: 2 }))
 const project = fc.record(
   {
     description: fc.oneof(literal, fc.constant(reference('PATTERN'))),

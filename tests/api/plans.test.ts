@@ -1,7 +1,7 @@
 /** What helps those who write schedules and plans by hand. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { plugins } from '../../src/plugins/index.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { FAILED } from './support/contract.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -23,7 +23,7 @@ const WORDS: readonly (readonly [cron: string, sentence: string])[] = [
   ['1-9/3 0 13 * 5', 'At the moments below, by its own rule.'],
 ]
 
-describeEachDatabase('help with plans and schedules', (test) => {
+describeOneDatabase('help with plans and schedules', (test) => {
   let api: TestApi
   beforeAll(async () => {
     api = await startTestApi(test.database)
@@ -86,7 +86,62 @@ describeEachDatabase('help with plans and schedules', (test) => {
       const found = (await api.ask('POST', '/v1/plans/check', { plan: odd })).body
       expect(found).toMatchObject([{ severity: 'error' }])
     }
+    const alone = [task, { plugin: 'dora', options: { projektName: 'shop' } }, 'no task']
+    const found = (await api.ask('POST', '/v1/plans/check', { plan: alone })).body
+    expect(found.map(({ path, severity }: any) => [path, severity])).toEqual([
+      [[1, 'options'], 'odd'],
+      [[1, 'options', 'projektName'], 'odd'],
+      [[2], 'error'],
+    ])
+    expect((await api.ask('POST', '/v1/plans/check', { plan: [task, task] })).body).toEqual([])
+    expect((await api.ask('POST', '/v1/plans/check', { plan: [[task], task] })).body).toMatchObject([
+      { path: [1], message: expect.stringContaining('mixes tasks and lists'), severity: 'error' },
+    ])
     const many = Array.from({ length: 1000 }, () => ['nothing'])
     expect((await api.ask('POST', '/v1/plans/check', { plan: many })).body).toHaveLength(100)
+  })
+
+  it('takes tasks alone for one stage, wherever a plan is sent', async () => {
+    const task = { plugin: 'org', subtasks: null, options: {} }
+    const stage = [{ plugin: 'org', subtasks: [], options: {} }]
+    const own = { mode: 'ADVANCED', isManual: true }
+    const written = await api.ask('POST', '/blueprints', { name: 'flat', ...own, plan: [task, task] })
+    expect(written).toMatchObject({ status: 201, body: { plan: [[...stage, ...stage]] } })
+    const at = `/blueprints/${written.body.id}`
+    const changed = await api.ask('PATCH', at, { plan: [task], beforePlan: [task], afterPlan: [[task], [task]] })
+    expect(changed).toMatchObject({
+      ...{ status: 200, body: { plan: [stage], beforePlan: [stage], afterPlan: [stage, stage] } },
+    })
+    const made = { name: 'around', isManual: true, connections: [], beforePlan: [task], afterPlan: [task] }
+    expect(await api.ask('POST', '/blueprints', made)).toMatchObject({
+      ...{ status: 201, body: { plan: [stage, stage], beforePlan: [stage], afterPlan: [stage] } },
+    })
+    expect(await api.ask('POST', '/pipelines', { plan: [task, task] })).toMatchObject({
+      ...{ status: 201, body: { plan: [[...stage, ...stage]], totalTasks: 2 } },
+    })
+    const preview = await api.ask('POST', '/v1/plans/preview', { name: 'seen', ...own, plan: [task] })
+    expect(preview).toMatchObject({ status: 200, body: { plan: [stage] } })
+
+    const mixed = [task, [task]]
+    for (const [method, path, body, field] of [
+      ['POST', '/blueprints', { name: 'mixed', ...own, plan: mixed }, 'plan'],
+      ['POST', '/blueprints', { name: 'mixed', isManual: true, plan: mixed }, 'plan'],
+      ['POST', '/blueprints', { name: 'mixed', isManual: true, beforePlan: mixed }, 'beforePlan'],
+      ['PATCH', at, { afterPlan: mixed }, 'afterPlan'],
+      ['POST', '/pipelines', { plan: mixed }, 'plan'],
+    ] as const) {
+      const { status, body: answer } = await api.ask(method, path, body)
+      expect([status, answer.message]).toEqual([
+        400,
+        `${field} mixes tasks and lists of tasks: write either tasks alone, which are one stage, or every stage as a list of tasks.`,
+      ])
+    }
+    expect((await api.ask('GET', at)).body).toEqual(changed.body)
+    for (const [plan, message] of [
+      [[7], 'plan.0 must be an object or a list.'],
+      [[[7]], 'plan.0.0 must be an object.'],
+    ] as const) {
+      expect(await api.ask('POST', '/pipelines', { plan })).toMatchObject({ status: 400, body: { message } })
+    }
   })
 })

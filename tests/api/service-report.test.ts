@@ -1,4 +1,5 @@
 /** From a select-type field of Jira to the service report, over HTTP alone, against figures worked out by hand. */
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Runner } from '../../src/runner/runner.ts'
 import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
@@ -128,7 +129,7 @@ describeEachDatabase('the service report', (test) => {
     expect(values(missing)).toEqual([null, null, null])
     for (const { noData } of missing.metrics) {
       expect(noData.because).toContain('no field x_issue_category')
-      expect(noData.remedy).toContain('/plugins/customize/issues/fields')
+      expect(noData.remedy).toContain('/plugins/customize/incidents/fields')
     }
     expect(await send('GET', `/v1/metrics/service-incidents/items?${query(CHECKOUT)}`)).toMatchObject({ items: [] })
     // Without a choice of categories the field is not needed.
@@ -149,6 +150,14 @@ describeEachDatabase('the service report', (test) => {
     expect(first).toMatchObject({
       ...{ project: 'shop', environment: 'PRODUCTION', issueCategories: ['Outage', ODD], component: 'checkout' },
       pairing: 'default',
+      // Only the issues have the field so far.
+      categoryTable: 'issues',
+      division: {
+        incidents: 3,
+        deployments: 5,
+        how: '3 incidents created in the range, divided by 5 successful deployments of shop to PRODUCTION that finished in the range, counted as for the deployment frequency.',
+      },
+      notes: [],
       metrics: [
         { metric: 'service-incidents', unit: 'count', value: 3 },
         { metric: 'service-change-failure-rate', unit: 'share', value: 3 / 5 },
@@ -210,10 +219,10 @@ describeEachDatabase('the service report', (test) => {
     expect(points.map(({ value }: any) => value)).toEqual([90, 300, 80])
     const { items } = await get('service-recovery-time/items?reason=counted')
     expect(items.map(({ kind, value }: any) => [kind, value])).toEqual([
-      ['issue', 150],
-      ['issue', 30],
-      ['issue', 300],
-      ['issue', 80],
+      ['incident', 150],
+      ['incident', 30],
+      ['incident', 300],
+      ['incident', 80],
     ])
     const explained = await get('service-incidents/explanation')
     expect(Object.fromEntries(explained.leftOut.map(({ reason, count }: any) => [reason, count]))).toEqual({
@@ -257,6 +266,61 @@ describeEachDatabase('the service report', (test) => {
     expect(chosen).toMatchObject({ value: 3 / 5, settings: policy })
     const under = Object.fromEntries(policies.map(({ policy: name, value }: any) => [name, value]))
     expect(under).toMatchObject({ reference: 4 / 5, 'service-report': 3 / 5 })
+  })
+
+  it('says which categories and components there are, where it is asked for others', async () => {
+    const CATEGORIES = `There are: Drill, ${ODD}, Outage.`
+    const misspelt = await report({ issueCategory: 'Outge' })
+    expect(misspelt.notes).toEqual([`No incident of shop has the category Outge; did you mean Outage? ${CATEGORIES}`])
+    expect(values(misspelt)).toEqual([null, null, null])
+    for (const { noData, grades } of misspelt.metrics) {
+      expect(noData).toEqual({
+        because: `no incident of shop has the category Outge; did you mean Outage? ${CATEGORIES.slice(0, -1)}`,
+        remedy: 'Choose a category that is there, or leave it out.',
+      })
+      expect(grades).toEqual([])
+    }
+    expect(misspelt.months[0]).toEqual({
+      ...{ month: '24/01', incidents: null, deployments: 2, changeFailureRate: null, recoveryMinutes: null },
+    })
+    const elsewhere = await report({ ...CHECKOUT, component: 'Checkout' })
+    expect(elsewhere.notes).toEqual([
+      'No incident of shop has the component Checkout; did you mean checkout? There are: billing, checkout.',
+    ])
+    expect(values(elsewhere)).toEqual([null, null, null])
+    // What is known of the chosen ones counts all the same.
+    const partly = await report({ ...CHECKOUT, issueCategory: ['Outage', 'Feature'] })
+    expect(partly.notes).toEqual([`No incident of shop has the category Feature. ${CATEGORIES}`])
+    expect(values(partly)[0]).toBe(3)
+    // In this range there was none, though there is such a category.
+    const quiet = await report({ ...CHECKOUT, issueCategory: 'Drill', from: '2024-03-01T00:00:00Z' })
+    expect([values(quiet), quiet.notes]).toEqual([[0, 0, null], []])
+    const asked = await send('GET', `/v1/metrics/service-incidents?${query({ issueCategory: 'Outge' })}`)
+    expect(asked.values).toMatchObject([{ value: null, noData: { because: expect.stringContaining('Outage?') } }])
+  })
+
+  it('reads the field of incidents, where they have it as well', async () => {
+    const field = { columnName: 'x_issue_category', displayName: 'Issue category', dataType: 'varchar(255)' }
+    await send('POST', '/plugins/customize/incidents/fields', field)
+    const empty = await report()
+    expect(empty).toMatchObject({ categoryTable: 'incidents', component: 'checkout' })
+    expect(values(empty)).toEqual([null, null, null])
+    const mapping = {
+      ...{ table: 'incidents', field: field.columnName, rawTable: '_raw_jira_api_issues', ...place, reach: 'scope' },
+      path: 'fields.customfield_10050.value',
+    }
+    await send('POST', `/v1/blueprints/${blueprintId}/mappings`, mapping)
+    await run()
+    expect(values(await report())).toEqual([4, 4 / 5, 140])
+    await sql`update incidents set x_issue_category = 'Drill' where incident_key = 'SHOP-11'`.execute(
+      test.database.kysely,
+    )
+    const { rows } = await sql<{ amount: number }>`select count(*) as amount from incidents
+      where x_issue_category = 'Outage' and component = 'checkout'`.execute(test.database.kysely)
+    expect(values(await report({ ...CHECKOUT, issueCategory: 'Outage', from: '2023-01-01T00:00:00Z' }))[0]).toBe(
+      Number(rows[0]?.amount),
+    )
+    expect(values(await report())[0]).toBe(3)
   })
 
   it('refuses a pairing that it does not know, and changes nothing', async () => {

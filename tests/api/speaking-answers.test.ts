@@ -135,7 +135,7 @@ describeEachDatabase('answers of metrics', (test) => {
     expect(frequency).not.toHaveProperty('noData')
   })
 
-  it('grade a rate of none where a board could tell of incidents', async () => {
+  it('grade no rate of none where a rule could tell of incidents, and never did', async () => {
     const connection = await api.ask('POST', '/plugins/jira/connections', {
       name: 'tickets',
       endpoint: 'http://127.0.0.1:9/rest/',
@@ -154,7 +154,11 @@ describeEachDatabase('answers of metrics', (test) => {
     }
     expect((await api.ask('PATCH', `/blueprints/${project.blueprint.id}`, change)).status).toBe(200)
     const [value] = (await ask('change-failure-rate', 'quiet')).body.values
-    expect(value).toMatchObject({ value: 0, grades: [{ band: 'elite' }, { band: 'elite' }] })
+    expect(value).toMatchObject({ value: 0, inWords: '0 %', grades: [] })
+    expect(value.noGrade).toEqual({
+      because: 'no incident is known: no rule has matched one at any time, and no source of incidents was collected',
+      remedy: expect.stringMatching(/issueTypeIncident or typeMappings/),
+    })
     expect((await ask('failed-deployment-recovery-time', 'quiet')).body.values[0]).toMatchObject({
       value: null,
       noData: { because: 'no incidents were found' },

@@ -7,7 +7,7 @@ import { argocd } from '../../src/plugins/argocd/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeArgocd, startFakeArgocd, TOKEN } from '../fake-argocd/fake-argocd.ts'
 import { type FakeApplication, shaOf } from '../fake-argocd/world.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
@@ -17,7 +17,7 @@ const START = Math.floor(Date.now() / 1000) * 1000 - 1000 * MINUTE
 const second = (minutes: number) => START / 1000 + minutes * 60
 const idOf = (minutes: number, name = 'web') => `argocd:ArgocdSyncOperation:1:${name}:${second(minutes)}`
 
-describeEachDatabase('collecting from argocd', (test) => {
+describeOneDatabase('collecting from argocd', (test) => {
   let fake: FakeArgocd
   /** So many minutes after the start. */
   const at = (minutes: number) => fake.setNow(() => new Date(START + minutes * MINUTE))

@@ -73,7 +73,7 @@ describeEachDatabase('retention', (test) => {
     const tables = ['_tool_github_pull_requests', '_tool_jira_issues', 'pull_requests', 'issues', 'accounts']
     return Promise.all(tables.map((table) => amount(`select count(*) as amount from ${table}`)))
   }
-  const categories = () => amount('select count(x_issue_category) as amount from issues')
+  const categories = () => amount('select count(x_issue_category) as amount from incidents')
   const proof = () => proveMetrics(api.control.context, LATER)
   async function runAll(flags: object): Promise<void> {
     const { body } = await api.ask('GET', '/blueprints?pageSize=100')

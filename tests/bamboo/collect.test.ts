@@ -6,7 +6,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { bamboo } from '../../src/plugins/bamboo/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeBamboo, PASSWORD, startFakeBamboo, USER } from '../fake-bamboo/fake-bamboo.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
@@ -14,7 +14,7 @@ const RULES = { deploymentPattern: '', productionPattern: '', envNamePattern: '(
 const REPO_MAP = { 'github:GithubRepo:1:7': [11] }
 const HOUR = 3_600_000
 
-describeEachDatabase('collecting from bamboo', (test) => {
+describeOneDatabase('collecting from bamboo', (test) => {
   let fake: FakeBamboo
   const ago = (milliseconds: number) => {
     const time = new Date(Math.floor((Date.now() - milliseconds) / 1000) * 1000)

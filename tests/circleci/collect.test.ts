@@ -5,13 +5,13 @@ import { migrate } from '../../src/database/migrate.ts'
 import { circleci } from '../../src/plugins/circleci/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const OPTIONS = { connectionId: 1, projectSlug: 'github/acme/web', scopeConfig: { deploymentPattern: 'deploy' } }
 const DAY = 24 * 60 * 60 * 1000
 
-describeEachDatabase('collecting from circleci', (test) => {
+describeOneDatabase('collecting from circleci', (test) => {
   let fake: FakeCircleci
   /** Before now, so that what happens during a test never falls into the second in which the last run began. */
   const ago = (milliseconds: number) => {

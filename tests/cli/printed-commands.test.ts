@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { beforeAll, expect, it } from 'vitest'
 import { explainUsage } from '../../src/cli/explain-usage.ts'
-import { commands } from '../../src/cli/index.ts'
+import { commandsFor } from '../../src/cli/index.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const commands = await commandsFor(undefined)
 const NAMES = commands.map((command) => command.name()).join('|')
 const PRINTED = new RegExp(`(npx )?\\bweir (?:${NAMES})\\b[^\`<\\n]*`, 'g')
 
@@ -101,4 +102,8 @@ it.each([
   const problem = await parse(words)
   expect(problem).toContain(`weir: ${says}`)
   expect(problem.length).toBeLessThan(1000)
+})
+
+it('each command is loaded by its own name, and alone', async () => {
+  for (const command of commands) expect(await commandsFor(command.name())).toEqual([command])
 })

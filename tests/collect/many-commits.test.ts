@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
+import { github } from '../../src/plugins/github/plugin.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
-import { differences, NAME, plugins, runGithub } from './support/github.ts'
+import { differences, gapsOf, NAME, plugins, runGithub } from './support/github.ts'
 
 describeEachDatabase('a pull request of more commits than GitHub lists', (test) => {
   const start = useFake(test)
@@ -17,5 +18,34 @@ describeEachDatabase('a pull request of more commits than GitHub lists', (test) 
     fake.update({ repository: NAME, forcePush: pull!.number })
     await runGithub(test.database, plugin, { only })
     expect(await stored()).toBeUndefined()
+  })
+
+  it('keeps those that are listed where GitHub has no comparison, and tells of the gap', async () => {
+    const fake = await start({ ...SMALL, issues: 0, pullRequests: 2, commitsPerPullRequest: 262 })
+    const only = ({ name, isDefault }: { name: string; isDefault: boolean }) =>
+      isDefault && /Pull Requests|PR (Details|Commits)|Long PR/.test(name)
+    const [pull] = [...fake.world.repository(NAME).pullRequests]
+    const commitsOf = async (table: string, id: unknown) =>
+      (await test.database.kysely.selectFrom(table).select('commit_sha').where('pull_request_id', '=', id).execute())
+        .length
+    const stored = async () => [
+      await commitsOf('_tool_github_pull_request_commits', pull!.id),
+      await commitsOf('pull_request_commits', `github:GithubPullRequest:1:${pull!.id}`),
+    ]
+    fake.failNext('gone', { path: `...${pull!.headSha}`, status: 404, times: 2 })
+    await runGithub(test.database, github, { only })
+    expect(await stored()).toEqual([250, 250])
+    const told = (await gapsOf(test.database)).map(({ subtask, kind, status, input }) => ({
+      ...{ subtask, kind, status: Number(status), number: input.Number },
+    }))
+    expect(told).toEqual([{ subtask: 'Collect Long PR Commits', kind: 'lost', status: 404, number: pull!.number }])
+    // Still no comparison: still the gap, and still the 250.
+    await runGithub(test.database, github, { only })
+    expect(await stored()).toEqual([250, 250])
+    expect(await gapsOf(test.database)).toHaveLength(1)
+    // The next run asks again, and gets them.
+    await runGithub(test.database, github, { only })
+    expect(await stored()).toEqual([262, 262])
+    expect(await gapsOf(test.database)).toEqual([])
   })
 })

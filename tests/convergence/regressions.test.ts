@@ -43,6 +43,30 @@ describeHistories(workshopVendor, (history) => {
     ['add scope', 2],
     ['run', 2],
   ])
+  history('a scope is deleted whose number a tool with a longer name has too', [
+    ['run', 0],
+    ['delete scope', 0],
+  ])
+  history('another interface takes over beside a tool with a longer name', [['run', 0], ['swap interface'], ['run', 0]])
+  history('an item is removed after the start date, over the interface that cannot filter by it', [
+    ['swap interface'],
+    ['run', 0],
+    ['remove item', 3],
+  ])
+  history('an item is removed, and the start date goes back', [
+    ['run', 0],
+    ['remove item', 3],
+    ['earlier start'],
+    ['run', 0],
+    ['remove item', 2],
+    ['earlier start'],
+  ])
+  history('an item from before the start date is edited, and another is removed', [
+    ['swap interface'],
+    ['run', 0],
+    ['edit item', 0, 1],
+    ['remove item', 3],
+  ])
   history('what was calculated for a project goes with it', DELETED_PROJECT)
   history('the last project of a scope goes', [
     ['run project', 0],

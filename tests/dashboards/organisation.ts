@@ -345,9 +345,10 @@ export async function fill(database: Database): Promise<void> {
   ])
   for (const { project } of truths) await calculate(database, project)
   // As users add it; incidents after the steps 1, 10 and 16 are outages.
-  await sql`alter table issues add column x_issue_category varchar(255)`.execute(database.kysely)
-  await sql`update issues set x_issue_category = case when issue_key like 'after 1%' then 'Outage' else 'Slow' end
-    where type = 'INCIDENT'`.execute(database.kysely)
+  await sql`alter table incidents add column x_issue_category varchar(255)`.execute(database.kysely)
+  await sql`update incidents set x_issue_category = case when incident_key like 'after 1%' then 'Outage' else 'Slow' end`.execute(
+    database.kysely,
+  )
   // When a row was written is no part of what is compared.
   for (const table of ['pull_requests', 'cicd_deployment_commits', 'cicd_pipelines', 'issues', 'incidents'])
     await sql`update ${sql.table(table)} set updated_at = ${at(40)}`.execute(database.kysely)

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startReceiver } from '../alerts/receiver.ts'
 import { type LiveServer, startLiveServer } from '../api/support/live-server.ts'
 import { DEFAULT_TOKEN } from '../fake-github/fake-github.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { type Block, blocks, documents, isRun, isTyped, root } from './blocks.ts'
 import { type Installation, installExample } from './installation.ts'
 import { openShell, type Shell } from './shell.ts'
@@ -32,56 +32,51 @@ describe('blocks', () => {
 })
 
 /** One engine is enough to see that a command is right: what it does is tested on both. */
-const engines = process.env.FULL_SIZE ? undefined : (['postgres'] as const)
 
-describeEachDatabase(
-  'commands of documents',
-  (test) => {
-    let server: LiveServer
-    let installation: Installation
-    let receiver: Awaited<ReturnType<typeof startReceiver>>
-    const shells: Shell[] = []
-    beforeAll(async () => {
-      receiver = await startReceiver()
-      server = await startLiveServer(test.url)
-      installation = await installExample(server)
-    }, 5 * MINUTES)
-    afterAll(async () => {
-      for (const shell of shells) shell.remove()
-      await installation?.stop()
-      await server?.stop()
-      await receiver?.stop()
-    })
+describeOneDatabase('commands of documents', (test) => {
+  let server: LiveServer
+  let installation: Installation
+  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  const shells: Shell[] = []
+  beforeAll(async () => {
+    receiver = await startReceiver()
+    server = await startLiveServer(test.url)
+    installation = await installExample(server)
+  }, 5 * MINUTES)
+  afterAll(async () => {
+    for (const shell of shells) shell.remove()
+    await installation?.stop()
+    await server?.stop()
+    await receiver?.stop()
+  })
 
-    /** What a reader replaces by their own. */
-    const own = (text: string) =>
-      text
-        .replaceAll(/https?:\/\/(?:127\.0\.0\.1:8080|weir\.example\.org)/g, server.url)
-        .replaceAll(/https:\/\/(?:example\.org\/hooks|hooks\.slack\.com)[^"\s]*/g, receiver.url)
-        .replaceAll('https://api.github.com/', installation.github)
-        .replaceAll('YOUR_TOKEN', DEFAULT_TOKEN)
+  /** What a reader replaces by their own. */
+  const own = (text: string) =>
+    text
+      .replaceAll(/https?:\/\/(?:127\.0\.0\.1:8080|weir\.example\.org)/g, server.url)
+      .replaceAll(/https:\/\/(?:example\.org\/hooks|hooks\.slack\.com)[^"\s]*/g, receiver.url)
+      .replaceAll('https://api.github.com/', installation.github)
+      .replaceAll('YOUR_TOKEN', DEFAULT_TOKEN)
 
-    describe.each(documents.filter((document) => blocks.some((block) => block.document === document && isRun(block))))(
-      '%s',
-      (document) => {
-        let shell: Shell
-        beforeAll(() => {
-          shell = openShell({
-            ...{ DB_URL: test.url, DATA_FOLDER: server.dataFolder, PORT: '0', LOGGING_FILE: 'stderr' },
-            ...installation.variables,
-          })
-          shells.push(shell)
+  describe.each(documents.filter((document) => blocks.some((block) => block.document === document && isRun(block))))(
+    '%s',
+    (document) => {
+      let shell: Shell
+      beforeAll(() => {
+        shell = openShell({
+          ...{ DB_URL: test.url, DATA_FOLDER: server.dataFolder, PORT: '0', LOGGING_FILE: 'stderr' },
+          ...installation.variables,
         })
-        it.each(blocks.filter((block) => block.document === document && isRun(block)))(
-          'line $line',
-          async (block) => {
-            const { code, output } = await shell.run(own(block.text))
-            expect(code, `${place(block)}\n${output}`).toBe(0)
-          },
-          5 * MINUTES,
-        )
-      },
-    )
-  },
-  engines,
-)
+        shells.push(shell)
+      })
+      it.each(blocks.filter((block) => block.document === document && isRun(block)))(
+        'line $line',
+        async (block) => {
+          const { code, output } = await shell.run(own(block.text))
+          expect(code, `${place(block)}\n${output}`).toBe(0)
+        },
+        5 * MINUTES,
+      )
+    },
+  )
+})

@@ -27,7 +27,7 @@ export function answerInstead(fault: Fault): Answer | undefined {
     case 'bad-gateway':
       return { status: fault.status ?? 502, body: '<html><body><h1>Bad Gateway</h1></body></html>' }
     case 'gone':
-      return refusal(410, 'Gone')
+      return refusal(fault.status ?? 410, fault.status === 404 ? 'Not Found' : 'Gone')
     case 'graphql-timeout':
       return graphqlTimeout(fault.status)
     case 'too-many-nodes':

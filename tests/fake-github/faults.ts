@@ -8,7 +8,7 @@ export const FAULT_KINDS = [
   'slow',
   'cut-off', // the connection is closed in the middle of the body
   'malformed-json',
-  'gone', // 410
+  'gone', // 410, or 404
   'changed-totals', // records come and go right after this page was served
   'revoked-token', // the request's token stops working, now and later
   'graphql-timeout',
@@ -24,7 +24,7 @@ export interface FaultDetails {
   readonly times?: number
   /** `Retry-After` of limits. */
   readonly retryAfterSeconds?: number
-  /** Of `bad-gateway` (any 5xx), `graphql-timeout` (GitHub sends 502, at times 200) and `secondary-limit` (403, for GraphQL also 200). */
+  /** Of `bad-gateway` (any 5xx), `gone` (410 or 404), `graphql-timeout` (GitHub sends 502, at times 200) and `secondary-limit` (403, for GraphQL also 200). */
   readonly status?: number
   /** Of `lost-node` and `lost-part`: the error's type, whether single sign-on is why, and which field. */
   readonly type?: string

@@ -23,14 +23,14 @@ const pick = <Thing>(things: readonly Thing[], number: number): Thing | undefine
 
 /** Changes one of a list, and its time of change. */
 const editing =
-  <Thing extends { updatedAt: string }>(
+  <Thing extends { updatedAt: string | null }>(
     list: (project: Project) => readonly Thing[],
     edit: (thing: Thing, acting: Acting, second: number) => void,
   ): Act =>
   (acting, number, second) => {
     const thing = pick(list(acting.project), number)
     if (!thing) return
-    thing.updatedAt = acting.at
+    if (thing.updatedAt !== null) thing.updatedAt = acting.at
     edit(thing, acting, second)
   }
 const removing =
@@ -46,6 +46,8 @@ const mergeRequests = ({ mergeRequests }: Project) => mergeRequests
 const opened = (project: Project) => project.mergeRequests.filter(({ state }) => state === 'opened')
 const noted = (project: Project) => project.mergeRequests.filter(({ notes }) => notes.length > 0)
 const pipelines = ({ pipelines }: Project) => pipelines
+/** What another tool told of cannot be started again by GitLab. */
+const own = (project: Project) => project.pipelines.filter(({ source }) => source !== 'external')
 const running = (project: Project) => project.pipelines.filter(({ status }) => isRunning(status))
 const deployments = ({ deployments }: Project) => deployments
 
@@ -121,7 +123,7 @@ export const ACTS = {
   }),
   'remove merge request': removing(mergeRequests),
   'start pipeline': ({ make, at }, number) => {
-    const made = make.pipeline(at, number % 2 ? 'parent_pipeline' : 'push', 0)
+    const made = make.pipeline(at, ['push', 'parent_pipeline', 'external'][number % 3] as string, 0)
     Object.assign(made, { status: 'running', finishedAt: null })
     make.job(made, at, 'running')
   },
@@ -133,7 +135,7 @@ export const ACTS = {
     make.job(pipeline, at, 'success')
   },
   /** By a person; the jobs that failed stay in the list. */
-  'retry pipeline': editing(pipelines, (pipeline, { make, at }) => {
+  'retry pipeline': editing(own, (pipeline, { make, at }) => {
     pipeline.status = 'running'
     pipeline.finishedAt = null
     make.job(pipeline, at, 'running')

@@ -76,7 +76,8 @@ export interface Pipeline {
   readonly source: string
   readonly user: User
   readonly createdAt: string
-  updatedAt: string
+  /** Null: another tool told GitLab of it, and nothing is noted when it changes. */
+  updatedAt: string | null
   startedAt: string | null
   finishedAt: string | null
   readonly jobs: Job[]

@@ -64,17 +64,22 @@ const route = (template: string, parameters: readonly string[], find: Route['fin
 })
 
 /** Those changed since, in the order that was asked for. */
-function byChange<Thing extends { updatedAt: string; createdAt: string; id: number }>(
+function byChange<Thing extends { updatedAt: string | null; createdAt: string; id: number }>(
   things: readonly Thing[],
   { query }: Asked,
 ): Thing[] {
   const after = query.get('updated_after')
   const since = after ? Date.parse(after) : Number.NEGATIVE_INFINITY
-  const by = query.get('order_by') === 'updated_at' ? 'updatedAt' : 'createdAt'
+  const by = query.get('order_by') === 'updated_at' ? 'updatedAt' : query.get('order_by') === 'id' ? 'id' : 'createdAt'
   const sign = query.get('sort') === 'asc' ? 1 : -1
+  // As PostgreSQL does it: what has no time is the last, and is left out by a filter.
+  const placeOf = (thing: Thing) => thing[by] ?? '~'
   return things
-    .filter(({ updatedAt }) => Date.parse(updatedAt) >= since)
-    .sort((one, other) => sign * (one[by] < other[by] ? -1 : one[by] > other[by] ? 1 : one.id - other.id))
+    .filter(({ updatedAt }) => after === null || (updatedAt !== null && Date.parse(updatedAt) >= since))
+    .sort(
+      (one, other) =>
+        sign * (placeOf(one) < placeOf(other) ? -1 : placeOf(one) > placeOf(other) ? 1 : one.id - other.id),
+    )
 }
 
 const mergeRequestOf = (project: Project, { parts }: Asked) =>

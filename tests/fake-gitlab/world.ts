@@ -19,6 +19,8 @@ export interface ProjectOptions {
   readonly notesPerMergeRequest?: Range
   readonly pipelines?: number
   readonly childPipelines?: number
+  /** Told by other tools, without a time of change. */
+  readonly externalPipelines?: number
   readonly jobsPerPipeline?: number
   readonly deployments?: number
   readonly releases?: number
@@ -114,6 +116,7 @@ function createProject(world: World, options: WorldOptions, own: ProjectOptions)
   }
   for (const at of times(own.pipelines ?? 0)) make.pipeline(at, 'push', own.jobsPerPipeline ?? 2)
   for (const at of times(own.childPipelines ?? 0)) make.pipeline(at, 'parent_pipeline', own.jobsPerPipeline ?? 2)
+  for (const at of times(own.externalPipelines ?? 0)) make.pipeline(at, 'external', own.jobsPerPipeline ?? 2)
   for (const at of times(own.deployments ?? 0)) make.deployment(at)
   for (const at of times(own.releases ?? 0)) make.release(at)
   return project
@@ -187,7 +190,12 @@ export function makerOf(world: World, project: Project) {
       const status = luck.pick('status', ['success', 'success', 'failed', 'canceled'], id)
       const made: Pipeline = {
         ...{ id, iid: nextIid(project.pipelines), ref: luck.pick('ref', ['main', 'release'], id), source, status },
-        ...{ sha: luck.hex('pipeline', 40, id), user: someone(id), createdAt, updatedAt: createdAt },
+        ...{
+          sha: luck.hex('pipeline', 40, id),
+          user: someone(id),
+          createdAt,
+          updatedAt: source === 'external' ? null : createdAt,
+        },
         ...{ startedAt: createdAt, finishedAt: createdAt, jobs: [], bridges: [] },
       }
       for (let number = 0; number < jobs; number++) make.job(made, createdAt, status)

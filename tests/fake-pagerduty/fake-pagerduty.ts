@@ -35,13 +35,14 @@ export async function startFakePagerduty() {
   }
   function incidentsIn(query: URLSearchParams): readonly FakeIncident[] | string {
     const isAll = query.get('date_range') === 'all'
+    const order = query.get('sort_by') === 'created_at:asc' ? -1 : 1
     const until = Date.parse(query.get('until') ?? '') || world.now().getTime() + DAY
     const since = Date.parse(query.get('since') ?? '') || until - 30 * DAY
     if (!isAll && until - since > 185 * DAY) return 'The range has more than six months'
     return world.incidents
       .filter(({ service }) => query.getAll('service_ids[]').includes(service.id))
       .filter(({ created_at }) => isAll || (Date.parse(created_at) >= since && Date.parse(created_at) < until))
-      .toSorted((one, other) => other.incident_number - one.incident_number)
+      .toSorted((one, other) => (other.incident_number - one.incident_number) * order)
   }
   const routes: FakeRoute[] = [
     [

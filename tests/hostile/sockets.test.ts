@@ -2,12 +2,12 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 
 const SLOW = 60
 const MOST = 80
 
-describeEachDatabase('sockets', (test) => {
+describeOneDatabase('sockets', (test) => {
   let api: TestApi
   let address: string
   /** A connection that sends so much, and all that comes until it is closed. */

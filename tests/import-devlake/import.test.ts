@@ -141,7 +141,10 @@ describeEachDatabase('import of a DevLake database', (test) => {
       const byId = body.blueprints.sort((one: { id: number }, other: { id: number }) => one.id - other.id)
       expect(byId).toMatchObject([
         { id: 5, connections: [{ pluginName: 'github', connectionId: 1, scopes: [{ scopeId: '700' }] }] },
-        { id: 6, mode: 'ADVANCED', plan: [[{ plugin: 'github', options: { name: 'acme/web' } }]] },
+        {
+          ...{ id: 6, mode: 'ADVANCED', plan: [[{ plugin: 'github', options: { name: 'acme/web' } }]] },
+          beforePlan: [[{ plugin: 'github', options: { name: 'acme/web' } }]],
+        },
       ])
       const pipelines = (await api.ask('GET', '/pipelines')).body.pipelines
       expect(pipelines.map(({ id, status }: Record<string, unknown>) => [id, status])).toEqual([

@@ -8,7 +8,7 @@ import { newestFirst } from '../../src/plugins/opsgenie/kit.ts'
 import { opsgenie } from '../../src/plugins/opsgenie/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeOpsgenie, KEY, startFakeOpsgenie } from '../fake-opsgenie/fake-opsgenie.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { addService, connect, offered, rowsOf, runService, testOf } from './support.ts'
 
 /** The rule of the plugin, for an Opsgenie that gives less of one list. */
@@ -24,7 +24,7 @@ function limitedTo(most: number): Plugin {
 
 const [WEB, API] = ['service-web', 'service-api']
 
-describeEachDatabase('collecting from Opsgenie', (test) => {
+describeOneDatabase('collecting from Opsgenie', (test) => {
   let fake: FakeOpsgenie
   const at = (time: number | string) => {
     fake.world.now = () => new Date(time)
@@ -61,6 +61,11 @@ describeEachDatabase('collecting from Opsgenie', (test) => {
       { assignee_id: 'opsgenie:Team:1:team-data', assignee_name: 'data', issue_id: `opsgenie:Incident:1:${last.id}` },
       { assignee_id: 'opsgenie:User:1:user-ada', assignee_name: 'ADA', issue_id: `opsgenie:Incident:1:${last.id}` },
     ])
+    // An issue has room for one: a person before a team.
+    const [assigned] = (await rows('issues', 'id', 'assignee_id', 'assignee_name')).filter(({ id }) =>
+      id.endsWith(`:${last.id}`),
+    )
+    expect(assigned).toMatchObject({ assignee_id: 'opsgenie:User:1:user-ada', assignee_name: 'ADA' })
     expect(await rows('boards', 'id', 'name')).toEqual([{ id: `opsgenie:Service:1:${WEB}`, name: 'Web shop' }])
     expect(await rows('users', 'name')).toHaveLength(3)
     expect(await rows('_weir_gaps', 'reason')).toEqual([])

@@ -5,21 +5,23 @@ import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
+import { teams, teamUsers, userAccounts } from '../../src/domain/people.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
 import { REFERENCE } from '../../src/metrics/policy.ts'
 import { readMetric } from '../../src/metrics/read.ts'
+import { issuesOf } from '../../src/metrics/sources.ts'
 import { pagerduty } from '../../src/plugins/pagerduty/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakePagerduty, startFakePagerduty, TOKEN } from '../fake-pagerduty/fake-pagerduty.ts'
-import type { FakeService } from '../fake-pagerduty/world.ts'
+import type { FakeIncident, FakeService } from '../fake-pagerduty/world.ts'
 import { calculate } from '../metrics/calculate.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { addService, connect, offered, rowsOf, runService, testOf } from './support.ts'
 
 const WEB = 'PWEB'
 const DAY = 24 * 60 * 60 * 1000
 
-describeEachDatabase('collecting from PagerDuty', (test) => {
+describeOneDatabase('collecting from PagerDuty', (test) => {
   let fake: FakePagerduty
   let web: FakeService
   const at = (time: number | string) => {
@@ -81,6 +83,63 @@ describeEachDatabase('collecting from PagerDuty', (test) => {
     expect(Number(counted[0]?.count)).toBe(10_050)
     expect(await rows('_weir_gaps', 'reason')).toEqual([])
     expect(fake.requests.some((address) => address.includes('since='))).toBe(true)
+    // 101 pages; not one request for each half year since PagerDuty exists.
+    expect(fake.requests.length).toBeLessThan(115)
+  })
+
+  it('asks for a long time at once, and takes nothing that is older than the start date', async () => {
+    const start = Date.parse('2012-01-01T00:00:00Z')
+    for (let number = 0; number < 417; number++) {
+      at(start + number * 12 * DAY)
+      fake.world.resolve(fake.world.trigger(web))
+    }
+    at(Date.now() - 3_600_000)
+    const timeAfter = new Date(start + 100 * 12 * DAY)
+    const task = { options: { connectionId: 1, serviceId: WEB }, signal: AbortSignal.timeout(60_000) }
+    for (const subtask of pagerduty.subtasks.filter(({ isDefault }) => isDefault)) {
+      await subtask.run({ ...task, database: test.database, timeAfter, fullSync: false, progress: () => {} })
+    }
+    expect(await rows('issues', 'id')).toHaveLength(317)
+    expect(await rows('_weir_gaps', 'reason')).toEqual([])
+    // The service, the number of incidents, and four pages.
+    expect(fake.requests.length).toBeLessThanOrEqual(6)
+  })
+
+  it('names everybody who has an incident once, by an account', async () => {
+    const [alone, both, done] = [0, 1, 2].map((user) => fake.world.trigger(web, { user })) as FakeIncident[]
+    fake.world.addResponder(both as FakeIncident, 2)
+    fake.world.resolve(done as FakeIncident)
+    await run()
+    const mapping = (table: string, row_id: string) => projectMapping.row({ project_name: 'shop', table, row_id })
+    await write(test.database, [
+      mapping('boards', `pagerduty:Service:1:${WEB}`),
+      teams.row({ id: 'night', name: 'Night' }),
+      userAccounts.row({ account_id: 'pagerduty:User:1:PUSER1', user_id: 'bo' }),
+      teamUsers.row({ team_id: 'night', user_id: 'bo' }),
+    ])
+    await calculate(test.database, 'shop')
+    const [first, second] = [alone, both].map((each) => `pagerduty:Incident:1:${each?.incident_number}`)
+    const people = await rows('incident_assignees', 'assignee_id', 'assignee_name', 'incident_id')
+    expect(people).toEqual([
+      { assignee_id: 'pagerduty:User:1:PUSER0', assignee_name: 'Ada', incident_id: first },
+      { assignee_id: 'pagerduty:User:1:PUSER1', assignee_name: 'Bo', incident_id: second },
+      { assignee_id: 'pagerduty:User:1:PUSER2', assignee_name: 'Cleo', incident_id: second },
+    ])
+    const accounts = new Set((await rows('accounts', 'id')).map(({ id }) => id))
+    const incidents = await rows('incidents', 'id', 'assignee_id')
+    expect(incidents.map(({ assignee_id }) => assignee_id)).toEqual([
+      ...['pagerduty:User:1:PUSER0', 'pagerduty:User:1:PUSER1', ''],
+    ])
+    expect(people.every(({ assignee_id }) => accounts.has(assignee_id))).toBe(true)
+    // As DevLake has it; readers find the account all the same.
+    expect((await rows('issues', 'id', 'assignee_id')).map(({ assignee_id }) => assignee_id)).toEqual([
+      ...['PUSER0', 'PUSER1', ''],
+    ])
+    const range = { from: new Date(Date.now() - DAY), to: new Date(Date.now() + DAY) }
+    const filter = { project: 'shop', environment: 'PRODUCTION', policy: REFERENCE, team: 'night', ...range }
+    const { from, where } = issuesOf(filter)
+    const { rows: ofTeam } = await sql<{ id: string }>`select i.id ${from} where ${where}`.execute(test.database.kysely)
+    expect(ofTeam).toEqual([{ id: second }])
   })
 
   it('takes unknown states, and records without people, service address or priority', async () => {

@@ -1,9 +1,9 @@
 /** What a Jenkins may do to those who read it: each has a defined end. */
 import { expect, it } from 'vitest'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { gapsOf, receiptOf, stored, storedBuilds, useJenkins } from './support/jenkins.ts'
 
-describeEachDatabase('a jenkins', (test) => {
+describeOneDatabase('a jenkins', (test) => {
   const { start, run } = useJenkins(test)
   const names = async () => Object.keys(await storedBuilds(test.database))
 

@@ -13,7 +13,7 @@ import { fourKeys, metrics } from '../../src/metrics/index.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { calculate } from '../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../metrics/organisation.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 
 const STEPS = 30
 const TOKEN = 'the-token-of-an-admin'
@@ -23,7 +23,7 @@ const TOOLS = [
   ...['read_four_keys', 'read_items', 'read_metric', 'read_series'],
 ]
 
-describeEachDatabase('assistants', (test) => {
+describeOneDatabase('assistants', (test) => {
   let api: TestApi
   let address: string
   let names: string[]

@@ -1,12 +1,8 @@
-import { join } from 'node:path'
-import ordinary from '../../vitest.config.ts'
+import { checksOf } from '../support/extra-config.ts'
 
-export default {
-  root: join(import.meta.dirname, '../..'),
-  test: {
-    ...ordinary.test,
-    include: ['src/database', 'tests/upgrade', 'tests/conformance', 'tests/metrics'].map(
-      (folder) => `${folder}/**/*.test.ts`,
-    ),
-  },
-}
+const FOLDERS = ['src/database', 'tests/upgrade', 'tests/conformance', 'tests/metrics']
+
+export default checksOf(
+  FOLDERS.map((folder) => `${folder}/**/*.test.ts`),
+  false,
+)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { until } from '../pipelines/support/test-control.ts'
 import { type Cli, startCli } from '../support/cli.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 
 const TOKEN = 'ghp_plantedTokenThatNobodyMaySee'
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
@@ -35,7 +35,7 @@ async function listen(answer: (request: IncomingMessage) => Promise<unknown>) {
   return { url: `http://127.0.0.1:${port}`, port, stop: () => server.close() }
 }
 
-describeEachDatabase('a server that is watched', (test) => {
+describeOneDatabase('a server that is watched', (test) => {
   const spans: Received[] = []
   const sentHeaders: IncomingMessage['headers'][] = []
   let receiver: Awaited<ReturnType<typeof listen>>

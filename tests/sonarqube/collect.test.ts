@@ -6,13 +6,13 @@ import { migrate } from '../../src/database/migrate.ts'
 import { sonarqube } from '../../src/plugins/sonarqube/plugin.ts'
 import { allTables } from '../../src/tables.ts'
 import { type FakeSonarqube, startFakeSonarqube, TOKEN } from '../fake-sonarqube/fake-sonarqube.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { SIGN_IN_PAGE } from '../support/fake-source.ts'
 import { runSubtask } from '../support/run-subtask.ts'
 
 const HOUR = 3_600_000
 
-describeEachDatabase('collecting from sonarqube', (test) => {
+describeOneDatabase('collecting from sonarqube', (test) => {
   let fake: FakeSonarqube
   const ago = (milliseconds: number) => {
     const time = new Date(Math.floor((Date.now() - milliseconds) / 1000) * 1000)

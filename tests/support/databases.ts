@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
@@ -13,46 +14,57 @@ export interface TestDatabase {
   createDatabase(name?: string): Promise<string>
 }
 
+type Body = (test: TestDatabase) => void
+
 /**
- * Declares the tests of `body` once per engine, each time with a fresh database that is dropped afterwards. The fields
- * of its argument can be read inside hooks and tests, not while the tests are being declared (but for `engine`).
+ * Declares the tests of `body` once per engine, each time with a fresh database that is dropped afterwards: for what may
+ * differ by database. The fields of its argument can be read inside hooks and tests, not while the tests are being
+ * declared (but for `engine`).
  */
-export function describeEachDatabase(
-  name: string,
-  body: (test: TestDatabase) => void,
-  engines: readonly Engine[] = ['postgres', 'mysql'],
-): void {
-  const servers = inject('databaseServers')
-  for (const engine of engines) {
-    const server = servers[engine]
-    describe.skipIf(!server)(`${name} (${engine})`, () => {
-      const { createDatabase, dropDatabase } = databasesOf(engine, server ?? '')
-      const created: string[] = []
-      let url: string
-      let database: Database
-      const create = async (databaseName?: string) => {
-        const made = await createDatabase(databaseName)
-        created.push(made)
-        return made
-      }
-      beforeAll(async () => {
-        url = await create()
-        database = await openDatabase(url)
-      })
-      afterAll(async () => {
-        await database?.close()
-        await Promise.all(created.map(dropDatabase))
-      })
-      body({
-        engine,
-        get url() {
-          return url
-        },
-        get database() {
-          return database
-        },
-        createDatabase: create,
-      })
+export function describeEachDatabase(name: string, body: Body): void {
+  for (const engine of inject('engines')) describeOn(engine, name, body)
+}
+
+/**
+ * The same on one engine: for what cannot differ by database, since its statements are tested on both elsewhere. Which one
+ * differs from name to name, so that neither is forgotten. FULL_SIZE=true takes both.
+ */
+export function describeOneDatabase(name: string, body: Body): void {
+  const engines = inject('engines')
+  const number = createHash('sha256').update(name).digest().readUInt8()
+  const chosen = process.env.FULL_SIZE === 'true' ? engines : [engines[number % engines.length] as Engine]
+  for (const engine of chosen) describeOn(engine, name, body)
+}
+
+function describeOn(engine: Engine, name: string, body: Body): void {
+  const server = inject('databaseServers')[engine]
+  describe.skipIf(!server)(`${name} (${engine})`, () => {
+    const { createDatabase, dropDatabase } = databasesOf(engine, server ?? '')
+    const created: string[] = []
+    let url: string
+    let database: Database
+    const create = async (databaseName?: string) => {
+      const made = await createDatabase(databaseName)
+      created.push(made)
+      return made
+    }
+    beforeAll(async () => {
+      url = await create()
+      database = await openDatabase(url)
     })
-  }
+    afterAll(async () => {
+      await database?.close()
+      await Promise.all(created.map(dropDatabase))
+    })
+    body({
+      engine,
+      get url() {
+        return url
+      },
+      get database() {
+        return database
+      },
+      createDatabase: create,
+    })
+  })
 }

@@ -8,22 +8,18 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Administrators' addresses of the servers of this run; an engine that is missing here has none. */
     databaseServers: Partial<Record<Engine, string>>
+    /** Engines that tests run on: both, unless DATABASES names one. */
+    engines: readonly Engine[]
   }
 }
 
 /** One private server of each engine, and one folder for all that tests leave behind, for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const servers: Partial<Record<Engine, TestServer>> = {}
-  for (const engine of ['postgres', 'mysql'] as const) {
-    const reason = missing[engine]()
-    if (!reason) servers[engine] = await start[engine](quickFolder())
-    else if (process.env.CI === 'true') throw new Error(`${reason}, and with CI=true no engine may be left out.`)
-    else console.warn(`${reason}: its tests are skipped.`)
-  }
-  project.provide('databaseServers', {
-    ...(servers.postgres && { postgres: servers.postgres.url }),
-    ...(servers.mysql && { mysql: servers.mysql.url }),
-  })
+  const engines = chosenEngines()
+  const started = await Promise.all(engines.map(startServer))
+  const servers = started.filter((server) => server !== undefined)
+  project.provide('engines', engines)
+  project.provide('databaseServers', Object.fromEntries(servers.map(({ engine, url }) => [engine, url])))
   const folder = mkdtempSync(join(tmpdir(), 'weir-test-'))
   // As open as the folder that it stands for: servers run under accounts of their own.
   chmodSync(folder, 0o1777)
@@ -31,7 +27,28 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Children that run the program from its sources load in less than half the time, as with the launcher.
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/compiled')
   return async () => {
-    await Promise.all(Object.values(servers).map((server) => server.stop()))
+    await Promise.all(servers.map(({ stop }) => stop()))
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+const CHOICES: Readonly<Record<string, readonly Engine[]>> = {
+  postgres: ['postgres'],
+  mysql: ['mysql'],
+  both: ['postgres', 'mysql'],
+}
+
+function chosenEngines(): readonly Engine[] {
+  const { DATABASES: choice = 'both' } = process.env
+  const engines = CHOICES[choice]
+  if (engines) return engines
+  throw new Error(`DATABASES is ${choice}: set it to ${Object.keys(CHOICES).join(', ')}.`)
+}
+
+async function startServer(engine: Engine): Promise<(TestServer & { engine: Engine }) | undefined> {
+  const reason = missing[engine]()
+  if (!reason) return { engine, ...(await start[engine](quickFolder())) }
+  if (process.env.CI === 'true') throw new Error(`${reason}, and with CI=true no engine may be left out.`)
+  console.warn(`${reason}: its tests are skipped.`)
+  return undefined
 }

@@ -1,11 +1,12 @@
 /** Private database servers for tests and benchmarks: own folder, own port, gone when the process that asked is gone. */
-import { spawn, spawnSync } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
@@ -90,9 +91,8 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
     if (!program) throw new Error(missing.mysql())
     const [create, ...creating] = program.create(folder, options)
     // It starts a server, too; see below.
-    const around = { cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account }
-    const made = spawnSync(create, creating, { encoding: 'utf8', ...around })
-    if (made.status !== 0) throw new Error(`${create}: ${made.error?.message ?? made.stderr + made.stdout}`)
+    const made = await finished(create, creating, { cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account })
+    if (made.code !== 0) throw new Error(`${create}: ${made.printed}`)
     const [serve, ...parameters] = program.serve([
       ...options,
       `--pid-file=${pidFile}`,
@@ -139,6 +139,13 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
     reaper.finish()
     throw error
   }
+}
+
+async function finished(program: string, parameters: readonly string[], options: SpawnOptions) {
+  const child = spawn(program, parameters, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const closed = once(child, 'close')
+  const [output, errors, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), closed])
+  return { code, printed: errors + output }
 }
 
 /** A shell that outlives us: when our end of the pipe closes, however we ended, it stops the server and tidies up. */

@@ -1,9 +1,42 @@
+import { appendFileSync, readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import fc from 'fast-check'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 
 /** Generated tests are the same in every run, so that a red one is the change's fault; another seed searches elsewhere. */
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(process.env.FAST_CHECK_SEED ?? 20261115) })
 
-// Node keeps what it compiled when a process ends by itself. Vitest ends ours.
-afterAll(() => flushCompileCache())
+// Files share a process: what one of them sets must not reach the next.
+const environment = { ...process.env }
+const folder = process.cwd()
+const begun = processorSeconds()
+
+// Declared first, so it runs after the hooks of the file itself.
+afterAll(() => {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name]
+  Object.assign(process.env, environment)
+  process.chdir(folder)
+  noteProcessorTime()
+  // Node keeps what it compiled when a process ends by itself. Vitest ends ours.
+  flushCompileCache()
+})
+
+/** Of this process and of its children that have ended, where the system tells. */
+function processorSeconds(): number {
+  try {
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? []
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100
+  } catch {
+    return process.cpuUsage().user / 1_000_000
+  }
+}
+
+function noteProcessorTime(): void {
+  const { PROCESSOR_TIMES: file } = process.env
+  if (!file) return
+  const seconds = processorSeconds() - begun
+  appendFileSync(
+    file,
+    `${JSON.stringify({ file: expect.getState().testPath, seconds, memory: process.memoryUsage.rss() })}\n`,
+  )
+}

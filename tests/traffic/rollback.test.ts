@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { connect } from '../../src/traffic/engine/connect.ts'
 import { act } from '../../src/traffic/engine/engine.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, times } from './support/stage.ts'
 
-describeEachDatabase('rollback always wins', (database) => {
+describeOneDatabase('rollback always wins', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal, edit, setAction } = stage
 

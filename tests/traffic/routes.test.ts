@@ -19,7 +19,7 @@ import { type Plan, parsePlan, type RoutePlan, readPlan } from '../../src/traffi
 import { routesOf } from '../../src/traffic/model/routes.ts'
 import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/render.ts'
 import { blocksOf } from '../documents/blocks.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { type FakeCloudWatch, startFakeCloudWatch } from './support/fake-cloudwatch.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { ROUTE_NAMES, type RouteName, withRoutes } from './support/many-routes.ts'
@@ -30,7 +30,7 @@ const MULTI_CLUSTER = 'alb.ingress.kubernetes.io/multi-cluster-target-group'
 const all = (weights: readonly [number, number], names: readonly string[] = ROUTE_NAMES) =>
   Object.fromEntries(names.map((name) => [name, weights]))
 
-describeEachDatabase('several routes', (database) => {
+describeOneDatabase('several routes', (database) => {
   const stage = setStage(database)
   const { go, shift, now, journal } = stage
   const start = (change: (plan: RoutePlan) => void = () => {}, names: readonly RouteName[] = ROUTE_NAMES) =>
@@ -439,7 +439,7 @@ describeEachDatabase('several routes', (database) => {
   })
 })
 
-describeEachDatabase('the worked example of the documentation', (database) => {
+describeOneDatabase('the worked example of the documentation', (database) => {
   const stage = setStage(database)
 
   test('has no findings, and runs from prepare to clean-up', async () => {

@@ -13,7 +13,7 @@ import { act, approve } from '../../src/traffic/engine/engine.ts'
 import { getSwitch, journalOf } from '../../src/traffic/engine/store.ts'
 import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/render.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
 import { startWorld, type World } from './support/world.ts'
 
@@ -154,7 +154,7 @@ describe('the command line where no database is', () => {
   })
 })
 
-describeEachDatabase('surfaces', (database) => {
+describeOneDatabase('surfaces', (database) => {
   let api: TestApi
   let world: World
   let address: string

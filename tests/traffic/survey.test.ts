@@ -20,7 +20,7 @@ import { describeCheck, preflightReport } from '../../src/traffic/survey/preflig
 import { openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { openCluster } from '../../src/traffic/vendors/cluster.ts'
 import { startTestApi } from '../api/support/test-api.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import type { FakeCluster } from './support/fake-kubernetes.ts'
 import type { RouteName } from './support/many-routes.ts'
@@ -437,7 +437,7 @@ describe('the command line', () => {
     })
 })
 
-describeEachDatabase('over the API', (database) => {
+describeOneDatabase('over the API', (database) => {
   test('import makes the plan of a switch, and preflight reports on it', async () => {
     await start()
     await answer((_request, response) => void response.end('hello'))

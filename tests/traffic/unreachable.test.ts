@@ -4,13 +4,13 @@ import { connect } from '../../src/traffic/engine/connect.ts'
 import { preview } from '../../src/traffic/engine/preview.ts'
 import { describeSwitch } from '../../src/traffic/engine/store.ts'
 import { tick } from '../../src/traffic/engine/watch.ts'
-import { describeEachDatabase } from '../support/databases.ts'
+import { describeOneDatabase } from '../support/databases.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import { setStage, withGates } from './support/stage.ts'
 
 const PREFIX = 'alb.ingress.kubernetes.io/'
 
-describeEachDatabase('a rollback that meets trouble', (database) => {
+describeOneDatabase('a rollback that meets trouble', (database) => {
   const stage = setStage(database)
   const { start, go, shift, now, journal, edit, setAction } = stage
   const ruleNow = () => [...stage.world.elb.rules.values()].find(({ arn }) => arn.endsWith('/web/0/0'))!

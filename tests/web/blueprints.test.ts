@@ -170,6 +170,17 @@ describeClient('blueprints', (client) => {
       await page.getByRole('option', { name: /calculateChangeLeadTime/ }).waitFor()
       await page.keyboard.press('Escape')
 
+      await editor.fill('[\n  { "plugin": "dora", "options": { "projectName": "shop" } },\n  { "plugin": "dorra" }\n]')
+      await problems.getByText('did you mean dora?').waitFor()
+      await problems.getByText('Line 3').waitFor()
+      await editor.fill('[{ "plugin": "dora", "options": { "projectName": "shop" } }]')
+      await problems.waitFor({ state: 'hidden' })
+      await page.getByRole('button', { name: 'Add a task' }).click()
+      await page.getByRole('menuitem', { name: /Custom fields and CSV files/ }).click()
+      await page.getByRole('button', { name: 'Show the plan' }).click()
+      await page.getByRole('dialog').getByText('2 tasks in 2 stages').waitFor()
+      await page.keyboard.press('Escape')
+
       await editor.fill('[]')
       await page.getByRole('button', { name: 'Add a task' }).click()
       await page.getByRole('menuitem', { name: /Custom fields and CSV files/ }).click()

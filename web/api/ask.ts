@@ -40,12 +40,21 @@ function proofOfPage(): Record<string, string> {
   return value ? { 'x-csrf-token': decodeURIComponent(value) } : {}
 }
 
-type Rest<Given> =
-  Record<string, never> extends Given ? [given?: Given, signal?: AbortSignal] : [given: Given, signal?: AbortSignal]
+/** Refuses what a spread brings along: the server knows no other parameters than those described. */
+export type NoOthers<Sent, Known> = Sent extends { readonly query: infer Query }
+  ? Known extends { readonly query?: infer Parameters }
+    ? { readonly query: { readonly [Key in Exclude<keyof Query, keyof NonNullable<Parameters>>]?: never } }
+    : { readonly query?: never }
+  : unknown
 
-export async function ask<Name extends Operation>(
+type Rest<Sent, Known> =
+  Record<string, never> extends Known
+    ? [given?: Sent & NoOthers<Sent, Known>, signal?: AbortSignal]
+    : [given: Sent & NoOthers<Sent, Known>, signal?: AbortSignal]
+
+export async function ask<Name extends Operation, Sent extends Given<Name>>(
   operation: Name,
-  ...[given, signal]: Rest<Given<Name>>
+  ...[given, signal]: Rest<Sent, Given<Name>>
 ): Promise<AnswerTo<Name>> {
   const [method, template] = operation.split(' ') as [string, string]
   const { body, header, ...parts } = (given ?? {}) as Parts

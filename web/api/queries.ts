@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
-import { type AnswerTo, ask, type Given, type Operation, Refused } from './ask.ts'
+import { type AnswerTo, ask, type Given, type NoOthers, type Operation, Refused } from './ask.ts'
 
 /** What the server refuses it refuses again; only silence is worth another attempt. */
 const isWorthAnother = (attempts: number, error: Error) =>
@@ -17,7 +17,10 @@ export const queries = new QueryClient({
 })
 
 /** A question to the server as TanStack Query takes it, kept under its own words. */
-export const question = <Name extends Operation>(operation: Name, given?: Given<Name>) =>
+export const question = <Name extends Operation, Sent extends Given<Name>>(
+  operation: Name,
+  given?: Sent & NoOthers<Sent, Given<Name>>,
+) =>
   queryOptions<AnswerTo<Name>>({
     queryKey: [operation, given ?? null],
     queryFn: ({ signal }) => (ask as (...all: unknown[]) => Promise<AnswerTo<Name>>)(operation, given, signal),

@@ -29,32 +29,29 @@ interface PlanEditorProps {
 export function PlanEditor({ text, onText, isReadOnly }: PlanEditorProps) {
   const plugins = useQuery({ ...question('GET /v1/plans/plugins'), staleTime: Number.POSITIVE_INFINITY })
   const [problems, setProblems] = useState<readonly PlacedProblem[]>([])
-  const stages = planIn(text)
-  const add = (task: unknown, isBeside: boolean) => {
-    const before = stages ?? []
-    const last = before.at(-1)
-    const next = isBeside && Array.isArray(last) ? [...before.slice(0, -1), [...last, task]] : [...before, [task]]
-    onText(textOf(next))
-  }
+  const plan = planIn(text)
+  // Tasks alone are one stage; another one after it makes them a list of their own.
+  const stages = plan?.length && !plan.some(Array.isArray) ? [plan] : (plan ?? [])
   return (
     <section className="card" aria-label="Plan">
       <div className="row" style={{ marginBottom: 12, alignItems: 'center' }}>
         <div style={{ minWidth: 0 }}>
           <h2>Plan</h2>
           <p className="small quiet">
-            A list of stages, each a list of tasks. Stages run one after another, tasks of a stage side by side.
+            A list of stages, each a list of tasks. Stages run one after another, tasks of a stage side by side. A list
+            of tasks alone is one stage.
           </p>
         </div>
         {!isReadOnly && (
           <Menu position="bottom-end" width={320}>
             <Menu.Target>
-              <Button variant="default" disabled={!stages && text.trim() !== ''} style={{ flexShrink: 0 }}>
+              <Button variant="default" disabled={!plan && text.trim() !== ''} style={{ flexShrink: 0 }}>
                 Add a task
               </Button>
             </Menu.Target>
             <Menu.Dropdown mah={400} style={{ overflowY: 'auto' }}>
               {(plugins.data ?? []).map(({ plugin, title, template }) => (
-                <Menu.Item key={plugin} onClick={() => add(template, false)}>
+                <Menu.Item key={plugin} onClick={() => onText(textOf([...stages, [template]]))}>
                   {title} <span className="small faint mono">{plugin}</span>
                 </Menu.Item>
               ))}
@@ -80,13 +77,19 @@ export function PlanEditor({ text, onText, isReadOnly }: PlanEditorProps) {
   )
 }
 
+/** Without the numbers of stage and task. */
+function fieldIn(path: PlacedProblem['path']): string {
+  const first = path.findIndex((step) => typeof step === 'string')
+  return first < 0 ? '' : path.slice(first).join('.')
+}
+
 function Problems({ problems }: { readonly problems: readonly PlacedProblem[] }) {
   return (
     <ul aria-label="Problems" style={{ listStyle: 'none', margin: '12px 0 0', padding: 0 }} className="lines small">
       {problems.map(({ line, path, message, severity }) => (
         <li key={`${line} ${message}`} style={{ padding: '6px 0' }}>
           <span className={`tag ${severity === 'error' ? 'bad' : 'attention'}`}>Line {line}</span>{' '}
-          {path.length > 2 && <code className="mono faint">{path.slice(2).join('.')}</code>} {message}
+          {fieldIn(path) && <code className="mono faint">{fieldIn(path)}</code>} {message}
         </li>
       ))}
     </ul>

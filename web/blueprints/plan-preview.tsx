@@ -1,13 +1,13 @@
 import { Drawer, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../api/ask.ts'
+import { ask, type Given } from '../api/ask.ts'
 import type { PlanPreview as Preview } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { Asked } from '../parts/parts.tsx'
 import { count, counted, duration } from '../parts/words.ts'
 
-type Draft = Parameters<typeof ask<'POST /v1/plans/preview'>>[1]['body']
+type Draft = Given<'POST /v1/plans/preview'>['body']
 
 interface PlanPreviewProps {
   readonly isOpen: boolean

@@ -15,16 +15,21 @@ export function NumberFigure({ panel, rows, before }: NumberProps) {
   if (value === null) return null
   const earlier = before && numberOf(before.rows[0]?.[0])
   const level = levelOf(value, panel.limits, panel.better)
+  const words = value === 0 ? wordsOf(rows) : undefined
   return (
     <div className="figure">
       <div className="value number" title={exactText(value, kind)}>
         {level && <i className={`level ${level}`} role="img" aria-label={level} />}
-        {partsOf(value, kind).map(({ amount, unit }) => (
-          <span key={unit}>
-            {amount}
-            <small>{unit}</small>
-          </span>
-        ))}
+        {words ? (
+          <span className="words">{words}</span>
+        ) : (
+          partsOf(value, kind).map(({ amount, unit }) => (
+            <span key={unit}>
+              {amount}
+              <small>{unit}</small>
+            </span>
+          ))
+        )}
       </div>
       <div className="row small">
         <span className="quiet">{basisOf(rows)}</span>
@@ -36,13 +41,19 @@ export function NumberFigure({ panel, rows, before }: NumberProps) {
   )
 }
 
+/** What is said where the median of days is 0: that number would say that there were none. */
+function wordsOf({ columns, rows }: PanelRows): string | undefined {
+  const words = rows[0]?.[columns.findIndex(({ name }) => name === 'words')]
+  return typeof words === 'string' ? words : undefined
+}
+
 /** Further columns say what the number is made of. */
 function basisOf({ columns, rows }: PanelRows): string {
   return columns
     .slice(1)
     .flatMap(({ name, title, kind }, index) => {
       const value = rows[0]?.[index + 1]
-      if (value === null || value === undefined) return []
+      if (value === null || value === undefined || name === 'words') return []
       if (name === 'counted') return [`of ${count(Number(value))} ${Number(value) === 1 ? 'item' : 'items'}`]
       return [`${title}: ${textOf(value, kind)}`]
     })

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { question } from '../api/queries.ts'
 import { Asked, Band } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
-import { type Period, useExplanation, valueText } from '../projects/keys.ts'
+import { bandOf, type Period, saidText, useExplanation } from '../projects/keys.ts'
 import { CureButton, Marked } from './cure.tsx'
 import { Items } from './items.tsx'
 
@@ -61,17 +61,23 @@ function Reasons({ metric, unit, project, period, months = 12, reason, onReason 
   const explained = useExplanation(metric, project.name, period)
   return (
     <Asked of={explained} lines={3}>
-      {({ value, counted, total, leftOut, findings, grades, places }) => {
-        const band = grades.find(({ report }) => report === '2023')?.band
+      {(explanation) => {
+        const { value, inWords, counted, total, leftOut, findings, places } = explanation
+        const band = bandOf(explanation)
         const shared = { project, places, months }
         return (
           <>
             <div className="row" style={{ marginBottom: 12 }}>
               <b className="number" style={{ fontSize: 28 }}>
-                {value === null || counted === 0 ? 'No value' : valueText(value, unit)}
+                {value === null || counted === 0 ? 'No value' : saidText(value, unit, inWords)}
               </b>
               {band && counted > 0 && <Band band={band} />}
             </div>
+            {explanation.noGrade && (
+              <p className="quiet" style={{ marginBottom: 12 }}>
+                No grade: {explanation.noGrade.because}. {explanation.noGrade.remedy}
+              </p>
+            )}
             {findings.map(({ seen, remedy, cure }) => (
               <div key={seen} className="notice" style={{ display: 'block' }}>
                 <p>

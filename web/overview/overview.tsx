@@ -7,7 +7,7 @@ import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { LinkTo } from '../parts/anywhere.tsx'
 import { Asked, Band, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
-import { quantity } from '../parts/words.ts'
+import { saidText } from '../projects/keys.ts'
 import { Attention } from './attention.tsx'
 
 type Overview = AnswerTo<'GET /v1/overview'>
@@ -126,7 +126,7 @@ function Tile({ project: { name, lastRun, keys, why } }: { readonly project: Ove
         </div>
       ) : (
         <dl>
-          {keys.map(({ metric, title, unit, value, band }) => (
+          {keys.map(({ metric, title, unit, value, inWords, band, noGrade }) => (
             <div key={metric}>
               <dt className="small quiet">{title}</dt>
               <dd>
@@ -137,13 +137,9 @@ function Tile({ project: { name, lastRun, keys, why } }: { readonly project: Ove
                   className="figure number"
                   title={`Explain ${title.toLowerCase()}`}
                 >
-                  {value === null
-                    ? 'no data'
-                    : quantity(value, unit)
-                        .map(({ amount, unit: word }) => `${amount} ${word}`)
-                        .join(' ')}
+                  {value === null ? 'no data' : saidText(value, unit, inWords)}
                 </Link>
-                {band && <Band band={band} />}
+                {band ? <Band band={band} /> : noGrade && <span className="small quiet">no grade: {noGrade}</span>}
               </dd>
             </div>
           ))}

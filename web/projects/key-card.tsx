@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router'
 import type { AnswerTo } from '../api/ask.ts'
 import { Late } from '../parts/late.tsx'
 import { Band } from '../parts/parts.tsx'
-import { count, counted, quantity } from '../parts/words.ts'
+import { count, counted } from '../parts/words.ts'
+import { Figure, NoGrade } from './figure.tsx'
 import { bandOf, changeOf, isEmpty, type KEYS, type Key, useExplained } from './keys.ts'
 import { Sparkline } from './sparkline.tsx'
 
@@ -51,15 +52,10 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
       ) : (
         <>
           <div className="value number">
-            {quantity(now.value, now.unit).map(({ amount, unit }) => (
-              <span key={unit}>
-                {amount}
-                <small>{unit}</small>
-              </span>
-            ))}
+            <Figure value={now.value} unit={now.unit} inWords={now.inWords} />
           </div>
           <div className="row">
-            {band ? <Band band={band} /> : <span />}
+            {band ? <Band band={band} /> : <NoGrade of={now} />}
             {earlier !== null && (
               <span
                 className={`small number ${change ? (change.isGood ? 'good' : 'bad') : 'faint'}`}
@@ -88,7 +84,10 @@ function sentenceOf(metric: string, { value, counted: own, total, summary }: Key
   const all = counted(own, of)
   const left = total > own ? ` ${count(total - own)} more are not counted.` : ''
   if (metric === 'change-lead-time') return `Median of ${all}, from first commit to production.${left}`
-  if (metric === 'deployment-frequency') return `Days with a deployment in the median week; ${all} in all.`
+  if (metric === 'deployment-frequency')
+    return value === 0
+      ? 'More than half of the weeks, or just half of them, had no deployment.'
+      : `Days with a deployment in the median week; ${all} in all.`
   if (summary === 'ratio') return `Incidents of the service for each deployment; ${count(own)} of both in all.`
   if (metric === 'change-failure-rate') return `${count(Math.round((value ?? 0) * own))} of ${all} led to an incident.`
   if (summary === 'mean') return `Mean of ${all} of the service.${left}`

@@ -62,6 +62,13 @@ export const valueText = (value: number, unit: string): string =>
 /** None in all the time is no slow week: it says nothing at all. */
 export const isEmpty = ({ value, counted }: Pick<Key, 'value' | 'counted'>): boolean => value === null || counted === 0
 
+/** Where the median week has no deployment, a number would say that there were none: words say how many. */
+export const isSaidInWords = (value: number | null, unit: string): boolean => unit === 'days per week' && value === 0
+
+/** A value in one text, as it is true. */
+export const saidText = (value: number, unit: string, inWords: string): string =>
+  isSaidInWords(value, unit) ? inWords : valueText(value, unit)
+
 export const bandOf = ({ grades }: Pick<Key, 'grades'>) => grades.find(({ report }) => report === '2023')?.band
 
 export interface Change {

@@ -11,7 +11,8 @@ import { Asked, Band, Empty, Moment, Page, State } from '../parts/parts.tsx'
 import { count as countWords } from '../parts/words.ts'
 import type { Sort } from './address.ts'
 import { NewProject } from './create.tsx'
-import { bandOf, isEmpty, KEYS, type Key, keysQuestion, periods, valueText } from './keys.ts'
+import { NoGrade } from './figure.tsx'
+import { bandOf, isEmpty, KEYS, type Key, keysQuestion, periods, saidText } from './keys.ts'
 import { Sparkline } from './sparkline.tsx'
 
 const place = getRouteApi('/projects')
@@ -293,9 +294,9 @@ function Figure({ project, metric, title, value: key, isLost }: FigureProps) {
         <span className="small faint">no data</span>
       ) : (
         <>
-          <span className="number">{valueText(key.value, key.unit)}</span>
+          <span className="number">{saidText(key.value, key.unit, key.inWords)}</span>
           <Sparkline points={key.points.map((point) => point.value)} isBars={key.unit === 'days per week'} />
-          {band && <Band band={band} />}
+          {band ? <Band band={band} /> : <NoGrade of={key} isShort />}
         </>
       )}
     </Link>

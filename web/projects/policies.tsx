@@ -8,7 +8,8 @@ import { useMay } from '../frame/sign-in.tsx'
 import { Late } from '../parts/late.tsx'
 import { Band, Failure } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
-import { bandOf, isEmpty, KEYS, periods, valueText } from './keys.ts'
+import { NoGrade } from './figure.tsx'
+import { bandOf, isEmpty, KEYS, periods, saidText } from './keys.ts'
 import { useSaveProject } from './save.ts'
 import { ServiceChoice, type ServiceSettings } from './service-choice.tsx'
 
@@ -160,7 +161,7 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
 }
 
 interface ValueProps {
-  readonly of: Pick<Policy, 'value' | 'counted' | 'grades'>
+  readonly of: Pick<Policy, 'value' | 'inWords' | 'counted' | 'grades' | 'noGrade'>
   readonly unit: string
   /** Items that count otherwise than in DevLake. */
   readonly differing?: number
@@ -174,9 +175,9 @@ function Value({ of, unit, differing }: ValueProps) {
   return (
     <>
       <div className="number" style={{ fontWeight: 600 }}>
-        {valueText(of.value, unit)}
+        {saidText(of.value, unit, of.inWords)}
       </div>
-      {band && <Band band={band} />}
+      {band ? <Band band={band} /> : <NoGrade of={of} />}
       <div className="small faint">
         {differing === undefined ? `of ${count(of.counted)}` : `${counted(differing, 'item')} otherwise`}
       </div>

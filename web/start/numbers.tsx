@@ -6,8 +6,9 @@ import type { Pipeline, Task } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
 import { CureButton, Marked } from '../explain/cure.tsx'
 import { Asked, Band, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
-import { count, counted, quantity } from '../parts/words.ts'
-import { KEYS, useExplained } from '../projects/keys.ts'
+import { count, counted } from '../parts/words.ts'
+import { Figure, NoGrade } from '../projects/figure.tsx'
+import { bandOf, KEYS, useExplained } from '../projects/keys.ts'
 import { useRun } from '../runs/live.ts'
 
 const EVERY_MS = 1_500
@@ -198,12 +199,7 @@ function Key({ metric, title, project }: KeyProps) {
           ) : (
             <>
               <div className="value number">
-                {quantity(data.value, unit).map(({ amount, unit: each }) => (
-                  <span key={each}>
-                    {amount}
-                    <small>{each}</small>
-                  </span>
-                ))}
+                <Figure value={data.value} unit={unit} inWords={data.inWords} />
               </div>
               <Grade explained={data} />
               <p className="small quiet">{SENTENCES[metric](data.counted, data.value)}</p>
@@ -218,16 +214,18 @@ function Key({ metric, title, project }: KeyProps) {
 const SENTENCES: Readonly<Record<KeyProps['metric'], (amount: number, value: number) => string>> = {
   'change-lead-time': (amount) =>
     `Half of ${counted(amount, 'pull request')} were in production within this time of their first commit.`,
-  'deployment-frequency': (amount) =>
-    `In half of the weeks something went into production on at least this many days; ${counted(amount, 'deployment')} in all.`,
+  'deployment-frequency': (amount, value) =>
+    value === 0
+      ? 'More than half of the weeks, or just half of them, had no deployment.'
+      : `In half of the weeks something went into production on at least this many days; ${counted(amount, 'deployment')} in all.`,
   'change-failure-rate': (amount, value) =>
     `${count(Math.round(value * amount))} of ${counted(amount, 'deployment')} led to an incident.`,
   'failed-deployment-recovery-time': (amount) => `Half of ${counted(amount, 'incident')} were over within this time.`,
 }
 
-function Grade({ explained: { grades } }: { readonly explained: Explained }) {
-  const grade = grades.find(({ report }) => report === '2023')
-  return grade ? <Band band={grade.band} /> : null
+function Grade({ explained }: { readonly explained: Explained }) {
+  const band = bandOf(explained)
+  return band ? <Band band={band} /> : <NoGrade of={explained} />
 }
 
 /** Why there is no number, and what to do about it. */

@@ -13,26 +13,27 @@ import {
 } from '../../plugin-kit/spec/request-values.ts'
 import { FOUR_KEYS } from '../../plugins/index.ts'
 
+const planTask = z
+  .looseObject({
+    plugin: z.any().optional(),
+    subtasks: z.any().optional().meta({ description: 'Null: those that run by default.' }),
+    options: z.any().optional(),
+  })
+  .meta({
+    properties: {
+      plugin: { type: 'string', description: 'Or `Plugin`.' },
+      subtasks: { type: ['array', 'null'], items: { type: 'string' }, description: 'Null: the default ones.' },
+      options: { type: 'object', description: 'Options of the plugin.' },
+    },
+  })
+
 /** Checked by the services, which know plugins and subtasks. */
 export const planBody = z
-  .array(
-    z.array(
-      z
-        .looseObject({
-          plugin: z.any().optional(),
-          subtasks: z.any().optional().meta({ description: 'Null: those that run by default.' }),
-          options: z.any().optional(),
-        })
-        .meta({
-          properties: {
-            plugin: { type: 'string', description: 'Or `Plugin`.' },
-            subtasks: { type: ['array', 'null'], items: { type: 'string' }, description: 'Null: the default ones.' },
-            options: { type: 'object', description: 'Options of the plugin.' },
-          },
-        }),
-    ),
-  )
-  .meta({ description: 'Stages run one after another; the tasks of one stage run at the same time.' })
+  .array(z.union([planTask, z.array(planTask)]))
+  .meta({
+    description:
+      'Stages run one after another; the tasks of one stage run at the same time. A list of tasks alone is one stage.',
+  })
   .transform((plan) => plan as unknown as Plan)
 
 export const EXAMPLE_PLAN = [[{ plugin: FOUR_KEYS, subtasks: null, options: { projectName: 'shop' } }]]

@@ -164,7 +164,10 @@ export const annotationsQuery = rangeQuery.extend({
       context.addIssue({ code: 'custom', message: `must be some of ${KINDS.join(', ')}, separated by commas` })
       return z.NEVER
     })
-    .meta({ description: 'A list of deployment, incident and switch, separated by commas. Default: all.' }),
+    .meta({
+      description:
+        'A list of deployment, incident, switch and change (numbers are counted differently from there on), separated by commas. Default: all.',
+    }),
 })
 export const annotationsRecord = z.object({
   from: time,

@@ -6,6 +6,7 @@ import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy.ts
 import { bounded, example, moment } from '../../plugin-kit/spec/request-values.ts'
 import { paging } from './common.ts'
 import { assumption } from './records.ts'
+import { rolloutCounting, rolloutRecord } from './rollouts.ts'
 
 const reasons = Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]
 const word = bounded(255).min(1)
@@ -29,7 +30,7 @@ export const filterQuery = {
   policy: z
     .enum(['project', ...POLICIES.map(({ name }) => name)] as [string, ...string[]])
     .default('project')
-    .meta({ description: 'Counting rules. `project`: those of the project, or of DevLake if it has none.' }),
+    .meta({ description: 'Counting rules. `project`: those of the project.' }),
   reading: z.enum(READINGS).default('known').meta({
     description: 'For pull request times: how pull requests without a time count; see docs/metrics.md.',
   }),
@@ -68,17 +69,27 @@ const grade = z.object({
 const noData = z
   .object({ because: z.string(), remedy: z.string() })
   .meta({ id: 'NoData', description: 'Why there is no value (after “no data, because”), and what to do about it.' })
+const noGrade = z.object({ because: z.string(), remedy: z.string() }).meta({
+  id: 'NoGrade',
+  description: 'Why a value has no grade (after “no grade:”), and what to do about it.',
+})
 const valueFields = {
   value: z.number().nullable().meta({ description: 'Null when nothing counts.' }),
+  inWords: z.string().meta({
+    description:
+      'The value as people say it. Where the median week has no deployment, how many there were: `34 deployments in 26 weeks`.',
+  }),
   counted: z.int(),
   total: z.int(),
-  grades: z.array(grade).meta({ description: 'Empty where there is nothing to grade.' }),
+  grades: z.array(grade).meta({ description: 'Empty where there is nothing to grade, or too little to grade by.' }),
+  noGrade: noGrade.optional().meta({ description: 'Where a value of a graded metric has no grade.' }),
   noData: noData.optional().meta({ description: 'Where the value is null.' }),
 }
 const frequency = z.object({
   weekly: z.number().nullable(),
   monthly: z.number().nullable(),
   sixMonths: z.number().nullable(),
+  weeks: z.int().meta({ description: 'That the range touches.' }),
 })
 const leftOut = z.array(z.object({ reason: z.enum(reasons), meaning: z.string(), count: z.int() }))
 /** What every answer says of its metric. */
@@ -89,6 +100,7 @@ const about = {
   better: z.enum(['higher', 'lower']),
   summary: z.string().meta({ description: 'How items become a number: `median`, `mean`, `count`, `days` or `ratio`.' }),
   definition: z.string().meta({ description: 'What is counted, when, and what is not.' }),
+  rollouts: rolloutCounting,
 }
 const answered = { ...about, project: z.string(), from: z.date(), to: z.date() }
 
@@ -129,6 +141,7 @@ export const itemRecord = z
     rawTable: z.string().nullable(),
     rawParams: z.string().nullable(),
     rawId: z.number().nullable(),
+    rollout: rolloutRecord.nullable().meta({ description: 'Of a deployment that other rows tell of, too.' }),
   })
   .meta({
     id: 'MetricItem',
@@ -175,10 +188,18 @@ export const explanationRecord = z.object({
   assumptions: z.array(assumption),
   places: z.array(rulePlace).meta({ description: 'Where the rules are that findings and reasons ask for.' }),
   samples: z.array(itemRecord),
+  rolloutsJoined: z
+    .array(rolloutRecord)
+    .readonly()
+    .meta({ description: 'Of what is left out because another row stands for its rollout: the latest rollouts, with all rows.' }),
+})
+const rolloutRule = z.object({
+  join: z.array(z.string()).readonly().optional(),
+  apart: z.array(z.string()).readonly().optional(),
 })
 const settings = z.record(
   z.string(),
-  z.union([z.number(), z.boolean(), z.null(), z.string(), z.array(z.string()).readonly()]),
+  z.union([z.number(), z.boolean(), z.null(), z.string(), z.array(z.string()).readonly(), z.array(rolloutRule).readonly()]),
 )
 export const policiesRecord = z.object({
   ...answered,
@@ -191,6 +212,7 @@ export const policiesRecord = z.object({
       differing: z.int(),
     }),
   ),
+  standard: settings.meta({ description: 'What a project has that chooses nothing; `differing` counts from it.' }),
   chosen: z
     .object({ settings, ...valueFields })
     .meta({ description: 'The policy that the project has, and the value by it.' }),
@@ -222,7 +244,7 @@ export const keysRecord = z.object({
   ),
 })
 
-export const reportQuery = z.object({
+export const reportQuery = z.strictObject({
   project: filterQuery.project,
   from: filterQuery.from,
   to: filterQuery.to,
@@ -248,6 +270,16 @@ export const reportRecord = z.object({
   pairing: z
     .string()
     .meta({ description: 'Whether the four keys of the project use the same rules: `service-report` or `default`.' }),
+  categoryTable: z
+    .enum(['incidents', 'issues'])
+    .nullable()
+    .meta({ description: 'The table whose field `x_issue_category` is read. Null: none has it.' }),
+  division: z
+    .object({ incidents: z.int(), deployments: z.int(), how: z.string() })
+    .meta({ description: 'What the change failure rate divides, and how.' }),
+  notes: z
+    .array(z.string())
+    .meta({ description: 'A sentence for each chosen category and component that no incident of the project has.' }),
   metrics: z.array(z.object({ ...about, ...valueFields })),
   months: z.array(reportMonth),
 })
@@ -257,10 +289,12 @@ const typeMapping = z.looseObject({ standardType: bounded(255).nullish() })
 const rules = z.strictObject({
   deploymentPattern: pattern,
   productionPattern: pattern,
+  productionBranchPattern: pattern,
   envNamePattern: pattern,
   issueTypeRequirement: pattern,
   issueTypeBug: pattern,
   issueTypeIncident: pattern,
+  issueTextIncident: pattern,
   typeMappings: z
     .record(bounded(255), typeMapping)
     .refine((types) => Object.keys(types).length <= 1000, 'must be at most 1000 types')

@@ -1,4 +1,5 @@
 import { findDashboard, listOwnDashboards, OWN_GROUP } from '../../control-plane/own-dashboards.ts'
+import { policyOfProject } from '../../control-plane/project-policy.ts'
 import { readAnnotations } from '../../dashboards/annotations.ts'
 import { dashboards, variableNamed } from '../../dashboards/index.ts'
 import { rangeOfText } from '../../dashboards/range.ts'
@@ -107,7 +108,8 @@ const panelRoutes: Routes = (api, { database }) => {
     async ({ query: { project, kinds, ...asked } }) => {
       await requireProject(database, project)
       const range = rangeOfText(asked)
-      const { annotations, isCut } = await readAnnotations(database, project, range, kinds)
+      const policy = await policyOfProject(database, project)
+      const { annotations, isCut } = await readAnnotations(database, { project, policy }, range, kinds)
       return { ...range, annotations: [...annotations], isCut }
     },
   )

@@ -183,6 +183,8 @@ export const deliveryRoutes: Routes = (api, context) => {
           description:
             'The source signs it in its own way. It is kept, and applied as soon as nobody collects the scope.',
           params,
+          // Sources add what they like to the address: Jira adds who did it.
+          querystring: z.looseObject({}),
           body: z.any().meta({ description: 'As the source sends it.' }),
           response: answers(202, z.object({ id: z.int(), state: z.string() }), 401, 404),
         },

@@ -28,6 +28,7 @@ import { projectRoutes } from './projects.ts'
 import { pushSourceRoutes } from './push-sources.ts'
 import { queueRoutes } from './queue.ts'
 import { remoteScopeRoutes } from './remote-scopes.ts'
+import { rolloutRoutes } from './rollouts.ts'
 import { scopeConfigRoutes } from './scope-configs.ts'
 import { scopeRoutes } from './scopes.ts'
 import { selectorRoutes } from './selectors.ts'
@@ -64,6 +65,7 @@ const CORE: readonly Routes[] = [
   metricRoutes,
   fourKeyRoutes,
   serviceReportRoutes,
+  rolloutRoutes,
   mcpRoutes,
   alertRoutes,
   dashboardRoutes,

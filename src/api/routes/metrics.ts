@@ -1,17 +1,21 @@
 import type { FastifyReply } from 'fastify'
 import { measureOne } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
+import { policyOfProject } from '../../control-plane/project-policy.ts'
 import { rulePlacesOf } from '../../control-plane/rule-places.ts'
+import { rulesInForce } from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
+import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { findingsOf } from '../../metrics/findings.ts'
 import { metrics } from '../../metrics/index.ts'
-import { type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
+import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
 import { type NamedItem, withNames } from '../../metrics/names.ts'
-import { POLICIES, REFERENCE } from '../../metrics/policy.ts'
+import { DEFAULT_POLICY, POLICIES } from '../../metrics/policy.ts'
 import { previewRules } from '../../metrics/preview.ts'
 import { readItems, readSeries } from '../../metrics/read.ts'
 import { REMEDIES } from '../../metrics/remedies.ts'
+import { type Rollout, rolloutsOf } from '../../metrics/rollout-list.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
 import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
 import { inTurn, type Routes, sentAlready } from '../api.ts'
@@ -110,7 +114,7 @@ const itemRoutes: Routes = (api, { database }) => {
       const { metric, filter } = await askedFor(database, params, query)
       const limit = query.pageSize
       const page = { reason: query.reason, limit, offset: (query.page - 1) * limit }
-      const items = (await withNames(database, await readItems(database, metric, filter, page))).map(publicItem)
+      const items = await publicItems(database, filter, await readItems(database, metric, filter, page))
       return query.format === 'csv'
         ? sendCsv(
             reply,
@@ -153,6 +157,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
       const { metric, filter } = await askedFor(database, params, query)
       const explained = await measureOne({ database, plugins }, metric, filter, true)
       const samples = await readItems(database, metric, filter, { limit: SAMPLES, offset: 0 })
+      const joined = await readItems(database, metric, filter, { reason: 'same_rollout', limit: SAMPLES, offset: 0 })
       return {
         ...headOf(metric, filter),
         ...explained,
@@ -160,7 +165,8 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
         findings: await findingsOf(database, metric, filter),
         assumptions: await assumptionsOfProject({ database, plugins }, filter.project),
         places: await rulePlacesOf({ database, plugins }, filter.project),
-        samples: (await withNames(database, samples)).map(publicItem),
+        samples: await publicItems(database, filter, samples),
+        rolloutsJoined: [...new Set((await rolloutsAmong(database, filter, joined)).values())],
       }
     },
   )
@@ -169,7 +175,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
     {
       schema: {
         tags,
-        summary: 'The value under each policy, and how many rows count differently than in DevLake',
+        summary: 'The value under each policy, and how many rows count differently than without one',
         params: metricName,
         querystring: plainQuery,
         response: answers(200, policiesRecord, 404),
@@ -184,6 +190,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
       return {
         ...headOf(metric, filter),
         policies: policies.map((each) => ({ ...each, settings: settings.get(each.policy) })),
+        standard: { ...DEFAULT_POLICY },
         chosen: { settings: { ...filter.policy }, ...value },
       }
     },
@@ -203,9 +210,11 @@ const previewRoutes: Routes = (api, { database, plugins }) => {
     },
     async ({ body }) => {
       await requireProject(database, body.project)
-      const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy: REFERENCE }
+      const policy = await policyOfProject(database, body.project)
+      const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy }
       const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
-      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin })
+      const inForce = await rulesInForce({ database, plugins }, body.project)
+      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin, inForce })
     },
   )
 }
@@ -223,10 +232,23 @@ const headOf = (metric: Metric, filter: MetricFilter) => ({
 const sendCsv = (reply: FastifyReply, names: readonly string[], rows: readonly object[]) =>
   sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(names, rows)))
 
-const publicItem = ({ raw_table, raw_params, raw_id, ...item }: NamedItem) => ({
+const rolloutsAmong = (database: Database, { project, policy }: MetricFilter, items: readonly Item[]) =>
+  rolloutsOf(
+    database,
+    { project, policy },
+    items.flatMap(({ kind, id }) => (kind === 'deployment' ? [id] : [])),
+  )
+
+async function publicItems(database: Database, filter: MetricFilter, items: readonly Item[]) {
+  const rollouts = await rolloutsAmong(database, filter, items)
+  return (await withNames(database, items)).map((item) => publicItem(item, rollouts.get(item.id)))
+}
+
+const publicItem = ({ raw_table, raw_params, raw_id, ...item }: NamedItem, rollout: Rollout | undefined) => ({
   ...item,
   table: TABLE_OF[item.kind],
   rawTable: raw_table,
   rawParams: raw_params,
   rawId: raw_id === null ? null : Number(raw_id),
+  rollout: rollout ?? null,
 })

@@ -33,7 +33,8 @@ export function installDescription(api: Api, config: Config): void {
         version: packageFile.version,
         description:
           'Every path also answers below /api, and below /rest with an API key (Authorization: Bearer KEY). ' +
-          'Failures carry { success: false, message }; the message says what to change.',
+          'Failures carry { success: false, message }; the message says what to change. ' +
+          'Paths below /v1 refuse query parameters that they do not describe; the others ignore them and say so in a Warning header.',
       },
       servers: [{ url: '/' }, { url: '/api' }],
     },

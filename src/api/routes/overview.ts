@@ -47,7 +47,9 @@ const keyValue = z.object({
   title: z.string(),
   unit: z.string(),
   value: z.number().nullable(),
+  inWords: z.string(),
   band: z.enum(['elite', 'high', 'medium', 'low']).nullable(),
+  noGrade: z.string().nullable().meta({ description: 'Where a value has no band: why.' }),
 })
 const overview = z.object({
   count: z.int().meta({ description: 'Of all projects.' }),
@@ -105,9 +107,10 @@ async function summaryOf(context: ServiceContext, { name, blueprint, lastPipelin
   const filter: MetricFilter = { project: name, environment: 'PRODUCTION', policy, ...rangeOf({}) }
   const keys = []
   for (const metric of fourKeys) {
-    const { value, grades } = await measureOne(context, metric, filter)
+    const { value, inWords, grades, noGrade } = await measureOne(context, metric, filter)
     const band = grades.find(({ report }) => report === REPORT)?.band ?? null
-    keys.push({ metric: metric.name, title: metric.title, unit: metric.unit, value, band })
+    const about = { metric: metric.name, title: metric.title, unit: metric.unit }
+    keys.push({ ...about, value, inWords, band, noGrade: noGrade?.because ?? null })
   }
   const lastRun = lastPipeline && {
     ...{ id: lastPipeline.id, status: lastPipeline.status, finishedAt: lastPipeline.finishedAt ?? null },

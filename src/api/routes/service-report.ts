@@ -1,9 +1,14 @@
 /** Incidents that a category and a component choose, against the deployments of a project. */
 
 import { measureOne } from '../../control-plane/measure.ts'
+import { counted } from '../../counted.ts'
+import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
+import { serviceIncidentCount } from '../../metrics/definitions/service-incident-count.ts'
 import { serviceReport } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
-import { readSeries } from '../../metrics/read.ts'
+import { readMetric, readSeries } from '../../metrics/read.ts'
+import { categoryTable } from '../../metrics/service-incidents.ts'
+import { unknownWords } from '../../metrics/service-words.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
 import type { Routes } from '../api.ts'
 import { sentAlready } from '../api.ts'
@@ -17,18 +22,30 @@ const COLUMNS = ['month', 'incidents', 'deployments', 'changeFailureRate', 'reco
 const monthOf = (start: Date) => start.toISOString().slice(2, 7).replace('-', '/')
 
 export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
-  async function monthsOf(filter: MetricFilter) {
-    const [incidents = [], rates = [], times = []] = await Promise.all(
-      serviceReport.map((metric) => readSeries(database, metric, filter, 'month')),
+  async function monthsOf(filter: MetricFilter, isKnown: boolean) {
+    const [incidents = [], rates = [], times = [], deployments = []] = await Promise.all(
+      [...serviceReport, deploymentFrequency].map((metric) => readSeries(database, metric, filter, 'month')),
     )
-    return incidents.map(({ start, value, counted }, place) => ({
+    return incidents.map(({ start, value }, place) => ({
       month: monthOf(start),
-      incidents: value,
-      // A rate is made of both.
-      deployments: (rates[place]?.counted ?? 0) - counted,
-      changeFailureRate: rates[place]?.value ?? null,
+      incidents: isKnown ? value : null,
+      deployments: deployments[place]?.counted ?? 0,
+      changeFailureRate: isKnown ? (rates[place]?.value ?? null) : null,
       recoveryMinutes: times[place]?.value ?? null,
     }))
+  }
+
+  /** What the rate divides; its definition says it for any project. */
+  async function divisionOf(filter: MetricFilter) {
+    const incidents = await readMetric(database, serviceIncidentCount, filter)
+    const deployments = await readMetric(database, deploymentFrequency, filter)
+    return {
+      incidents: incidents.counted,
+      deployments: deployments.counted,
+      how:
+        `${counted(incidents.counted, 'incident')} created in the range, divided by ${counted(deployments.counted, 'successful deployment')} ` +
+        `of ${filter.project} to ${filter.environment} that finished in the range, counted as for the deployment frequency.`,
+    }
   }
 
   api.get(
@@ -43,7 +60,8 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
     },
     async ({ query }, reply) => {
       const filter = await filterOf(database, { ...query, policy: 'project', reading: 'known' })
-      const months = await monthsOf(filter)
+      const { sentences, noData } = await unknownWords(database, filter)
+      const months = await monthsOf(filter, noData === undefined)
       if (query.format === 'csv') return sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(COLUMNS, months)))
       const metrics = []
       for (const metric of serviceReport) {
@@ -56,6 +74,9 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
         issueCategories: service?.categories ?? null,
         component: service?.component ?? null,
         pairing: policy.pairing,
+        categoryTable: (await categoryTable(database)) ?? null,
+        division: await divisionOf(filter),
+        notes: [...sentences],
         metrics,
         months,
       }

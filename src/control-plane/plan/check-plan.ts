@@ -4,7 +4,8 @@ import { oddValue, optionsOf } from '../../plugin-kit/define/task-options.ts'
 import type { PlanTask } from '../../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
 import type { TaskOption } from '../../plugin-kit/spec/task-options.ts'
-import { PlanError, type PlanPath, parseTask, stagesOf, tasksOf } from './parse-plan.ts'
+import { parseTask } from './parse-plan.ts'
+import { PlanError, type PlanPath, stagesOf, tasksOf } from './stages.ts'
 
 export interface PlanProblem {
   readonly path: PlanPath
@@ -52,14 +53,17 @@ export function checkPlan(plugins: readonly Plugin[], plan: unknown): PlanProble
       return undefined
     }
   }
-  const stages = orProblem(() => stagesOf(plan)) ?? []
-  if (Array.isArray(plan) && plan.length === 0) {
+  const written = orProblem(() => stagesOf(plan))
+  if (!written) return found
+  const { stages, placeOf } = written
+  if (stages.length === 0) {
     found.push({ path: [], message: 'The plan is empty: give it at least one stage.', severity: 'error' })
   }
   for (const [row, stage] of stages.entries()) {
     for (const [column, taskInput] of (orProblem(() => tasksOf(stage, row)) ?? []).entries()) {
-      const task = orProblem(() => parseTask(plugins, taskInput, [row, column]))
-      if (task) found.push(...oddOptions(plugins, task, [row, column, 'options']))
+      const place = placeOf(row, column)
+      const task = orProblem(() => parseTask(plugins, taskInput, place))
+      if (task) found.push(...oddOptions(plugins, task, [...place.path, 'options']))
       if (found.length >= MOST) break
     }
     if (found.length >= MOST) return found.slice(0, MOST)

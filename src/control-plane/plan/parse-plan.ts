@@ -4,43 +4,18 @@ import type { Plan, PlanTask } from '../../plugin-kit/spec/plan.ts'
 import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
 import { pickNames } from '../settings.ts'
 import { selectSubtasks } from './select-subtasks.ts'
-
-/** Where in a plan something stands: the stage and the task, from 0, and the field. */
-export type PlanPath = readonly (string | number)[]
-
-export class PlanError extends UserError {
-  readonly path: PlanPath
-  constructor(message: string, path: PlanPath) {
-    super(message)
-    this.path = path
-  }
-}
+import { PlanError, stagesOf, type TaskPlace, tasksOf } from './stages.ts'
 
 /** A plan that users wrote: checked, and in one spelling. */
 export function parsePlan(plugins: readonly Plugin[], plan: unknown, name = 'plan'): Plan {
-  return stagesOf(plan, name).map((stage, row) =>
-    tasksOf(stage, row, name).map((task, column) => parseTask(plugins, task, [row, column], name)),
+  const { stages, placeOf } = stagesOf(plan, name)
+  return stages.map((stage, row) =>
+    tasksOf(stage, row, name).map((task, column) => parseTask(plugins, task, placeOf(row, column))),
   )
 }
 
-export function stagesOf(plan: unknown, name = 'plan'): readonly unknown[] {
-  if (Array.isArray(plan)) return plan
-  throw new PlanError(`${name} must be a list of stages, each a list of tasks.`, [])
-}
-
-export function tasksOf(stage: unknown, row: number, name = 'plan'): readonly unknown[] {
-  if (Array.isArray(stage)) return stage
-  throw new PlanError(`Stage ${row + 1} of ${name} must be a list of tasks.`, [row])
-}
-
-export function parseTask(
-  plugins: readonly Plugin[],
-  task: unknown,
-  [row, column]: readonly [row: number, column: number],
-  name = 'plan',
-): PlanTask {
-  const place = `Task ${column + 1} in stage ${row + 1} of ${name}`
-  const refuse = (message: string, ...field: readonly string[]) => new PlanError(message, [row, column, ...field])
+export function parseTask(plugins: readonly Plugin[], task: unknown, { title: place, path }: TaskPlace): PlanTask {
+  const refuse = (message: string, ...field: readonly string[]) => new PlanError(message, [...path, ...field])
   if (task === null || typeof task !== 'object' || Array.isArray(task)) throw refuse(`${place} must be an object.`)
   const { plugin: pluginName, subtasks, options } = pickNames(['plugin', 'subtasks', 'options'], task)
   const plugin = plugins.find((each) => each.name === pluginName)

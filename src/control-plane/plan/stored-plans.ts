@@ -8,8 +8,8 @@ import { createReader, openJson, type Problem } from '../sealed.ts'
 import { deleteRows, type Ids, insertRow, type Queries, selectRows } from '../store.ts'
 
 type Subject = 'blueprint' | 'pipeline'
-const FIELDS = ['plan', 'beforePlan', 'afterPlan'] as const
-export type PlanField = (typeof FIELDS)[number]
+export const PLAN_FIELDS = ['plan', 'beforePlan', 'afterPlan'] as const
+export type PlanField = (typeof PLAN_FIELDS)[number]
 
 export type StoredPlans = { readonly [Field in PlanField]?: Plan } & { readonly problem?: Problem }
 
@@ -60,7 +60,7 @@ export async function writePlans(
   { encrypt }: Secrets,
 ): Promise<void> {
   await deletePlans(queries, subject, subject_id)
-  for (const field of FIELDS) {
+  for (const field of PLAN_FIELDS) {
     const { plan = null, most = Number.MAX_SAFE_INTEGER } = byField[field] ?? {}
     const text = plan && jsonWithin(plan, most)
     if (!text) continue

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
+import { pullRequestTimes } from '../../metrics/pull-request-times.ts'
 import { ADDRESS, count, minutes, moment, TIME, text } from '../columns.ts'
 import type { Dashboard, Panel, PanelQuery } from '../dashboard.ts'
 import { type Classes, classOf, double, mean, named } from '../expressions.ts'
 import { numberPanel, REMEDIES, repositoriesPanel, seriesPanel } from '../panels.ts'
 import { stageColumns } from '../parts/stages.ts'
-import { countedItems, measuresByInterval } from '../statements.ts'
+import { countedItems, measuresByInterval, metricQueryOf } from '../statements.ts'
 import { INTERVAL, PROJECT } from '../variables.ts'
 
 const remedy = REMEDIES.deployments
@@ -16,8 +17,9 @@ const MEANINGS =
 
 /** Pull requests that count, `pr`, with their stages, `m`; `item.at` is the date of their deployment. */
 const changes = (query: PanelQuery): Sql => sql`from (${countedItems(query, changeLeadTime)}) item
-  inner join pull_requests pr on pr.id = item.id
-  left join project_pr_metrics m on m.id = pr.id and m.project_name = ${query.variable('project')}`
+  inner join pull_requests pr on pr.id = item.id ${pullRequestTimes(metricQueryOf(query)).join}`
+const timeOf = (query: PanelQuery, stage: (typeof STAGES)[number]): Sql =>
+  pullRequestTimes(metricQueryOf(query)).column(`pr_${stage}_time`)
 
 const meanCycle: Panel = {
   name: 'mean-lead-time',
@@ -42,9 +44,9 @@ const stages: Panel = {
   columns: { stage: text('Stage'), value: minutes('Mean'), counted: count('Pull requests') },
   statement: (query) => {
     const rows = STAGES.map((stage, place) => {
-      const column = sql.ref(`m.pr_${stage}_time`)
+      const column = timeOf(query, stage)
       const title = stage.slice(0, 1).toUpperCase() + stage.slice(1)
-      return sql`select ${sql.lit(place)} as place, ${sql.lit(title)} as stage, ${mean(query, sql`${column}`)} as value,
+      return sql`select ${sql.lit(place)} as place, ${sql.lit(title)} as stage, ${mean(query, column)} as value,
         count(${column}) as counted ${changes(query)}`
     })
     return sql`select stage, value, counted from (${sql.join(rows, sql` union all `)}) every_stage order by place`
@@ -60,7 +62,7 @@ const stagesOverTime: Panel = {
   better: 'lower',
   columns: { time: TIME, ...stageColumns },
   statement: (query) => {
-    const columns = STAGES.map((stage) => sql`${double(query, sql.ref(`m.pr_${stage}_time`))} as ${sql.id(stage)}`)
+    const columns = STAGES.map((stage) => sql`${double(query, timeOf(query, stage))} as ${sql.id(stage)}`)
     const rows = sql`select item.at, ${sql.join(columns)} ${changes(query)}`
     const measures = STAGES.map((stage) => [stage, sql`avg(${sql.id(stage)})`])
     return measuresByInterval(query, rows, { values: Object.fromEntries(measures) })
@@ -106,7 +108,7 @@ const rows: Panel = {
   },
   statement: (query) => sql`select item.at, pr.title, coalesce(repos.name, '') as repository,
     ${named('unknown', sql`a.full_name`, sql`a.user_name`, sql`pr.author_name`, sql`pr.author_id`)} as author,
-    m.pr_coding_time as coding, m.pr_pickup_time as pickup, m.pr_review_time as review, m.pr_deploy_time as deploy, item.value, pr.url
+    ${sql.join(STAGES.map((stage) => sql`${timeOf(query, stage)} as ${sql.id(stage)}`))}, item.value, pr.url
     ${changes(query)} left join repos on repos.id = pr.base_repo_id left join accounts a on a.id = pr.author_id
     order by item.at desc, pr.id limit 500`,
   remedy,

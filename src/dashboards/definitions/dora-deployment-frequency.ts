@@ -3,7 +3,7 @@ import { deploymentFrequency } from '../../metrics/definitions/deployment-freque
 import { count, share, TIME } from '../columns.ts'
 import type { Dashboard, Panel } from '../dashboard.ts'
 import { shareIf } from '../expressions.ts'
-import { numberPanel, REMEDIES, seriesPanel } from '../panels.ts'
+import { numberPanel, REMEDIES, seriesPanel, WORDS } from '../panels.ts'
 import {
   deploymentResults,
   deploymentRows,
@@ -24,7 +24,7 @@ const daysPerMonth: Panel = {
   width: 6,
   height: 5,
   better: 'higher',
-  columns: { value: count('Days a month'), counted: count('Deployments') },
+  columns: { value: count('Days a month'), counted: count('Deployments'), words: WORDS },
   statement: (query) => daysOf(query, deploymentFrequency, 'month'),
   remedy: 'No whole month lies in the range: choose a longer one.',
 }

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
+import { blameOf } from '../../metrics/blame.ts'
 import { mapping, type Sql } from '../../metrics/calculate/calculation.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import { type Metric, REASONS, type Reason } from '../../metrics/metric.ts'
+import { pullRequestTimes } from '../../metrics/pull-request-times.ts'
 import { REMEDIES as CURES } from '../../metrics/remedies.ts'
 import { count, moment, TIME, text } from '../columns.ts'
 import type { Dashboard, Panel } from '../dashboard.ts'
@@ -10,6 +12,7 @@ import { deploymentResults } from '../parts/deployments.ts'
 import {
   type Population,
   projectBuilds,
+  projectDeployedCommits,
   projectDeployments,
   projectIncidents,
   projectIssues,
@@ -70,7 +73,7 @@ const origins: Panel = {
     }
     const rows = [
       own(0, 'Pull requests', projectPullRequests, 'pr', 'pr.created_date'),
-      own(1, 'Deployed commits', projectDeployments, 'c', 'c.finished_date'),
+      own(1, 'Deployed commits', projectDeployedCommits, 'c', 'c.finished_date'),
       own(2, 'Builds', projectBuilds, 'p', 'p.finished_date'),
       own(3, 'Issues', projectIssues, 'i', 'i.created_date'),
       own(4, 'Incidents', projectIncidents, 'i', 'i.created_date'),
@@ -91,17 +94,17 @@ const pullRequestSteps: Panel = {
   columns: { step: text('Step'), value: count('Pull requests') },
   statement: (query) => {
     const { from, where } = projectPullRequests(query)
+    const times = pullRequestTimes(metricQueryOf(query))
     const steps: readonly (readonly [string, Sql])[] = [
       ['Merged', sql`1 = 1`],
       ['With calculated times', sql`m.id is not null`],
       ['With a first commit', sql`m.pr_coding_time is not null`],
       ['With a review', sql`m.pr_pickup_time is not null`],
       ['With a merge commit', sql`coalesce(pr.merge_commit_sha, '') <> ''`],
-      ['Deployed to production', sql`m.pr_deployed_date is not null`],
+      ['Deployed to production', sql`${times.column('pr_deployed_date')} is not null`],
     ]
     const counts = steps.map(([, condition], index) => sql`${countIf(condition)} as ${sql.id(`step_${index}`)}`)
-    const all = sql`select ${sql.join(counts)} ${from} left join project_pr_metrics m on m.id = pr.id
-      and m.project_name = ${query.variable('project')} where ${where} and ${isInRange(query, sql`pr.merged_date`)}`
+    const all = sql`select ${sql.join(counts)} ${from} ${times.join} where ${where} and ${isInRange(query, sql`pr.merged_date`)}`
     const rows = steps.map(
       ([step], index) =>
         sql`select ${sql.lit(index)} as place, ${sql.lit(step)} as step, ${sql.id(`step_${index}`)} as value from (${all}) counted`,
@@ -120,11 +123,11 @@ const mergedAndDeployed: Panel = {
   columns: { time: TIME, merged: count('Merged'), deployed: count('Of these deployed') },
   statement: (query) => {
     const { from, where } = projectPullRequests(query)
-    const merged = sql`${from} left join project_pr_metrics m on m.id = pr.id and m.project_name = ${query.variable('project')}
-      where ${where} and pr.merged_date is not null`
+    const times = pullRequestTimes(metricQueryOf(query))
+    const merged = sql`${from} ${times.join} where ${where} and pr.merged_date is not null`
     return eventsByInterval(query, {
       merged: sql`select pr.merged_date as at ${merged}`,
-      deployed: sql`select pr.merged_date as at ${merged} and m.pr_deployed_date is not null`,
+      deployed: sql`select pr.merged_date as at ${merged} and ${times.column('pr_deployed_date')} is not null`,
     })
   },
   remedy: 'No pull request was merged in this range: collect a code host, or choose a longer range.',
@@ -164,10 +167,9 @@ const incidentLinks: Panel = {
   columns: { state: text('Incidents'), value: count('How many') },
   statement: (query) => {
     const { from, where } = projectIncidents(query)
-    const rows = sql`select case when link.id is null then 0 else 1 end as is_linked,
+    const rows = sql`select case when link.incident_id is null then 0 else 1 end as is_linked,
       case when i.resolution_date is null then 0 else 1 end as is_resolved
-      ${from} left join project_incident_deployment_relationships link on link.id = i.id
-        and link.project_name = ${query.variable('project')}
+      ${from} left join (${blameOf(metricQueryOf(query))}) link on link.incident_id = i.id
       where ${where} and ${isInRange(query, sql`i.created_date`)}`
     const state = (place: number, title: string, condition: Sql) =>
       sql`select ${sql.lit(place)} as place, ${sql.lit(title)} as state, count(*) as value from (${rows}) own where ${condition}`

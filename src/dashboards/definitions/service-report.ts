@@ -1,44 +1,37 @@
 import { sql } from 'kysely'
-import type { Sql } from '../../metrics/calculate/calculation.ts'
 import { serviceChangeFailureRate } from '../../metrics/definitions/service-change-failure-rate.ts'
 import { serviceIncidentCount } from '../../metrics/definitions/service-incident-count.ts'
 import { serviceRecoveryTime } from '../../metrics/definitions/service-recovery-time.ts'
+import { categoryOf, NO_CATEGORY } from '../../metrics/service-incidents.ts'
+import { serviceWords } from '../../metrics/service-words.ts'
 import { ADDRESS, count, minutes, moment, text } from '../columns.ts'
 import type { Dashboard, Panel, PanelQuery, Variable } from '../dashboard.ts'
 import { mean, named } from '../expressions.ts'
 import { numberPanel, seriesPanel } from '../panels.ts'
 import { deploymentsCount } from '../parts/deployments.ts'
-import { projectDeployments, projectIssues } from '../populations.ts'
-import { countedItems, isChosen, type Narrowing } from '../statements.ts'
+import { projectDeployments } from '../populations.ts'
+import { countedItems, isChosen, metricQueryOf, type Narrowing } from '../statements.ts'
 import { INTERVAL, PROJECT } from '../variables.ts'
 
 const remedy =
-  'No incident of this range has a chosen category and component. If issues have no category yet, add the field x_issue_category and let the blueprint fill it.'
+  'No incident of this range has a chosen category and component. If incidents have no category yet, add the field x_issue_category to the table incidents and let the blueprint fill it.'
 
-/** A field that users add: where they have not, the name means the empty one of the table beside. */
-const NO_CATEGORY = sql`cross join (select '' as x_issue_category) no_category`
-const categoryOf = (issue: string): Sql =>
-  sql`coalesce((select x_issue_category from issues own_issue where own_issue.id = ${sql.ref(`${issue}.id`)}), '')`
-
-const valuesOf = (name: string, title: string, value: Sql): Variable => ({
+const wordsOf = (name: string, title: string, word: 'category' | 'component'): Variable => ({
   name,
   title,
   isList: true,
-  statement: (query) => {
-    const { from, where } = projectIssues(query)
-    return sql`select distinct word as value, word as label from (select ${value} as word ${from} ${NO_CATEGORY}
-      where ${where} and i.type = 'INCIDENT') each_one where word <> '' order by value`
-  },
+  statement: (query) => sql`select distinct ${sql.ref(word)} as value, ${sql.ref(word)} as label
+    from (${serviceWords(metricQueryOf(query))}) each_one where ${sql.ref(word)} <> '' order by value`,
   remedy,
 })
-const CATEGORY = valuesOf('issue_category', 'Issue category', categoryOf('i'))
-const COMPONENT = valuesOf('component', 'Component', sql`coalesce(i.component, '')`)
+const CATEGORY = wordsOf('issue_category', 'Issue category', 'category')
+const COMPONENT = wordsOf('component', 'Component', 'component')
 
 /** Deployments are those of the whole project; incidents those that the variables choose. */
 const narrowing = (query: PanelQuery): Narrowing => ({
   service: { categories: null, component: null },
-  where: sql`(kind = 'deployment' or exists (select 1 from issues chosen ${NO_CATEGORY} where chosen.id = every_item.id
-    and ${isChosen(query, CATEGORY.name, categoryOf('chosen'))}
+  where: sql`(kind = 'deployment' or exists (select 1 from incidents chosen ${NO_CATEGORY} where chosen.id = every_item.id
+    and ${isChosen(query, CATEGORY.name, categoryOf('chosen.id'))}
     and ${isChosen(query, COMPONENT.name, sql`coalesce(chosen.component, '')`)}))`,
 })
 
@@ -46,7 +39,7 @@ const byMonth: Panel = {
   name: 'recovery-by-month',
   title: 'Recovery by month',
   definition:
-    'Mean minutes that the chosen incidents took, by the month of their creation (yy/mm): lead_time_minutes if the tool reports it, otherwise from created_date to updated_date. Months without an incident are left out.',
+    'Mean minutes that the chosen incidents took, by the month of their creation (yy/mm): lead_time_minutes if the tool reports it, otherwise the whole minutes from created_date to updated_date. Months without an incident are left out.',
   look: 'ranking',
   better: 'lower',
   columns: { month: text('Month'), value: minutes('Recovery'), incidents: count('Incidents') },
@@ -72,9 +65,9 @@ const incidents: Panel = {
     value: minutes('Recovery'),
     url: ADDRESS,
   },
-  statement: (query) => sql`select item.at, ${named('', sql`i.issue_key`)} as issue_key, i.title,
-    ${named('no category', categoryOf('i'))} as category, ${named('no component', sql`i.component`)} as component, item.value, i.url
-    from (${countedItems(query, serviceRecoveryTime, narrowing(query))}) item inner join issues i on i.id = item.id ${NO_CATEGORY}
+  statement: (query) => sql`select item.at, ${named('', sql`i.incident_key`)} as issue_key, i.title,
+    ${named('no category', categoryOf('i.id'))} as category, ${named('no component', sql`i.component`)} as component, item.value, i.url
+    from (${countedItems(query, serviceRecoveryTime, narrowing(query))}) item inner join incidents i on i.id = item.id ${NO_CATEGORY}
     order by item.at desc, i.id limit 500`,
   remedy,
 }

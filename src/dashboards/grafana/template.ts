@@ -219,9 +219,12 @@ const hidingOf = (look: Look): object =>
     ? { id: 'custom.hidden', value: true }
     : { id: 'custom.hideFrom', value: { legend: true, tooltip: false, viz: true } }
 
+/** Where the number alone may not be true, it is shown in words. */
+const shownOf = ({ words, ...columns }: Panel['columns']): Column | undefined => words ?? Object.values(columns)[0]
+
 const OPTIONS: Readonly<Record<Look, (panel: Panel) => object>> = {
   number: ({ columns }) => ({
-    reduceOptions: { calcs: ['lastNotNull'], fields: `/^${Object.values(columns)[0]?.title}$/`, values: false },
+    reduceOptions: { calcs: ['lastNotNull'], fields: `/^${shownOf(columns)?.title}$/`, values: false },
     colorMode: 'value',
     graphMode: 'none',
     textMode: 'value',

@@ -13,7 +13,7 @@ import {
 import { mysql } from '../../database/mysql/dialect.ts'
 import { postgres } from '../../database/postgres/dialect.ts'
 import type { Sql } from '../../metrics/calculate/calculation.ts'
-import { REFERENCE } from '../../metrics/policy.ts'
+import { DEFAULT_POLICY } from '../../metrics/policy.ts'
 import type { PanelQuery } from '../dashboard.ts'
 
 export const ENGINES = ['postgres', 'mysql'] as const
@@ -62,7 +62,8 @@ export const grafanaQuery = (engine: Engine): PanelQuery => ({
   from: sql.raw(MOMENTS[engine]('$__timeFrom()')),
   to: sql.raw(MOMENTS[engine]('$__timeTo()')),
   variable: (name) => sql.raw(`\${${name}:sqlstring}`),
-  policy: REFERENCE,
+  // A template outlives the policy of a project: the table of rollouts knows it.
+  policy: { ...DEFAULT_POLICY, rollouts: 'as-stored' },
 })
 
 /** Outside of literals, which stand at every second place. */

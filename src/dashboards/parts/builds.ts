@@ -234,7 +234,7 @@ export const flakyJobs = (population: Population): Panel => ({
   },
   statement: (query) => {
     const { from, where } = population(query)
-    const jobs = sql`select t.cicd_scope_id as scope, ${named('no name', sql`t.name`)} as job, own.commit_sha,
+    const jobs = sql`select p.cicd_scope_id as scope, ${named('no name', sql`t.name`)} as job, own.commit_sha,
       max(case when t.result = 'SUCCESS' then 1 else 0 end) as has_success, ${countIf(sql`t.result = 'FAILURE'`)} as failures,
       max(t.finished_date) as latest
       ${from} inner join cicd_pipeline_commits own on own.pipeline_id = p.id inner join cicd_tasks t on t.pipeline_id = p.id

@@ -121,6 +121,7 @@ export const mysql: Dialect = {
     return `date_sub(cast(${expression} as date), interval weekday(${expression}) day)`
   },
   later: (unit, date, count) => `date_add(${date}, interval ${count} ${unit})`,
+  daysBetween: (start, end) => `datediff(${end}, ${start})`,
   monthLabel: (expression) => `date_format(${expression}, '%y/%m')`,
   secondsBetween: (start, end) => `(timestampdiff(microsecond, ${start}, ${end}) / 1e6)`,
   milliseconds: 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)',

@@ -98,6 +98,7 @@ export const postgres: Dialect = {
   // Readers such as Grafana come with a time zone of their own.
   startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression} at time zone 'UTC') as date)`,
   later: (unit, date, count) => `cast(${date} + ${count} * interval '1 ${unit}' as date)`,
+  daysBetween: (start, end) => `(${end} - ${start})`,
   monthLabel: (expression) => `to_char(${expression} at time zone 'UTC', 'YY/MM')`,
   secondsBetween: (start, end) => `cast(extract(epoch from (${end} - ${start})) as double precision)`,
   milliseconds: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',

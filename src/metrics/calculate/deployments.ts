@@ -44,6 +44,18 @@ const COMMITS = 'dora.generateDeploymentCommits'
 /** What was made here of pipelines of the scopes. */
 const madeBy = (subtask: string, scopes: Sql) => sql`subtask_name = ${subtask} and cicd_scope_id in (${scopes})`
 
+/**
+ * The repository of the commit `c` of the pipeline `d`. Some tools write their own id, or an address, into `repo_id`, which then
+ * joins no row: the scope of the pipeline may be the repository, or one has the same address. Otherwise what the commit says.
+ */
+const REPOSITORY = {
+  id: sql`coalesce(named.id, scope.id, same.id, c.repo_id, '')`,
+  joins: sql`left join repos named on named.id = c.repo_id
+    left join repos scope on scope.id = d.cicd_scope_id
+      and right(scope.id, char_length(c.repo_id) + 1) = concat(':', c.repo_id)
+    left join (select url, min(id) as id from repos where coalesce(url, '') <> '' group by url) same on same.url = c.repo_url`,
+}
+
 const SHARED = ['result', 'status', 'original_status', 'original_result'] as const
 
 export const generateDeployments: Calculation = ({ database, options }) => {
@@ -90,13 +102,14 @@ export const generateDeploymentCommits: Calculation = ({ database, options }) =>
         started_date: sql`case when d.started_date is not null then d.started_date
           when d.finished_date is not null and d.duration_sec is not null then ${begun} end`,
         duration_sec: sql`coalesce(d.duration_sec, 0)`,
-        ...words('c', 'commit_sha', 'commit_msg', 'repo_id', 'repo_url'),
+        ...words('c', 'commit_sha', 'commit_msg', 'repo_url'),
+        repo_id: REPOSITORY.id,
         ref_name: word('c.branch'),
         prev_success_deployment_commit_id: sql`''`,
         subtask_name: sql`${COMMITS}`,
         ...originAsIs('c'),
       },
-      from: sql`from deploying d inner join cicd_pipeline_commits c on c.pipeline_id = d.id where 1 = 1`,
+      from: sql`from deploying d inner join cicd_pipeline_commits c on c.pipeline_id = d.id ${REPOSITORY.joins} where 1 = 1`,
     })
     // Readers never see deployments of which nobody knows yet what was there before.
     await chainDeployments(inside, scopes)

@@ -5,6 +5,7 @@ import { projectIncidentDeploymentRelationships } from '../../domain/crossdomain
 import { incidentAssignees, incidents } from '../../domain/ticket.ts'
 import { latestDeployments } from '../blame.ts'
 import { REFERENCE } from '../policy.ts'
+import { accountOfAssignee } from './account-of-assignee.ts'
 import {
   type Calculation,
   copied,
@@ -73,7 +74,8 @@ async function makeIncidents(inside: Database, { project, boards, among }: Makin
     columns: {
       ...words('i', 'id', 'url', 'title', 'description', 'status', 'original_status', 'creator_id', 'creator_name'),
       ...words('i', 'priority', 'severity', 'urgency', 'component', 'original_project'),
-      ...words('i', 'assignee_id', 'assignee_name'),
+      ...words('i', 'assignee_name'),
+      assignee_id: sql`coalesce(${accountOfAssignee('i')}, '')`,
       incident_key: word('i.issue_key'),
       parent_incident_id: word('i.parent_issue_id'),
       ...copied('i', 'resolution_date', 'created_date', 'updated_date', 'lead_time_minutes'),
@@ -90,18 +92,20 @@ async function makeIncidents(inside: Database, { project, boards, among }: Makin
     incidentAssignees,
     [sql`incident_id in (${onBoards})`, isGone],
     async (table) => {
-      const add = (source: string, id: string) =>
+      const add = (person: Sql, alias: string, assigned: Sql) =>
         fill(inside, {
           table,
           with: found,
           columns: {
             incident_id: sql`found.issue_id`,
-            ...words('a', 'assignee_id', 'assignee_name'),
-            ...originOf('a'),
+            assignee_id: person,
+            ...words(alias, 'assignee_name'),
+            ...originOf(alias),
           },
-          from: sql`from found inner join ${sql.table(source)} a on ${sql.ref(`a.${id}`)} = found.issue_id where 1 = 1`,
+          from: sql`from found inner join ${assigned} where coalesce(${person}, '') <> ''`,
         })
-      return (await add('issues', 'id')) + (await add('issue_assignees', 'issue_id'))
+      const latest = await add(accountOfAssignee('i'), 'i', sql`issues i on i.id = found.issue_id`)
+      return latest + (await add(sql`a.assignee_id`, 'a', sql`issue_assignees a on a.issue_id = found.issue_id`))
     },
   )
   return made + assigned

@@ -6,6 +6,7 @@ import { among, inPieces } from '../../database/pieces.ts'
 import type { AnyTable } from '../../database/table.ts'
 import { defineTable, key, string, type TableRow } from '../../database/table.ts'
 import { issueAssigneeHistory, issueStatusHistory } from '../../domain/ticket.ts'
+import { accountOfAssignee } from './account-of-assignee.ts'
 import {
   type Calculation,
   type CalculationRun,
@@ -119,7 +120,8 @@ async function* tracedIssues({ kysely }: Database, issues: Sql, field: string): 
   for (let last = ''; ; ) {
     const page = sql`select id from issues where id in (${issues}) and created_date is not null and id > ${last}
       order by id limit ${sql.lit(BATCH_ISSUES)}`
-    const { rows } = await sql<Traced>`select i.id, i.created_date, i.status, i.original_status, i.assignee_id,
+    const { rows } =
+      await sql<Traced>`select i.id, i.created_date, i.status, i.original_status, ${accountOfAssignee('i')} as assignee_id,
         c.created_date as at, c.original_from_value, c.original_to_value, c.from_value, c.to_value
       from (${page}) p inner join issues i on i.id = p.id
       left join issue_changelogs c on c.issue_id = i.id and c.field_name = ${field}

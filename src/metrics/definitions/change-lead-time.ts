@@ -3,6 +3,7 @@ import { raw, type Sql } from '../calculate/calculation.ts'
 import { minutesBetween } from '../calculate/lead-times.ts'
 import { isStored, linksOf, rangesOf, trunkCommitsOf } from '../links.ts'
 import { firstOf, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { cycleTime, pullRequestTimes } from '../pull-request-times.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
 
 /** What is known of a pull request that was not deployed: `sha` → deployed first, or elsewhere. */
@@ -26,11 +27,9 @@ const anyDeployment = ({ project, environment }: MetricQuery): Sql => sql`exists
 function pullRequestItems(query: MetricQuery): Sql {
   const { dialect, policy, isExplained } = query
   const { from, where } = pullRequestsOf(query)
-  const deployed = isStored(query) ? sql`m.pr_deployed_date` : sql`link.finished_date`
-  const minutes = isStored(query)
-    ? sql`m.pr_cycle_time`
-    : sql`coalesce(m.pr_coding_time, 0) + coalesce(${minutesBetween(dialect, 'pr.created_date', 'pr.merged_date')}, 0)
-        + coalesce(${minutesBetween(dialect, 'pr.merged_date', 'link.finished_date')}, 0)`
+  const times = pullRequestTimes(query)
+  const deployed = isStored(query) ? times.column('pr_deployed_date') : sql`link.finished_date`
+  const minutes = isStored(query) ? times.column('pr_cycle_time') : cycleTime(dialect, 'link.finished_date')
   const source = isStored(query)
     ? from
     : sql`from (${linksOf(query)}) link inner join pull_requests pr on pr.id = link.id`
@@ -60,7 +59,7 @@ function pullRequestItems(query: MetricQuery): Sql {
     repository: sql`pr.base_repo_id`,
     account: sql`pr.author_id`,
     origin: 'pr',
-    from: sql`${source} left join project_pr_metrics m on m.id = pr.id and m.project_name = ${query.project}
+    from: sql`${source} ${times.join}
       ${isExplained ? sql`left join (${whereabouts(query)}) places on places.commit_sha = pr.merge_commit_sha` : sql``}
       where ${isStored(query) ? where : sql`1 = 1`}`,
   })

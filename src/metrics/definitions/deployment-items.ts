@@ -22,6 +22,7 @@ export function deploymentItems(query: MetricQuery, { marks, value = sql`1` }: D
       ['other_environment', sql`happened.fits = 0`],
       ['not_finished', sql`happened.at is null`],
       ['outside_time_range', outside(sql`happened.at`, query)],
+      ['same_rollout', sql`happened.joined = 1`],
     ),
     title: sql`happened.title`,
     url: sql`happened.url`,

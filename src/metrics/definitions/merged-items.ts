@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Sql } from '../calculate/calculation.ts'
 import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { pullRequestTimes } from '../pull-request-times.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
 
 /** Merged pull requests by date of merge, or of deployment; those without a value are left out. */
@@ -30,9 +31,10 @@ export function mergedItems(query: MetricQuery, value: Sql, join = sql``, deploy
 /** A column of the stored lead times. */
 export function storedItems(query: MetricQuery, column: string): Sql {
   const { reading = 'known' } = query
-  const minutes = sql`${sql.ref(`m.${column}`)}`
-  const stored = sql`left join project_pr_metrics m on m.id = pr.id and m.project_name = ${query.project}`
-  if (reading === 'known') return mergedItems(query, minutes, stored)
+  const times = pullRequestTimes(query)
+  const minutes = times.column(column)
+  if (reading === 'known') return mergedItems(query, minutes, times.join)
   const time = sql`coalesce(${minutes}, 0)`
-  return mergedItems(query, time, stored, reading === 'panels-deployed' ? sql`m.pr_deployed_date` : undefined)
+  const deployed = reading === 'panels-deployed' ? times.column('pr_deployed_date') : undefined
+  return mergedItems(query, time, times.join, deployed)
 }

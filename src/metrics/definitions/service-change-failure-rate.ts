@@ -7,9 +7,10 @@ export const serviceChangeFailureRate: Metric = {
   name: 'service-change-failure-rate',
   title: 'Change failure rate of the service',
   definition:
-    'Incidents relative to deployments: the issues of type INCIDENT created in the range whose x_issue_category is one of the chosen ' +
+    'Incidents relative to deployments: the incidents created in the range whose x_issue_category is one of the chosen ' +
     'words and whose component is the chosen service, divided by all successful deployments of the project to ' +
-    'production that finished in the range. No incident is attributed to a particular deployment, so it can be more than 1.',
+    'production that finished in the range, counted as for the deployment frequency. No incident is attributed to a particular deployment, ' +
+    'so it can be more than 1.',
   unit: 'share',
   better: 'lower',
   summary: 'ratio',

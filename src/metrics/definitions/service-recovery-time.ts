@@ -7,7 +7,7 @@ export const serviceRecoveryTime: Metric = {
   title: 'Recovery time of the service',
   definition:
     'Mean minutes that the chosen incidents took, by date of creation: lead_time_minutes if the tool reports it, otherwise the ' +
-    'minutes from created_date to updated_date. Chosen are issues of type INCIDENT created in the range by their ' +
+    'whole minutes from created_date to updated_date. Chosen are incidents created in the range by their ' +
     'x_issue_category and component.',
   unit: 'minutes',
   better: 'lower',

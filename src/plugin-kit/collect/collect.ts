@@ -60,7 +60,7 @@ export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey
     const where = { raw_table: raw.name, params }
     const policy = {
       fullSync: task.fullSync,
-      timeAfter: task.timeAfter ?? null,
+      timeAfter: task.timeAfter,
       isWhole: spec.windows?.isWhole ?? false,
     }
     await takeOverScope(task)
@@ -159,6 +159,7 @@ async function collectWith(collection: Collection & { readonly filed: Filed }): 
       stored: await countRaw(task, raw),
       requests: client.usage.requests,
       counted_requests: client.usage.counted,
+      tells_incidents: spec.tellsIncidents ?? false,
     }
     await fileReceipt(database, filed.last)
   }

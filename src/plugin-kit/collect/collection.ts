@@ -34,6 +34,8 @@ export interface List {
   readonly cutInTwo?: () => readonly List[]
   /** Where a part by time begins. */
   readonly since?: Date
+  /** It comes newest first, and what is older is not wanted. */
+  readonly reachesTo?: Date
   /** The raw record that is asked for again: where the source has it no more, it goes. */
   readonly record?: number
   /** The source counts more than it hands out, and that is known already. */

@@ -73,21 +73,29 @@ async function missingInputs(collection: Collection): Promise<unknown[][]> {
   const { scope, connectionId } = task.context
   const lists = collection.missing.filter((gap) => gap.input !== null)
   if (lists.length === 0) return []
-  const wanted = new Set(lists.flatMap((gap) => [gap.input].flat().map((each) => JSON.stringify(each))))
-  const found = new Set<string>()
+  const wanted = new Set(lists.flatMap((gap) => [gap.input].flat().map(orderedText)))
+  const found = new Map<string, unknown>()
   const rows = readRows(task.database, {
     ...{ table, ...(joins && { joins }) },
     where: { connection_id: connectionId, ...(where?.(scope) ?? entity.scopeWhere(table, scope)) },
   })
   for await (const row of rows as AsyncIterable<AnyRow>) {
-    const text = JSON.stringify(input(row))
-    if (wanted.has(text) && (only?.(row) ?? true)) found.add(text)
+    const asked = input(row)
+    const text = orderedText(asked)
+    if (wanted.has(text) && (only?.(row) ?? true)) found.set(text, asked)
   }
-  const isThere = (each: unknown) => found.has(JSON.stringify(each))
   return lists.flatMap((gap) => {
-    const there = [gap.input].flat().filter(isThere)
+    const there = [gap.input].flat().flatMap((each) => found.get(orderedText(each)) ?? [])
     // What nothing asks about any more is missing no longer.
     if (there.length === 0) tally.answered.add(gap.list)
     return there.length === 0 ? [] : [there]
   })
 }
+
+/** The same text for the same input: PostgreSQL gives the fields of a stored one back in an order of its own. */
+const orderedText = (input: unknown): string =>
+  JSON.stringify(input, (_name, value) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  )

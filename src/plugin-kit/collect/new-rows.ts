@@ -4,7 +4,7 @@ import { byName } from '../../by-name.ts'
 import type { Database } from '../../database/database.ts'
 import { conditions } from '../../database/read.ts'
 import type { AnyTable } from '../../database/table.ts'
-import { isRawTable } from '../raw/raw-table.ts'
+import { isRawTable, rawName } from '../raw/raw-table.ts'
 import { type Again, type AnyCollectSpec, type AnyForEach, isAppending } from '../spec/collect.ts'
 import type { SourceTask } from '../spec/plugin.ts'
 import type { CollectRun, LastRun, Marks } from './run.ts'
@@ -25,7 +25,9 @@ export async function newIn(
   const changed = sql`${sql.ref(`t.${changedBy}`)} >= ${from}`
   // Of a list that is read whole in every run all records arrive each time: there only rows are new that were not there.
   const isRepeated = new Set(
-    plugin.entities.flatMap(({ spec }) => (spec.collect && !isAppending(spec.collect) ? `_raw_${spec.raw}` : [])),
+    plugin.entities.flatMap(({ spec }) =>
+      spec.collect && !isAppending(spec.collect) ? rawName(spec.raw as string) : [],
+    ),
   )
   const isNew = ['t', ...Object.keys(joins)].map((alias) => sql`${sql.ref(`${alias}.created_at`)} >= ${last.startedAt}`)
   const recently = sql`${sql.ref(`t.${changedBy}`)} >= ${new Date(from.getTime() - LONGEST_RUN)}`

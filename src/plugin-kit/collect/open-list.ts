@@ -47,7 +47,9 @@ export async function openList(collection: Collection, list: List): Promise<Open
     isWhole,
     paging,
     newestFirstBy:
-      incremental && 'newestFirstBy' in incremental && list.kind === 'list' ? incremental.newestFirstBy : undefined,
+      incremental && 'newestFirstBy' in incremental && (list.kind === 'list' || list.reachesTo)
+        ? incremental.newestFirstBy
+        : undefined,
     request: {
       ...asked,
       // Silence is no end of a list: what is no list is asked for again.

@@ -9,6 +9,7 @@ import { noteNames } from './identity.ts'
 import { newOnPage } from './numbered.ts'
 import { isFirst, isPastLast, type Reading } from './part.ts'
 import { bytesReader, type Found, isOlder } from './records.ts'
+import { notBefore } from './run.ts'
 
 export interface PageRecords {
   /** To be stored. */
@@ -85,7 +86,7 @@ function withinReach({ collection, open }: Reading, at: PageState, all: readonly
   const { newestFirstBy } = open
   const { since } = run
   if (!newestFirstBy || !since) return all
-  const reach = reachOf(lookBackOf(spec, run), since)
+  const reach = notBefore(open.list.reachesTo ?? reachOf(lookBackOf(spec, run), since), run.timeAfter)
   const isBeyond = (record: unknown) => isOlder(record, newestFirstBy, reach, base)
   if (isPastLast(at)) return all.filter((record) => !isBeyond(record))
   const end = all.findIndex(isBeyond)

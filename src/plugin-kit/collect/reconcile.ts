@@ -14,9 +14,11 @@ import type { HttpRequest } from '../http/index.ts'
 import { descendantsOf } from '../raw/descendants.ts'
 import { removeRecords } from '../raw/raw-mirror.ts'
 import { type Reconcile, recordKey } from '../spec/collect.ts'
+import { openRememberedText } from '../task/remembered-text.ts'
 import { collectList } from './collect-list.ts'
 import type { Collection, List } from './collection.ts'
 import { contextOf } from './collection.ts'
+import { isOlder } from './records.ts'
 import { inputKey } from './run.ts'
 import { eachSideBySide } from './side-by-side.ts'
 
@@ -24,20 +26,22 @@ const FETCH = 200
 
 export async function reconcile(collection: Collection): Promise<void> {
   const { spec, task, run, subtaskKey } = collection
-  if (!spec.reconcile || run.isFull) return
+  if (!spec.reconcile) return
+  if (run.isFull) return openOlder(collection).forget()
   const stored = await storedKeys(collection)
-  const listed = await listNames(collection, spec.reconcile, stored.size)
-  const gone = listed ? [...stored].filter((key) => !listed.has(key)) : []
-  const unknown = [...(listed ?? [])].filter((key) => !stored.has(key))
+  const listed = await listNames(collection, spec.reconcile, stored)
+  const gone = listed ? [...stored].filter((key) => !listed.all.has(key)) : []
+  const unknown = [...(listed?.wanted ?? [])].filter((key) => !stored.has(key))
   const renamed = await renamedRecords(collection, spec.reconcile)
   const referring = await referringTo(collection, spec.reconcile, [...gone, ...renamed])
-  const wanted = new Set([...unknown, ...referring.filter((key) => (listed ?? stored).has(key))])
+  const wanted = new Set([...unknown, ...referring.filter((key) => (listed?.all ?? stored).has(key))])
   if (gone.length > 0) await removeGone(collection, gone)
   if (gone.length + wanted.size > 0) {
     const change = `${counted(gone.length, 'record')} deleted at the source, ${wanted.size} more to ask for by id`
     task.log?.(`${subtaskKey.subtask}: ${change}`)
   }
   await askFor(collection, spec.reconcile, [...wanted])
+  if (listed) await openOlder(collection).write(listed.all.size - listed.wanted.size)
 }
 
 async function storedKeys({ task: { database, params }, raw }: Collection): Promise<Set<string>> {
@@ -46,36 +50,70 @@ async function storedKeys({ task: { database, params }, raw }: Collection): Prom
   return new Set(rows.map(({ record_key }) => record_key))
 }
 
-/** All names, or nothing where they are as many as are stored, or the list did not stand still. */
+interface Listed {
+  readonly all: ReadonlySet<string>
+  /** Without those from before the start date, unless they are stored. */
+  readonly wanted: ReadonlySet<string>
+}
+
+/** Nothing where there are as many as are stored, or the list did not stand still. */
 async function listNames(
   collection: Collection,
-  { request, paging, records }: Reconcile,
-  stored: number,
-): Promise<Set<string> | undefined> {
-  const { spec, task, client, run, subtaskKey } = collection
+  { request, paging, records, by }: Reconcile,
+  stored: ReadonlySet<string>,
+): Promise<Listed | undefined> {
+  const { spec, task, client, run, base, subtaskKey } = collection
   const { incremental } = spec
-  // Then not everything is wanted that is listed.
-  if (run.timeAfter && !(incremental && 'filterBy' in incremental)) return undefined
   const context = contextOf(collection, null)
   const plain = request(context)
+  const filterBy = incremental && 'filterBy' in incremental ? incremental.filterBy : undefined
   // What is stored begins there too.
-  const beginning =
-    run.timeAfter && incremental && 'filterBy' in incremental && incremental.filterBy(run.timeAfter, context)
+  const beginning = run.timeAfter && filterBy?.(run.timeAfter, context)
   const asked: HttpRequest = { ...plain, query: { ...plain.query, ...beginning } }
-  const names = new Set<string>()
+  const start = beginning ? null : run.timeAfter
+  const isWanted = (record: unknown) => !start || !by || !isOlder(record, by, start, base)
+  const older = start ? await openOlder(collection).read() : 0
+  const all = new Set<string>()
+  const wanted = new Set<string>()
   let firstTotal: number | undefined
   const pages = client.pages(asked, paging, task.signal, records ? { records } : {})
   for await (const { records: some, total, state } of pages) {
-    for (const record of some) names.add(recordKey(spec, record))
+    for (const record of some) {
+      const key = recordKey(spec, record)
+      all.add(key)
+      if (isWanted(record) || stored.has(key)) wanted.add(key)
+    }
     if (total === undefined) return undefined
     firstTotal ??= total
     if (total !== firstTotal) {
       task.log?.(`${subtaskKey.subtask}: the list changed while its names were read; the next run compares again`)
       return undefined
     }
-    if (state && total === stored) return undefined
+    if (state && total === stored.size + older) return undefined
   }
-  return names.size === firstTotal ? names : undefined
+  return all.size === firstTotal ? { all, wanted } : undefined
+}
+
+/**
+ * How many records at the source are from before the start date, for sources that cannot leave them out: then their total
+ * tells whether what is stored is all that is wanted.
+ */
+function openOlder({ task, run, subtaskKey }: Collection) {
+  const known = openRememberedText(task.database, {
+    ...subtaskKey,
+    subtask: `${subtaskKey.subtask}, from before the start date`,
+  })
+  const start = run.timeAfter?.toISOString() ?? ''
+  return {
+    async read(): Promise<number> {
+      const [since, count] = (await known.read())?.split(' ') ?? []
+      return since === start ? Number(count) : 0
+    },
+    write: async (count: number): Promise<void> => {
+      if (start) await known.write(`${start} ${count}`)
+    },
+    forget: () => known.forget(),
+  }
 }
 
 const ownKeyOf = ({ entity: { table } }: Collection) => table.names[table.keys.at(-1) as number] as string

@@ -15,7 +15,8 @@ import type { Reach } from '../spec/collect.ts'
 
 export interface Policy {
   readonly fullSync: boolean
-  readonly timeAfter: Date | null
+  /** The start date; null: from the very beginning; undefined: nobody said, and what is stored decides. */
+  readonly timeAfter: Date | null | undefined
   /** All of it every time, from its beginning on. */
   readonly isWhole?: boolean
 }
@@ -51,26 +52,32 @@ interface LatestState {
 /** Servers of one source differ by seconds, and what is changed may be listed a little later: so much is asked for twice. */
 export const OVERLAP = 2 * 60_000
 
-/** DevLake's rule: full when asked for, at first, and when an earlier beginning is wanted than is stored. */
+/**
+ * Full when asked for, at first, and when an earlier beginning is wanted than is stored; no start date is the earliest. What is
+ * older than a later start date stays until a full one: another blueprint may want it.
+ */
 export function decideWindow(
   policy: Policy,
   latest: LatestState | undefined,
   own: { readonly started_at: Date | null; readonly marks: Marks | null } | undefined,
 ): CollectWindow {
   const stored = latest?.time_after ?? null
-  const isEarlier = policy.timeAfter !== null && stored !== null && policy.timeAfter < stored
+  const beginning = policy.timeAfter === undefined ? stored : policy.timeAfter
+  const isEarlier = stored !== null && (beginning === null || beginning < stored)
   const sourceStartedAt = latest?.latest_success_start ?? null
-  const beginning = policy.timeAfter ?? stored
   if (policy.isWhole || policy.fullSync || !sourceStartedAt || isEarlier) {
     return { isFull: true, since: policy.isWhole ? null : beginning, last: null, timeAfter: beginning }
   }
   return {
     isFull: false,
-    since: overlapping(sourceStartedAt),
+    since: notBefore(overlapping(sourceStartedAt), stored),
     last: { sourceStartedAt, startedAt: own?.started_at ?? null, marks: own?.marks ?? {} },
     timeAfter: stored,
   }
 }
+
+/** Nothing older than the start date is wanted, however far back one looks for changes. */
+export const notBefore = (time: Date, start: Date | null): Date => (start && start > time ? start : time)
 
 /** In whole seconds, as sources tell them. */
 export const overlapping = (time: Date): Date => new Date(Math.floor((time.getTime() - OVERLAP) / 1000) * 1000)
@@ -182,10 +189,11 @@ export async function openRun(database: Database, where: CollectorKey, options: 
   return { ...window, ...fresh, openedAt, isResumed: false, checkpoints: new Map(), inputs: null }
 }
 
-function beginningOf({ isFull, since }: CollectWindow, missingSince: Date | null | undefined, known?: Date) {
+function beginningOf({ isFull, since, timeAfter }: CollectWindow, missing: Date | null | undefined, known?: Date) {
   if (isFull) return since
-  const beginnings = [since, ...(missingSince === undefined ? [] : [missingSince]), ...(known ? [known] : [])]
-  return beginnings.reduce(earlier)
+  const beginnings = [since, ...(missing === undefined ? [] : [missing]), ...(known ? [known] : [])]
+  const beginning = beginnings.reduce(earlier)
+  return beginning ? notBefore(beginning, timeAfter) : timeAfter
 }
 
 /** Ends a run: its success is remembered, from when it began by the source's clock. */

@@ -13,12 +13,14 @@ import { lookBackOf, pagingOf, reachOf, type Windows } from '../spec/collect.ts'
 import { type Collection, contextOf, type List } from './collection.ts'
 import { cappedGap } from './list-gaps.ts'
 import { reachOfPage, unfinishedRows } from './refetch.ts'
-import { inputKey, OVERLAP, rememberInputs } from './run.ts'
+import { inputKey, notBefore, OVERLAP, rememberInputs } from './run.ts'
 
 /** What a run remembers, since each count costs a request: a run that continues with it knows the same windows. */
 interface KnownWindows {
   readonly from: string
   to: string
+  /** Where the windows begin, if the source has nothing before. */
+  start?: string
   readonly counts: Record<string, number>
 }
 
@@ -38,20 +40,24 @@ export async function* windowsOf(collection: Collection, windows: Windows): Asyn
   const { cap, split } = windows
   const isOne = isWhole(windows, rangeOf()) && (await counter.count(rangeOf())) <= cap
   const longest = isOne ? undefined : windows.longest
+  if (longest) known.start ??= (await counter.oldest(rangeOf())).toISOString()
+  const start = wholeSecond(known.start ?? known.from)
   // Windows end with whole seconds.
   tally.range = { from: new Date(known.from), to: wholeSecond(known.to) }
-  for await (const window of splitByDate({ ...rangeOf(), cap, longest, probe: counter.count })) {
+  for await (const window of splitByDate({ ...rangeOf(), from: start, cap, longest, probe: counter.count })) {
     const narrow = window.isOver && split ? split.values.map((value) => ({ ...window, value })) : [window]
     for (const each of narrow) {
       const total = await counter.count(each)
-      if (total > 0) yield listOf(collection, each, { total, cap, ...counter.take(each) })
+      // A list of all times, newest first, ends where the range begins.
+      const reachesTo = isWhole(windows, each) && each.from > windows.earliest ? each.from : undefined
+      if (total > 0) yield listOf(collection, each, { total, cap, reachesTo, ...counter.take(each) })
     }
   }
 }
 
-/** A range that the source is asked about without naming it: everything, in more than a window may have. */
-const isWhole = ({ whole, earliest, longest = Number.POSITIVE_INFINITY }: Windows, { from, to }: DateWindow): boolean =>
-  whole !== undefined && from <= earliest && to.getTime() - from.getTime() > longest
+/** A range that is longer than a window may be, of a source that can be asked about all times: that is one request. */
+const isWhole = ({ whole, longest = Number.POSITIVE_INFINITY }: Windows, { from, to }: DateWindow): boolean =>
+  whole !== undefined && to.getTime() - from.getTime() > longest
 
 async function wholeRange(collection: Collection, windows: Windows): Promise<KnownWindows> {
   const { run, client } = collection
@@ -66,7 +72,8 @@ function createCounter(collection: Collection, windows: Windows, known: KnownWin
   const paging = pagingOf(spec, base.server, task.options)
   // Later runs find little: the answer that counts it may as well bring it.
   const isLater = !run.isFull && run.since !== null
-  const size = isLater ? paging.first() : (paging.resize?.(paging.first(), 1) ?? paging.first())
+  const one = paging.resize?.(paging.first(), 1) ?? paging.first()
+  const size = isLater ? paging.first() : one
   const answers = new Map<string, HttpResponse>()
   const requestFor = ({ from, to, value }: Window): HttpRequest => {
     const plain = spec.request(contextOf(collection, null))
@@ -75,9 +82,22 @@ function createCounter(collection: Collection, windows: Windows, known: KnownWin
     const times = isWhole(windows, { from, to }) ? windows.whole : windows.query({ from, to: end })
     return { ...plain, query: { ...plain.query, ...times, ...split } }
   }
+  // The number of all records does not depend on when the range ends, which the first answer may change.
+  const countKey = (window: Window): string => (isWhole(windows, window) ? 'all' : windowKey(window))
   return {
+    /** Of the range, if the source can tell: earlier windows need not be counted one by one. */
+    async oldest({ from, to }: DateWindow): Promise<Date> {
+      if (!windows.oldest || !isWhole(windows, { from, to })) return from
+      const plain = requestFor({ from, to })
+      const { body } = await client.send(
+        paging.at({ ...plain, query: { ...plain.query, ...windows.oldest.query } }, one),
+        task.signal,
+      )
+      const time = Date.parse(String(windows.oldest.at(body)))
+      return Number.isNaN(time) || time < from.getTime() ? from : new Date(Math.min(time, to.getTime()))
+    },
     async count(window: Window): Promise<number> {
-      const key = windowKey(window)
+      const key = countKey(window)
       const counted = known.counts[key]
       if (counted !== undefined) return counted
       const probe = { ...paging.at(requestFor(window), size), accept: spec.emptyOn ?? [] }
@@ -96,7 +116,7 @@ function createCounter(collection: Collection, windows: Windows, known: KnownWin
     },
     /** How to read a window, once. */
     take(window: Window) {
-      const key = windowKey(window)
+      const key = countKey(window)
       const answer = answers.get(key)
       answers.delete(key)
       return { request: requestFor(window), paging, ...(answer && { answer }) }
@@ -107,14 +127,16 @@ function createCounter(collection: Collection, windows: Windows, known: KnownWin
 interface CountedWindow {
   readonly total: number
   readonly cap: number
+  readonly reachesTo: Date | undefined
   readonly request: HttpRequest
   readonly paging: Paging
   readonly answer?: HttpResponse
 }
 
-function listOf({ tally }: Collection, window: Window, { total, cap, paging, ...how }: CountedWindow): List {
+function listOf({ tally }: Collection, window: Window, { total, cap, paging, reachesTo, ...how }: CountedWindow): List {
   const key = inputKey(windowKey(window))
-  const list = { kind: 'window', key, input: null, stored: null, since: window.from, ...how } as const
+  const reach = reachesTo && { reachesTo }
+  const list = { kind: 'window', key, input: null, stored: null, since: window.from, ...reach, ...how } as const
   if (total <= cap) return list
   const when = `at ${window.from.toISOString()}${window.value === undefined ? '' : ` (${window.value})`}`
   const reason = `the source gives only ${cap} of ${total} records ${when}; the rest is missing`
@@ -129,10 +151,10 @@ const windowKey = ({ from, to, value }: Window): string =>
 
 /** A window is opened before `since` for what may still change, as far as one page reaches. */
 async function startOf(collection: Collection, { by, earliest }: Windows): Promise<Date> {
-  const { since, isFull } = collection.run
+  const { since, isFull, timeAfter } = collection.run
   if (!since || isFull || !by) return since ?? earliest
   const start = reachOf(lookBackOf(collection.spec, collection.run), since)
   const reach = await reachOfPage(collection, by)
   const times = (await unfinishedRows(collection)).map((row): number => row[by]?.getTime() ?? 0)
-  return new Date(Math.min(start.getTime(), ...times.filter((time) => time > reach)))
+  return notBefore(new Date(Math.min(start.getTime(), ...times.filter((time) => time > reach))), timeAfter)
 }

@@ -8,8 +8,8 @@ import type { Entity, Owned } from '../spec/entity.ts'
 import type { CompletionStep, ExtraStep, Plugin, PluginSpec, SourceTask } from '../spec/plugin.ts'
 import type { Subtask } from '../spec/subtask.ts'
 import { withClient } from '../task/client.ts'
+import { joinFamily } from '../task/family.ts'
 import { settingsTables } from '../task/settings-tables.ts'
-import { joinFamily } from '../task/siblings.ts'
 import { prepareSourceTask } from '../task/source-task.ts'
 import { convert, redriveConvert } from '../transform/convert.ts'
 import { extractWithKin, redriveExtract } from '../transform/extract.ts'
@@ -60,6 +60,11 @@ function requireWhole({ name, scope, entities }: PluginSpec): void {
       refuse(`${label} has \`collect\` without \`raw\`: name the raw table that its records are kept in.`)
     if (collect?.forgets && collect.forEach)
       refuse(`${label} has \`forgets\` beside \`forEach\`: what hangs on an input goes with it.`)
+    const isFiltered = collect?.incremental !== undefined && 'filterBy' in collect.incremental
+    if (collect?.reconcile && !isFiltered && !collect.reconcile.by)
+      refuse(
+        `${label} has \`reconcile\` and no \`filterBy\`: say by \`by\` where a name has its time, so that those from before a start date are told from the rest.`,
+      )
     for (const [where, table, column] of columnsNamedBy(entity)) {
       if (column in table.columns) continue
       refuse(`${where} of ${label} names the column ${column}, which ${table.name} does not have.`)

@@ -1,5 +1,5 @@
 /** Finds the names that rules speak of: those that are stored, or some that a source tells. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { messageOf } from '../../errors.ts'
 import type { ApiClient } from '../http/index.ts'
@@ -22,7 +22,8 @@ export async function storedNames(
   const found = new Map<string, FoundName[]>()
   const own = (column: string) => sql`select ${sql.id(column)} from ${sql.table(scope.table.name)}
     where connection_id = ${connectionId} and scope_config_id = ${scopeConfigId}`
-  for (const [kind, { table, column, labelColumn, groupColumn, scope: columns, through }] of Object.entries(names)) {
+  for (const [kind, described] of Object.entries(names)) {
+    const { table, column, labelColumn, groupColumn, scope: columns, through, nameIn, words } = described
     const [scopeColumn, ofScopes] = columns
     const alias = through ? 'through' : 'own'
     const join = through
@@ -40,20 +41,36 @@ export async function storedNames(
       select name, max(label) as label, max(kin) as kin, count(*) as count from (
         select ${sql.ref(`own.${column}`)} as name, ${text(labelColumn)} as label, ${text(groupColumn)} as kin
         from ${sql.table(table.name)} as own ${scopeConfigId === undefined ? sql`` : join}
-        where own.connection_id = ${connectionId} ${isOwn} limit ${sql.lit(MOST_ROWS)}
+        where own.connection_id = ${connectionId} ${isOwn} ${containing(sql.ref(`own.${column}`), words)} limit ${sql.lit(MOST_ROWS)}
       ) seen where name <> '' group by name order by count(*) desc, name limit ${sql.lit(MOST_NAMES)}`.execute(kysely)
-    found.set(
-      kind,
-      rows.map(({ name, label, kin, count }) => ({
-        name: name.slice(0, LONGEST_NAME),
-        count: labelColumn ? null : Number(count),
-        label: label ?? '',
-        group: kin ?? '',
-      })),
-    )
+    const stored = rows.map(({ name, label, kin, count }) => ({
+      name: (nameIn?.(name) ?? name).slice(0, LONGEST_NAME),
+      count: labelColumn ? null : Number(count),
+      label: label ?? '',
+      group: kin ?? '',
+    }))
+    found.set(kind, nameIn ? together(stored) : stored)
   }
   return found
 }
+
+const containing = (text: RawBuilder<unknown>, words: readonly string[] | undefined) =>
+  words
+    ? sql`and (${sql.join(
+        words.map((word) => sql`lower(${text}) like ${`%${word}%`}`),
+        sql` or `,
+      )})`
+    : sql``
+
+/** Several stored texts can have the same name. */
+const together = (names: readonly FoundName[]): FoundName[] =>
+  [...Map.groupBy(names, ({ name }) => name)]
+    .filter(([name]) => name !== '')
+    .map(([, same]) => ({
+      ...(same[0] as FoundName),
+      count: same.reduce((sum, { count }) => sum + (count ?? 0), 0),
+    }))
+    .sort((one, other) => other.count - one.count)
 
 /** A few requests; what one of them says is worth showing though another fails. */
 export async function sampledNames(
@@ -71,7 +88,16 @@ export async function sampledNames(
   const answers = await Promise.allSettled(asked)
   const all = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   const failed = answers.find((answer) => answer.status === 'rejected')
-  const found = Object.keys(names).map((kind) => [kind, counted(all.filter((each) => each.kind === kind))] as const)
+  const found = Object.entries(names).map(([kind, { words }]) => {
+    const isAsked = ({ name }: SampledName) =>
+      !words ||
+      words.some((word) =>
+        String(name ?? '')
+          .toLowerCase()
+          .includes(word),
+      )
+    return [kind, counted(all.filter((each) => each.kind === kind && isAsked(each)))] as const
+  })
   return { found: new Map(found), problem: failed ? client.redact(messageOf(failed.reason)) : null }
 }
 

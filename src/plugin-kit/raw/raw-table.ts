@@ -39,10 +39,12 @@ export type RawTable = Table<typeof columns>
 
 const tables = new Map<string, RawTable>()
 
+/** How the raw table is called in the database. */
+export const rawName = (name: string): string => `_raw_${name}`
+
 /** The raw table of that name; entities that share one share its definition. */
 export function rawTable(name: string): RawTable {
-  const table =
-    tables.get(name) ?? defineTable(`_raw_${name}`, columns, { meaning: 'Records as the vendor sent them.' })
+  const table = tables.get(name) ?? defineTable(rawName(name), columns, { meaning: 'Records as the vendor sent them.' })
   tables.set(name, table)
   return table
 }

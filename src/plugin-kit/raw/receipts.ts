@@ -2,6 +2,7 @@
 import type { Database } from '../../database/database.ts'
 import {
   bigint,
+  boolean,
   defineTable,
   indexed,
   key,
@@ -36,6 +37,8 @@ export const receipts = defineTable(
     counted_requests: bigint(),
     /** By our clock. */
     last_success_at: timestamp(),
+    /** The list holds incidents and nothing else: where it came whole and empty, none happened. */
+    tells_incidents: boolean(),
     ...written,
   },
   { meaning: 'What each collection asked for, what the source counted, and what arrived.' },

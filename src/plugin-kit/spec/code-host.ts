@@ -1,7 +1,16 @@
 /** What scope configs of code hosts have in common: rules by labels, by names of jobs and environments, and their form. */
 import { z } from 'zod'
 import type { Field, Fields, Settings } from './fields.ts'
-import { compilePattern, deliveryRules, matches, optionalPattern, type Pattern, patternText } from './patterns.ts'
+import {
+  compilePattern,
+  deliveryRules,
+  incidentTextRule,
+  matches,
+  optionalPattern,
+  type Pattern,
+  patternText,
+} from './patterns.ts'
+import type { NameKind } from './rule-names.ts'
 
 /** An empty pattern matches nothing, except that without a production pattern everything is production. */
 export function codeHostRules(settings: Settings) {
@@ -27,6 +36,15 @@ export function codeHostRules(settings: Settings) {
     issueTypeOf(labels: readonly string[]): string {
       const last = labels.findLast((label) => types.some(([, type]) => matches(type, label)))
       return types.find(([, type]) => last !== undefined && matches(type, last))?.[0] ?? ''
+    },
+    typeOrText: incidentTextRule(settings),
+    /**
+     * INCIDENT where the tool itself calls it that, whatever its labels say; another type only if a rule names the word. Empty
+     * for other types of the tool.
+     */
+    typeOfIncident(own: string | null | undefined): string {
+      if (own?.toUpperCase() !== 'INCIDENT') return ''
+      return types.find(([, type]) => matches(type, own) || matches(type, own.toLowerCase()))?.[0] ?? 'INCIDENT'
     },
     isProduction: (name: string): boolean => matches(environment, name),
     closingPattern: closingPatterns(settings.prBodyClosePattern),
@@ -60,6 +78,29 @@ export const patternField = (label: string, suggestion: string, more: Partial<Fi
 export const inPanel = (panel: string, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, panel }]))
 
+/** `kind` of names that branches of runs are. */
+export const productionBranchField = (kind: string, more: Partial<Field> = {}): Field =>
+  patternField('Branches that deploy to production', '', {
+    help: 'Matched against the branch or tag of a run; a job has that of its run. With a pattern of names, both must match. Alone, every run on such a branch is a production deployment.',
+    names: [kind],
+    looksLike: '(?i)^(main|master|trunk|production|prod|live)$',
+    isOnRequest: true,
+    ...(more as object),
+  })
+
+/** Of every tracker that tells titles and descriptions. */
+export const incidentTextField = patternField('Text of incidents', '', {
+  help: 'Searched in the title and the description. An issue that matches is an incident, unless its type or a label says what it is.',
+  textsOf: 'issueTitles',
+  isOnRequest: true,
+})
+/** Titles of issues, for suggestions of `incidentTextField`. */
+export const issueTitles = (titles: Pick<NameKind, 'table' | 'column' | 'scope' | 'through'>): NameKind => ({
+  title: 'titles of issues',
+  ...titles,
+  words: ['outage', 'downtime', 'incident', 'postmortem', 'post-mortem', 'service disruption'],
+})
+
 const TYPE_HELP = 'Matched against each label. The last label that matches gives the type.'
 const LABEL_HELP = 'Matched against each label. The value is the last label that matches, as a whole.'
 /** The rules about labels of issues, of names that the plugin calls `kind`. */
@@ -79,6 +120,7 @@ export function issueLabelFields(kind: string): Fields {
       ...types,
       looksLike: '(?i)(outage|downtime|post-?mortem|^sev-?[0-9])',
     }),
+    issueTextIncident: incidentTextField,
     issuePriority: patternField('Labels of priority', '(?i)(highest|high|medium|low|p0|p1|p2|p3)', labels),
     issueComponent: patternField('Labels of components', '(?i)component(.*)', labels),
     issueSeverity: patternField('Labels of severity', '(?i)severity(.*)', labels),

@@ -143,8 +143,13 @@ export interface Windows {
   readonly isWhole?: boolean
   /** The longest window that the source accepts, in milliseconds. */
   readonly longest?: number
-  /** Asks for all times at once, which `longest` does not forbid: one list where that fits. */
+  /**
+   * Asks for all times at once, which `longest` does not forbid: one list where that fits. Records must come newest first
+   * (`newestFirstBy`), so that the list can end where the range begins.
+   */
   readonly whole?: Query
+  /** Asks for the oldest record of all times first, and reads its time: what lies before it need not be asked about. */
+  readonly oldest?: { readonly query: Query; readonly at: (body: RawRecord) => unknown }
   /** The source leaves out what stands at the end of a window: `query` is given the second after it. */
   readonly isEndExclusive?: boolean
   /** Cuts a second that is still too full by something else than time; what does not fit even then is a gap. */
@@ -182,6 +187,11 @@ export interface Reconcile<Context = AnyCollectContext> {
   /** Large pages, with a total. */
   readonly paging: Paging
   readonly records?: (body: RawRecord) => readonly unknown[]
+  /**
+   * Where a name has the time that the collector goes by, if it cannot filter by it: names from before the start date are
+   * listed, and are not wanted.
+   */
+  readonly by?: TimeSource
   /** Asks for records by their keys, in the form in which the list gives them. */
   readonly named: {
     readonly atOnce: number
@@ -227,6 +237,8 @@ export interface CollectSpec<
   readonly isOwn?: (record: RawRecord, context: Context, address: string) => boolean
   /** What people know a record by, such as its number: where in the record, and in which column of the entity's table. */
   readonly knownBy?: { readonly path: string; readonly column: string }
+  /** Every record is an incident, by no rule of ours: a list that came whole and empty says that none happened. */
+  readonly tellsIncidents?: true
   /** A whole list that is the same for all scopes of a connection, such as the types of issues. */
   readonly isForAll?: boolean
   /**

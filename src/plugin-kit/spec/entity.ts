@@ -64,6 +64,16 @@ export interface ExtractSpec<Scope, Config, L extends Lookups, Input> {
   readonly lookups?: L
   /** Scope config fields that decide what is extracted: a change of them extracts everything again. */
   readonly dependsOn?: readonly string[]
+  /** Raised when this code makes other rows of the same records than an earlier version did: everything is extracted again. */
+  readonly edition?: number
+}
+
+/** Rows that stand for people and the like, and that the rows of many scopes make. */
+export interface Follows {
+  /** The table that their ids are made of. */
+  readonly named: AnyTable
+  /** They stay as long as one of these columns has their key. */
+  readonly by: readonly { readonly table: AnyTable; readonly column: string }[]
 }
 
 export interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Lookups, Scope, Config> {
@@ -81,6 +91,12 @@ export interface ConvertSpec<T extends AnyTable, J extends Joins, L extends Look
   /** Convert only rows written since the last run. For rows that never vanish from the tool table by themselves. */
   readonly isIncremental?: boolean
   readonly dependsOn?: readonly string[]
+  /** As for an extraction, where `isIncremental`. */
+  readonly edition?: number
+  /** For rows of a table of `referred` that are named after another table, or that other tables keep, too. */
+  readonly follows?: Follows
+  /** The joined row, where there is one, that the domain rows have their origin from instead of the row itself. */
+  readonly originFrom?: keyof J & string
 }
 
 export interface EntitySpec<

@@ -32,6 +32,8 @@ interface DescribedField {
   readonly size?: number
   /** Kinds of names, of `scopeConfig.names`, that the rule speaks of. */
   readonly names?: readonly string[]
+  /** The kind of texts, of `scopeConfig.names`, that the rule searches: its words that occur there are suggested. */
+  readonly textsOf?: string
   /** What such names look like where the suggestion does not match them: for suggestions alone. */
   readonly looksLike?: string
   /** Where there are names of this kind, another rule says it more exactly, and this one can stay empty. */

@@ -26,10 +26,10 @@ describe('patterns', () => {
   })
 
   it('say what deploys, and where to', () => {
-    const rules = deliveryRules({ deploymentPattern: 'deploy', productionPattern: 'prod' })
-    expect([rules.typeOf('deploy x'), rules.typeOf('build')]).toEqual(['DEPLOYMENT', ''])
-    expect([rules.environmentOf('x', 'prod'), rules.environmentOf('x')]).toEqual(['PRODUCTION', ''])
-    expect(deliveryRules({}).environmentOf('x')).toBe('PRODUCTION')
-    expect(deliveryRules({}).strictEnvironmentOf('x')).toBe('')
+    const { deliveryOf } = deliveryRules({ deploymentPattern: 'deploy', productionPattern: 'prod' })
+    expect(deliveryOf({ names: ['deploy x'] })).toEqual({ type: 'DEPLOYMENT', environment: '' })
+    expect(deliveryOf({ names: ['x'], places: ['x', 'prod'] })).toEqual({ type: '', environment: 'PRODUCTION' })
+    expect(deliveryRules({}).deliveryOf({ names: ['x'] }).environment).toBe('PRODUCTION')
+    expect(deliveryRules({}).deliveryOf({ names: ['x'], isProductionNamed: true }).environment).toBe('')
   })
 })

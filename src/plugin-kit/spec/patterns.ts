@@ -1,6 +1,8 @@
 /** Users' patterns: RE2 syntax as in Go, linear time, searched unanchored. */
 import { RE2JS } from 're2js'
 import { z } from 'zod'
+import { type Delivery, deliveryOf, type Run } from '../../domain/deliveries.ts'
+import { typeOrText } from '../../domain/issue-types.ts'
 import { messageOf, UserError } from '../../errors.ts'
 
 export type Pattern = RE2JS
@@ -74,21 +76,30 @@ export const optionalPattern = (pattern: string | null | undefined, name: string
 export const matches = (pattern: Pattern | null, ...texts: readonly string[]): boolean =>
   pattern !== null && texts.some((text) => pattern.matcher(text).find())
 
+const matcherOf = (pattern: Pattern | null) => (pattern === null ? null : (text: string) => matches(pattern, text))
+
 export interface DeliveryPatterns {
   readonly deploymentPattern?: string | null
   readonly productionPattern?: string | null
+  readonly productionBranchPattern?: string | null
 }
 
-/** How most build tools decide which runs deploy, and to where. */
+/** How most build tools decide which runs and jobs deploy, and to where. */
 export function deliveryRules(patterns: DeliveryPatterns) {
-  const deployment = optionalPattern(patterns.deploymentPattern, 'deploymentPattern')
-  const production = optionalPattern(patterns.productionPattern, 'productionPattern')
-  return {
-    typeOf: (...texts: readonly string[]) => (matches(deployment, ...texts) ? 'DEPLOYMENT' : ''),
-    /** Without a production pattern everything counts as production. */
-    environmentOf: (...texts: readonly string[]) =>
-      production === null || matches(production, ...texts) ? 'PRODUCTION' : '',
-    /** Without a production pattern nothing counts as production. */
-    strictEnvironmentOf: (...texts: readonly string[]) => (matches(production, ...texts) ? 'PRODUCTION' : ''),
+  const matcher = (name: keyof DeliveryPatterns) => matcherOf(optionalPattern(patterns[name], name))
+  const matchers = {
+    deployment: matcher('deploymentPattern'),
+    production: matcher('productionPattern'),
+    productionBranch: matcher('productionBranchPattern'),
   }
+  return { deliveryOf: (run: Run): Delivery => deliveryOf(matchers, run) }
+}
+/** What outcomes of `deliveryOf` depend on. */
+export const DELIVERY_FIELDS = ['deploymentPattern', 'productionPattern', 'productionBranchPattern'] as const
+
+/** The text of an issue makes it an incident only if neither its type nor a label says what it is. */
+export function incidentTextRule({ issueTextIncident }: { readonly issueTextIncident?: string | null }) {
+  const pattern = optionalPattern(issueTextIncident, 'issueTextIncident')
+  return (type: string, ...texts: readonly (string | null | undefined)[]): string =>
+    typeOrText(type, () => texts.some((text) => matches(pattern, text ?? '')))
 }

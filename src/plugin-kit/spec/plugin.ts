@@ -84,7 +84,7 @@ export interface PluginSpec {
   /** What it knows, in a sentence for those who choose. */
   readonly about?: string
   readonly spelling: Spelling
-  /** The plugin whose connections and scope configs it uses, where it has none of its own. */
+  /** The plugin that it works for, whose connections, scopes and scope configs it uses. Nothing else makes two plugins kin. */
   readonly settingsOf?: PluginSpec
   readonly connection: {
     readonly fields: Fields
@@ -131,6 +131,11 @@ export interface PluginSpec {
     readonly suggest?: (names: ReadonlyMap<string, readonly FoundName[]>) => readonly RuleSuggestion[]
   }
   readonly entities: readonly Entity[]
+  /**
+   * Raw tables, without `_raw_`, that DevLake's plugin of this name fills and this one does not. Rows of a database that was
+   * moved in are marked by them.
+   */
+  readonly formerRaws?: readonly string[]
   /** What it sends by itself, as it changes. */
   readonly deliveries?: DeliverySpec
   readonly referred?: readonly Referred[]

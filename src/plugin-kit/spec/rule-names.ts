@@ -12,6 +12,10 @@ export interface NameKind {
   readonly labelColumn?: string
   /** What it belongs to, such as the category of a status; in the same table. */
   readonly groupColumn?: string
+  /** Only texts that contain one of these words: there are too many of them to show. */
+  readonly words?: readonly string[]
+  /** What patterns are matched against, if that is not the text as it is stored. */
+  readonly nameIn?: (stored: string) => string
   /** The column that says which scope a row belongs to, and the column of scopes that it is compared with. */
   readonly scope: readonly [column: string, ofScopes: string]
   /** The table with that column, where names have none: its columns, and those of the names. */

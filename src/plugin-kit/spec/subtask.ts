@@ -31,8 +31,8 @@ export interface TaskRun {
   readonly options: Readonly<Record<string, AnyValue>>
   /** Forget what earlier runs remembered. */
   readonly fullSync: boolean
-  /** Collect what was changed after this moment; absent or null: everything. */
-  readonly timeAfter?: Date | null
+  /** Collect what was changed after this moment; null: everything; absent: from where what is stored begins. */
+  readonly timeAfter?: Date | null | undefined
   readonly signal: AbortSignal
   readonly progress: (progress: Progress) => void
   /** One line for the task's log; secrets are redacted there. */

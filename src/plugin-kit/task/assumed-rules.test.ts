@@ -8,7 +8,7 @@ const rulesOf = (name: string) => sourceOf(name).scopeConfig.prepare(assumedRule
 
 describe('without a scope config', () => {
   it.each(['github', 'github_graphql'])('%s: environments called production are, and labels tell types', (name) => {
-    const { isProduction, issueTypeOf, typeOf } = rulesOf(name)
+    const { isProduction, issueTypeOf, deliveryOf } = rulesOf(name)
     expect(['production', 'prod', 'Prod-EU'].map(isProduction)).toEqual([true, true, true])
     expect(['staging', 'preview'].map(isProduction)).toEqual([false, false])
     expect([['Incident'], ['bug'], ['feature'], ['question']].map(issueTypeOf)).toEqual([
@@ -18,19 +18,19 @@ describe('without a scope config', () => {
       '',
     ])
     // Its deployments are counted already: runs that made them would count twice.
-    expect(typeOf('deploy to production')).toBe('')
+    expect(deliveryOf({ names: ['deploy to production'], branches: ['main'] }).type).toBe('')
   })
 
   it('circleci: jobs and workflows called deploy do, to production unless they name another place', () => {
-    const { typeOf, environmentOf } = rulesOf('circleci')
-    const told = (name: string) => [typeOf(name), environmentOf(name)]
+    const { deliveryOf } = rulesOf('circleci')
+    const told = (name: string) => Object.values(deliveryOf({ names: [name] }))
     for (const name of ['deploy', 'Deploy', 'build-and-deploy', 'deploy-production', 'deploy_to_prod', 'live deploy']) {
       expect(told(name), name).toEqual(['DEPLOYMENT', 'PRODUCTION'])
     }
     for (const name of ['deploy-staging', 'deploy dev', 'deploy-preview']) {
       expect(told(name), name).toEqual(['DEPLOYMENT', ''])
     }
-    expect(typeOf('test')).toBe('')
+    expect(deliveryOf({ names: ['test'] }).type).toBe('')
   })
 
   it('jira: the types that it comes with are known', () => {

@@ -13,6 +13,7 @@ import {
 import type { Settings } from '../spec/fields.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
 import type { TaskRun } from '../spec/subtask.ts'
+import { ownerOf } from './family.ts'
 import { rotates, rotatingCredential, withTokenStore } from './rotating-tokens.ts'
 import { settingsTables } from './settings-tables.ts'
 
@@ -94,7 +95,7 @@ export function openClient(
     ...(connection.headers && { headers: connection.headers }),
     ...(connection.asksToSignIn && { asksToSignIn: connection.asksToSignIn }),
     limits: { ...connection.limits, ...(limit && { requestsPerHour: limit }) },
-    ...(settings.id && { share: { connections: shared, key: `${(plugin.settingsOf ?? plugin).name}:${settings.id}` } }),
+    ...(settings.id && { share: { connections: shared, key: `${ownerOf(plugin).name}:${settings.id}` } }),
     onEvent,
     ...overrides,
   })

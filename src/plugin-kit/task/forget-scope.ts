@@ -6,22 +6,21 @@ import { collectorLatestState, rawMarks, subtaskStates } from '../../system/stat
 import { collectTables } from '../raw/collect-tables.ts'
 import { quarantine } from '../raw/quarantine.ts'
 import { receipts } from '../raw/receipts.ts'
+import type { PluginSpec } from '../spec/plugin.ts'
+import { familyOf, isOfFamily, ownerOf } from './family.ts'
 
 /** Forgets what runs of a scope remember, so that the next one asks for everything and does it all again. */
-export async function forgetScope(database: Database, plugin: string, params: string): Promise<void> {
-  const startsWith = (column: string, prefix: string) =>
-    sql`substr(${sql.ref(column)}, 1, ${prefix.length}) = ${prefix}`
+export async function forgetScope(database: Database, plugin: PluginSpec, params: string): Promise<void> {
   const forget = (table: AnyTable, paramsColumn: string, isOwn: ReturnType<typeof sql>) =>
     retrying(database, () =>
       sql`delete from ${sql.table(table.name)} where ${sql.ref(paramsColumn)} = ${params} and ${isOwn}`.execute(
         database.kysely,
       ),
     )
-  // Two plugins may mark their scopes alike; the raw table says whose they are. github_graphql works for github.
-  const raw = `_raw_${plugin}_`
-  await forget(collectorLatestState, 'raw_data_params', startsWith('raw_data_table', raw))
-  for (const table of [quarantine, receipts, ...collectTables])
-    await forget(table, 'params', startsWith('raw_table', raw))
-  const isOwn = sql`(plugin = ${plugin} or ${startsWith('plugin', `${plugin}_`)})`
-  for (const table of [subtaskStates, rawMarks]) await forget(table, 'params', isOwn)
+  await forget(collectorLatestState, 'raw_data_params', isOfFamily(plugin, 'raw_data_table'))
+  for (const table of [quarantine, receipts, ...collectTables]) {
+    await forget(table, 'params', isOfFamily(plugin, 'raw_table'))
+  }
+  const names = new Set([ownerOf(plugin), ...familyOf(plugin)].map(({ name }) => name))
+  for (const table of [subtaskStates, rawMarks]) await forget(table, 'params', sql`plugin in (${sql.join([...names])})`)
 }

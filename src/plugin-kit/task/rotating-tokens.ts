@@ -18,6 +18,7 @@ import type { Settings } from '../spec/fields.ts'
 import { columnName } from '../spec/fields.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
 import type { TaskRun } from '../spec/subtask.ts'
+import { ownerOf } from './family.ts'
 import { settingsTables } from './settings-tables.ts'
 
 interface Vault extends Pick<TaskRun, 'database'> {
@@ -52,7 +53,7 @@ export const withTokenStore = <Given extends Settings>(
   store: TokenStore,
 ): Given => (rotates(plugin, settings) ? { ...settings, [STORE]: store } : settings)
 
-const lockOf = (plugin: PluginSpec, id: number) => `tokens of ${(plugin.settingsOf ?? plugin).name}:${id}`
+const lockOf = (plugin: PluginSpec, id: number) => `tokens of ${ownerOf(plugin).name}:${id}`
 
 /** Runs `body` while nobody changes the tokens of a connection. */
 export const holdingTokens = <Result>(

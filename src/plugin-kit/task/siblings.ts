@@ -7,25 +7,13 @@
 import { sql } from 'kysely'
 import type { AnyTable } from '../../database/table.ts'
 import { retrying } from '../../database/write.ts'
-import { entityTables, extractedTables } from '../raw/descendants.ts'
+import { extractedTables } from '../raw/descendants.ts'
 import { rawTable } from '../raw/raw-table.ts'
-import type { Entity } from '../spec/entity.ts'
 import type { PluginSpec, SourceTask } from '../spec/plugin.ts'
+import { familyOf, ownerOf } from './family.ts'
 import { forgetScope } from './forget-scope.ts'
 import { openRememberedText } from './remembered-text.ts'
 import { renameScope } from './rename-scope.ts'
-
-const families = new Map<string, Set<PluginSpec>>()
-const familyName = ({ name, settingsOf }: PluginSpec): string => settingsOf?.name ?? name
-const familyOf = (plugin: PluginSpec): Set<PluginSpec> => families.get(familyName(plugin)) ?? new Set()
-
-export function joinFamily(plugin: PluginSpec): void {
-  families.set(familyName(plugin), familyOf(plugin).add(plugin))
-}
-
-/** Entities of a plugin and of its siblings. */
-export const familyEntities = (plugin: PluginSpec): Entity[] =>
-  [...new Set([plugin, ...familyOf(plugin)])].flatMap(({ entities }) => entities)
 
 /** Raw tables that only siblings fill, with the tool tables that they make. */
 function rawsOfSiblings(plugin: PluginSpec): Map<string, readonly AnyTable[]> {
@@ -58,7 +46,7 @@ export function takeOverScope(task: SourceTask): Promise<void> {
 
 async function takeOver(task: SourceTask): Promise<void> {
   const { database, plugin, params } = task
-  const family = familyName(plugin)
+  const family = ownerOf(plugin).name
   const known = openRememberedText(database, {
     plugin: family,
     subtask: 'rows are marked by',
@@ -68,22 +56,21 @@ async function takeOver(task: SourceTask): Promise<void> {
   const last = await openRememberedText(database, collectedBy(plugin, from ?? params)).read()
   if (from !== null && from !== params) {
     task.log?.('the name of this scope has changed: everything is collected again')
-    const tables = [...familyOf(plugin)].flatMap(({ entities }) => [...entityTables(entities)])
-    await renameScope(database, tables, { name: family, from, to: params })
-    for (const each of [from, params]) await forgetScope(database, family, each)
+    await renameScope(database, plugin, { from, to: params })
+    for (const each of [from, params]) await forgetScope(database, plugin, each)
   }
   if (from !== params) await known.write(params)
-  if (familyOf(plugin).size < 2) return
+  if (familyOf(plugin).length < 2) return
   if (last !== null && last !== plugin.name) {
     task.log?.(`this scope was collected by ${last} before: everything is collected again`)
-    await forgetScope(database, family, params)
+    await forgetScope(database, plugin, params)
     await dropWhatSiblingsAloneMake(task)
   }
   await openRememberedText(database, collectedBy(plugin, params)).write(plugin.name)
 }
 
 const collectedBy = (plugin: PluginSpec, params: string) => ({
-  plugin: familyName(plugin),
+  plugin: ownerOf(plugin).name,
   subtask: 'collected by',
   params,
 })

@@ -12,7 +12,7 @@ import type { AnyConvertSpec, Entity, EntityTask } from '../spec/entity.ts'
 import { finderOf } from '../spec/lookups.ts'
 import type { PluginSpec, SourceTask } from '../spec/plugin.ts'
 import type { SubtaskKey, SubtaskResult } from '../spec/subtask.ts'
-import { familyEntities } from '../task/siblings.ts'
+import { familyEntities } from '../task/family.ts'
 import { replaceOwned, withoutOwner } from './owned.ts'
 import { earlierRows, sweepFollowers, sweepRows } from './sweep.ts'
 import { runTransform } from './transform.ts'
@@ -38,6 +38,7 @@ export async function convert(
   const isReferred = isReferredIn(pluginOf(task), entity.table)
   const tables = isReferred ? [] : [...earlier]
   const scopeRow = scopeRowOf(entity, context.scope)
+  const madeFrom = (row: AnyRow): AnyRow => (spec.originFrom && row[spec.originFrom]) || row
   const since = spec.isIncremental ? window.since : null
   if (!since && !rawIds) await window.forget()
   const condition = since && !rawIds ? sql`t.updated_at >= ${since}` : undefined
@@ -54,7 +55,7 @@ export async function convert(
     stamp,
     items,
     allowed: new Set(spec.to),
-    originOf: (row, table) => originOf(isScoped(table, entity, context.scope) ? scopeRow(row) : row),
+    originOf: (row, table) => originOf(isScoped(table, entity, context.scope) ? scopeRow(row) : madeFrom(row)),
     describe: (row) => rejectionOf(entity.table, row),
     prepare: async (batch) => {
       const full = { ...context, lookups: await find(batch) }
@@ -65,7 +66,7 @@ export async function convert(
     }),
     ...(!rawIds && {
       sweep: async () => {
-        if (isReferred) await sweepFollowers(database, context.connectionId, entity.table, owner)
+        if (isReferred) await sweepFollowers(database, context.connectionId, entity)
         else
           await retrying(database, () => sweepRows(database, task.params, { ...swept, tables, stamp, isFull: !since }))
       },

@@ -16,7 +16,8 @@ import { isRawTable, letGo, rawTable } from '../raw/raw-table.ts'
 import { groupOf, hasOwnInputs } from '../spec/collect.ts'
 import type { Entity, EntityTask } from '../spec/entity.ts'
 import type { PluginSpec, Referred, SourceTask } from '../spec/plugin.ts'
-import { familyEntities, replacedRaws } from '../task/siblings.ts'
+import { familyEntities } from '../task/family.ts'
+import { replacedRaws } from '../task/siblings.ts'
 
 export interface Sweep {
   readonly tables: readonly AnyTable[]
@@ -165,20 +166,32 @@ export async function handOverReferred(
   }
 }
 
-/** Domain rows that stand for people and the like follow the tool rows that they are named after. */
+/** Domain rows that stand for people and the like stay as long as a tool row has the key that they are named after. */
 export async function sweepFollowers(
   database: Database,
   connectionId: number,
-  table: AnyTable,
-  follower: AnyTable,
+  { table, spec }: Pick<Entity, 'table' | 'spec'>,
 ): Promise<void> {
-  const keys = table.keys.map((position) => sql.ref(`made.${table.names[position]}`))
+  const follower = spec.convert?.to[0] as AnyTable
+  const { named, by } = spec.convert?.follows ?? { named: table, by: [] }
   const id = sql.ref(`${follower.name}.${follower.names[follower.keys[0] as number]}`)
-  const prefix = `${table.idPrefix}:${connectionId}:`
+  const prefix = `${named.idPrefix}:${connectionId}:`
+  const keysOf = (kept: AnyTable, columns: readonly string[]) =>
+    sql`and ${id} not in (select concat_ws(':', ${sql.lit(named.idPrefix)}, ${sql.join(
+      columns.map((column) => sql.ref(`made.${column}`)),
+    )}) from ${sql.table(kept.name)} as made where made.connection_id = ${connectionId})`
+  const kept =
+    by.length === 0
+      ? [
+          keysOf(
+            table,
+            table.keys.map((position) => table.names[position] as string),
+          ),
+        ]
+      : by.map((each) => keysOf(each.table, ['connection_id', each.column]))
   await retrying(database, () =>
     sql`delete from ${sql.table(follower.name)} where substr(${id}, 1, ${sql.lit(prefix.length)}) = ${prefix}
-      and ${id} not in (select concat_ws(':', ${sql.lit(table.idPrefix)}, ${sql.join(keys)}) from ${sql.table(table.name)} as made
-        where made.connection_id = ${connectionId})`.execute(database.kysely),
+      ${sql.join(kept, sql` `)}`.execute(database.kysely),
   )
 }
 

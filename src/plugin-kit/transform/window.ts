@@ -33,12 +33,17 @@ interface Depending {
   /** Scope config fields. */
   readonly dependsOn?: readonly string[]
   readonly lookups?: Lookups
+  readonly edition?: number
 }
 
 /** What the outcome of an extraction or conversion depends on besides the rows that it looks at. */
-export async function dependenciesOf({ dependsOn = [], lookups = {} }: Depending, task: EntityTask): Promise<string> {
+export async function dependenciesOf(
+  { dependsOn = [], lookups = {}, edition }: Depending,
+  task: EntityTask,
+): Promise<string> {
   const { database, settings, context } = task
-  const fields = JSON.stringify(dependsOn.map((field) => settings[field]))
+  const values = dependsOn.map((field) => settings[field])
+  const fields = JSON.stringify(edition === undefined ? values : [...values, { edition }])
   if (Object.values(lookups).every(({ of }) => of)) return fields
   return `${fields} ${await wholeTablesSay({ database, ...context }, lookups)}`
 }

@@ -23,6 +23,7 @@ export const argocd = definePlugin({
     check: ({ name }) => applicationRequest(name),
   },
   scopeConfig: { fields: scopeConfigFields, prepare: rules, names: ruleNames, samples: ruleSamples },
+  formerRaws: ['argocd_api_applications'],
   entities: [applicationEntity, syncOperations],
   extra: { first: [collectApplication], last: [] },
 })

@@ -1,6 +1,8 @@
 import type { TableRow } from '../../database/table.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../domain/devops.ts'
+import { deploymentRuns } from '../../domain/rollouts.ts'
 import type { EntityContext } from '../../plugin-kit/index.ts'
+import { builds } from './entities/builds.ts'
 import { isNative, type Repo, type Rules, repos, secondsBetween } from './kit.ts'
 
 interface Deployment {
@@ -13,11 +15,13 @@ interface Deployment {
   readonly environment: string
   readonly times: readonly [queued: Date | null, started: Date | null, finished: Date | null]
   readonly commit: { readonly sha: string; readonly ref: string }
+  /** The build that made it, or that made what it put out. */
+  readonly build: number
 }
 
 /** A deployment that Azure DevOps itself calls so, whether of a release or of a stage of a pipeline. */
 export function deploymentRows(
-  { id, times: [queued, started, completed], commit, ...deployment }: Deployment,
+  { id, times: [queued, started, completed], commit, build, ...deployment }: Deployment,
   { idOf, scope, scopeConfig }: Pick<EntityContext<Repo, Rules>, 'idOf' | 'scope' | 'scopeConfig'>,
 ): TableRow[] {
   const finished = deployment.status === 'DONE' ? completed : null
@@ -41,10 +45,13 @@ export function deploymentRows(
     duration_sec: finished ? secondsBetween(started, finished) : null,
     queued_duration_sec: queued && started ? secondsBetween(queued, started) : null,
   }
-  const whole = cicdDeployments.row(both)
-  if (!commit.sha) return [whole]
+  const whole = [
+    cicdDeployments.row(both),
+    ...(build ? [deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(builds, build) })] : []),
+  ]
+  if (!commit.sha) return whole
   return [
-    whole,
+    ...whole,
     cicdDeploymentCommits.row({
       ...both,
       cicd_deployment_id: id,

@@ -61,6 +61,7 @@ export const azuredevops = definePlugin({
   deliveries,
   referred,
   extra: { first: [collectRepository], last: [] },
+  formerRaws: ['azuredevops_go_api_releases', 'azuredevops_go_api_workitems'],
   entities: [
     repoEntity,
     usersEntity,

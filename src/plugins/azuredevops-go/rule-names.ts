@@ -1,5 +1,6 @@
 /** The names that rules of Azure DevOps speak of, and how it is asked for some. */
-import type { NameKinds, NameSample } from '../../plugin-kit/index.ts'
+import { branchName } from '../../domain/deliveries.ts'
+import { issueTitles, type NameKinds, type NameSample } from '../../plugin-kit/index.ts'
 import { builds } from './entities/builds.ts'
 import { environments } from './entities/environments.ts'
 import { releaseDeployments } from './entities/release-deployments.ts'
@@ -14,6 +15,7 @@ export const ruleNames: NameKinds = {
   environments: { title: 'environments', table: environments, column: 'name', scope: OF_REPO },
   stages: { title: 'stages of releases', table: releaseDeployments, column: 'environment', scope: OF_REPO },
   builds: { title: 'builds', table: builds, column: 'name', scope: OF_REPO },
+  branches: { title: 'branches', table: builds, column: 'source_branch', nameIn: branchName, scope: OF_REPO },
   records: {
     title: 'stages, jobs and steps of builds',
     table: timelineRecords,
@@ -22,6 +24,7 @@ export const ruleNames: NameKinds = {
     through: { table: builds, on: { connection_id: 'connection_id', azuredevops_id: 'build_id' } },
   },
   workItemTypes: { title: 'types of work items', table: workItems, column: 'type', scope: OF_BOARD },
+  issueTitles: issueTitles({ table: workItems, column: 'title', scope: OF_BOARD }),
   workItemTags: {
     title: 'tags of work items',
     table: workItemTags,
@@ -41,7 +44,10 @@ export const ruleSamples: readonly NameSample[] = [
   {
     request: (scope) => versioned(inProject(scope, 'build/builds'), { $top: 100 }),
     *names({ value }) {
-      for (const { definition } of value) if (definition?.name) yield { kind: 'builds', name: definition.name }
+      for (const { definition, sourceBranch } of value) {
+        if (definition?.name) yield { kind: 'builds', name: definition.name }
+        if (sourceBranch) yield { kind: 'branches', name: branchName(sourceBranch) }
+      }
     },
   },
   {

@@ -1,4 +1,11 @@
-import { type Fields, historyFields, inPanel, patternField } from '../../plugin-kit/index.ts'
+import {
+  type Fields,
+  historyFields,
+  incidentTextField,
+  inPanel,
+  patternField,
+  productionBranchField,
+} from '../../plugin-kit/index.ts'
 import { ENDPOINT } from './connection.ts'
 
 export const connectionFields: Fields = {
@@ -49,6 +56,7 @@ export const scopeConfigFields: Fields = {
     ),
     issueTypeBug: patternField('Work items that are bugs', '(?i)^(bug|defect)$', types),
     issueTypeIncident: patternField('Work items that are incidents', '(?i)(incident|outage)', types),
+    issueTextIncident: incidentTextField,
   }),
   ...inPanel('CI/CD', {
     envNamePattern: patternField('Production environments', '(?i)prod(.*)', {
@@ -68,6 +76,7 @@ export const scopeConfigFields: Fields = {
       looksLike: '(?i)(prod|prd|live)',
       within: 'deploymentPattern',
     }),
+    productionBranchPattern: productionBranchField('branches', { needlessWith: 'environments' }),
   }),
   ...historyFields('pull request'),
 }

@@ -28,6 +28,10 @@ export const plans = kit.table('plans', 'BambooPlan', {
 export type Plan = RowOf<typeof plans>
 type Rules = ReturnType<typeof rules>
 
+export interface RulesContext {
+  readonly scopeConfig: Rules
+}
+
 export const table = kit.tableMaker<Plan, Rules>()
 export const entity = kit.entityMaker<Plan, Rules>((each, scope) =>
   'plan_key' in each.columns ? { plan_key: scope.plan_key } : {},

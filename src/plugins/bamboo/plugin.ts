@@ -29,6 +29,16 @@ export const bamboo = definePlugin({
     check: ({ plan_key }) => ({ path: planPath(plan_key) }),
   },
   scopeConfig: { fields: scopeConfigFields, prepare: rules, names: ruleNames, samples: ruleSamples },
+  formerRaws: [
+    'bamboo_api_plan',
+    'bamboo_api_plan_build',
+    'bamboo_api_job',
+    'bamboo_api_job_build',
+    'bamboo_api_deploy',
+    'bamboo_api_deploy_build',
+    'bamboo_plan',
+    'bamboo_project',
+  ],
   entities: [
     planEntity,
     jobs,

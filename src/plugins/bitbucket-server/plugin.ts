@@ -55,5 +55,11 @@ export const bitbucketServer = definePlugin({
   deliveries,
   referred,
   extra: { first: [collectRepository], last: [] },
+  formerRaws: [
+    'bitbucket_server_api_branches',
+    'bitbucket_server_api_builds',
+    'bitbucket_server_api_commits',
+    'bitbucket_server_api_users',
+  ],
   entities: [repoEntity, userEntity, pullRequestEntity, reviewersEntity, activityEntity, commits],
 })

@@ -25,8 +25,12 @@ export const paramsOf = (connectionId: number, { bitbucket_id }: Pick<Repo, 'bit
   FullName: bitbucket_id,
 })
 
+type Rules = ReturnType<typeof rules>
+export interface RulesContext {
+  readonly scopeConfig: Rules
+}
 /** Tables that name their repository are read by it; others join one that does. */
-export const entity = kit.entityMaker<Repo, ReturnType<typeof rules>>(({ columns }, { bitbucket_id }) =>
+export const entity = kit.entityMaker<Repo, Rules>(({ columns }, { bitbucket_id }) =>
   'repo_id' in columns ? { repo_id: bitbucket_id } : {},
 )
 

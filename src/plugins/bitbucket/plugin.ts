@@ -46,6 +46,7 @@ export const bitbucket = definePlugin({
   deliveries,
   referred,
   extra: { first: [collectRepository], last: [] },
+  formerRaws: ['bitbucket_api_repositories'],
   entities: [
     repoEntity,
     accounts,

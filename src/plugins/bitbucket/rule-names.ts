@@ -1,6 +1,6 @@
 /** The names that rules of Bitbucket speak of, and how Bitbucket is asked for some: a page of each. */
 import type { RawRecord } from '../../database/table.ts'
-import type { NameKinds, NameSample } from '../../plugin-kit/index.ts'
+import { issueTitles, type NameKinds, type NameSample } from '../../plugin-kit/index.ts'
 import { environments } from './entities/deployments.ts'
 import { issues } from './entities/issues.ts'
 import { pipelines } from './entities/pipelines.ts'
@@ -13,6 +13,7 @@ export const ruleNames: NameKinds = {
   environments: { title: 'environments', table: environments, column: 'name', scope: OF_REPO },
   refs: { title: 'branches and tags of pipelines', table: pipelines, column: 'ref_name', scope: OF_REPO },
   steps: { title: 'steps', table: steps, column: 'name', scope: OF_REPO },
+  issueTitles: issueTitles({ table: issues, column: 'title', scope: OF_REPO }),
   issueStates: { title: 'states of issues', table: issues, column: 'state', scope: OF_REPO },
 }
 

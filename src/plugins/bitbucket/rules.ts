@@ -1,4 +1,4 @@
-import { deliveryRules, type Settings } from '../../plugin-kit/index.ts'
+import { deliveryRules, incidentTextRule, type Settings } from '../../plugin-kit/index.ts'
 
 const LISTS = [
   ['TODO', 'issueStatusTodo'],
@@ -16,5 +16,9 @@ export const wordsIn = (list: unknown): string[] =>
 /** Of a state that several lists name, the last list decides. */
 export function rules(settings: Settings) {
   const statuses = new Map(LISTS.flatMap(([status, field]) => wordsIn(settings[field]).map((word) => [word, status])))
-  return { ...deliveryRules(settings), statusOf: (state: string): string => statuses.get(state) ?? '' }
+  return {
+    ...deliveryRules(settings),
+    typeOrText: incidentTextRule(settings),
+    statusOf: (state: string): string => statuses.get(state) ?? '',
+  }
 }

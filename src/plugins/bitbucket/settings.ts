@@ -1,4 +1,11 @@
-import { type Fields, historyFields, inPanel, patternField } from '../../plugin-kit/index.ts'
+import {
+  type Fields,
+  historyFields,
+  incidentTextField,
+  inPanel,
+  patternField,
+  productionBranchField,
+} from '../../plugin-kit/index.ts'
 
 export const ENDPOINT = 'https://api.bitbucket.org/2.0/'
 
@@ -49,6 +56,7 @@ const { refdiff } = historyFields('pull request')
 
 export const scopeConfigFields: Fields = {
   ...inPanel('Issue tracking', {
+    issueTextIncident: incidentTextField,
     issueStatusTodo: statusField('States that mean TODO', 'new,open'),
     issueStatusInProgress: statusField('States that mean IN_PROGRESS', ''),
     issueStatusDone: statusField('States that mean DONE', 'resolved,closed'),
@@ -68,6 +76,7 @@ export const scopeConfigFields: Fields = {
       within: 'deploymentPattern',
       isAllWhenEmpty: true,
     }),
+    productionBranchPattern: productionBranchField('refs', { needlessWith: 'environments' }),
   }),
   ...(refdiff && { refdiff }),
 }

@@ -1,4 +1,4 @@
-import { definePlugin, deliveryRules } from '../../plugin-kit/index.ts'
+import { definePlugin, deliveryRules, productionBranchField } from '../../plugin-kit/index.ts'
 import accounts from './entities/accounts.ts'
 import jobs from './entities/jobs.ts'
 import pipelineEntity from './entities/pipelines.ts'
@@ -61,6 +61,7 @@ export const circleci = definePlugin({
         // Names that say no more than "deploy" mean production; deploy-staging and the like do not.
         suggestion: '(?i)(prod|live|^(build|test|and|[-_ ])*deploy(ment)?$)',
       },
+      productionBranchPattern: productionBranchField('branches'),
     },
     prepare: deliveryRules,
     names: ruleNames,

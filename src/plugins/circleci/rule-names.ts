@@ -1,11 +1,19 @@
 import type { NameKinds, NameSample } from '../../plugin-kit/index.ts'
 import { jobs } from './entities/jobs.ts'
+import { pipelines, refsOf } from './entities/pipelines.ts'
 import { workflows } from './entities/workflows.ts'
 
 const OF_PROJECT = ['project_slug', 'slug'] as const
 
 export const ruleNames: NameKinds = {
   workflows: { title: 'workflows', table: workflows, column: 'name', scope: OF_PROJECT },
+  branches: {
+    title: 'branches',
+    table: pipelines,
+    column: 'vcs',
+    nameIn: (vcs) => refsOf({ vcs })[0] ?? '',
+    scope: OF_PROJECT,
+  },
   jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_PROJECT },
 }
 

@@ -1,9 +1,13 @@
 import { generateDeploymentCommits, generateDeployments } from '../../metrics/calculate/deployments.ts'
 import { connectIncidentToDeployment, convertIssuesToIncidents } from '../../metrics/calculate/incidents.ts'
 import { calculateChangeLeadTime } from '../../metrics/calculate/lead-times.ts'
+import { noteChangedNumbers } from '../../metrics/calculate/number-changes.ts'
 import { enrichPrevSuccessDeploymentCommits } from '../../metrics/calculate/previous-deployments.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
+import { calculateRollouts } from '../../metrics/calculate/rollouts.ts'
 import { calculation, type MetricProject, type Plan, type Plugin } from '../../plugin-kit/index.ts'
+
+const NAME = 'dora'
 
 /** In the order in which stages stand: each waits for the one before. */
 const planMetric = ({ projectName }: MetricProject): Plan => {
@@ -11,16 +15,16 @@ const planMetric = ({ projectName }: MetricProject): Plan => {
   const before = ['generateDeployments', 'generateDeploymentCommits', 'enrichPrevSuccessDeploymentCommits']
   const after = ['calculateChangeLeadTime', 'ConvertIssuesToIncidents', 'ConnectIncidentToDeployment']
   return [
-    [{ plugin: 'dora', subtasks: before, options }],
+    [{ plugin: NAME, subtasks: before, options }],
     [{ plugin: 'refdiff', subtasks: ['calculateDeploymentCommitsDiff'], options }],
-    [{ plugin: 'dora', subtasks: after, options }],
+    [{ plugin: NAME, subtasks: after, options }],
   ]
 }
 
 const PIPELINES = ['project_mapping', 'cicd_pipelines', 'cicd_tasks']
 
 export const dora: Plugin = {
-  name: 'dora',
+  name: NAME,
   title: 'DORA',
   tables: [calculations],
   options: {
@@ -85,11 +89,17 @@ export const dora: Plugin = {
     calculation(
       {
         name: 'ConnectIncidentToDeployment',
-        reads: ['project_mapping', 'incidents', 'cicd_deployment_commits'],
-        writes: ['project_incident_deployment_relationships'],
+        reads: ['project_mapping', 'incidents', 'cicd_deployment_commits', '_weir_deployment_runs'],
+        writes: ['project_incident_deployment_relationships', '_weir_rollouts', '_weir_number_changes'],
         domainTypes: ['CICD', 'TICKET'],
       },
-      connectIncidentToDeployment,
+      // Stored plans name their subtasks: one of its own for the rollouts would be missing there for ever.
+      async (run) => {
+        const connected = await connectIncidentToDeployment(run)
+        await calculateRollouts(run, NAME)
+        await noteChangedNumbers(run, NAME)
+        return connected
+      },
     ),
   ],
 }

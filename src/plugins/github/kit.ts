@@ -22,6 +22,9 @@ export const repos = kit.table('repos', 'GithubRepo', {
   updated_date: timestamp(),
 })
 export type Repo = RowOf<typeof repos>
+export interface RulesContext {
+  readonly scopeConfig: Rules
+}
 export const table = kit.tableMaker<Repo, Rules>()
 
 /** Tables that carry the id of their repository are read by it; others join one that does. */

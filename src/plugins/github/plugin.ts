@@ -2,7 +2,7 @@ import { definePlugin, type PluginSpec } from '../../plugin-kit/index.ts'
 import { checkConnection } from './check.ts'
 import { credentials, ENDPOINT, headers, limits, sign } from './connection.ts'
 import { deliveries } from './deliveries.ts'
-import accounts, { organisations } from './entities/accounts.ts'
+import accounts, { organisations, people } from './entities/accounts.ts'
 import comments, { onIssues, onPullRequests, reviewComments } from './entities/comments.ts'
 import commits, { stats } from './entities/commits.ts'
 import deployments, { deployedCommits, statuses } from './entities/deployments.ts'
@@ -10,7 +10,7 @@ import events from './entities/events.ts'
 import issues, { assignees, labels as issueLabels } from './entities/issues.ts'
 import jobs from './entities/jobs.ts'
 import milestones from './entities/milestones.ts'
-import pullRequestCommits from './entities/pull-request-commits.ts'
+import pullRequestCommits, { longPullRequests } from './entities/pull-request-commits.ts'
 import pullRequestIssues, { enrich } from './entities/pull-request-issues.ts'
 import pullRequests, { detailsEntity, labels as pullRequestLabels } from './entities/pull-requests.ts'
 import releases, { latestRelease, tagsEntity } from './entities/releases.ts'
@@ -46,6 +46,7 @@ export const sharedEntities = [
   releases,
   latestRelease,
   tagsEntity,
+  people,
 ]
 
 export const githubSpec: PluginSpec = {
@@ -79,12 +80,14 @@ export const githubSpec: PluginSpec = {
   deliveries,
   referred,
   extra: { first: [collectRepository], last: [] },
+  formerRaws: ['github_api_repositories', 'github_deployment', 'github_graphql_release'],
   entities: [
     ...sharedEntities,
     issues,
     pullRequests,
     detailsEntity,
     pullRequestCommits,
+    longPullRequests,
     reviews,
     jobs,
     accounts,

@@ -1,6 +1,6 @@
 /** The names that rules of GitHub speak of, and how GitHub is asked for some: its newest deployments, runs and issues. */
 import type { RawRecord } from '../../database/table.ts'
-import type { NameKinds, NameSample, SampledName } from '../../plugin-kit/index.ts'
+import { issueTitles, type NameKinds, type NameSample, type SampledName } from '../../plugin-kit/index.ts'
 import { deployments } from './entities/deployments.ts'
 import { issueLabels, issues } from './entities/issues.ts'
 import { jobs } from './entities/jobs.ts'
@@ -19,7 +19,9 @@ export const ruleNames: NameKinds = {
     scope: ['github_id', 'github_id'],
   },
   workflows: { title: 'workflows', table: runs, column: 'name', scope: OF_REPO },
+  branches: { title: 'branches', table: runs, column: 'head_branch', scope: OF_REPO },
   jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_REPO },
+  issueTitles: issueTitles({ table: issues, column: 'title', scope: OF_REPO }),
   issueLabels: {
     title: 'labels of issues',
     table: issueLabels,
@@ -54,14 +56,18 @@ export const ruleSamples: readonly NameSample[] = [
       query: { per_page: 100, exclude_pull_requests: true },
     }),
     names: ({ workflow_runs }) =>
-      named(
-        'workflows',
-        workflow_runs.map(({ name }: RawRecord) => name),
-      ),
+      workflow_runs.flatMap(({ name, head_branch }: RawRecord) => [
+        { kind: 'workflows', name },
+        { kind: 'branches', name: head_branch },
+      ]),
   },
   {
     request: (scope) => ({ path: inRepo(scope, 'issues'), query: { per_page: 100, state: 'all' } }),
     names: (body: readonly RawRecord[]) =>
-      body.flatMap((issue) => named(issue.pull_request ? 'pullRequestLabels' : 'issueLabels', labelNames(issue))),
+      body.flatMap((issue) =>
+        issue.pull_request
+          ? named('pullRequestLabels', labelNames(issue))
+          : [...named('issueLabels', labelNames(issue)), ...named('issueTitles', [issue.title])],
+      ),
   },
 ]

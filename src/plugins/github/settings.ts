@@ -4,6 +4,7 @@ import {
   inPanel,
   issueLabelFields,
   patternField,
+  productionBranchField,
   reviewLabelFields,
 } from '../../plugin-kit/index.ts'
 import { ENDPOINT } from './connection.ts'
@@ -83,6 +84,7 @@ export const scopeConfigFields: Fields = {
       within: 'deploymentPattern',
       isAllWhenEmpty: true,
     }),
+    productionBranchPattern: productionBranchField('branches', { needlessWith: 'environments' }),
   }),
   ...reviewLabelFields('pullRequestLabels', 'pull request'),
   ...inPanel('Cross-domain', {

@@ -4,6 +4,10 @@ import { type codeHostRules, type HttpResponse, linkHeader, pluginKit } from '..
 
 export type Rules = ReturnType<typeof codeHostRules>
 
+export interface RulesContext {
+  readonly scopeConfig: Rules
+}
+
 const kit = pluginKit('gitlab')
 export const { table } = kit
 

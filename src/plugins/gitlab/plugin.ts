@@ -14,10 +14,12 @@ import mergeRequests, {
   reviewersEntity,
 } from './entities/merge-requests.ts'
 import notes, { commentsEntity } from './entities/notes.ts'
+import people from './entities/people.ts'
 import pipelines, {
   childPipelines,
   commits as pipelineCommits,
   details as pipelineDetails,
+  externalPipelines,
 } from './entities/pipelines.ts'
 import projectEntity from './entities/projects.ts'
 import releases, { latestRelease } from './entities/releases.ts'
@@ -49,6 +51,7 @@ export const gitlab = definePlugin({
   deliveries,
   referred,
   extra: { first: [collectProject], last: [] },
+  formerRaws: ['gitlab_api_commit', 'gitlab_api_project'],
   entities: [
     projectEntity,
     accounts,
@@ -66,6 +69,7 @@ export const gitlab = definePlugin({
     mergeRequestIssues,
     pipelines,
     childPipelines,
+    externalPipelines,
     pipelineCommits,
     pipelineDetails,
     jobs,
@@ -74,5 +78,6 @@ export const gitlab = definePlugin({
     releases,
     latestRelease,
     tags,
+    people,
   ],
 })

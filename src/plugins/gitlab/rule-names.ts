@@ -1,6 +1,6 @@
 /** The names that rules of GitLab speak of, and how GitLab is asked for some: a page of each. */
 import type { RawRecord } from '../../database/table.ts'
-import type { NameKinds, NameSample, SampledName } from '../../plugin-kit/index.ts'
+import { issueTitles, type NameKinds, type NameSample, type SampledName } from '../../plugin-kit/index.ts'
 import { deployments } from './entities/deployments.ts'
 import { issueLabels, issues } from './entities/issues.ts'
 import { jobs } from './entities/jobs.ts'
@@ -20,6 +20,7 @@ export const ruleNames: NameKinds = {
   },
   jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_PROJECT },
   refs: { title: 'branches and tags of pipelines', table: pipelineProjects, column: 'ref', scope: OF_PROJECT },
+  issueTitles: issueTitles({ table: issues, column: 'title', scope: OF_PROJECT }),
   issueLabels: {
     title: 'labels of issues',
     table: issueLabels,
@@ -55,6 +56,9 @@ export const ruleSamples: readonly NameSample[] = [
     { kind: 'jobs', name },
     { kind: 'refs', name: ref },
   ]),
-  sample('issues', { scope: 'all' }, labelled('issueLabels')),
+  sample('issues', { scope: 'all' }, (issue) => [
+    ...labelled('issueLabels')(issue),
+    { kind: 'issueTitles', name: issue.title },
+  ]),
   sample('merge_requests', { scope: 'all' }, labelled('mergeRequestLabels')),
 ]

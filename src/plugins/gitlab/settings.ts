@@ -4,6 +4,7 @@ import {
   inPanel,
   issueLabelFields,
   patternField,
+  productionBranchField,
   reviewLabelFields,
 } from '../../plugin-kit/index.ts'
 import { ENDPOINT } from './connection.ts'
@@ -55,6 +56,7 @@ export const scopeConfigFields: Fields = {
       within: 'deploymentPattern',
       isAllWhenEmpty: true,
     }),
+    productionBranchPattern: productionBranchField('refs', { needlessWith: 'environments' }),
   }),
   ...reviewLabelFields('mergeRequestLabels', 'merge request'),
   ...inPanel('Cross-domain', {

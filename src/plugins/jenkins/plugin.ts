@@ -1,4 +1,4 @@
-import { definePlugin, deliveryRules } from '../../plugin-kit/index.ts'
+import { definePlugin, deliveryRules, productionBranchField } from '../../plugin-kit/index.ts'
 import { checkConnection, connectionFields, credentials, RIGHTS, sign } from './connection.ts'
 import buildRepos from './entities/build-repos.ts'
 import builds from './entities/builds.ts'
@@ -52,6 +52,7 @@ const plugin = definePlugin({
         isOptional: true,
         suggestion: '(?i)(prod|live)',
       },
+      productionBranchPattern: productionBranchField('branches'),
     },
     prepare: deliveryRules,
     names: ruleNames,

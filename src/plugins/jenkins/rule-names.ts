@@ -1,4 +1,6 @@
+import { branchName } from '../../domain/deliveries.ts'
 import type { NameKinds, NameSample } from '../../plugin-kit/index.ts'
+import { buildCommits } from './entities/builds.ts'
 import { stages } from './entities/stages.ts'
 import { jobPath, scopeJobs } from './kit.ts'
 
@@ -6,6 +8,7 @@ const OF_SCOPE = ['_raw_data_params', '_raw_data_params'] as const
 
 export const ruleNames: NameKinds = {
   jobs: { title: 'jobs', table: scopeJobs, column: 'full_name', scope: OF_SCOPE },
+  branches: { title: 'branches', table: buildCommits, column: 'branch', nameIn: branchName, scope: OF_SCOPE },
   stages: { title: 'stages', table: stages, column: 'name', scope: OF_SCOPE },
 }
 

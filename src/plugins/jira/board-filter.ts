@@ -42,7 +42,7 @@ export const boardFilterBegin: ExtraStep = {
       if (!task.fullSync && !taskConfig().jiraFullRefresh) throw new UserError(`${sentence}. ${REMEDY}`)
       task.log?.(`${sentence}: everything is collected again`)
       // Not only for this run: should it be interrupted, the next one continues with it.
-      await forgetScope(task.database, task.plugin.name, task.params)
+      await forgetScope(task.database, task.plugin, task.params)
     }
     await remember(task, jql)
     return 1

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../plugin-kit/index.ts'
+import { definePlugin, incidentTextField } from '../../plugin-kit/index.ts'
 import { boardFilterBegin, boardFilterEnd } from './board-filter.ts'
 import { checkConnection, connectionFields, credentials, RIGHTS, sign } from './connection.ts'
 import { deliveries } from './deliveries.ts'
@@ -62,6 +62,7 @@ export const jira = definePlugin({
         names: ['types', 'statuses'],
         suggestion: STANDARD_TYPES,
       },
+      issueTextIncident: incidentTextField,
       storyPointField: {
         kind: 'string',
         label: 'Field with story points',

@@ -2,7 +2,14 @@
 
 import { byName } from '../../by-name.ts'
 import type { RawRecord } from '../../database/table.ts'
-import type { FoundName, FoundNames, NameKinds, NameSample, RuleSuggestion } from '../../plugin-kit/index.ts'
+import {
+  type FoundName,
+  type FoundNames,
+  issueTitles,
+  type NameKinds,
+  type NameSample,
+  type RuleSuggestion,
+} from '../../plugin-kit/index.ts'
 import { issueFields } from './entities/issue-fields.ts'
 import { issues } from './issue.ts'
 import { boardIssues } from './kit.ts'
@@ -16,6 +23,7 @@ const OF_BOARD = {
 export const ruleNames: NameKinds = {
   types: { title: 'issue types', table: issues, column: 'type', ...OF_BOARD },
   statuses: { title: 'statuses', table: issues, column: 'status_name', groupColumn: 'status_key', ...OF_BOARD },
+  issueTitles: issueTitles({ table: issues, column: 'summary', ...OF_BOARD }),
   fields: {
     title: 'fields',
     table: issueFields,
@@ -30,11 +38,12 @@ export const ruleSamples: readonly NameSample[] = [
   {
     request: ({ board_id }) => ({
       path: `agile/1.0/board/${board_id}/issue`,
-      query: { maxResults: 100, fields: 'issuetype,status', jql: 'ORDER BY created DESC' },
+      query: { maxResults: 100, fields: 'issuetype,status,summary', jql: 'ORDER BY created DESC' },
     }),
     *names({ issues: found }) {
       for (const { fields } of found) {
         yield { kind: 'types', name: fields.issuetype?.name ?? '' }
+        if (fields.summary) yield { kind: 'issueTitles', name: fields.summary }
         const { name = '', statusCategory } = fields.status ?? {}
         yield { kind: 'statuses', name, group: statusCategory?.key ?? '' }
       }

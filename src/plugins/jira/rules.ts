@@ -1,7 +1,14 @@
 /** What a scope config says about issues and commit links, made ready to ask. */
 import { z } from 'zod'
 import { byName } from '../../by-name.ts'
-import { compilePattern, optionalPattern, type Pattern, patternText, type Settings } from '../../plugin-kit/index.ts'
+import {
+  compilePattern,
+  incidentTextRule,
+  optionalPattern,
+  type Pattern,
+  patternText,
+  type Settings,
+} from '../../plugin-kit/index.ts'
 import { isCommitPattern, type RepoCommit, repoCommitIn } from './commit-links.ts'
 
 const word = z.string('must be text').max(255).nullish()
@@ -49,8 +56,10 @@ export function issueRules(settings: Settings) {
     storyPointField: String(settings.storyPointField ?? ''),
     dueDateField: String(settings.dueDateField || 'duedate'),
     applicationType: String(settings.applicationType ?? ''),
-    isMapped: (type: string): boolean => Boolean(types.get(type)?.standardType),
+    /** Its type says more than that it is a subtask: by a rule, or because Jira itself calls it an incident. */
+    isMapped: (type: string): boolean => Boolean(types.get(type)?.standardType) || type.toUpperCase() === 'INCIDENT',
     standardType: (type: string): string => (types.get(type)?.standardType || type).toUpperCase(),
+    typeOrText: incidentTextRule(settings),
     standardStatus: (type: string, category: string): string =>
       statusOf(types.get(type)?.statusMappings, category) ?? standardStatus(category),
     repoCommitOf,

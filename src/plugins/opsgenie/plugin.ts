@@ -31,6 +31,7 @@ export const opsgenie = definePlugin({
   },
   scopeConfig: { fields: {}, prepare: () => ({}) },
   extra: { first: [collectService], last: [] },
+  formerRaws: ['opsgenie_alerts'],
   entities: [serviceEntity, users, teams, incidentEntity],
   referred: [{ table: responders, by: [{ table: assignments, columns: { id: 'responder_id' } }] }],
 })

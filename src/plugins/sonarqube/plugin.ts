@@ -38,6 +38,7 @@ export const sonarqube = definePlugin({
     check: ({ project_key }) => projectRequest(project_key),
   },
   scopeConfig: { fields: {}, prepare: (): TaskState => ({ blockIdOf: codeBlockIds() }) },
+  formerRaws: ['sonarqube_accounts', 'sonarqube_api_project_metrics_history', 'sonarqube_issues'],
   entities: [
     fileMetricsAdditional,
     fileMetrics,

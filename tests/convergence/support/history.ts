@@ -12,6 +12,8 @@ interface OwnOperation {
   readonly weight: number
   readonly arguments: (vendor: VendorUnderTest) => readonly Arbitrary<Parameter>[]
   readonly applies?: (vendor: VendorUnderTest) => boolean
+  /** As of a change at the vendor: only a full sync finds it out. */
+  readonly leavesNoTrace?: true
 }
 
 const scope = ({ scopes }: VendorUnderTest) => fc.nat(scopes.length - 1)
@@ -47,6 +49,10 @@ export const OPERATIONS = {
     arguments: ({ rules }) => [fc.nat(rules.length - 1)],
     applies: ({ rules }) => rules.length > 1,
   },
+  /** More is wanted than before: from the start date before this one, and at last from the very beginning. */
+  'earlier start': { weight: 1, arguments: () => [] },
+  /** Back to the first start date; what is older stays until a full sync. */
+  'later start': { weight: 1, arguments: () => [], leavesNoTrace: true },
   'swap interface': { weight: 1, arguments: () => [], applies: ({ interfaces }) => interfaces.length > 1 },
   /** Our clock is wrong by so many minutes from now on. */
   'our clock': { weight: 1, arguments: () => [minutes] },
@@ -58,6 +64,9 @@ export const OPERATIONS = {
     arguments: () => [fc.oneof(fc.constant(0), fc.nat(9))],
     applies: ({ interfaces }) => interfaces[0].source?.deliveries !== undefined,
   },
+  /** The tool beside it is collected, and loses the data of a scope. */
+  'run neighbour': { weight: 1, arguments: () => [], applies: ({ neighbour }) => neighbour !== undefined },
+  'delete neighbour': { weight: 1, arguments: () => [fc.nat(1)], applies: ({ neighbour }) => neighbour !== undefined },
   wait: { weight: 1, arguments: () => [fc.constantFrom(1, 30, 60 * 25)] },
   fault: {
     weight: 1,
@@ -84,19 +93,24 @@ const LONGEST = 14
 
 /** Half of the histories leave out what an incremental run cannot see, since full syncs at their end would hide much. */
 export function anyHistory(vendor: VendorUnderTest, isEnabled: (operation: string) => boolean): Arbitrary<History> {
-  const own = Object.entries<OwnOperation>(OPERATIONS)
-    .filter(([name, { weight, applies }]) => weight > 0 && isEnabled(name) && (applies?.(vendor) ?? true))
-    .map(([name, operation]) => ({ weight: operation.weight, arbitrary: tuple(name, operation.arguments(vendor)) }))
+  const ownOf = (withoutTrace: boolean) =>
+    Object.entries<OwnOperation>(OPERATIONS)
+      .filter(([name, { weight, applies }]) => weight > 0 && isEnabled(name) && (applies?.(vendor) ?? true))
+      .filter(([, { leavesNoTrace }]) => withoutTrace || !leavesNoTrace)
+      .map(([name, operation]) => ({ weight: operation.weight, arbitrary: tuple(name, operation.arguments(vendor)) }))
   const changesOf = (withoutTrace: boolean) =>
     Object.entries(vendor.changes)
       .filter(([name, { leavesNoTrace }]) => isEnabled(name) && (withoutTrace || !leavesNoTrace))
       .map(([name, change]) => tuple(name, change.arguments))
   const listOf = (withoutTrace: boolean) =>
-    fc.array(fc.oneof(...own, { weight: CHANGES_WEIGHT, arbitrary: fc.oneof(...changesOf(withoutTrace)) }), {
-      minLength: 3,
-      maxLength: LONGEST,
-      size: 'max',
-    })
+    fc.array(
+      fc.oneof(...ownOf(withoutTrace), { weight: CHANGES_WEIGHT, arbitrary: fc.oneof(...changesOf(withoutTrace)) }),
+      {
+        minLength: 3,
+        maxLength: LONGEST,
+        size: 'max',
+      },
+    )
   return fc.boolean().chain(listOf)
 }
 

@@ -24,6 +24,7 @@ import { clocks } from './clocks.ts'
 import { dyingAfter } from './dying-database.ts'
 import type { FaultKind } from './faults.ts'
 import type { History, Operation, OwnOperationName } from './history.ts'
+import { moveIn, type Neighbour } from './neighbour.ts'
 import { CALCULATING, calculateProject, deleteProject, hasScope, mapProject, type ProjectRun } from './projects.ts'
 import { runTask, type TaskOptions } from './run-task.ts'
 import { differences, filled, type Snapshot, snapshot } from './snapshot.ts'
@@ -57,11 +58,9 @@ const ALIVE: Membership = {
   forgetDead: async () => {},
   leave: async () => {},
 }
+const BEFORE_EVERYTHING = new Date('2000-01-01T00:00:00Z')
 /** Between two operations. */
 const PAUSE_MINUTES = 3
-
-/** One attempt more tells as much as three. */
-process.env.API_RETRY = '1'
 
 interface Sides {
   readonly lived: Database
@@ -69,6 +68,8 @@ interface Sides {
 }
 
 export async function startMachine(vendor: VendorUnderTest, urls: readonly [string, string]): Promise<Machine> {
+  // One attempt more tells as much as three. Each file sets it: what the one before has set is gone.
+  process.env.API_RETRY = '1'
   const [lived, fresh] = await Promise.all([openDatabase(urls[0]), openDatabase(urls[1])])
   const running = await vendor.start(clocks.vendorNow)
   const tables = tablesOf(vendor)
@@ -98,6 +99,10 @@ interface Life {
   readonly scopes: Set<number>
   readonly projects: Set<number>
   readonly regrouped: Set<string>
+  /** Start dates, the latest first, and none at last. */
+  readonly starts: readonly (Date | null)[]
+  start: number
+  readonly neighbour: Neighbour | undefined
   /** Something happened that only a full sync can find out. */
   needsFullSync: boolean
 }
@@ -115,17 +120,25 @@ async function live(bench: Bench, history: History): Promise<void> {
     scopes: new Set([0, 1]),
     projects: new Set([0, 1]),
     regrouped: new Set(),
+    starts: [...(vendor.starts?.(clocks.vendorNow()) ?? [BEFORE_EVERYTHING]), null],
+    start: 0,
+    neighbour: await moveIn(sides.lived, vendor, running),
     needsFullSync: false,
   }
   await configure(bench, sides.lived, life)
+  await life.neighbour?.run()
   for (const operation of history) {
     clocks.pass(PAUSE_MINUTES)
     await happen(bench, life, operation)
   }
   running.server.clear()
   clocks.setOurError(0)
+  const touched = (await life.neighbour?.changes()) ?? []
+  if (touched.length > 0) throw new LawBroken(['of another tool:', ...touched].join('\n'))
   clocks.pass(PAUSE_MINUTES)
   await configure(bench, sides.fresh, life)
+  const besides = [life.neighbour, await moveIn(sides.fresh, vendor, running)]
+  await bothEnd(besides.map(async (neighbour) => neighbour?.run()))
   await bothEnd([
     mustRunAll(bench, life, sides.lived, { fullSync: life.needsFullSync }),
     mustRunAll(bench, life, sides.fresh),
@@ -175,7 +188,9 @@ const OWN: Record<OwnOperationName, Happen> = {
     if (!vendor.module) throw new Error(`${vendor.name} does not say where a process finds its plugins`)
     if (!life.scopes.has(scope)) return
     const options = taskOptions(vendor, scope)
-    const task: ChildTask = { url, module: vendor.module, plugin: life.plugin.name, options, clock: clocks.ours() }
+    const timeAfter = startOf(life)?.toISOString() ?? null
+    const plugin = life.plugin.name
+    const task: ChildTask = { url, module: vendor.module, plugin, options, timeAfter, clock: clocks.ours() }
     const child = spawn(process.execPath, [join(import.meta.dirname, 'task-child.ts'), JSON.stringify(task)], {
       stdio: 'ignore',
     })
@@ -195,7 +210,8 @@ const OWN: Record<OwnOperationName, Happen> = {
     if (!life.scopes.delete(scope)) return
     const source = sourceOf(vendor)
     const { row } = vendor.scopes[scope] as ScopeUnderTest
-    await deleteScopeData(sides.lived, vendor.interfaces, source, CONNECTION, row)
+    const plugins = [...vendor.interfaces, ...(vendor.neighbour ? [vendor.neighbour] : [])]
+    await deleteScopeData(sides.lived, plugins, source, CONNECTION, row)
     const { table } = source.scope
     const keys = table.keys.map((position) => table.names[position] as string)
     let query = sides.lived.kysely.deleteFrom(table.name).where('connection_id', '=', CONNECTION)
@@ -225,6 +241,13 @@ const OWN: Record<OwnOperationName, Happen> = {
     life.rules = rules
     await configure(bench, bench.sides.lived, life)
   },
+  async 'earlier start'(_bench, life) {
+    life.start = Math.min(life.start + 1, life.starts.length - 1)
+  },
+  async 'later start'(_bench, life) {
+    if (life.start > 0) life.needsFullSync = true
+    life.start = 0
+  },
   async 'swap interface'({ vendor }, life) {
     const { interfaces } = vendor
     life.plugin = interfaces[(interfaces.indexOf(life.plugin) + 1) % interfaces.length] as Plugin
@@ -248,6 +271,13 @@ const OWN: Record<OwnOperationName, Happen> = {
       )
     }
   },
+  async 'run neighbour'({ running }, { neighbour }) {
+    const isTroubled = running.server.hasFaults
+    await neighbour?.run().catch((error) => {
+      if (!isTroubled) throw new LawBroken(`a run of the neighbour fails: ${messageOf(error)}`, { cause: error })
+    })
+  },
+  'delete neighbour': async (_bench, { neighbour }, [scope]) => neighbour?.deleteData(scope),
   async wait(_bench, _life, [minutes]) {
     clocks.pass(minutes)
   },
@@ -325,8 +355,10 @@ const scopeRow = ({ scopes }: VendorUnderTest, scope: number) => ({
   scope_config_id: CONFIG,
 })
 
-const runScope = ({ vendor }: Bench, { plugin }: Life, database: Database, scope: number, options: RunOptions) =>
-  runTask(database, plugin, taskOptions(vendor, scope), options)
+const runScope = ({ vendor }: Bench, life: Life, database: Database, scope: number, options: RunOptions) =>
+  runTask(database, life.plugin, taskOptions(vendor, scope), { ...options, timeAfter: startOf(life) })
+
+const startOf = ({ starts, start }: Life): Date | null => starts[start] ?? null
 
 const taskOptions = ({ scopes }: VendorUnderTest, scope: number) => ({
   connectionId: CONNECTION,
@@ -377,10 +409,10 @@ function hasManySources({ interfaces }: VendorUnderTest, table: string): boolean
   )
 }
 
-const tablesOf = ({ interfaces }: VendorUnderTest): Table<any>[] => [
+const tablesOf = ({ interfaces, neighbour }: VendorUnderTest): Table<any>[] => [
   ...new Set([
     ...[systemTables, kitTables, domainTables].flat(),
-    ...[...interfaces, ...CALCULATING].flatMap(({ tables }) => tables),
+    ...[...interfaces, ...(neighbour ? [neighbour] : []), ...CALCULATING].flatMap(({ tables }) => tables),
   ]),
 ]
 

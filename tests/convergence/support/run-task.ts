@@ -4,6 +4,8 @@ import type { Plugin } from '../../../src/plugin-kit/spec/plugin.ts'
 export interface TaskOptions {
   readonly fullSync?: boolean
   readonly signal?: AbortSignal
+  /** The start date; null: from the very beginning. */
+  readonly timeAfter?: Date | null
   /** For connections whose secrets are encrypted. */
   readonly decrypt?: (text: string) => string
 }
@@ -13,10 +15,11 @@ export async function runTask(
   database: Database,
   plugin: Plugin,
   options: Readonly<Record<string, unknown>>,
-  { fullSync = false, signal = new AbortController().signal, decrypt }: TaskOptions = {},
+  { fullSync = false, signal = new AbortController().signal, timeAfter, decrypt }: TaskOptions = {},
 ): Promise<void> {
   for (const subtask of plugin.subtasks.filter(({ isDefault }) => isDefault)) {
     signal.throwIfAborted()
-    await subtask.run({ database, options, fullSync, signal, progress: () => {}, ...(decrypt && { decrypt }) })
+    const run = { database, options, fullSync, signal, timeAfter, progress: () => {} }
+    await subtask.run({ ...run, ...(decrypt && { decrypt }) })
   }
 }

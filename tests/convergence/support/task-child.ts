@@ -11,13 +11,17 @@ export interface ChildTask {
   readonly module: string
   readonly plugin: string
   readonly options: Readonly<Record<string, unknown>>
+  /** The start date, as text. */
+  readonly timeAfter: string | null
   /** How far our clock is ahead. */
   readonly clock: number
 }
 
-const { url, module, plugin, options, clock }: ChildTask = JSON.parse(process.argv[2] as string)
+const { url, module, plugin, options, timeAfter, clock }: ChildTask = JSON.parse(process.argv[2] as string)
 clocks.setOurs(clock)
 const exported: Record<string, Plugin> = await import(module)
 const database = await openDatabase(url)
-await runTask(database, Object.values(exported).find(({ name }) => name === plugin) as Plugin, options)
+await runTask(database, Object.values(exported).find(({ name }) => name === plugin) as Plugin, options, {
+  timeAfter: timeAfter === null ? null : new Date(timeAfter),
+})
 await database.close()

@@ -12,10 +12,17 @@ export interface VendorUnderTest {
   readonly interfaces: readonly [Plugin, ...Plugin[]]
   /** Address of the module that exports them, where runs in processes of their own are to be killed. */
   readonly module?: string
+  /** Another tool in the same database whose name begins with this one's, and whose scopes have the same ids. */
+  readonly neighbour?: Plugin
   /** Two to four that overlap as far as the vendor's can; a history begins with the first two. */
   readonly scopes: readonly ScopeUnderTest[]
   /** Scope configs to change between; all scopes share the one in force. */
   readonly rules: readonly [Rules, ...Rules[]]
+  /**
+   * Start dates that a history begins with and goes back to, the latest first, by the vendor's clock when it begins; after the
+   * last there is none. Best are those with records on both sides. Default: one before everything.
+   */
+  readonly starts?: (now: number) => readonly Date[]
   /** Parts of addresses or bodies, each of one list: what faults befall. */
   readonly lists: readonly string[]
   readonly changes: Readonly<Record<string, VendorChange>>

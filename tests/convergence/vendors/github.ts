@@ -189,9 +189,10 @@ function kindOf(change: any): keyof Collections | 'ticket' | undefined {
   )
 }
 
-const vendor = (name: string, interfaces: readonly [Plugin, Plugin]): VendorUnderTest => ({
+const vendor = (name: string, interfaces: readonly [Plugin, ...Plugin[]]): VendorUnderTest => ({
   name,
   interfaces,
+  starts: (now) => [new Date(now - DAYS / 2), new Date(now - 2 * DAYS)],
   scopes: REPOSITORIES.map((fullName) => ({
     options: { fullName },
     row: {

@@ -10,7 +10,7 @@ import { behindFaults, type VendorChange, type VendorUnderTest } from '../suppor
 const PROJECTS = ['acme/web', 'acme/api', 'user-1/web']
 const FEW: Omit<ProjectOptions, 'path'> = {
   ...{ issues: 3, mergeRequests: 3, commitsPerMergeRequest: [1, 2], notesPerMergeRequest: [0, 2] },
-  ...{ pipelines: 2, childPipelines: 1, jobsPerPipeline: 1, deployments: 2, releases: 2 },
+  ...{ pipelines: 2, childPipelines: 1, externalPipelines: 1, jobsPerPipeline: 1, deployments: 2, releases: 2 },
 }
 const WORLD: WorldOptions = {
   users: 5,

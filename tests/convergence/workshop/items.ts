@@ -120,8 +120,9 @@ export const queryItemEntity = entity(items, {
     request: ({ scope }) => ({ path: `query/boards/${scope.id}/items` }),
     paging: nodes,
     records: (body) => body.nodes,
-    incremental: { filterBy },
-    reconcile: reconciledBy('query/boards'),
+    // It cannot filter: names of the board from before a start date are listed too.
+    incremental: { newestFirstBy: 'updated_at' },
+    reconcile: { ...reconciledBy('query/boards'), by: 'updated_at' },
     completes: [
       {
         list: ({ labels }) => labels,

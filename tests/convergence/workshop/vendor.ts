@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { type Respond, startFaultyServer } from '../support/faults.ts'
 import type { VendorUnderTest } from '../support/vendor-under-test.ts'
+import { workshopAnnex } from './annex.ts'
 import { workshop, workshopQuery } from './plugin.ts'
-import { BOARDS, CHANGES, type Item, type Run, World } from './world.ts'
+import { BOARDS, CHANGES, type Item, type Run, startsOf, World } from './world.ts'
 
 type Answer = { readonly body: unknown; readonly headers?: Record<string, string> }
 type Route = readonly [
@@ -65,7 +66,7 @@ const ROUTES: readonly Route[] = [
   [
     /^\/boards\/(\d+)\/names$/,
     (world, id, query) => {
-      const all = itemsOn(world, id, query).map((item) => ({ id: item.id }))
+      const all = itemsOn(world, id, query).map((item) => ({ id: item.id, updated_at: iso(item.updatedAt) }))
       const start = Number(query.get('offset'))
       return { body: { total: all.length, names: all.slice(start, start + Number(query.get('limit'))) } }
     },
@@ -74,7 +75,8 @@ const ROUTES: readonly Route[] = [
     /^\/query\/boards\/(\d+)\/items$/,
     (world, id, query) => {
       const firstLabels = new URLSearchParams({ first: '2' })
-      const all = itemsOn(world, id, query).map((item) => ({
+      const newestFirst = itemsOn(world, id, query).toSorted((one, other) => other.updatedAt - one.updatedAt)
+      const all = newestFirst.map((item) => ({
         ...itemOf(world, item),
         labels: graph(item.labels, firstLabels),
       }))
@@ -175,6 +177,7 @@ const respondFor =
 export const workshopVendor: VendorUnderTest = {
   name: 'workshop',
   interfaces: [workshop, workshopQuery],
+  neighbour: workshopAnnex,
   module: import.meta.resolve('./plugin.ts'),
   scopes: BOARDS.map((id) => ({ options: { boardId: id }, row: { id, name: `Board ${id}` } })),
   rules: [
@@ -195,6 +198,7 @@ export const workshopVendor: VendorUnderTest = {
     'boards/2/',
   ],
   changes: CHANGES,
+  starts: startsOf,
   async start(now) {
     let world = new World(now)
     const server = await startFaultyServer(respondFor(() => world, now))

@@ -35,6 +35,10 @@ export const BOARDS = [1, 2, 3, 4]
 const LABELS = ['hot', 'red', 'late', 'odd', 'new']
 const SHAS = ['a1', 'b2', 'c3', 'd4', 'e5']
 const ENDS = ['success', 'failed']
+const DAY = 24 * 3_600_000
+/** Of what is there at first, in days: before, between and after the start dates of histories. */
+const AGES = [40, 20, 10, 2, 1, 0]
+export const startsOf = (now: number) => [new Date(now - 5 * DAY), new Date(now - 30 * DAY)]
 
 export class World {
   readonly people = new Map<number, string>()
@@ -43,24 +47,28 @@ export class World {
   readonly builds: Run[] = []
   readonly deploys: Run[] = []
   #lastId = 100
+  #age = 0
   readonly #now: () => number
 
   constructor(now: () => number) {
     this.#now = now
     for (const [index, name] of ['Ann', 'Bob', 'Cid', 'Dee'].entries()) this.people.set(index + 1, name)
     for (const [index, name] of ['task', 'fire'].entries()) this.kinds.set(index + 1, name)
-    for (let number = 0; number < 6; number++) {
+    for (const [number, age] of AGES.entries()) {
+      this.#age = age * DAY
       const item = this.#item(BOARDS[number % 3] as number, number, 1 << (number % 5), number)
       if (number % 2) item.boards.add(BOARDS[(number + 1) % 3] as number)
       if (number < 3) this.#comment(item, number)
     }
-    for (let number = 0; number < 5; number++) {
+    for (const [number, age] of AGES.slice(1).entries()) {
+      this.#age = age * DAY
       this.builds.unshift(this.#run(BOARDS[number % 2] as number, number, number % 2 ? 'running' : 'success'))
       this.deploys.push(this.#run(BOARDS[number % 2] as number, number, number % 2 ? 'success' : 'running'))
     }
+    this.#age = 0
   }
 
-  #time = () => Math.floor(this.#now() / 1000) * 1000
+  #time = () => Math.floor((this.#now() - this.#age) / 1000) * 1000
   #person = (number: number) => (number % this.people.size) + 1
   #kind = (number: number) => [...this.kinds.keys()][number % this.kinds.size] ?? 0
   #labels = (mask: number) => LABELS.filter((_, index) => mask & (1 << index))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageFile from '../../../package.json' with { type: 'json' }
 import { ruledRoutes } from '../../../src/api/access/route-roles.ts'
-import { commands } from '../../../src/cli/index.ts'
+import { commandsFor } from '../../../src/cli/index.ts'
 import { oidcProvider, variables } from '../../../src/settings.ts'
 
 export const root = join(import.meta.dirname, '../../..')
@@ -18,6 +18,7 @@ const ofProviders = Object.values(oidcProvider).map(([name]) => name)
 export const isSetting = (name: string): boolean =>
   names.has(name) || (name.startsWith('OIDC_') && ofProviders.some((each) => name.endsWith(`_${each}`)))
 
+const commands = await commandsFor(undefined)
 const commandNames = commands.map((command) => command.name())
 /** `path` as typed after `weir`: a command, and its subcommand if it has some. */
 export function isCommand([first = '', second = '']: readonly string[]): boolean {

@@ -111,7 +111,7 @@ export const deploymentStatusResolvers: Resolvers<DeploymentStatus> = {
   state: ({ record }) => upper(record.state),
   description: () => null,
   environmentUrl: () => null,
-  logUrl: () => null,
+  logUrl: ({ record }) => record.logUrl ?? null,
   creator: ({ record }, _, context) => actor(context, record.creator),
   deployment: ({ record, repository }) =>
     nodeOf('Deployment', repository, repository.deployments.get(record.deploymentIndex)!),

@@ -167,6 +167,8 @@ export interface DeploymentStatus extends Item {
   readonly deploymentIndex: number
   readonly state: 'pending' | 'queued' | 'in_progress' | 'success' | 'failure' | 'error' | 'inactive'
   readonly creator: string
+  /** Where a job of a workflow run that deployed has its log. */
+  readonly logUrl?: string
 }
 
 export interface Release extends Item {

@@ -143,7 +143,11 @@ async function insertRuns(database: Database): Promise<void> {
   const schedule = { cron_config: 'manual', skip_on_fail: true, full_sync: false, skip_collectors: false, priority: 0 }
   await insert(database, '_devlake_blueprints', [
     { id: 5, name: 'shop-Blueprint', project_name: 'shop', mode: 'NORMAL', plan, ...blueprint, ...schedule },
-    { id: 6, name: 'by hand', project_name: '', mode: 'ADVANCED', plan, ...blueprint, ...schedule },
+    {
+      ...{ id: 6, name: 'by hand', project_name: '', mode: 'ADVANCED', plan, ...blueprint, ...schedule },
+      // Tasks alone, without a list for their stage.
+      before_plan: Buffer.from(encryptOld(JSON.stringify(PLAN.flat()))),
+    },
   ])
   const links = ['github', 'zentao'].map((plugin_name) => ({ blueprint_id: 5, plugin_name, connection_id: 1 }))
   await insert(database, '_devlake_blueprint_connections', links)

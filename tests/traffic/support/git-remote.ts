@@ -40,6 +40,7 @@ export function startGitRemote(files: Readonly<Record<string, string>>): GitRemo
       stdio: ['pipe', 'pipe', 'ignore'],
     })
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', url], { env: environment })
+  const read = new Map<string, Files>()
   const remote: GitRemote = {
     url,
     git: (...parameters) => run(parameters),
@@ -52,29 +53,23 @@ export function startGitRemote(files: Readonly<Record<string, string>>): GitRemo
       }
     },
     subjects: (branch) => run(['log', '--format=%s', branch]).trim().split('\n'),
-    files: (branch) =>
-      new Map(
-        run(['ls-tree', '-r', '--name-only', branch])
-          .split('\n')
-          .filter(Boolean)
-          .map((path) => [path, run(['cat-file', 'blob', `${branch}:${path}`])]),
-      ),
+    // Two processes for all files of a commit, and none when it was read before: reconcilers ask all the time.
+    files(branch) {
+      const head = remote.head(branch) ?? branch
+      const files = read.get(head) ?? readFiles(head, run)
+      read.set(head, files)
+      return files
+    },
     commit(branch, changes, message = 'by hand') {
-      const index = { GIT_INDEX_FILE: join(url, 'index-by-hand') }
       const parent = remote.head(branch)
-      if (parent === undefined) run(['read-tree', '--empty'], '', index)
-      else run(['read-tree', parent], '', index)
-      for (const [path, text] of Object.entries(changes)) {
-        if (text === null) run(['update-index', '--index-info'], `0 ${'0'.repeat(40)}\t${path}\n`, index)
-        else {
-          const blob = run(['hash-object', '-w', '--stdin'], text).trim()
-          run(['update-index', '--add', '--cacheinfo', `100644,${blob},${path}`], '', index)
-        }
-      }
-      const tree = run(['write-tree'], '', index).trim()
-      const made = run(['commit-tree', tree, ...(parent === undefined ? [] : ['-p', parent])], message).trim()
-      run(['update-ref', `refs/heads/${branch}`, made])
-      return made
+      const from = parent === undefined ? '' : `from ${parent}\n`
+      const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
+      const lines = Object.entries(changes).map(([path, text]) =>
+        text === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(text)}`,
+      )
+      const head = `commit refs/heads/${branch}\ncommitter Ada <ada@example.com> now\n${data(message)}${from}`
+      run(['fast-import', '--quiet', '--force', '--date-format=now'], `${head}${lines.join('')}\n`)
+      return remote.head(branch) as string
     },
     squash(from, into) {
       const [subject = ''] = remote.subjects(from)
@@ -85,6 +80,21 @@ export function startGitRemote(files: Readonly<Record<string, string>>): GitRemo
   }
   remote.commit('main', files, 'as it was')
   return remote
+}
+
+function readFiles(commit: string, run: (parameters: readonly string[], input?: string) => string): Files {
+  const paths = run(['ls-tree', '-r', '--name-only', commit]).split('\n').filter(Boolean)
+  const batch = Buffer.from(run(['cat-file', '--batch'], paths.map((path) => `${commit}:${path}\n`).join('')))
+  let offset = 0
+  return new Map(
+    paths.map((path) => {
+      // A line "ID blob SIZE", the text, and a line feed.
+      const start = batch.indexOf('\n', offset) + 1
+      const end = start + Number(batch.toString('utf8', offset, start).split(' ')[2])
+      offset = end + 1
+      return [path, batch.toString('utf8', start, end)]
+    }),
+  )
 }
 
 /** Applies what a branch says to a cluster, and removes what it does not say any more, as Argo CD and Flux do. */

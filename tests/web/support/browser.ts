@@ -9,3 +9,11 @@ export const openBrowser = (): Promise<Browser> =>
     executablePath: execFileSync('sh', ['-c', FIND], { encoding: 'utf8' }).trim(),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   })
+
+let shared: Promise<Browser> | undefined
+
+/** One for all files of this process, which ends it; a test has a window of its own. */
+export const sharedBrowser = async (): Promise<Browser> => {
+  if (!(await shared)?.isConnected()) shared = openBrowser()
+  return shared as Promise<Browser>
+}

@@ -2,8 +2,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type LiveServer, startLiveServer } from '../../api/support/live-server.ts'
-import { describeEachDatabase, type TestDatabase } from '../../support/databases.ts'
-import { openBrowser } from './browser.ts'
+import { describeOneDatabase, type TestDatabase } from '../../support/databases.ts'
+import { sharedBrowser } from './browser.ts'
 
 export interface Client {
   readonly database: TestDatabase
@@ -16,55 +16,46 @@ export interface Client {
 
 const LONGEST_MS = 100_000
 
-/**
- * What pages ask for is tested on both databases by the tests of its routes: one of the two is enough to see the pages, and which
- * one differs from name to name. FULL_SIZE=true takes both.
- */
+/** What pages ask for is tested on both databases by the tests of its routes: one of the two is enough to see the pages. */
 export function describeClient(
   name: string,
   body: (client: Client) => void,
   environment: Record<string, string> = {},
 ): void {
-  const one = name.length % 2 === 0 ? 'postgres' : 'mysql'
-  describeEachDatabase(
-    name,
-    (database) => {
-      let server: LiveServer
-      let browser: Browser
-      const complaints: string[] = []
-      const expected: string[] = []
-      beforeAll(async () => {
-        ;[server, browser] = await Promise.all([startLiveServer(database.url, environment), openBrowser()])
-      })
-      afterEach(async () => {
-        await Promise.all(browser.contexts().map((context) => context.close()))
-        const unexpected = complaints.filter((complaint) => !expected.some((part) => complaint.includes(part)))
-        complaints.length = 0
-        expected.length = 0
-        expect(unexpected).toEqual([])
-      })
-      afterAll(async () => {
-        await browser?.close()
-        await server?.stop()
-      })
-      body({
-        database,
-        get server() {
-          return server
-        },
-        async open(path, options = {}) {
-          const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-          // For what hangs; on a machine with other work, pages take their time.
-          context.setDefaultTimeout(LONGEST_MS)
-          const page = await context.newPage()
-          page.on('pageerror', ({ message }) => complaints.push(message))
-          page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-          await page.goto(server.url + path)
-          return page
-        },
-        expectComplaint: (part) => void expected.push(part),
-      })
-    },
-    process.env.FULL_SIZE === 'true' ? undefined : [one],
-  )
+  describeOneDatabase(name, (database) => {
+    let server: LiveServer
+    let browser: Browser
+    const complaints: string[] = []
+    const expected: string[] = []
+    beforeAll(async () => {
+      ;[server, browser] = await Promise.all([startLiveServer(database.url, environment), sharedBrowser()])
+    })
+    afterEach(async () => {
+      await Promise.all(browser.contexts().map((context) => context.close()))
+      const unexpected = complaints.filter((complaint) => !expected.some((part) => complaint.includes(part)))
+      complaints.length = 0
+      expected.length = 0
+      expect(unexpected).toEqual([])
+    })
+    afterAll(async () => {
+      await server?.stop()
+    })
+    body({
+      database,
+      get server() {
+        return server
+      },
+      async open(path, options = {}) {
+        const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+        // For what hangs; on a machine with other work, pages take their time.
+        context.setDefaultTimeout(LONGEST_MS)
+        const page = await context.newPage()
+        page.on('pageerror', ({ message }) => complaints.push(message))
+        page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+        await page.goto(server.url + path)
+        return page
+      },
+      expectComplaint: (part) => void expected.push(part),
+    })
+  })
 }

@@ -1,6 +1,7 @@
 import { bigint, key, string, text, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
+import { DELIVERY_FIELDS } from '../../../plugin-kit/index.ts'
 import {
   byToken,
   entity,
@@ -57,7 +58,7 @@ export default entity(builds, {
   },
   convert: {
     to: [cicdPipelines, cicdPipelineCommits],
-    dependsOn: ['deploymentPattern', 'productionPattern'],
+    dependsOn: DELIVERY_FIELDS,
     *rows(build, { idOf, scope, scopeConfig }) {
       const id = idOf(builds, build.azuredevops_id)
       // Tags can say what a build is for, too.
@@ -69,8 +70,7 @@ export default entity(builds, {
         status: classify(build.status, STATUS, 'OTHER'),
         original_status: build.status,
         original_result: build.result,
-        type: scopeConfig.typeOf(named),
-        environment: scopeConfig.strictEnvironmentOf(named),
+        ...scopeConfig.deliveryOf({ names: [named], branches: [build.source_branch], isProductionNamed: true }),
         duration_sec: secondsBetween(build.start_time, build.finish_time),
         created_date: build.queue_time,
         queued_date: build.queue_time,

@@ -1,6 +1,7 @@
 import { bigint, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { deploymentRuns } from '../../../domain/rollouts.ts'
 import { innerJoin } from '../../../plugin-kit/index.ts'
 import { deploymentRows } from '../deployment-rows.ts'
 import { byToken, entity, builds as hasBuilds, inProject, inputId, preview, repositoryId, table } from '../kit.ts'
@@ -54,7 +55,7 @@ export const environmentDeploymentsEntity = entity(environmentDeployments, {
     emptyOn: [404],
   },
   convert: {
-    to: [cicdDeployments, cicdDeploymentCommits],
+    to: [cicdDeployments, cicdDeploymentCommits, deploymentRuns],
     dependsOn: ['envNamePattern'],
     joins: {
       build: innerJoin(builds, {
@@ -80,6 +81,7 @@ export const environmentDeploymentsEntity = entity(environmentDeployments, {
           environment: environment.name,
           times: [row.queue_time, row.start_time, row.finish_time],
           commit: { sha: build.source_version, ref: build.source_branch },
+          build: row.build_id,
         },
         { idOf, scope, scopeConfig },
       ),

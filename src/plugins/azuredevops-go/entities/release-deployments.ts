@@ -2,6 +2,7 @@ import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, text, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { deploymentRuns } from '../../../domain/rollouts.ts'
 import { leftJoin } from '../../../plugin-kit/index.ts'
 import { deploymentRows } from '../deployment-rows.ts'
 import {
@@ -81,7 +82,7 @@ export default entity(releaseDeployments, {
     },
   },
   convert: {
-    to: [cicdDeployments, cicdDeploymentCommits],
+    to: [cicdDeployments, cicdDeploymentCommits, deploymentRuns],
     dependsOn: ['envNamePattern'],
     joins: { build: leftJoin(builds, { connection_id: 'connection_id', azuredevops_id: 'build_id' }) },
     rows: ({ build, ...row }, { idOf, scope, scopeConfig }) =>
@@ -96,6 +97,7 @@ export default entity(releaseDeployments, {
           environment: row.environment,
           times: [row.queued_on, row.started_on, row.completed_on],
           commit: { sha: row.commit_sha || build?.source_version || '', ref: row.branch || build?.source_branch || '' },
+          build: row.build_id,
         },
         { idOf, scope, scopeConfig },
       ),

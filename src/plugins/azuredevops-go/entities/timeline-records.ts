@@ -1,7 +1,7 @@
 import { bigint, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
-import { innerJoin } from '../../../plugin-kit/index.ts'
+import { DELIVERY_FIELDS, innerJoin } from '../../../plugin-kit/index.ts'
 import { entity, inProject, inputId, repos, secondsBetween, TASK_RESULT, table, versioned } from '../kit.ts'
 import { builds, forEachBuild } from './builds.ts'
 
@@ -36,7 +36,7 @@ export default entity(timelineRecords, {
     to: [cicdTasks],
     joins: { build: innerJoin(builds, { connection_id: 'connection_id', azuredevops_id: 'build_id' }) },
     where: ({ id }) => ({ 'build.repository_id': id }),
-    dependsOn: ['deploymentPattern', 'productionPattern'],
+    dependsOn: DELIVERY_FIELDS,
     rows: (record, { idOf, scopeConfig }) => [
       cicdTasks.row({
         id: idOf(timelineRecords, record.record_id, record.build_id),
@@ -46,8 +46,12 @@ export default entity(timelineRecords, {
         status: classify(record.state, STATUS, 'OTHER'),
         original_status: record.state,
         original_result: record.result,
-        type: scopeConfig.typeOf(record.name),
-        environment: scopeConfig.strictEnvironmentOf(record.name),
+        ...scopeConfig.deliveryOf({
+          names: [record.name],
+          branches: [record.build.source_branch],
+          isJob: true,
+          isProductionNamed: true,
+        }),
         duration_sec: secondsBetween(record.start_time, record.finish_time),
         created_date: record.start_time ?? record.build.queue_time,
         started_date: record.start_time,

@@ -3,7 +3,7 @@ import { bigint, boolean, double, key, optional, string, text, timestamp } from 
 import { classify } from '../../../domain/classify.ts'
 import { boardIssues, issueAssignees, issueLabels, issues, sprintIssues } from '../../../domain/ticket.ts'
 import { cursor, innerJoin, manyByKey, type Paging, wholeTable } from '../../../plugin-kit/index.ts'
-import { entity, inProject, plans, type Repo, repos, repositoryId, table, versioned } from '../kit.ts'
+import { entity, inProject, plans, type Repo, type Rules, repos, repositoryId, table, versioned } from '../kit.ts'
 import { iterations } from './iterations.ts'
 import { identities, peopleIn, users } from './people.ts'
 import { stateName, states } from './work-item-types.ts'
@@ -33,13 +33,18 @@ const tagsOf = (record: RawRecord): string[] =>
     .map((tag) => tag.trim())
     .filter(Boolean)
 
+/** A type that is, or that a rule calls, an incident goes before the tags; otherwise the last that matches decides. */
+function standardType(item: RawRecord, { scopeConfig }: { readonly scopeConfig: Rules }): string {
+  const type: string = field('System.WorkItemType')(item) ?? ''
+  const own = scopeConfig.typeOfIncident(type) || scopeConfig.issueTypeOf([type])
+  return own === 'INCIDENT' ? own : scopeConfig.issueTypeOf([type, ...tagsOf(item)])
+}
+
 export const workItems = table('work_items', 'AzuredevopsWorkItem', {
   id: key(bigint()),
   board_id: string(191, repositoryId),
   type: string(field('System.WorkItemType')),
-  std_type: string(100, (item, { scopeConfig }) =>
-    scopeConfig.issueTypeOf([field('System.WorkItemType')(item) ?? '', ...tagsOf(item)]),
-  ),
+  std_type: string(100, standardType),
   title: text(field('System.Title')),
   description: text((item) => field('System.Description')(item) ?? field('Microsoft.VSTS.TCM.ReproSteps')(item)),
   state: string(field('System.State')),
@@ -118,6 +123,7 @@ export default entity(workItems, {
     writes: [identities],
     owns: [{ table: tags, by: { connection_id: 'connection_id', work_item_id: 'id' } }],
     dependsOn: ['issueTypeRequirement', 'issueTypeBug', 'issueTypeIncident'],
+    edition: 2,
     *rows(item, { read }) {
       yield read(workItems, item)
       for (const name of tagsOf(item)) yield read(tags, { name }, { work_item_id: item.id })
@@ -126,12 +132,13 @@ export default entity(workItems, {
   },
   convert: {
     to: [issues, boardIssues, sprintIssues, issueAssignees],
+    dependsOn: ['issueTextIncident'],
     lookups: {
       states: wholeTable(states, 'name', (scope: Repo) => ({ board_id: scope.id })),
       links: manyByKey(links, 'child_id', ({ id }) => id),
       iterations: wholeTable(iterations, 'id', (scope: Repo) => ({ board_id: scope.id })),
     },
-    *rows(item, { idOf, scope, lookups }) {
+    *rows(item, { idOf, scope, scopeConfig, lookups }) {
       if (item.is_deleted) return
       const id = idOf(workItems, item.id)
       const status = statusOf(lookups.states.get(stateName(item.type, item.state))?.category, item.state)
@@ -143,7 +150,7 @@ export default entity(workItems, {
         issue_key: String(item.id),
         title: item.title,
         description: item.description,
-        type: item.std_type,
+        type: scopeConfig.typeOrText(item.std_type, item.title, item.description),
         original_type: item.type,
         status,
         original_status: item.state,

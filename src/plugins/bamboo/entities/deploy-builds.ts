@@ -2,6 +2,7 @@ import type { RawRecord, RowOf } from '../../../database/table.ts'
 import { bigint, indexed, key, string, text, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeployments } from '../../../domain/devops.ts'
+import { deploymentRuns } from '../../../domain/rollouts.ts'
 import { type EntityContext, manyByKey } from '../../../plugin-kit/index.ts'
 import {
   entity,
@@ -17,7 +18,7 @@ import {
   UNFINISHED,
 } from '../kit.ts'
 import { deployEnvironments } from './deploy-environments.ts'
-import { planBuildCommits } from './plan-builds.ts'
+import { planBuildCommits, planBuilds } from './plan-builds.ts'
 
 /** Cut to whole seconds, as DevLake stores it. 0 stands for "not yet". */
 const secondOf = (field: string) =>
@@ -115,16 +116,17 @@ export default entity(deployBuilds, {
     emptyOn: [404], // deleted since it was listed
   },
   convert: {
-    to: [cicdDeployments],
+    to: [cicdDeployments, deploymentRuns],
     dependsOn: ['envNamePattern'],
     lookups: { commits: commitsOfDeployment },
     *rows(deployment, context) {
       if (!deployment.started_date) return
-      const commits = context.lookups.commits.get(deployment.plan_result_key)
-      yield cicdDeployments.row({
-        id: deploymentId(context.connectionId, deployment, commits),
-        ...deploymentValues(deployment, context),
-      })
+      const { connectionId, idOf, lookups } = context
+      const { plan_result_key } = deployment
+      const id = deploymentId(connectionId, deployment, lookups.commits.get(plan_result_key))
+      yield cicdDeployments.row({ id, ...deploymentValues(deployment, context) })
+      // What was deployed is what a build of the plan made.
+      if (plan_result_key) yield deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(planBuilds, plan_result_key) })
     },
   },
 })

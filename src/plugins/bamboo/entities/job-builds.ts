@@ -7,6 +7,7 @@ import {
   madeAt,
   plans,
   RESULT,
+  type RulesContext,
   resultColumns,
   resultList,
   resultPages,
@@ -19,6 +20,9 @@ import { jobs } from './jobs.ts'
 import { planBuilds } from './plan-builds.ts'
 
 const nameOf = ({ plan, planName }: RawRecord): string => plan?.shortName ?? planName ?? ''
+
+const deliveryOf = (build: RawRecord, { scopeConfig }: RulesContext) =>
+  scopeConfig.deliveryOf({ names: [nameOf(build)], isJob: true })
 
 export const jobBuilds = table('job_builds', 'BambooJobBuild', {
   job_build_key: key(string(191, 'key')),
@@ -34,8 +38,8 @@ export const jobBuilds = table('job_builds', 'BambooJobBuild', {
   queue_started_time: timestamp('queueStartedTime'),
   queue_duration: bigint('queueDuration'),
   queue_duration_in_seconds: bigint('queueDurationInSeconds'),
-  type: string((build, { scopeConfig }) => scopeConfig.typeOf(nameOf(build))),
-  environment: string((build, { scopeConfig }) => scopeConfig.environmentOf(nameOf(build))),
+  type: string((build, context) => deliveryOf(build, context).type),
+  environment: string((build, context) => deliveryOf(build, context).environment),
   job_result_key: text('planResultKey.key'),
 })
 

@@ -8,6 +8,7 @@ import {
   entity,
   plans,
   RESULT,
+  type RulesContext,
   resultColumns,
   resultList,
   resultRecords,
@@ -15,6 +16,9 @@ import {
   table,
   UNFINISHED,
 } from '../kit.ts'
+
+const deliveryOf = ({ planName }: RawRecord, { scopeConfig }: RulesContext) =>
+  scopeConfig.deliveryOf({ names: [planName ?? ''], isProductionNamed: true })
 
 export const planBuilds = table('plan_builds', 'BambooPlanBuild', {
   plan_build_key: key(string(191, 'key')),
@@ -24,8 +28,8 @@ export const planBuilds = table('plan_builds', 'BambooPlanBuild', {
   plan_key: text((_build, { scope }) => scope.plan_key),
   project_name: text('projectName'),
   project_key: text(() => ''), // DevLake leaves it empty
-  type: string(({ planName }, { scopeConfig }) => scopeConfig.typeOf(planName ?? '')),
-  environment: string(({ planName }, { scopeConfig }) => scopeConfig.strictEnvironmentOf(planName ?? '')),
+  type: string((build, context) => deliveryOf(build, context).type),
+  environment: string((build, context) => deliveryOf(build, context).environment),
   plan_result_key: text('planResultKey.key'),
 })
 

@@ -2,6 +2,7 @@ import type { RawRecord } from '../../../database/table.ts'
 import { indexed, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { deploymentRuns } from '../../../domain/rollouts.ts'
 import { innerJoin, wholeTable } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, pages, repoId, repos, table, values } from '../kit.ts'
 import { pipelines } from './pipelines.ts'
@@ -75,7 +76,7 @@ export default entity(deployments, {
     lookups: { environments: wholeTable(environments, 'uuid', ({ bitbucket_id }) => ({ repo_id: bitbucket_id })) },
   },
   convert: {
-    to: [cicdDeploymentCommits, cicdDeployments],
+    to: [cicdDeploymentCommits, cicdDeployments, deploymentRuns],
     joins: {
       pipeline: innerJoin(pipelines, { connection_id: 'connection_id', bitbucket_id: 'pipeline_id' }),
     },
@@ -112,6 +113,7 @@ export default entity(deployments, {
           repo_url: scope.html_url,
         }),
         cicdDeployments.row(both),
+        deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(pipelines, pipeline.bitbucket_id) }),
       ]
     },
   },

@@ -83,7 +83,8 @@ export default entity(issues, {
   convert: {
     to: [domainIssues, boardIssues, issueAssignees],
     owns: [{ table: issueAssignees, by: { issue_id: 'id' } }],
-    *rows(issue, { idOf }) {
+    dependsOn: ['issueTextIncident'],
+    *rows(issue, { idOf, scopeConfig }) {
       const id = idOf(issues, issue.repo_id, issue.bitbucket_id)
       const assignee_id = idOf(accounts, issue.assignee_id || null)
       yield domainIssues.row({
@@ -92,7 +93,7 @@ export default entity(issues, {
         issue_key: String(issue.number),
         title: issue.title,
         description: issue.body,
-        type: issue.type,
+        type: scopeConfig.typeOrText(issue.type, issue.title, issue.body),
         original_type: issue.type,
         status: issue.std_state,
         original_status: issue.state,

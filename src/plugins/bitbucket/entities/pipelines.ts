@@ -1,10 +1,28 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { bigint, indexed, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
-import { braced, entity, inRepo, pages, RESULT, repoId, repos, STATUS, table, values } from '../kit.ts'
+import { DELIVERY_FIELDS } from '../../../plugin-kit/index.ts'
+import {
+  braced,
+  entity,
+  inRepo,
+  pages,
+  RESULT,
+  type RulesContext,
+  repoId,
+  repos,
+  STATUS,
+  table,
+  values,
+} from '../kit.ts'
 
 /** Steps that failed can be started again, which moves the end of their pipeline. */
 const DAYS_OF_RERUNS = 14
+
+/** DevLake's: pipelines have no names, so all patterns look at the branch or tag. */
+const deliveryOf = ({ target }: RawRecord, { scopeConfig }: RulesContext) =>
+  scopeConfig.deliveryOf({ names: [target?.ref_name ?? ''], branches: [target?.ref_name] })
 
 export const pipelines = table('pipelines', 'BitbucketPipeline', {
   bitbucket_id: key(string(191, 'uuid')),
@@ -14,8 +32,8 @@ export const pipelines = table('pipelines', 'BitbucketPipeline', {
   repo_id: indexed(string(repoId)),
   commit_sha: string('target.commit.hash'),
   web_url: string('links.self.href'),
-  type: string(({ target }, { scopeConfig }) => scopeConfig.typeOf(target?.ref_name ?? '')),
-  environment: string(({ target }, { scopeConfig }) => scopeConfig.environmentOf(target?.ref_name ?? '')),
+  type: string((pipeline, context) => deliveryOf(pipeline, context).type),
+  environment: string((pipeline, context) => deliveryOf(pipeline, context).environment),
   build_number: bigint(),
   duration_in_seconds: bigint(),
   bitbucket_created_on: timestamp('created_on'),
@@ -42,7 +60,7 @@ export default entity(pipelines, {
     emptyOn: [404], // never switched on
     canBeSwitchedOff: true,
   },
-  extract: { dependsOn: ['deploymentPattern', 'productionPattern'] },
+  extract: { dependsOn: DELIVERY_FIELDS },
   convert: {
     to: [cicdPipelines, cicdPipelineCommits],
     *rows(pipeline, { idOf, scope }) {

@@ -1,8 +1,12 @@
 import { bigint, indexed, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
+import { DELIVERY_FIELDS, leftJoin } from '../../../plugin-kit/index.ts'
 import { braced, entity, inRepo, pages, RESULT, repoId, repos, STATUS, table, values } from '../kit.ts'
 import { pipelines } from './pipelines.ts'
+
+/** A step does not tell its branch: its tool row says what its name says, the domain row joins the pipeline. */
+const byName = ({ name }: { readonly name?: string | null }) => ({ names: [name ?? ''], isJob: true })
 
 export const steps = table('pipeline_steps', 'BitbucketPipelineStep', {
   bitbucket_id: key(string(191, 'uuid')),
@@ -18,8 +22,8 @@ export const steps = table('pipeline_steps', 'BitbucketPipelineStep', {
   duration_in_seconds: bigint(),
   build_seconds_used: bigint(),
   run_number: bigint(),
-  type: string(({ name }, { scopeConfig }) => scopeConfig.typeOf(name ?? '')),
-  environment: string(({ name }, { scopeConfig }) => scopeConfig.environmentOf(name ?? '')),
+  type: string((step, { scopeConfig }) => scopeConfig.deliveryOf(byName(step)).type),
+  environment: string((step, { scopeConfig }) => scopeConfig.deliveryOf(byName(step)).environment),
 })
 
 export default entity(steps, {
@@ -39,11 +43,13 @@ export default entity(steps, {
     key: ({ uuid }) => uuid,
     emptyOn: [404], // deleted since
   },
-  extract: { dependsOn: ['deploymentPattern', 'productionPattern'] },
+  extract: { dependsOn: DELIVERY_FIELDS },
   convert: {
     to: [cicdTasks],
-    *rows(step, { idOf }) {
+    joins: { pipeline: leftJoin(pipelines, { connection_id: 'connection_id', bitbucket_id: 'pipeline_id' }) },
+    *rows({ pipeline, ...step }, { idOf, scopeConfig }) {
       if (!step.started_on) return
+      const { type, environment } = scopeConfig.deliveryOf({ ...byName(step), branches: [pipeline?.ref_name] })
       yield cicdTasks.row({
         id: idOf(steps, step.bitbucket_id),
         name: step.name,
@@ -52,8 +58,8 @@ export default entity(steps, {
         status: classify(step.state, STATUS, 'OTHER'),
         original_result: step.result,
         original_status: step.state,
-        type: step.type,
-        environment: step.environment,
+        type,
+        environment,
         duration_sec: step.duration_in_seconds,
         created_date: step.started_on,
         started_date: step.started_on,

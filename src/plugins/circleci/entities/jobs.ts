@@ -3,7 +3,9 @@ import { bigint, double, key, string, text, timestamp } from '../../../database/
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
 import { queuedSeconds } from '../../../domain/queued-seconds.ts'
+import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table, UNFINISHED } from '../kit.ts'
+import { pipelines, refsOf } from './pipelines.ts'
 import { workflows } from './workflows.ts'
 
 interface WorkflowContext {
@@ -58,7 +60,8 @@ export default entity(jobs, {
   },
   convert: {
     to: [cicdTasks],
-    rows: (job, { idOf, scope, scopeConfig }) => [
+    joins: { pipeline: leftJoin(pipelines, { connection_id: 'connection_id', id: 'pipeline_id' }) },
+    rows: ({ pipeline, ...job }, { idOf, scope, scopeConfig }) => [
       cicdTasks.row({
         id: idOf(jobs, job.workflow_id, job.id),
         pipeline_id: idOf(workflows, job.workflow_id),
@@ -66,8 +69,7 @@ export default entity(jobs, {
         result: classify(job.status, RESULT, ''),
         status: classify(job.status, JOB_STATUS, 'OTHER'),
         original_status: job.status,
-        type: scopeConfig.typeOf(job.name),
-        environment: scopeConfig.environmentOf(job.name),
+        ...scopeConfig.deliveryOf({ names: [job.name], branches: refsOf(pipeline), isJob: true }),
         duration_sec: job.duration_sec,
         // A job that never started has no date of its own; DevLake dates it "now", so that its runs differ.
         created_date: job.started_at ?? job.created_date ?? job.queued_at,

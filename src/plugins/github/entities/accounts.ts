@@ -1,8 +1,8 @@
 import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string } from '../../../database/table.ts'
 import { accounts as domainAccounts } from '../../../domain/people.ts'
-import { innerJoin, manyByKey } from '../../../plugin-kit/index.ts'
-import { entity, repoAccounts, table } from '../kit.ts'
+import { leftJoin, manyByKey } from '../../../plugin-kit/index.ts'
+import { entity, type Repo, repoAccounts, table } from '../kit.ts'
 
 export const accounts = table('accounts', 'GithubAccount', {
   id: key(bigint()),
@@ -21,11 +21,12 @@ export const accountOrgs = table('account_orgs', 'GithubAccountOrg', {
   org_login: string('login'),
 })
 
+const ofRepository = ({ github_id }: Pick<Repo, 'github_id'>) => ({ repo_github_id: github_id })
 /** The people seen in this repository; DevLake's names stand in the stored input. */
 export const forEachPerson = {
   table: repoAccounts,
   isShared: true,
-  where: ({ github_id }: { github_id: number }) => ({ repo_github_id: github_id }),
+  where: ofRepository,
   input: ({ account_id, login }: { account_id: number; login: string }) => ({ Login: login, AccountId: account_id }),
 }
 export const profile = (login: string) => `/users/${encodeURIComponent(login)}`
@@ -40,22 +41,30 @@ export default entity(accounts, {
     records: (user) => [user],
     emptyOn: [404], // deleted since
   },
+})
+
+/** Whoever was seen in the repository has an account, also without a profile: deleted since, hidden, or of an organisation. */
+export const people = entity(repoAccounts, {
+  label: 'Users',
+  domainTypes: ['CROSS'],
   convert: {
     to: [domainAccounts],
-    joins: { seen: innerJoin(repoAccounts, { connection_id: 'connection_id', account_id: 'id' }) },
-    where: ({ github_id }) => ({ 'seen.repo_github_id': github_id }),
-    replaces: ['github_api_accounts', 'github_graphql_accounts'],
-    lookups: { orgs: manyByKey(accountOrgs, 'account_id', ({ id }) => id) },
-    rows: (account, { idOf, lookups }) => [
-      domainAccounts.row({
-        id: idOf(accounts, account.id),
-        email: account.email,
-        full_name: account.name,
-        user_name: account.login,
-        avatar_url: account.avatar_url,
-        organization: (lookups.orgs.get(account.id) ?? []).map(({ org_login }) => org_login).join(','),
-      }),
-    ],
+    joins: { profile: leftJoin(accounts, { connection_id: 'connection_id', id: 'account_id' }) },
+    where: ofRepository,
+    originFrom: 'profile',
+    follows: { named: accounts, by: [{ table: repoAccounts, column: 'account_id' }] },
+    lookups: { orgs: manyByKey(accountOrgs, 'account_id', ({ account_id }) => account_id) },
+    *rows({ account_id, login, profile }, { idOf, lookups }) {
+      if (!account_id) return
+      yield domainAccounts.row({
+        id: idOf(accounts, account_id),
+        email: profile?.email ?? '',
+        full_name: profile?.name ?? '',
+        user_name: profile?.login ?? login,
+        avatar_url: profile?.avatar_url ?? '',
+        organization: (lookups.orgs.get(account_id) ?? []).map(({ org_login }) => org_login).join(','),
+      })
+    },
   },
 })
 

@@ -119,7 +119,7 @@ export const onIssues = entity(issueComments, {
         id: idOf(issues, comment.github_id), // DevLake's: the prefix of issues on the id of a comment
         issue_id: idOf(issues, comment.issue_id),
         body: comment.body,
-        account_id: idOf(accounts, comment.author_user_id),
+        account_id: idOf(accounts, comment.author_user_id || null),
         created_date: comment.github_created_at,
         updated_date: comment.github_updated_at,
       }),
@@ -140,7 +140,7 @@ export const onPullRequests = entity(pullRequestComments, {
         id: idOf(pullRequestComments, comment.github_id),
         pull_request_id: idOf(pullRequests, comment.pull_request_id),
         body: comment.body,
-        account_id: idOf(accounts, comment.author_user_id),
+        account_id: idOf(accounts, comment.author_user_id || null),
         created_date: comment.github_created_at,
         commit_sha: comment.commit_sha,
         type: comment.type,

@@ -2,9 +2,11 @@ import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { deploymentRuns } from '../../../domain/rollouts.ts'
 import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, REST_PAGE, type Repo, repoAccounts, repoId, repoIdColumn, repos, table } from '../kit.ts'
 import { commitRows, commits } from './commits.ts'
+import { runs } from './runs.ts'
 
 const RAW = ['github_api_deployments', 'github_graphql_deployment']
 
@@ -16,6 +18,7 @@ const outcome = {
   latest_status_state: string('latestStatus.state'),
   latest_updated_date: timestamp('latestStatus.updatedAt'),
   finished_date: timestamp(finishedAt),
+  run_id: bigint(runOf),
 }
 /** Read from records in the shape of GraphQL. */
 export const deployments = table('deployments', 'GithubDeployment', {
@@ -49,10 +52,20 @@ const deploymentStatuses = table('deployment_statuses', 'GithubDeploymentStatus'
 interface Status {
   readonly state: string
   readonly updatedAt: string
+  readonly logUrl?: string | null
+}
+interface WithStatuses {
+  readonly statuses?: { readonly nodes: readonly Status[] } | null
+}
+
+/** The workflow run that made it: jobs with an environment leave the address of their log. */
+function runOf({ statuses }: WithStatuses): number {
+  const found = (statuses?.nodes ?? []).flatMap(({ logUrl }) => logUrl?.match(/\/actions\/runs\/(\d+)/)?.[1] ?? [])
+  return Number(found[0] ?? 0)
 }
 
 /** When it first was in use, or else last failed or was switched off; null while neither happened. */
-function finishedAt({ statuses }: { statuses?: { nodes: readonly Status[] } | null }): string | null {
+function finishedAt({ statuses }: WithStatuses): string | null {
   const lastOf = (...states: string[]) =>
     (statuses?.nodes ?? [])
       .filter(({ state }) => states.includes(state))
@@ -81,10 +94,17 @@ const fromRest = (deployment: RawRecord, { html_url, name }: Repo) => ({
 })
 
 /** REST lists the newest first, and calls "success" what GraphQL calls ACTIVE while it is the last word. */
-function outcomeFromRest(statuses: readonly { state: string; updated_at: string }[]) {
+interface RestStatus {
+  readonly state: string
+  readonly updated_at: string
+  readonly log_url?: string | null
+  readonly target_url?: string | null
+}
+function outcomeFromRest(statuses: readonly RestStatus[]) {
   const nodes: Status[] = statuses.map((status) => ({
     state: status.state.toUpperCase(),
     updatedAt: status.updated_at,
+    logUrl: status.log_url || status.target_url || null,
   }))
   const latest = nodes[0]
   const state = latest?.state ?? 'PENDING'
@@ -111,7 +131,7 @@ export default entity(deployments, {
   },
   extract: { rows: (deployment, { read, scope }) => [read(deployments, fromRest(deployment, scope))] },
   convert: {
-    to: [cicdDeploymentCommits, cicdDeployments],
+    to: [cicdDeploymentCommits, cicdDeployments, deploymentRuns],
     joins: {
       outcome: leftJoin(deploymentStatuses, { connection_id: 'connection_id', id: 'id' }),
       commit: leftJoin(commits, { sha: 'commit_oid' }),
@@ -120,7 +140,7 @@ export default entity(deployments, {
     rows: ({ outcome, commit, ...deployment }, { idOf, scopeConfig }) => {
       const id = idOf(deployments, deployment.id)
       const repo = idOf(repos, deployment.github_id)
-      const { state, finished_date } = outcome ?? deployment
+      const { state, finished_date, run_id } = outcome ?? deployment
       const finished = finished_date ?? deployment.updated_date
       const both = {
         id,
@@ -148,6 +168,9 @@ export default entity(deployments, {
           repo_url: deployment.repository_url,
         }),
         cicdDeployments.row(both),
+        ...(run_id
+          ? [deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(runs, deployment.github_id, run_id) })]
+          : []),
       ]
     },
   },

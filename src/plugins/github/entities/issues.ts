@@ -111,7 +111,8 @@ export default entity(issues, {
   convert: {
     to: [domainIssues, boardIssues],
     replaces: RAW,
-    rows: (issue, { idOf }) => {
+    dependsOn: ['issueTextIncident'],
+    rows: (issue, { idOf, scopeConfig }) => {
       const id = idOf(issues, issue.github_id)
       return [
         domainIssues.row({
@@ -120,7 +121,7 @@ export default entity(issues, {
           issue_key: String(issue.number),
           title: issue.title,
           description: issue.body,
-          type: issue.std_type,
+          type: scopeConfig.typeOrText(issue.std_type, issue.title, issue.body),
           original_type: issue.type,
           status: issue.state.toLowerCase() === 'closed' ? 'DONE' : 'TODO',
           original_status: issue.state,

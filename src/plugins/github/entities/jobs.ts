@@ -1,9 +1,12 @@
 import { bigint, indexed, json, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
+import { DELIVERY_FIELDS, leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, REST_PAGE, RESULT, repoId, repos, STATUS, table, wholeSeconds } from '../kit.ts'
 import { forEachRun, runs } from './runs.ts'
 
+/** A job does not tell its branch: its tool row says what its name says, the domain row joins the run. */
+const byName = ({ name }: { readonly name: string }) => ({ names: [name], isJob: true })
 const upper = (name: string) => string((job) => job[name]?.toUpperCase())
 
 export const jobs = table('jobs', 'GithubJob', {
@@ -26,8 +29,8 @@ export const jobs = table('jobs', 'GithubJob', {
   runner_id: bigint('run_id'), // DevLake's mistake, kept since its tests show it
   runner_name: string(),
   runner_group_id: bigint(),
-  type: string((job, { scopeConfig }) => scopeConfig.typeOf(job.name)),
-  environment: string((job, { scopeConfig }) => scopeConfig.environmentOf(job.name)),
+  type: string((job, { scopeConfig }) => scopeConfig.deliveryOf(byName(job)).type),
+  environment: string((job, { scopeConfig }) => scopeConfig.deliveryOf(byName(job)).environment),
 })
 
 export default entity(jobs, {
@@ -45,15 +48,18 @@ export default entity(jobs, {
   extract: {
     // A re-run has other jobs: those of a run are replaced together.
     owns: [{ table: jobs, by: { connection_id: 'connection_id', repo_id: 'repo_id', run_id: 'run_id' } }],
-    dependsOn: ['deploymentPattern', 'productionPattern'],
+    dependsOn: DELIVERY_FIELDS,
   },
   convert: {
     to: [cicdTasks],
+    joins: { run: leftJoin(runs, { connection_id: 'connection_id', repo_id: 'repo_id', id: 'run_id' }) },
+    dependsOn: DELIVERY_FIELDS,
     owns: [{ table: cicdTasks, by: { pipeline_id: 'pipeline_id' } }],
     replaces: ['github_api_jobs', 'github_graphql_jobs'],
     isIncremental: true,
-    *rows(job, { idOf }) {
+    *rows({ run, ...job }, { idOf, scopeConfig }) {
       if (!job.started_at) return
+      const { type, environment } = scopeConfig.deliveryOf({ ...byName(job), branches: [run?.head_branch] })
       yield cicdTasks.row({
         id: idOf(jobs, job.run_id, job.id), // DevLake's: the run stands where the key has the repository
         name: job.name,
@@ -62,8 +68,8 @@ export default entity(jobs, {
         status: classify(job.status, STATUS, 'OTHER'),
         original_status: job.status,
         original_result: job.conclusion,
-        type: job.type,
-        environment: job.environment,
+        type,
+        environment,
         duration_sec: wholeSeconds(job.started_at, job.completed_at),
         created_date: job.started_at,
         started_date: job.started_at,

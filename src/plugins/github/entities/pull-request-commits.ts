@@ -1,6 +1,7 @@
+import type { RawRecord } from '../../../database/table.ts'
 import { key, string, timestamp, zeroTime } from '../../../database/table.ts'
 import { pullRequestCommits as domainPullRequestCommits } from '../../../domain/pull-requests.ts'
-import { leftJoin } from '../../../plugin-kit/index.ts'
+import { type AnyExtractContext, leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inRepo, REST_PAGE, repoAccounts, table } from '../kit.ts'
 import { commitRows, commits, repoCommits } from './commits.ts'
 import {
@@ -20,31 +21,15 @@ export const pullRequestCommits = table('pull_request_commits', 'GithubPrCommit'
   commit_authored_date: zeroTime(timestamp('commit.author.date')),
 })
 
+const LIST_RAW = 'github_api_pull_request_commits'
+const LONG_RAW = 'github_api_pull_request_long_commits'
+
 /** GitHub lists no more commits of a pull request, without a word; a comparison of its two ends has them all. */
 const MOST_LISTED = 250
 
-export default entity(pullRequestCommits, {
-  label: 'PR Commits',
+type PullRequestRow = Parameters<typeof forEachPullRequest.input>[0]
+const commonSpec = {
   domainTypes: ['CROSS', 'CODEREVIEW'],
-  raw: 'github_api_pull_request_commits',
-  collect: {
-    forEach: {
-      ...forEachPullRequest,
-      joins: { details: leftJoin(pullRequestDetails, { connection_id: 'connection_id', github_id: 'github_id' }) },
-      input: ({ details, ...pull }) => ({
-        ...forEachPullRequest.input(pull as never),
-        ...((details?.commits ?? 0) > MOST_LISTED && { Range: `${pull.base_commit_sha}...${pull.head_commit_sha}` }),
-      }),
-      key: ({ GithubId }) => GithubId,
-    },
-    request: ({ scope, input }) => ({
-      path: inRepo(scope, input.Range ? `compare/${input.Range}` : `pulls/${input.Number}/commits`),
-    }),
-    paging: REST_PAGE,
-    records: (body) => body.commits ?? body,
-    key: ({ sha }) => sha,
-    emptyOn: [404],
-  },
   extract: {
     writes: [commits, repoCommits, repoAccounts],
     // A force push takes commits away: those of a pull request are replaced together.
@@ -54,17 +39,31 @@ export default entity(pullRequestCommits, {
         by: { connection_id: 'connection_id', pull_request_id: 'pull_request_id' },
       },
     ],
-    rows: (commit, context) => [
+    rows: (commit: RawRecord, context: AnyExtractContext) => [
       ...commitRows(commit, context),
       context.read(repoCommits, commit),
       context.read(pullRequestCommits, commit),
     ],
   },
+} as const
+const bySha = ({ sha }: RawRecord) => sha
+
+export default entity(pullRequestCommits, {
+  ...commonSpec,
+  label: 'PR Commits',
+  raw: LIST_RAW,
+  collect: {
+    forEach: forEachPullRequest,
+    request: ({ scope, input }) => ({ path: inRepo(scope, `pulls/${input.Number}/commits`) }),
+    paging: REST_PAGE,
+    key: bySha,
+    emptyOn: [404],
+  },
   convert: {
     to: [domainPullRequestCommits],
     joins: joinPullRequest,
     where: ofRepo,
-    replaces: ['github_api_pull_request_commits', 'github_graphql_prs'],
+    replaces: [LIST_RAW, LONG_RAW, 'github_graphql_prs'],
     rows: (commit, { idOf }) => [
       domainPullRequestCommits.row({
         pull_request_id: idOf(pullRequests, commit.pull_request_id),
@@ -74,5 +73,28 @@ export default entity(pullRequestCommits, {
         commit_authored_date: commit.commit_authored_date,
       }),
     ],
+  },
+})
+
+/** A list of its own: if one of the two ends is gone there is no comparison. That is a gap, and the listed commits stay. */
+export const longPullRequests = entity(pullRequestCommits, {
+  ...commonSpec,
+  label: 'Long PR Commits',
+  raw: LONG_RAW,
+  collect: {
+    forEach: {
+      ...forEachPullRequest,
+      joins: { details: leftJoin(pullRequestDetails, { connection_id: 'connection_id', github_id: 'github_id' }) },
+      only: ({ details }) => (details?.commits ?? 0) > MOST_LISTED,
+      input: (pull) => ({
+        ...forEachPullRequest.input(pull as PullRequestRow),
+        Range: `${pull.base_commit_sha}...${pull.head_commit_sha}`,
+      }),
+      key: ({ GithubId }) => GithubId,
+    },
+    request: ({ scope, input }) => ({ path: inRepo(scope, `compare/${input.Range}`) }),
+    paging: REST_PAGE,
+    records: ({ commits }) => commits,
+    key: bySha,
   },
 })

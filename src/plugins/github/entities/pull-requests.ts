@@ -151,7 +151,7 @@ export default entity(pullRequests, {
           description: pull.body,
           url: pull.url,
           author_name: pull.author_name,
-          author_id: idOf(accounts, pull.author_id),
+          author_id: idOf(accounts, pull.author_id || null),
           merged_by_name,
           merged_by_id: idOf(accounts, merged_by_id || null),
           pull_request_key: pull.number,

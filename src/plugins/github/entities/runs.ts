@@ -2,8 +2,11 @@ import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, text, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
-import { pageNumber } from '../../../plugin-kit/index.ts'
-import { entity, inRepo, RESULT, repoId, repos, STATUS, table, wholeSeconds } from '../kit.ts'
+import { DELIVERY_FIELDS, pageNumber } from '../../../plugin-kit/index.ts'
+import { entity, inRepo, RESULT, type RulesContext, repoId, repos, STATUS, table, wholeSeconds } from '../kit.ts'
+
+const deliveryOf = ({ name, head_branch }: RawRecord, { scopeConfig }: RulesContext) =>
+  scopeConfig.deliveryOf({ names: [name ?? ''], places: [name ?? '', head_branch ?? ''], branches: [head_branch] })
 
 export const runs = table('runs', 'GithubRun', {
   repo_id: key(bigint(repoId)),
@@ -34,8 +37,8 @@ export const runs = table('runs', 'GithubRun', {
   cancel_url: string(),
   rerun_url: string(),
   workflow_url: string(),
-  type: string((run, { scopeConfig }) => scopeConfig.typeOf(run.name ?? '')),
-  environment: string((run, { scopeConfig }) => scopeConfig.environmentOf(run.name ?? '', run.head_branch ?? '')),
+  type: string((run, context) => deliveryOf(run, context).type),
+  environment: string((run, context) => deliveryOf(run, context).environment),
 })
 
 /** One round of requests for each run that changed; DevLake's names stand in the stored input. */
@@ -71,7 +74,7 @@ export default entity(runs, {
     },
     emptyOn: [404],
   },
-  extract: { dependsOn: ['deploymentPattern', 'productionPattern'] },
+  extract: { dependsOn: DELIVERY_FIELDS },
   convert: {
     to: [cicdPipelines, cicdPipelineCommits],
     isIncremental: true,

@@ -37,13 +37,12 @@ export default overGraphql(rest, {
   },
 })
 
-const { convert: _, ...restSpec } = rest.spec
 /** GraphQL knows no profiles of bots. */
 export const bots = entity(accounts, {
-  ...restSpec,
+  ...rest.spec,
   label: 'Bots',
   collect: {
-    ...restSpec.collect!,
+    ...rest.spec.collect!,
     forEach: { ...forEachPerson, only: isBot },
   },
 })

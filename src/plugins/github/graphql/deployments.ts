@@ -6,7 +6,7 @@ import { entity, inRepo, REST_PAGE, repoAccounts, repoIdColumn, table } from '..
 import { COMMIT_FIELDS, commitOf } from './commits.ts'
 import { ask, completion, innerList, nodesIn, nodesQuery, overGraphql, repositoryList } from './kit.ts'
 
-const STATUS = 'state updatedAt'
+const STATUS = 'state updatedAt logUrl'
 const DEPLOYMENT = `id databaseId task environment state description payload commitOid createdAt updatedAt ref { name }
   commit { ${COMMIT_FIELDS} } repository { id name url } latestStatus { ${STATUS} } ${innerList('statuses', STATUS)}`
 

@@ -70,7 +70,7 @@ export function reconciled(name: string, type: string, { size, fields }: { size:
     ${LIMIT}
     repository(owner: $owner, name: $name) {
       ${name}(first: $pageSize, after: $cursor, orderBy: { field: CREATED_AT, direction: DESC }) {
-        totalCount ${PAGE} nodes { id }
+        totalCount ${PAGE} nodes { id updatedAt }
       }
     }
   }`
@@ -80,6 +80,7 @@ export function reconciled(name: string, type: string, { size, fields }: { size:
     reconcile: {
       request: inRepository(query),
       paging: graphql({ size: 100, connection: (data) => data.repository?.[name] }),
+      by: 'updatedAt',
       named: {
         atOnce: size,
         request: (ids: readonly string[], context: Asking) => ask(context, some, { ids }, true),

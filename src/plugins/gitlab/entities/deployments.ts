@@ -13,7 +13,9 @@ import {
 } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdDeploymentCommits, cicdDeployments } from '../../../domain/devops.ts'
+import { deploymentRuns } from '../../../domain/rollouts.ts'
 import { BY_CHANGE, changedSince, entity, inProject, PAGE, projectId, projects, RESULT, table } from '../kit.ts'
+import { pipelines } from './pipelines.ts'
 
 /** Columns for fields of a part of a record: `user_name` for `user.name`. */
 const inside = <const Prefix extends string, C, const Names extends string>(
@@ -68,8 +70,9 @@ export const deployments = table('deployments', 'GitlabDeployment', {
   queued_duration: optional(double('deployable.queued_duration')),
 })
 
-function nameOf({ deployable, environment, iid }: RawRecord): string {
-  return deployable ? `${deployable.name}:${deployable.id}` : `${environment?.name}:${iid}`
+/** Of the job; a deployment that a tool told GitLab of has none, and is called after its environment. */
+function nameOf({ deployable, environment }: RawRecord): string {
+  return deployable?.name ?? environment?.name ?? ''
 }
 
 const STATUS = { DONE: [...RESULT.SUCCESS, ...RESULT.FAILURE], IN_PROGRESS: ['running'] }
@@ -98,18 +101,20 @@ export default entity(deployments, {
     paging: PAGE,
     incremental: { filterBy: changedSince },
   },
+  extract: { edition: 2 },
   convert: {
-    to: [cicdDeploymentCommits, cicdDeployments],
+    to: [cicdDeploymentCommits, cicdDeployments, deploymentRuns],
     where: ({ gitlab_id }) => ({ gitlab_id }),
     dependsOn: ['envNamePattern'],
     rows: (deployment, { idOf, scope, scopeConfig }) => {
       const id = idOf(deployments, deployment.gitlab_id, deployment.deployment_id)
       const project = idOf(projects, deployment.gitlab_id)
       const status = classify(deployment.status, STATUS, 'OTHER')
+      const run = deployment.deployable_pipeline_id
       const both = {
         id,
         cicd_scope_id: project,
-        name: deployment.name,
+        name: `${deployment.name}:${deployment.deployment_id}`,
         display_title: deployment.deployable_commit_title,
         url: `${scope.web_url}/environments`,
         result: classify(deployment.status, RESULT, ''),
@@ -132,6 +137,7 @@ export default entity(deployments, {
           repo_url: scope.web_url,
         }),
         cicdDeployments.row(both),
+        ...(run ? [deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(pipelines, run) })] : []),
       ]
     },
   },

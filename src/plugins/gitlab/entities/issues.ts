@@ -19,6 +19,7 @@ import {
   table,
 } from '../kit.ts'
 import { accounts } from './accounts.ts'
+import { people, peopleIn } from './people.ts'
 
 const RAW = 'gitlab_api_issues'
 
@@ -38,7 +39,11 @@ export const issues = table('issues', 'GitlabIssue', {
   body: text('description'),
   priority: string(byLabel('priorityOf')),
   type: string(100),
-  std_type: string(100, (issue, { scopeConfig }) => scopeConfig.issueTypeOf(labelsOf(issue)) || issue.type),
+  std_type: string(
+    100,
+    ({ type, ...issue }, { scopeConfig }) =>
+      scopeConfig.typeOfIncident(type) || scopeConfig.issueTypeOf(labelsOf(issue)) || type,
+  ),
   status: string(() => ''),
   creator_id: bigint('author.id'),
   creator_name: string('author.username'),
@@ -85,6 +90,7 @@ export default entity(issues, {
     incremental: { filterBy: changedSince },
   },
   extract: {
+    writes: [people],
     owns: [
       { table: issueLabels, by: { connection_id: 'connection_id', issue_id: 'gitlab_id' } },
       { table: issueAssignees, by: { connection_id: 'connection_id', gitlab_id: 'gitlab_id' } },
@@ -97,15 +103,18 @@ export default entity(issues, {
       'issueTypeIncident',
       'issueTypeRequirement',
     ],
+    edition: 2,
     *rows(issue, { read }) {
       yield read(issues, issue)
       for (const name of labelsOf(issue)) yield read(issueLabels, { name }, { issue_id: issue.id })
       for (const person of issue.assignees ?? []) yield read(issueAssignees, person, { gitlab_id: issue.id })
+      yield* peopleIn([issue.author, issue.assignee, ...(issue.assignees ?? [])], { read })
     },
   },
   convert: {
     to: [domainIssues, boardIssues],
-    rows: (issue, { idOf }) => {
+    dependsOn: ['issueTextIncident'],
+    rows: (issue, { idOf, scopeConfig }) => {
       const id = idOf(issues, issue.gitlab_id)
       return [
         domainIssues.row({
@@ -114,7 +123,7 @@ export default entity(issues, {
           issue_key: String(issue.number),
           title: issue.title,
           description: issue.body,
-          type: typeOf(issue.std_type),
+          type: scopeConfig.typeOrText(typeOf(issue.std_type), issue.title, issue.body),
           original_type: issue.type,
           status: issue.state === 'opened' ? 'TODO' : 'DONE',
           resolution_date: issue.closed_at,

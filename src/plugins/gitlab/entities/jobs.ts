@@ -2,6 +2,7 @@ import type { RawRecord } from '../../../database/table.ts'
 import { bigint, boolean, double, indexed, key, string, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
+import { DELIVERY_FIELDS } from '../../../plugin-kit/index.ts'
 import { entity, inProject, JOB_STATUS, PAGE, type Project, projectIdColumn, projects, RESULT, table } from '../kit.ts'
 import { forEachPipeline, pipelines } from './pipelines.ts'
 
@@ -45,7 +46,7 @@ export default entity(jobs, {
   convert: {
     to: [cicdTasks],
     replaces: ['gitlab_api_job', 'gitlab_api_trigger_job'],
-    dependsOn: ['deploymentPattern', 'productionPattern'],
+    dependsOn: DELIVERY_FIELDS,
     rows: (job, { idOf, scopeConfig }) => [
       cicdTasks.row({
         id: idOf(jobs, job.gitlab_id),
@@ -54,8 +55,7 @@ export default entity(jobs, {
         result: classify(job.status, RESULT, ''),
         status: classify(job.status, JOB_STATUS, 'OTHER'),
         original_status: job.status,
-        type: scopeConfig.typeOf(job.name),
-        environment: scopeConfig.environmentOf(job.name),
+        ...scopeConfig.deliveryOf({ names: [job.name], branches: [job.ref], isJob: true }),
         duration_sec: job.duration,
         queued_duration_sec: job.queued_duration,
         created_date: job.gitlab_created_at,

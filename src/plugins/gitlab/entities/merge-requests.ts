@@ -22,6 +22,7 @@ import {
   table,
 } from '../kit.ts'
 import { accounts } from './accounts.ts'
+import { people, peopleIn } from './people.ts'
 
 export const MERGE_REQUEST_RAW = ['gitlab_api_merge_requests', 'gitlab_api_merge_request_details']
 
@@ -85,12 +86,14 @@ const owned = (table: typeof assignees | typeof reviewers | typeof mergeRequestL
   by: { connection_id: 'connection_id', [column]: 'gitlab_id' },
 })
 const extract = {
+  writes: [people],
   owns: [
     owned(mergeRequestLabels, 'mr_id'),
     owned(assignees, 'merge_request_id'),
     owned(reviewers, 'merge_request_id'),
   ],
   dependsOn: ['prType', 'prComponent'],
+  edition: 2,
 }
 type Context = Pick<ExtractContext<Project, Rules, Record<never, never>>, 'read'>
 function* rowsOf(mergeRequest: RawRecord, { read }: Context, values = {}) {
@@ -99,6 +102,8 @@ function* rowsOf(mergeRequest: RawRecord, { read }: Context, values = {}) {
   for (const name of labelsOf(mergeRequest)) yield read(mergeRequestLabels, { name }, { mr_id: merge_request_id })
   for (const one of mergeRequest.assignees ?? []) yield read(assignees, one, { merge_request_id })
   for (const one of mergeRequest.reviewers ?? []) yield read(reviewers, one, { merge_request_id })
+  const { author, assignees: assigned, reviewers: asked } = mergeRequest
+  yield* peopleIn([author, ...(assigned ?? []), ...(asked ?? [])], { read })
 }
 
 const STATUS = { OPEN: ['opened'], MERGED: ['merged'], CLOSED: ['closed', 'locked'] }

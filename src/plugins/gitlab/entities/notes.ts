@@ -4,6 +4,7 @@ import { pullRequestComments } from '../../../domain/pull-requests.ts'
 import { entity, inProject, PAGE, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
 import { forEachMergeRequest, joinMergeRequest, mergeRequestId, mergeRequests, ofProject } from './merge-requests.ts'
+import { people, peopleIn } from './people.ts'
 
 const RAW = 'gitlab_api_merge_request_notes'
 
@@ -44,10 +45,12 @@ export default entity(notes, {
     emptyOn: [404], // deleted since
   },
   extract: {
-    writes: [comments],
+    writes: [comments, people],
+    edition: 2,
     *rows(record, { read }) {
       yield read(notes, record)
       if (!record.system || REVIEWS.has(record.body)) yield read(comments, record)
+      yield* peopleIn([record.author], { read })
     },
   },
 })

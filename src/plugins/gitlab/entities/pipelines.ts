@@ -1,6 +1,7 @@
 import { bigint, boolean, double, key, optional, string, text, timestamp } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
+import { DELIVERY_FIELDS } from '../../../plugin-kit/index.ts'
 import {
   BY_CHANGE,
   changedSince,
@@ -12,11 +13,16 @@ import {
   projectIdColumn,
   projects,
   RESULT,
+  type RulesContext,
   table,
   UNFINISHED,
 } from '../kit.ts'
 
-const LIST_RAW = ['gitlab_api_pipeline', 'gitlab_api_child_pipeline']
+const EXTERNAL_RAW = 'gitlab_api_external_pipeline'
+const LIST_RAW = ['gitlab_api_pipeline', 'gitlab_api_child_pipeline', EXTERNAL_RAW]
+/** DevLake's: pipelines have no names, so all patterns look at the branch or tag. */
+const deliveryOf = ({ ref }: { readonly ref?: string | null }, { scopeConfig }: RulesContext) =>
+  scopeConfig.deliveryOf({ names: [ref ?? ''], branches: [ref], isProductionNamed: true })
 const CHILD = 'parent_pipeline'
 
 /** What lists tell of pipelines. */
@@ -44,8 +50,8 @@ export const pipelines = table('pipelines', 'GitlabPipeline', {
   started_at: timestamp(),
   finished_at: timestamp(),
   coverage: text(),
-  type: string((pipeline, { scopeConfig }) => scopeConfig.typeOf(pipeline.ref ?? '')),
-  environment: string((pipeline, { scopeConfig }) => scopeConfig.strictEnvironmentOf(pipeline.ref ?? '')),
+  type: string((pipeline, context) => deliveryOf(pipeline, context).type),
+  environment: string((pipeline, context) => deliveryOf(pipeline, context).environment),
   is_detail_required: boolean(() => false),
   source: text(),
 })
@@ -87,6 +93,24 @@ export const childPipelines = entity(pipelineProjects, {
   },
 })
 
+/**
+ * Those that another tool told GitLab of. Some have no time of change, and a filter by it leaves them out: they are asked for
+ * without one, from the newest on. Jobs are added to them silently, as the tool tells of them.
+ */
+export const externalPipelines = entity(pipelineProjects, {
+  label: 'External Pipelines',
+  domainTypes: ['CICD'],
+  raw: EXTERNAL_RAW,
+  collect: {
+    request: ({ scope }) => ({
+      path: inProject(scope, 'pipelines'),
+      query: { source: 'external', order_by: 'id', sort: 'desc' },
+    }),
+    paging: PAGE,
+    incremental: { newestFirstBy: 'created_at', lookBack: { days: 7, changedBy: 'updated_at' } },
+  },
+})
+
 export const details = entity(pipelines, {
   label: 'Pipeline Details',
   names: { convert: 'Convert Detail Pipelines' },
@@ -98,7 +122,7 @@ export const details = entity(pipelines, {
     records: (pipeline) => [pipeline],
     emptyOn: [404], // deleted since
   },
-  extract: { dependsOn: ['deploymentPattern', 'productionPattern'] },
+  extract: { dependsOn: DELIVERY_FIELDS },
   convert: {
     to: [cicdPipelines],
     rows: (pipeline, { idOf }) => {

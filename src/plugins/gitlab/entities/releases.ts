@@ -3,6 +3,7 @@ import { cicdReleases } from '../../../domain/devops.ts'
 import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, inProject, PAGE, projectId, projects, table } from '../kit.ts'
 import { accounts } from './accounts.ts'
+import { people, peopleIn } from './people.ts'
 
 const RAW = 'gitlab_api_releases'
 
@@ -34,6 +35,11 @@ export default entity(releases, {
     request: ({ scope }) => ({ path: inProject(scope, 'releases') }),
     paging: PAGE,
     key: (release) => release.tag_name,
+  },
+  extract: {
+    writes: [people],
+    edition: 2,
+    rows: (release, { read }) => [read(releases, release), ...peopleIn([release.author], { read })],
   },
   convert: {
     to: [cicdReleases],

@@ -2,6 +2,7 @@ import type { RawRecord } from '../../../database/table.ts'
 import { bigint, boolean, double, indexed, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdPipelines, cicdTasks } from '../../../domain/devops.ts'
+import { DELIVERY_FIELDS, manyByKey } from '../../../plugin-kit/index.ts'
 import { buildUrl, entity, folderPath, inRanges, type Job, jobOf, jobPath, jobs, scopeJobs, table } from '../kit.ts'
 
 const jobNameOf = ({ input, scope }: { input: RawRecord; scope: Job }): string => input?.FullName ?? scope.full_name
@@ -62,6 +63,24 @@ const inputOf = (fullName: string) => ({
   FullName: fullName,
 })
 
+/** The job of a multibranch project is named after its branch, which is encoded; other builds tell what they checked out. */
+export function branchesOf(
+  buildName: string,
+  scope: Job,
+  commits: readonly { readonly branch: string }[] = [],
+): string[] {
+  const job = jobOf(buildName)
+  if (job.startsWith(`${scope.full_name}/`)) return [decoded(job.slice(scope.full_name.length + 1))]
+  return commits.map(({ branch }) => branch)
+}
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
 const RESULT = { SUCCESS: ['SUCCESS'], FAILURE: ['FAILURE', 'ABORTED'] }
 
 export default entity(builds, {
@@ -113,9 +132,11 @@ export default entity(builds, {
     to: [cicdPipelines, cicdTasks],
     owns: [{ table: cicdTasks, by: { id: 'id' } }],
     isIncremental: true,
-    dependsOn: ['deploymentPattern', 'productionPattern'],
-    *rows(build, { idOf, scope, scopeConfig }) {
+    dependsOn: DELIVERY_FIELDS,
+    lookups: { commits: manyByKey(buildCommits, 'build_name', ({ full_name }) => full_name) },
+    *rows(build, { idOf, scope, scopeConfig, lookups }) {
       const { full_name, building } = build
+      const branches = branchesOf(full_name, scope, lookups.commits.get(full_name))
       const start_time = build.timestamp > 0 ? build.start_time : null
       const id = idOf(builds, full_name)
       const finished = start_time && new Date(start_time.getTime() + build.duration)
@@ -125,8 +146,7 @@ export default entity(builds, {
         status: building ? 'IN_PROGRESS' : 'DONE',
         original_result: build.result,
         original_status: String(building),
-        type: scopeConfig.typeOf(full_name),
-        environment: scopeConfig.environmentOf(full_name),
+        ...scopeConfig.deliveryOf({ names: [full_name], branches }),
         duration_sec: build.duration / 1000,
         created_date: start_time,
         started_date: start_time,

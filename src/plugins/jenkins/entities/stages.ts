@@ -2,9 +2,9 @@ import type { RawRecord } from '../../../database/table.ts'
 import { bigint, indexed, key, string } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
-import { innerJoin } from '../../../plugin-kit/index.ts'
+import { DELIVERY_FIELDS, innerJoin, manyByKey } from '../../../plugin-kit/index.ts'
 import { entity, jobOf, jobPath, jobs, table } from '../kit.ts'
-import { builds, wholeSecond } from './builds.ts'
+import { branchesOf, buildCommits, builds, wholeSecond } from './builds.ts'
 
 export const stages = table('stages', 'JenkinsStage', {
   id: key(string()),
@@ -43,8 +43,10 @@ export default entity(stages, {
     to: [cicdTasks],
     joins: { build: innerJoin(builds, { connection_id: 'connection_id', full_name: 'build_name' }) },
     isIncremental: true,
-    dependsOn: ['deploymentPattern', 'productionPattern'],
-    rows({ build, ...stage }, { idOf, scope, scopeConfig }) {
+    dependsOn: DELIVERY_FIELDS,
+    lookups: { commits: manyByKey(buildCommits, 'build_name', ({ build_name }) => build_name) },
+    rows({ build, ...stage }, { idOf, scope, scopeConfig, lookups }) {
+      const branches = branchesOf(stage.build_name, scope, lookups.commits.get(stage.build_name))
       const { start_time_millis: start, duration_millis: duration } = stage
       const started = wholeSecond(start)
       return [
@@ -56,8 +58,7 @@ export default entity(stages, {
           status: classify(stage.status, STATUS, 'OTHER'),
           original_result: build.result,
           original_status: stage.status,
-          type: scopeConfig.typeOf(stage.name),
-          environment: scopeConfig.environmentOf(stage.name),
+          ...scopeConfig.deliveryOf({ names: [stage.name], branches, isJob: true }),
           duration_sec: Math.max(0, Math.trunc(duration / 1000)),
           created_date: started,
           started_date: started,

@@ -110,7 +110,8 @@ export default entity(issues, {
     owns: [{ table: issueAssignees, by: { issue_id: 'id' } }],
     replaces: ISSUE_SOURCES,
     isIncremental: true,
-    dependsOn: ['typeMappings'],
+    dependsOn: ['typeMappings', 'issueTextIncident'],
+    edition: 2,
     *rows(issue, { idOf, scope, scopeConfig }) {
       const id = idOf(issues, issue.issue_id)
       const assignee_id = idOf(accounts, issue.assignee_account_id || null)
@@ -122,7 +123,11 @@ export default entity(issues, {
         title: issue.summary,
         description: issue.description,
         epic_key: issue.epic_key,
-        type: issue.subtask && !scopeConfig.isMapped(issue.type) ? 'SUBTASK' : issue.std_type,
+        type: scopeConfig.typeOrText(
+          issue.subtask && !scopeConfig.isMapped(issue.type) ? 'SUBTASK' : issue.std_type,
+          issue.summary,
+          issue.description,
+        ),
         original_type: issue.type,
         status: issue.std_status,
         original_status: issue.status_name,

@@ -47,11 +47,25 @@ export const assignments = table('assignments', 'Assignment', {
 
 const STATUS = { IN_PROGRESS: ['open'], DONE: ['resolved', 'closed'] }
 
+interface Assignee {
+  readonly isTeam: boolean
+  readonly assignee_id: string
+  readonly assignee_name: string
+}
+
+/** Opsgenie does not rank responders, and an issue has room for one: a person before a team, and the same one in every run. */
+function firstOf(everyone: readonly Assignee[]) {
+  const byId = everyone.toSorted((one, other) => (one.assignee_id < other.assignee_id ? -1 : 1))
+  const first = byId.find(({ isTeam }) => !isTeam) ?? byId[0]
+  return { assignee_id: first?.assignee_id ?? '', assignee_name: first?.assignee_name ?? '' }
+}
+
 export default entity(incidents, {
   label: 'Incidents',
   domainTypes: ['TICKET', 'CROSS'],
   raw: 'opsgenie_incidents',
   collect: {
+    tellsIncidents: true,
     // Read whole every time: incidents are deleted, closed and moved to other services long after they were made.
     request: ({ scope }) => ({
       path: 'v1/incidents',
@@ -96,6 +110,12 @@ export default entity(incidents, {
       // The time of change moves on when a resolved incident is closed or edited; the end of its impact stays.
       const end = status === 'DONE' ? (details?.impact_end_date ?? incident.updated_date) : null
       const minutes = end && Math.max(0, Math.trunc((Number(end) - Number(incident.created_date)) / 60_000))
+      const everyone = (lookups.assignments.get(incident.id) ?? []).map(({ responder_id }) => {
+        const found = lookups.responders.get(responder_id)
+        const isTeam = found?.type === 'team'
+        const assignee_id = idOf(isTeam ? teams : users, responder_id)
+        return { isTeam, assignee_id, assignee_name: found?.full_name || found?.name || '' }
+      })
       yield issues.row({
         id,
         url: incident.url,
@@ -110,12 +130,10 @@ export default entity(incidents, {
         updated_date: incident.updated_date,
         lead_time_minutes: minutes,
         priority: incident.priority,
+        ...firstOf(everyone),
       })
       yield boardIssues.row({ board_id: idOf(services, tie.service_id), issue_id: id })
-      for (const { responder_id } of lookups.assignments.get(incident.id) ?? []) {
-        const found = lookups.responders.get(responder_id)
-        const assignee_id = idOf(found?.type === 'team' ? teams : users, responder_id)
-        const assignee_name = found?.full_name || found?.name || ''
+      for (const { assignee_id, assignee_name } of everyone) {
         yield issueAssignees.row({ issue_id: id, assignee_id, assignee_name })
       }
     },

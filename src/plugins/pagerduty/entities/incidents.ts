@@ -44,6 +44,7 @@ export default entity(incidents, {
   domainTypes: ['TICKET', 'CROSS'],
   raw: 'pagerduty_incidents',
   collect: {
+    tellsIncidents: true,
     request: ({ scope }) => ({
       path: 'incidents',
       query: { 'service_ids[]': scope.id, sort_by: 'created_at:desc', ...WITH_TOTAL },
@@ -65,6 +66,7 @@ export default entity(incidents, {
       cap: 10_000,
       earliest: new Date('2009-01-01T00:00:00Z'), // before PagerDuty
       whole: { date_range: 'all' },
+      oldest: { query: { sort_by: 'created_at:asc' }, at: ({ incidents }) => incidents?.[0]?.created_at },
       longest: 180 * DAY,
       isEndExclusive: true,
       query: ({ from, to }) => ({ since: from.toISOString(), until: to.toISOString() }),

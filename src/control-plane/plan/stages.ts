@@ -1,0 +1,53 @@
+/** The two ways to write a plan: a list of stages, each a list of tasks; or a list of tasks, which is one stage. */
+import { UserError } from '../../errors.ts'
+
+/** Where something stands in a plan as it is written: stage (if it has stages) and task, from 0, and the field. */
+export type PlanPath = readonly (string | number)[]
+
+export class PlanError extends UserError {
+  readonly path: PlanPath
+  constructor(message: string, path: PlanPath) {
+    super(message)
+    this.path = path
+  }
+}
+
+export interface TaskPlace {
+  /** For messages, such as `Task 2 in stage 1 of plan`. */
+  readonly title: string
+  readonly path: PlanPath
+}
+
+export interface Stages {
+  /** What should be lists of tasks; `tasksOf` checks it. */
+  readonly stages: readonly unknown[]
+  readonly placeOf: (row: number, column: number) => TaskPlace
+}
+
+const isTask = (entry: unknown) => entry !== null && typeof entry === 'object' && !Array.isArray(entry)
+
+export function stagesOf(plan: unknown, name = 'plan'): Stages {
+  if (!Array.isArray(plan)) {
+    throw new PlanError(`${name} must be a list of tasks, or a list of stages, each a list of tasks.`, [])
+  }
+  if (!plan.some(isTask)) {
+    const title = (row: number, column: number) => `Task ${column + 1} in stage ${row + 1} of ${name}`
+    return { stages: plan, placeOf: (row, column) => ({ title: title(row, column), path: [row, column] }) }
+  }
+  if (plan.some(Array.isArray)) {
+    const other = plan.findIndex((entry) => Array.isArray(entry) !== Array.isArray(plan[0]))
+    throw new PlanError(
+      `${name} mixes tasks and lists of tasks: write either tasks alone, which are one stage, or every stage as a list of tasks.`,
+      [other],
+    )
+  }
+  return {
+    stages: [plan],
+    placeOf: (_row, column) => ({ title: `Task ${column + 1} of ${name}`, path: [column] }),
+  }
+}
+
+export function tasksOf(stage: unknown, row: number, name = 'plan'): readonly unknown[] {
+  if (Array.isArray(stage)) return stage
+  throw new PlanError(`Stage ${row + 1} of ${name} must be a list of tasks.`, [row])
+}

@@ -1,0 +1,92 @@
+/**
+ * What a grade rests on. A rate of none is no merit where nobody would have known of an incident, and a handful of deployments
+ * says nothing about a year. Each rule stands here once: as it is read, and as a statement for dashboards.
+ */
+import { sql } from 'kysely'
+import { counted } from '../counted.ts'
+import type { Dialect } from '../database/dialect.ts'
+import type { Sql } from './calculate/calculation.ts'
+import type { Expressed, Metric } from './metric.ts'
+import { NO_INCIDENTS, type NoData } from './no-data.ts'
+
+export const LEAST_DEPLOYMENTS = 10
+export const LEAST_WEEKS = 4
+
+export interface Evidence {
+  /** Those that count in the range. */
+  readonly deployments: number
+  /** From the first of them to the last; a week that has begun counts. */
+  readonly weeks: number
+  /** Whether an incident of the project would be known. */
+  readonly knowsIncidents: boolean
+}
+
+/** Why a value has no grade, in words that follow "no grade:", and what to do about it. */
+export type NoGrade = NoData
+
+const UNKNOWN: NoGrade = {
+  because: 'no incident is known: no rule has matched one at any time, and no source of incidents was collected',
+  remedy: NO_INCIDENTS.remedy,
+}
+const TOO_FEW = ` are too few; a grade needs at least ${LEAST_DEPLOYMENTS} deployments within at least ${LEAST_WEEKS} weeks`
+const MORE = 'Choose a longer time range. The explanation of deployment frequency says which deployments do not count.'
+
+const needsIncidents = ({ madeOf }: Pick<Metric, 'madeOf'>): boolean => madeOf.includes('incidents')
+
+export function noGradeOf(metric: Pick<Metric, 'madeOf'>, evidence: Evidence): NoGrade | undefined {
+  const { deployments, weeks, knowsIncidents } = evidence
+  if (needsIncidents(metric) && !knowsIncidents) return UNKNOWN
+  if (deployments >= LEAST_DEPLOYMENTS && weeks >= LEAST_WEEKS) return undefined
+  return { because: `${deploymentsIn(deployments, weeks)}${TOO_FEW}`, remedy: MORE }
+}
+
+/** `34 deployments in 26 weeks` */
+export const deploymentsIn = (deployments: number, weeks: number): string =>
+  `${counted(deployments, 'deployment')} in ${counted(weeks, 'week')}`
+
+/** The same of numbers in a statement. */
+export const deploymentsInSql = (deployments: Sql, buckets: Sql, bucket: 'week' | 'month' = 'week'): Sql => {
+  const words = (count: Sql, one: string) =>
+    sql`${count}, case when ${count} = 1 then ${sql.lit(` ${one}`)} else ${sql.lit(` ${one}s`)} end`
+  return sql`concat(${words(deployments, 'deployment')}, ' in ', ${words(buckets, bucket)})`
+}
+
+/** One row of `deployments` and `weeks`, or one for each group; the items have `at`. */
+export function deploymentEvidence(dialect: Dialect, items: Sql, groups: Readonly<Record<string, Sql>> = {}): Sql {
+  const day = (moment: string) => dialect.startOf('day', moment)
+  const days = sql.raw(dialect.daysBetween(day('min(at)'), day('max(at)')))
+  const names = Object.entries(groups).map(([name, value]) => sql`${value} as ${sql.id(name)}`)
+  const columns = [
+    ...names,
+    sql`count(*) as deployments`,
+    sql`case when count(*) = 0 then 0 else floor(${days} / 7) + 1 end as weeks`,
+  ]
+  const grouping = names.length === 0 ? sql`` : sql`group by ${sql.join(Object.values(groups))}`
+  return sql`select ${sql.join(columns)} from (${items}) deployed ${grouping}`
+}
+
+/**
+ * Whether an incident of a project would be known: a rule has matched one at any time, or a list that holds nothing but
+ * incidents was read whole.
+ */
+export function knowsIncidents(project: Expressed<string>): Sql {
+  const table = sql.id('table')
+  const mapped = sql`select 1 from project_mapping m`
+  const ofBoards = sql`m.project_name = ${project} and m.${table} = 'boards'`
+  return sql`(exists (${mapped} inner join incidents i on i.${table} = m.${table} and i.scope_id = m.row_id
+      where m.project_name = ${project})
+    or exists (${mapped} inner join board_issues b on b.board_id = m.row_id inner join issues i on i.id = b.issue_id
+      where ${ofBoards} and i.type = 'INCIDENT')
+    or exists (${mapped} inner join boards b on b.id = m.row_id inner join _weir_receipts r on r.params = b._raw_data_params
+      where ${ofBoards} and b._raw_data_table = concat('_raw_', r.plugin, '_scopes')
+        and r.tells_incidents = true and r.last_success_at is not null))`
+}
+
+/** Why a metric of a statement has no grade, with the remedy; null where it has. Columns as `deploymentEvidence` names them. */
+export function noGradeSql(metrics: readonly Metric[], title: Sql, knows: Sql): Sql {
+  const titles = metrics.filter(needsIncidents).map((metric) => sql.lit(metric.title))
+  const sentence = ({ because, remedy }: NoGrade) => sql.lit(`${because}. ${remedy}`)
+  return sql`case when ${title} in (${sql.join(titles)}) and not ${knows} then ${sentence(UNKNOWN)}
+    when deployments < ${sql.lit(LEAST_DEPLOYMENTS)} or weeks < ${sql.lit(LEAST_WEEKS)}
+    then concat(${deploymentsInSql(sql`deployments`, sql`weeks`)}, ${sql.lit(`${TOO_FEW}. ${MORE}`)}) end`
+}

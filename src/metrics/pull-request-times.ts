@@ -1,0 +1,34 @@
+import { sql } from 'kysely'
+import type { Dialect } from '../database/dialect.ts'
+import type { Sql } from './calculate/calculation.ts'
+import { minutesBetween } from './calculate/lead-times.ts'
+import { arrivalOf, type Counting } from './rollouts.ts'
+
+/** The stored times of pull requests. */
+export interface PullRequestTimes {
+  /** To be put after `pr`; the rows are `m`. */
+  readonly join: Sql
+  /** A column of them. Those that end with the deployment end with the rollout that counts. */
+  readonly column: (name: string) => Sql
+}
+
+/** Minutes of a pull request up to a moment, as they are stored; `m` tells how long it was worked on before. */
+export const cycleTime = (dialect: Dialect, end: string): Sql =>
+  sql`coalesce(m.pr_coding_time, 0) + coalesce(${minutesBetween(dialect, 'pr.created_date', 'pr.merged_date')}, 0)
+    + coalesce(${minutesBetween(dialect, 'pr.merged_date', end)}, 0)`
+
+export function pullRequestTimes(query: Counting & { readonly dialect: Dialect }): PullRequestTimes {
+  const { dialect, project } = query
+  const brought = sql`(select min(brought.cicd_deployment_id) from cicd_deployment_commits brought
+    where brought.id = m.deployment_commit_id)`
+  const arrival = arrivalOf(query, brought)
+  const others = new Map<string, Sql>([
+    ['pr_deployed_date', sql`rolled.arrived_date`],
+    ['pr_deploy_time', minutesBetween(dialect, 'pr.merged_date', 'rolled.arrived_date')],
+    ['pr_cycle_time', cycleTime(dialect, 'rolled.arrived_date')],
+  ])
+  return {
+    join: sql`left join project_pr_metrics m on m.id = pr.id and m.project_name = ${project} ${arrival.join}`,
+    column: (name) => arrival.or(sql.ref(`m.${name}`), others.get(name)),
+  }
+}

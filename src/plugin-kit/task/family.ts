@@ -1,0 +1,61 @@
+/**
+ * Who belongs together. Two plugins are kin only where one says so: `settingsOf` names the plugin that it works for, as
+ * GitHub over GraphQL works for GitHub. A name tells nothing: bitbucket_server is another tool than bitbucket. Nor does the
+ * beginning of a raw table's name: whose rows it marks is what the plugins of a family declare.
+ */
+import { type RawBuilder, sql } from 'kysely'
+import { FatalError } from '../../errors.ts'
+import { rawName } from '../raw/raw-table.ts'
+import type { Entity } from '../spec/entity.ts'
+import type { Plugin, PluginSpec } from '../spec/plugin.ts'
+
+/** The plugin whose connections and scopes it works with: itself, or the one that it stands in for. */
+export const ownerOf = (plugin: PluginSpec): PluginSpec => plugin.settingsOf ?? plugin
+
+const families = new Map<string, Set<PluginSpec>>()
+/** Raw table → name of the family that fills it. */
+const fillers = new Map<string, string>()
+
+export function joinFamily(plugin: PluginSpec): void {
+  const { name } = ownerOf(plugin)
+  families.set(name, (families.get(name) ?? new Set()).add(plugin))
+  for (const raw of declaredRaws(plugin)) {
+    const other = fillers.get(raw) ?? name
+    if (other !== name) {
+      throw new FatalError(`${plugin.name}: ${raw} is a raw table of ${other}, which is another source: choose a name.`)
+    }
+    fillers.set(raw, name)
+  }
+}
+
+/** The plugin itself and its siblings. */
+export const familyOf = (plugin: PluginSpec): readonly PluginSpec[] => [
+  ...new Set([plugin, ...(families.get(ownerOf(plugin).name) ?? [])]),
+]
+
+export const familyEntities = (plugin: PluginSpec): Entity[] => familyOf(plugin).flatMap(({ entities }) => entities)
+
+/** What marks rows that were made of a scope itself, which users chose and no collector brought. */
+export const scopeOrigin = (plugin: PluginSpec): string => rawName(`${ownerOf(plugin).name}_scopes`)
+
+const declaredRaws = (plugin: PluginSpec): string[] => [
+  scopeOrigin(plugin),
+  ...[
+    ...plugin.entities.flatMap(({ spec }) => [...(spec.raw ? [spec.raw] : []), ...(spec.convert?.replaces ?? [])]),
+    ...(plugin.formerRaws ?? []),
+  ].map(rawName),
+]
+
+/** Every raw table that rows of the family are marked by. */
+export const rawsOfFamily = (plugin: PluginSpec): string[] => [...new Set(familyOf(plugin).flatMap(declaredRaws))]
+
+/** Two plugins may mark their scopes alike: the raw table in this column says whose rows they are. */
+export const isOfFamily = (plugin: PluginSpec, column: string): RawBuilder<boolean> =>
+  sql<boolean>`${sql.ref(column)} in (${sql.join(rawsOfFamily(plugin))})`
+
+/** Of all plugins those that work for the one of this name, and itself. */
+export const pluginsOfFamily = (plugins: readonly Plugin[], name: string): Plugin[] =>
+  plugins.filter((plugin) => ownerNameOf(plugin) === name)
+
+/** The plugin whose connections it works with; of one that is no source, its own name. */
+export const ownerNameOf = ({ name, source }: Plugin): string => (source ? ownerOf(source).name : name)

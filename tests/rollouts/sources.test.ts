@@ -1,0 +1,82 @@
+/** For every source: a rollout that it tells of twice counts once, and is explained. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import { plugins } from '../../src/plugins/index.ts'
+import { allTables } from '../../src/tables.ts'
+import { startTestApi, type TestApi } from '../api/support/test-api.ts'
+import { calculate } from '../metrics/calculate.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { SEEN_TWICE, type SeenTwice, SHA, WENT_ELSEWHERE } from './seen-twice.ts'
+import { empty, mapAll, PROJECT, tell } from './tell.ts'
+
+const RANGE = `project=${PROJECT}&from=2024-03-01T00:00:00Z&to=2024-03-31T00:00:00Z`
+
+it('there is a rollout of every source that deploys', () => {
+  const deploying = plugins.filter(({ source, subtasks }) =>
+    source ? subtasks.some(({ writes }) => writes.some((table) => /^cicd_(pipelines|deployments)$/.test(table))) : false,
+  )
+  const told = new Set(SEEN_TWICE.flatMap((each) => each.told.map(({ plugin }) => plugin.name)))
+  expect(deploying.map(({ name }) => name).filter((name) => !told.has(name))).toEqual([])
+})
+
+describeEachDatabase('one rollout, seen twice', (test) => {
+  let api: TestApi
+  beforeAll(async () => {
+    await migrate(test.database, allTables)
+    api = await startTestApi(test.database)
+  })
+  beforeEach(() => empty(test.database))
+  afterAll(() => api.close())
+
+  const get = async (path: string) => {
+    const { status, body } = await api.ask('GET', path)
+    expect([path, status, body.message]).toEqual([path, 200, undefined])
+    return body
+  }
+  async function see({ told, message }: Pick<SeenTwice, 'told' | 'message'>) {
+    for (const each of told) await tell(test.database, each)
+    if (message) {
+      const { body } = await api.ask('POST', '/plugins/webhook/connections', { name: 'hook' })
+      const sent = await api.ask('POST', `/plugins/webhook/connections/${body.id}/deployments`, message)
+      expect(sent.status).toBe(200)
+    }
+    await mapAll(test.database)
+    await calculate(test.database, PROJECT)
+  }
+  const explained = (policy = 'project') =>
+    get(`/v1/metrics/deployment-frequency/explanation?${RANGE}&policy=${policy}`)
+
+  it.each(SEEN_TWICE)('$name: counted once, explained, and every row with that policy', async (seen) => {
+    await see(seen)
+    const once = await explained()
+    expect(once).toMatchObject({ rollouts: 'once', counted: 1, total: 2 })
+    expect(once.leftOut.map((each: any) => [each.reason, each.count])).toEqual([['same_rollout', 1]])
+    const [rollout, ...others] = once.rolloutsJoined
+    expect(others).toEqual([])
+    expect(rollout.rows).toMatchObject([
+      { id: rollout.id, stands: true, counts: true, kind: seen.kind, commit: SHA, result: 'SUCCESS' },
+      { stands: false, counts: false, reason: seen.reason, commit: SHA, result: 'SUCCESS' },
+    ])
+    for (const row of rollout.rows) expect(row.why).toMatch(/\.$/)
+    // Whoever looks at an item sees both rows.
+    const { items } = await get(`/v1/metrics/deployment-frequency/items?${RANGE}`)
+    expect(items.map((item: any) => item.rollout.id)).toEqual([rollout.id, rollout.id])
+
+    const everyRow = await explained('every-row')
+    expect(everyRow).toMatchObject({ rollouts: 'every-row', counted: 2, total: 2, leftOut: [], rolloutsJoined: [] })
+    expect(await explained('reference')).toMatchObject({ rollouts: 'every-row', counted: 2 })
+    expect(await get(`/v1/rollouts?project=${PROJECT}`)).toMatchObject({
+      ...{ policy: 'once', rules: [], count: 1 },
+      rollouts: [{ id: rollout.id }],
+    })
+  })
+
+  it('a run whose deployment went elsewhere is none of production, whatever no rule says', async () => {
+    await see({ told: [WENT_ELSEWHERE] })
+    expect(await explained('every-row')).toMatchObject({ counted: 1 })
+    expect(await explained()).toMatchObject({ value: null, counted: 0, total: 2 })
+    expect(await get(`/v1/metrics/deployment-frequency/explanation?${RANGE}&environment=STAGING`)).toMatchObject({
+      counted: 1,
+    })
+  })
+})

@@ -1,0 +1,123 @@
+/** Ids of domain rows that join no row, by source: which, and why. Everything else must join. */
+
+export interface IdException {
+  /** `table.column` of each. */
+  readonly columns: readonly string[]
+  /** What such ids look like. */
+  readonly values: RegExp
+  readonly why: string
+  /**
+   * A reference case compares the column as it is, so it stays as DevLake writes it. What we read ourselves joins all the same:
+   * here is how.
+   */
+  readonly readBy?: string
+}
+
+const SHARED: Readonly<Record<'parent', IdException>> = {
+  parent: {
+    columns: ['issues.parent_issue_id'],
+    values: /./,
+    why: 'the parent was deleted, or is in a project that is not collected',
+  },
+}
+
+const GITHUB: readonly IdException[] = [
+  {
+    columns: ['pull_requests.head_repo_id'],
+    values: /:[1-9]\d*$/,
+    why: 'forks are collected only if they are scopes of their own',
+  },
+  {
+    columns: ['pull_requests.head_repo_id'],
+    values: /:0$/,
+    why: 'the fork was deleted; a reference case compares the 0',
+    readBy: 'nothing reads the head repository',
+  },
+]
+
+export const ID_EXCEPTIONS: Readonly<Record<string, readonly IdException[]>> = {
+  azuredevops_go: [
+    SHARED.parent,
+    {
+      columns: ['cicd_pipeline_commits.repo_id'],
+      values: /^[0-9a-f-]{36}$/,
+      why: 'the id of Azure DevOps, without source and connection',
+      readBy: 'generateDeploymentCommits takes the repository that is the scope of the pipeline',
+    },
+  ],
+  bamboo: [
+    {
+      columns: ['cicd_deployment_commits.repo_id'],
+      values: /^\d+$/,
+      why: 'the number that Bamboo gives to a repository',
+      readBy: '`repoMap` of the scope config names the repository of each number',
+    },
+  ],
+  bitbucket_server: [
+    {
+      columns: ['pull_requests.head_repo_id'],
+      values: /:[^/]+$/,
+      why: 'the name of the repository without its project',
+      readBy: 'nothing reads the head repository',
+    },
+  ],
+  circleci: [
+    {
+      columns: ['cicd_tasks.cicd_scope_id'],
+      values: /^circleci:CircleciProject:/,
+      why: "the project's id, whereas scopes are known by the slug",
+      readBy: 'jobs are found by their pipelines, which name the scope',
+    },
+    {
+      columns: ['cicd_pipeline_commits.repo_id', 'cicd_deployment_commits.repo_id'],
+      values: /^https:/,
+      why: 'CircleCI tells the address of a repository, not its id',
+      readBy: 'generateDeploymentCommits takes the repository with this address, if one was collected',
+    },
+  ],
+  github: GITHUB,
+  github_graphql: GITHUB,
+  gitlab: [
+    {
+      columns: ['issues.assignee_id', 'issue_assignee_history.assignee'],
+      values: /:0$/,
+      why: 'nobody is assigned',
+      readBy: '0 is nobody: it joins no account, so no team and no name',
+    },
+  ],
+  pagerduty: [
+    {
+      columns: ['issues.assignee_id'],
+      values: /^[^:]+$/,
+      why: 'the id of PagerDuty, without source and connection',
+      readBy: 'accountOfAssignee finds the account among issue_assignees; incidents have the account',
+    },
+  ],
+}
+
+const DELETED_OR_ROBOT: IdException = {
+  columns: ['pull_requests.author_id', 'cicd_releases.author_id'],
+  values: /:(0|90[01])$/,
+  why: 'deleted users and robots have no account yet',
+}
+
+/** Defects of sources that are worked on: no reason to keep them, and none of them is missed when it is gone. */
+export const BEING_MENDED: Readonly<Record<string, readonly IdException[]>> = {
+  github: [DELETED_OR_ROBOT],
+  github_graphql: [DELETED_OR_ROBOT],
+  gitlab: [
+    {
+      columns: [
+        ...[
+          'issue_assignee_history.assignee',
+          'issue_assignees.assignee_id',
+          'issues.assignee_id',
+          'issues.creator_id',
+        ],
+        ...['pull_request_assignees.assignee_id', 'pull_request_reviewers.reviewer_id', 'pull_requests.author_id'],
+      ],
+      values: /:5$/,
+      why: 'people who are not members have no account yet',
+    },
+  ],
+}

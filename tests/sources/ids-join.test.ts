@@ -1,0 +1,94 @@
+/** An id in a domain table joins its row, for every source. */
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { allTables } from '../../src/tables.ts'
+import type { VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
+import { argocdVendor } from '../convergence/vendors/argocd.ts'
+import { azuredevopsVendor } from '../convergence/vendors/azuredevops.ts'
+import { bambooVendor } from '../convergence/vendors/bamboo.ts'
+import { bitbucketVendor } from '../convergence/vendors/bitbucket.ts'
+import { bitbucketServerVendor } from '../convergence/vendors/bitbucket-server.ts'
+import { circleciVendor } from '../convergence/vendors/circleci.ts'
+import { githubGraphqlVendor, githubVendor } from '../convergence/vendors/github.ts'
+import { gitlabVendor } from '../convergence/vendors/gitlab.ts'
+import { jenkinsVendor } from '../convergence/vendors/jenkins.ts'
+import { jiraVendor } from '../convergence/vendors/jira.ts'
+import { opsgenieVendor } from '../convergence/vendors/opsgenie.ts'
+import { pagerdutyVendor } from '../convergence/vendors/pagerduty.ts'
+import { sonarqubeVendor } from '../convergence/vendors/sonarqube.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { collectVendor } from './collected.ts'
+import { type IdColumn, idColumns } from './id-columns.ts'
+import { BEING_MENDED, ID_EXCEPTIONS, type IdException } from './id-exceptions.ts'
+
+const VENDORS: readonly VendorUnderTest[] = [
+  ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor, circleciVendor],
+  ...[githubVendor, githubGraphqlVendor, gitlabVendor, jenkinsVendor, jiraVendor, opsgenieVendor, pagerdutyVendor],
+  sonarqubeVendor,
+]
+
+/** Values of the column that name no row. */
+async function dangling({ kysely }: Database, { table, column, targets }: IdColumn): Promise<string[]> {
+  const own = sql.ref(`own.${column}`)
+  const isThere = targets.map(
+    (each) =>
+      sql`exists (select 1 from ${sql.table(each.table)} other where ${sql.ref(`other.${each.column}`)} = ${own})`,
+  )
+  const { rows } = await sql<{ value: string }>`select distinct ${own} as value from ${sql.table(table)} own
+    where coalesce(${own}, '') <> '' and not (${sql.join(isThere, sql` or `)}) order by 1`.execute(kysely)
+  return rows.map(({ value }) => value)
+}
+
+const isListed = ({ columns, values }: IdException, place: string, value: string): boolean =>
+  columns.includes(place) && values.test(value)
+
+describe.each(VENDORS)('$name', (vendor) => {
+  const exceptions = ID_EXCEPTIONS[vendor.name] ?? []
+  const pending = BEING_MENDED[vendor.name] ?? []
+
+  describeEachDatabase('ids of domain rows', (test) => {
+    beforeAll(async () => {
+      await migrate(test.database, allTables)
+      await collectVendor(test.database, vendor)
+    }, 300_000)
+
+    const filledRows = async (table: string, column: string): Promise<number> => {
+      const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}
+        where coalesce(${sql.ref(column)}, '') <> ''`.execute(test.database.kysely)
+      return Number(rows[0]?.count)
+    }
+
+    it('join their rows, or are listed', async () => {
+      const found: string[] = []
+      const needed = new Set<IdException>()
+      let checked = 0
+      for (const each of idColumns()) {
+        const place = `${each.table}.${each.column}`
+        checked += await filledRows(each.table, each.column)
+        for (const value of await dangling(test.database, each)) {
+          const exception = exceptions.find((one) => isListed(one, place, value))
+          if (exception) needed.add(exception)
+          else if (!pending.some((one) => isListed(one, place, value))) found.push(`${place}: ${value}`)
+        }
+      }
+      expect(found).toEqual([])
+      expect(checked).toBeGreaterThan(5)
+      const stale = exceptions.filter((each) => !needed.has(each)).map(({ columns, why }) => ({ columns, why }))
+      expect(stale, 'exceptions that no row needs any more').toEqual([])
+    })
+
+    it('are never empty in rows that link two things', async () => {
+      const empty: string[] = []
+      for (const { table, column } of idColumns().filter(({ isKey }) => isKey)) {
+        const { rows } =
+          await sql`select 1 from ${sql.table(table)} where coalesce(${sql.ref(column)}, '') = '' limit 1`.execute(
+            test.database.kysely,
+          )
+        if (rows.length > 0) empty.push(`${table}.${column}`)
+      }
+      expect(empty).toEqual([])
+    })
+  })
+})

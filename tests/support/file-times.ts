@@ -1,0 +1,54 @@
+/** How long test files took: printed at the end of a run, and kept so that the longest begin first. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Reporter, TestModule } from 'vitest/node'
+
+const KEPT = join(import.meta.dirname, '../file-seconds.json')
+
+/** Seconds that each test file took in a run on a quiet machine; `npm test -- --keep-times` writes them. */
+export const keptSeconds = (): Readonly<Record<string, number>> =>
+  existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : {}
+
+interface FileTime {
+  readonly path: string
+  readonly seconds: number
+}
+
+/** Every file, slowest first; then the sum of each room. Files run side by side: the sums are more than the run took. */
+export default class FileTimes implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const times = modules.map(timeOf).sort((left, right) => right.seconds - left.seconds)
+    if (times.length < 2) return
+    console.log('\nTime of every file:')
+    for (const { path, seconds } of times) print(seconds, path)
+    const rooms = new Map<string, FileTime[]>()
+    for (const time of times) rooms.set(roomOf(time), [...(rooms.get(roomOf(time)) ?? []), time])
+    const sums = [...rooms].map(([room, files]) => ({ text: `${room} (${files.length})`, seconds: sumOf(files) }))
+    console.log('\nTime by room, with its number of files:')
+    for (const { text, seconds } of sums.sort((left, right) => right.seconds - left.seconds)) print(seconds, text)
+    print(sumOf(times), `all (${times.length})\n`)
+    if (process.env.KEEP_TIMES === 'true') keep(times)
+  }
+}
+
+function timeOf(module: TestModule): FileTime {
+  const { collectDuration, setupDuration, duration } = module.diagnostic()
+  return { path: module.relativeModuleId, seconds: (collectDuration + setupDuration + duration) / 1000 }
+}
+
+/** The part of the house that a test file is about, such as tests/api or src/database. */
+const roomOf = ({ path }: FileTime) =>
+  path
+    .split('/')
+    .slice(0, path.split('/').length > 2 ? 2 : 1)
+    .join('/')
+const sumOf = (times: readonly FileTime[]) => times.reduce((sum, { seconds }) => sum + seconds, 0)
+const print = (seconds: number, text: string) => console.log(`${seconds.toFixed(1).padStart(8)} s  ${text}`)
+
+/** Whole seconds, in order of names, so that a change of them reads well. */
+function keep(times: readonly FileTime[]): void {
+  const kept = times
+    .map(({ path, seconds }) => [path, Math.ceil(seconds)] as const)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+  writeFileSync(KEPT, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`)
+}
