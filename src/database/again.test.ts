@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { cutConnections } from '../../tests/support/cut-connections.ts'
 import { describeEachDatabase } from '../../tests/support/databases.ts'
 import { missing, quickFolder, start } from '../../tests/support/servers.ts'
@@ -137,7 +137,7 @@ describeEachDatabase('a connection that the server ends', (test) => {
   })
 })
 
-for (const engine of ['postgres', 'mysql'] as const) {
+for (const engine of inject('engines')) {
   describe.skipIf(missing[engine]())(`a server that was restarted (${engine})`, () => {
     it('is met by no statement that fails', async () => {
       const server = await start[engine](quickFolder())

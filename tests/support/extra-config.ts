@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import ordinary from '../../vitest.config.ts'
 
-/** The ordinary settings for the `*.check.ts` files of one folder of tests. */
-export const checksIn = (folder: string) => ({
-  root: join(import.meta.dirname, '../..'),
-  test: { ...ordinary.test, include: [`tests/${folder}/*.check.ts`] },
-})
+/** The ordinary settings for files of one's own choice; the projects of the ordinary ones would add theirs. */
+export function checksOf(include: readonly string[], isolate = true) {
+  const { projects: _, ...test } = ordinary.test ?? {}
+  return { root: join(import.meta.dirname, '../..'), test: { ...test, include: [...include], isolate } }
+}
+
+/** For the `*.check.ts` files of one folder of tests. */
+export const checksIn = (folder: string) => checksOf([`tests/${folder}/*.check.ts`])

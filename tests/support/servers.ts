@@ -12,6 +12,7 @@ import mysql from 'mysql2/promise'
 import pg from 'pg'
 import { serverAccount } from '../../src/database/embedded/account.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
+import { mysqlProgram } from './mysql-program.ts'
 
 export interface TestServer {
   /** An administrator's address of a database that tests leave alone. */
@@ -29,7 +30,7 @@ export type Engine = 'postgres' | 'mysql'
 /** Why the engine cannot be started on this machine; undefined: it can. */
 export const missing: Record<Engine, () => string | undefined> = {
   postgres: () => undefined,
-  mysql: () => (find('mariadbd') && find('mariadb-install-db') ? undefined : 'MariaDB is not installed'),
+  mysql: () => (mysqlProgram() ? undefined : 'MariaDB is not installed'),
 }
 
 export const start: Record<Engine, (parent?: string) => Promise<TestServer>> = {
@@ -75,6 +76,7 @@ export async function startTestPostgres(parent: string = tmpdir()): Promise<Test
   }
 }
 
+/** MariaDB, unless the environment names a MySQL. */
 export async function startTestMariadb(parent: string = tmpdir()): Promise<TestServer> {
   const folder = mkdtempSync(join(parent, 'weir-test-mariadb-'))
   const data = join(folder, 'data')
@@ -85,14 +87,13 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
   const port = await freePort()
   const options = ['--no-defaults', `--datadir=${data}`]
   try {
-    const made = await finished(
-      find('mariadb-install-db') ?? 'mariadb-install-db',
-      [...options, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
-      // It starts a server, too; see below.
-      { cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account },
-    )
-    if (made.code !== 0) throw new Error(`mariadb-install-db: ${made.printed}`)
-    const parameters = [
+    const program = mysqlProgram()
+    if (!program) throw new Error(missing.mysql())
+    const [create, ...creating] = program.create(folder, options)
+    // It starts a server, too; see below.
+    const made = await finished(create, creating, { cwd: folder, env: { ...process.env, TMPDIR: folder }, ...account })
+    if (made.code !== 0) throw new Error(`${create}: ${made.printed}`)
+    const [serve, ...parameters] = program.serve([
       ...options,
       `--pid-file=${pidFile}`,
       // A server that starts deletes what looks like an old temporary table, be it another server's.
@@ -106,17 +107,13 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
       '--max-connections=300',
       '--innodb-flush-log-at-trx-commit=0',
       '--innodb-doublewrite=0',
-      '--sync-frm=0',
-      '--debug-no-sync',
       '--innodb-buffer-pool-size=64M',
-      '--innodb-log-file-size=64M',
       '--key-buffer-size=1M',
-      '--aria-pagecache-buffer-size=8M',
       '--performance-schema=OFF',
-    ]
+    ])
     const url = `mysql://root@127.0.0.1:${port}/mysql`
     const launch = async () => {
-      const server = spawn(find('mariadbd') ?? 'mariadbd', parameters, { stdio: 'ignore', cwd: folder, ...account })
+      const server = spawn(serve, parameters, { stdio: 'ignore', cwd: folder, ...account })
       const ended = once(server, 'exit')
       await untilAnswers(
         () => runOnMysql(url, 'select 1'),
@@ -216,12 +213,6 @@ async function untilAnswers(ask: () => Promise<unknown>, isRunning: () => boolea
   }
   throw new Error(`the server ended: ${existsSync(log) ? readFileSync(log, 'utf8').slice(-2000) : 'without a word'}`)
 }
-
-/** Debian keeps servers in sbin, which is not on a normal user's PATH. */
-const find = (program: string): string | undefined =>
-  [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin']
-    .map((folder) => join(folder, program))
-    .find((path) => existsSync(path))
 
 export const freePort = (): Promise<number> =>
   new Promise((done, fail) => {

@@ -1,0 +1,11 @@
+/**
+ * npm run check:mysql: what differs between servers, on a real MySQL in place of MariaDB: tables and their migrations, DevLake's
+ * cases if they are here, and the metrics. Files can be named.
+ */
+import { runChecks, skip } from '../support/extra-check.ts'
+import { install, root } from './program.ts'
+
+const reason = install()
+process.exitCode = reason
+  ? skip('MySQL', reason)
+  : await runChecks(import.meta.dirname, { MYSQL_SERVER: root, DATABASES: 'mysql' })
