@@ -10,7 +10,7 @@ import { untilFinished } from './support/test-control.ts'
 
 const SLUG = 'github/acme/web'
 const START = new Date('2020-01-01T00:00:00Z')
-const PLAN = [[{ plugin: 'circleci', options: { connectionId: 1, projectSlug: SLUG } }]]
+const PLAN = [[{ plugin: 'circleci', subtasks: [], options: { connectionId: 1, projectSlug: SLUG } }]]
 
 describeEachDatabase('a start date', (test) => {
   let api: TestApi
