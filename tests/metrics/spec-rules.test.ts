@@ -132,7 +132,9 @@ describeEachDatabase('the rules of the specification', (test) => {
     const { key } = await preview(rules)
     expect(key('deployment-frequency').after.counted).toBe(2)
     expect(await run(rules)).toEqual(['main', 'main'])
-    const elsewhere = await rows(`select ref_name from cicd_deployment_commits where environment = '' order by ref_name`)
+    const elsewhere = await rows(
+      `select ref_name from cicd_deployment_commits where environment = '' order by ref_name`,
+    )
     expect(elsewhere.map(({ ref_name }) => ref_name)).toEqual(['develop', 'maintenance'])
   })
 
@@ -158,7 +160,10 @@ describeEachDatabase('the rules of the specification', (test) => {
     const { body } = await server.ask('GET', '/v1/names?plugin=github&connectionId=1')
     const suggested = (field: string) => body.suggestions.find((each: any) => each.field === field)
     expect(suggested('issueTextIncident')).toMatchObject({ value: '(?i)\\b(outage)\\b', isFound: true })
-    expect(suggested('productionBranchPattern')).toMatchObject({ value: '(?i)^main$', reason: 'main (3) looks like it.' })
+    expect(suggested('productionBranchPattern')).toMatchObject({
+      value: '(?i)^main$',
+      reason: 'main (3) looks like it.',
+    })
   })
 
   it('without the rules everything is as before, and the preview says so first', { timeout: 180_000 }, async () => {
