@@ -47,7 +47,12 @@ describeOneDatabase('collecting from Azure DevOps', (test) => {
     fake.close(abandoned, 'abandoned')
     fake.openPullRequest(0, { isDraft: true })
     fake.openPullRequest(1)
+    // Where people see a commit, which Azure DevOps does not always tell.
+    const seen = 'https://dev.azure.com/acme/_git/web/commit/1'
+    Object.assign(merged.commits[0] as object, { remoteUrl: seen })
     await run(webOf(fake))
+    const addresses = (await rows('_tool_azuredevops_go_commits', 'web_url')).map(({ web_url }) => web_url)
+    expect(addresses.sort()).toEqual([seen, abandoned.commits[0]?.url, expect.stringContaining('/commits/')].sort())
     const pulls = await rows('pull_requests', 'pull_request_key', 'status', 'merged_date', 'author_id', 'is_draft')
     expect(pulls.map((row) => [row.status, row.merged_date, Boolean(row.is_draft)])).toEqual([
       ['MERGED', merge, false],
