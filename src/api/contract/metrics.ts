@@ -188,13 +188,9 @@ export const explanationRecord = z.object({
   assumptions: z.array(assumption),
   places: z.array(rulePlace).meta({ description: 'Where the rules are that findings and reasons ask for.' }),
   samples: z.array(itemRecord),
-  rolloutsJoined: z
-    .array(rolloutRecord)
-    .readonly()
-    .meta({
-      description:
-        'Of what is left out because another row stands for its rollout: the latest rollouts, with all rows.',
-    }),
+  rolloutsJoined: z.array(rolloutRecord).readonly().meta({
+    description: 'Of what is left out because another row stands for its rollout: the latest rollouts, with all rows.',
+  }),
 })
 const rolloutRule = z.object({
   join: z.array(z.string()).readonly().optional(),

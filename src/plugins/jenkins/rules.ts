@@ -1,5 +1,11 @@
 import { classify } from '../../domain/classify.ts'
-import { DELIVERY_FIELDS, deliveryRules, type Fields, productionBranchField, type Settings } from '../../plugin-kit/index.ts'
+import {
+  DELIVERY_FIELDS,
+  deliveryRules,
+  type Fields,
+  productionBranchField,
+  type Settings,
+} from '../../plugin-kit/index.ts'
 
 export const ruleFields: Fields = {
   deploymentPattern: {
