@@ -27,7 +27,11 @@ it.each([
 
 it.each([
   ['applies a later start date', day(9), { isFull: true, since: day(9), beginning: day(9) }],
-  ['begins where the last one did, if nobody says otherwise', undefined, { isFull: true, since: day(5), beginning: day(5) }],
+  [
+    'begins where the last one did, if nobody says otherwise',
+    undefined,
+    { isFull: true, since: day(5), beginning: day(5) },
+  ],
   ['reads everything without a start date', null, { isFull: true, since: null, beginning: null }],
 ] as const)('a full sync %s', (_title, wanted, expected) => {
   expect(decide(wanted, day(5), true)).toEqual(expected)

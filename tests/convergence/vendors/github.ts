@@ -218,9 +218,7 @@ const vendor = (name: string, interfaces: readonly [Plugin, ...Plugin[]]): Vendo
     { pr_component: 'component(.*)', pr_body_close_pattern: '(?mi)(fix|close)[\\s]*.*(((and )?#\\d+[ ]*)+)' },
   ],
   lists: ['/issues', '/pulls', '/comments', '/commits', '/runs', '/jobs', '/deployments', 'pullRequests', '/users'],
-  changes: Object.fromEntries(
-    Object.entries(CHANGES).filter(([name]) => interfaces.length === 1 || name !== QUIET),
-  ),
+  changes: Object.fromEntries(Object.entries(CHANGES).filter(([name]) => interfaces.length === 1 || name !== QUIET)),
   start: (now) =>
     behindFaults({
       async begin() {
