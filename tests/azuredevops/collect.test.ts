@@ -222,6 +222,22 @@ describeOneDatabase('collecting from Azure DevOps', (test) => {
     ])
   })
 
+  it('takes a type that is an incident for one, whatever the tags say', async () => {
+    const fake = await azure.start()
+    fake.addWorkItem('Incident', { 'System.Tags': 'Bug' })
+    fake.addWorkItem('Live Site Incident', { 'System.Tags': 'Bug' })
+    fake.addWorkItem('Bug', { 'System.Tags': 'Incident' })
+    fake.addWorkItem('Task', { 'System.Tags': 'Bug' })
+    const typesWith = async (scopeConfig: Record<string, unknown>) => {
+      await run(PROJECT.id, { scopeConfig })
+      const found = await rows('issues', 'issue_key', 'type')
+      return found.sort((one, other) => Number(one.issue_key) - Number(other.issue_key)).map(({ type }) => type)
+    }
+    expect(await typesWith(RULES)).toEqual(['INCIDENT', 'INCIDENT', 'INCIDENT', 'BUG'])
+    expect(await typesWith({ issueTypeBug: 'Bug' })).toEqual(['INCIDENT', 'BUG', 'BUG', 'BUG'])
+    expect(await typesWith({ issueTypeBug: '^(Bug|Incident)$' })).toEqual(['BUG', 'BUG', 'BUG', 'BUG'])
+  })
+
   it('reads boards: types, states by their category, parents, iterations, tags and people', async () => {
     const fake = await azure.start()
     const sprint = fake.addIteration('Sprint 1', '2020-01-01T00:00:00Z', '2020-01-14T00:00:00Z')

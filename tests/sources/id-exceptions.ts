@@ -79,10 +79,10 @@ export const ID_EXCEPTIONS: Readonly<Record<string, readonly IdException[]>> = {
   github_graphql: GITHUB,
   gitlab: [
     {
-      columns: ['issues.assignee_id', 'issue_assignee_history.assignee'],
+      columns: ['issues.assignee_id'],
       values: /:0$/,
       why: 'nobody is assigned',
-      readBy: '0 is nobody: it joins no account, so no team and no name',
+      readBy: 'accountOfAssignee takes 0 for nobody',
     },
   ],
   pagerduty: [
