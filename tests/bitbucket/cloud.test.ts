@@ -79,7 +79,7 @@ describeOneDatabase('collecting from Bitbucket Cloud', (test) => {
     const tasks = (await rows('cicd_tasks')).map(({ name, type, environment }) => [name, type, environment])
     expect(tasks).toContainEqual(['deploy to production', 'DEPLOYMENT', 'PRODUCTION'])
     expect(tasks).toContainEqual(['deploy to staging', 'DEPLOYMENT', ''])
-    expect(tasks).toHaveLength(6)
+    expect(tasks).toHaveLength(7)
     const [environment] = fake.world.repos[0]?.deployments ?? []
     const known = fake.world.repos[0]?.environments.find(({ uuid }) => uuid === environment?.environment.uuid)
     const kind = known?.environment_type.name.toUpperCase()
