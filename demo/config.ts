@@ -15,7 +15,7 @@ export const VARIABLES = { GITHUB_TOKEN: DEFAULT_TOKEN, JIRA_PASSWORD: USER.pass
 /** GitHub says which deployments there are, so no rule looks for them among the workflows: they would count twice. */
 const GITHUB_RULES = {
   ...{ entities: ['CODE', 'TICKET', 'CODEREVIEW', 'CICD', 'CROSS'], envNamePattern: '^production$' },
-  ...{ deploymentPattern: '', productionPattern: '', issueTypeBug: '^bug$' },
+  ...{ deploymentPattern: '', productionPattern: '', productionBranchPattern: '', issueTypeBug: '^bug$' },
 }
 const JIRA_RULES = {
   entities: ['TICKET', 'CROSS'],
@@ -25,9 +25,16 @@ const JIRA_RULES = {
     Bug: { standardType: 'BUG' },
     Incident: { standardType: 'INCIDENT' },
   },
+  /** Tasks that tell of an incident are incidents, too. */
+  issueTextIncident: '(?i)\\bincident\\b',
 }
 /** It only builds. */
-const CIRCLECI_RULES = { entities: ['CICD'], deploymentPattern: '', productionPattern: '' }
+const CIRCLECI_RULES = {
+  entities: ['CICD'],
+  deploymentPattern: '',
+  productionPattern: '',
+  productionBranchPattern: '',
+}
 
 const timeAfter = (stories: readonly ServiceStory[]): string => {
   const first = Math.min(...stories.flatMap(({ tickets }) => tickets.map(({ createdAt }) => createdAt)))

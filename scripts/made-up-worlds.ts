@@ -122,6 +122,7 @@ const wholeText = {
     }
   },
 }
+const isEven = (text: string) => [...text].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 2 === 0
 /** Rules that answer yes or no to whatever they are asked, or by what they are asked; patterns match, or there is none. */
 const configOf = (answer: World['config']): unknown =>
   new Proxy(
@@ -131,7 +132,10 @@ const configOf = (answer: World['config']): unknown =>
         (_rules, name) =>
         (...asked: unknown[]) => {
           if (/pattern$/i.test(String(name))) return answer === 'no' ? undefined : wholeText
-          return answer === 'mixed' ? JSON.stringify(asked).length % 2 === 0 : answer === 'yes'
+          const told = answer === 'mixed' ? isEven(JSON.stringify(asked)) : answer === 'yes'
+          // Rules that answer in two columns at once, or with what they are asked.
+          if (name === 'deliveryOf') return { type: told, environment: told }
+          return name === 'typeOrText' && told ? asked[0] : told
         },
     },
   )

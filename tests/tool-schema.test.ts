@@ -52,6 +52,7 @@ const ADDED = new Map<string, readonly string[]>([
     ],
   ],
   ['_tool_azuredevops_go_pull_requests', ['is_draft', 'closed_by_id', 'closed_by_name']],
+  ['_tool_github_deployments', ['run_id']],
 ])
 
 const TYPES: Record<Column['kind'], string> = {

@@ -9,9 +9,11 @@ import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { changeOf } from '../metrics/change-words.ts'
+import { INCIDENTS_UNKNOWN } from '../metrics/evidence.ts'
 import { fourKeys } from '../metrics/index.ts'
 import type { MetricFilter } from '../metrics/metric.ts'
 import { readMetric } from '../metrics/read.ts'
+import { projectsKnowingIncidents } from '../metrics/read-grades.ts'
 import { alerts } from '../system/alerts.ts'
 import { projects } from '../system/projects.ts'
 import type { AlertContext } from './alert-service.ts'
@@ -35,14 +37,20 @@ async function keysOf(database: Database, project: string, to: Date) {
     to: new Date(middle.getTime() - 1),
   }
   const keys = []
+  const known = await projectsKnowingIncidents(database, [project])
   for (const metric of fourKeys) {
+    const isUnknown = metric.madeOf.includes('incidents') && !known.has(project)
     const own = await readMetric(database, metric, now)
     const past = await readMetric(database, metric, before)
     keys.push({
       ...{ metric: metric.name, title: metric.title, unit: metric.unit },
       ...{ value: own.value, inWords: own.inWords, before: past.value },
       change: changeOf(metric, past.value, own.value),
-      reasons: own.counted > 0 ? await reasonsOf(database, metric, { now, before }) : [],
+      reasons: isUnknown
+        ? [INCIDENTS_UNKNOWN.because]
+        : own.counted > 0
+          ? await reasonsOf(database, metric, { now, before })
+          : [],
     })
   }
   return keys
@@ -50,7 +58,10 @@ async function keysOf(database: Database, project: string, to: Date) {
 type Keys = Awaited<ReturnType<typeof keysOf>>
 
 function linesOf(keys: Keys): string[] {
-  if (keys.every(({ value }) => value === null)) return ['• Nothing was deployed, and nothing went wrong.']
+  if (keys.every(({ value }) => value === null)) {
+    const isKnown = keys.every(({ reasons }) => !reasons.includes(INCIDENTS_UNKNOWN.because))
+    return [`• Nothing was deployed, and ${isKnown ? 'nothing went wrong' : INCIDENTS_UNKNOWN.because}.`]
+  }
   return keys.map(({ title, value, inWords, change, reasons }) => {
     const changed = change.words === '' ? '' : ` (${change.words})`
     const why = reasons.length > 0 ? `; ${reasons.join('; ')}` : ''

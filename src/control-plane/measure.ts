@@ -1,6 +1,6 @@
 /** The numbers of projects as everybody is told them: graded only where there is something to grade. */
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
-import { NO_INCIDENTS, type NoData, NONE_HAPPENED } from '../metrics/no-data.ts'
+import { NO_INCIDENTS, NONE_HAPPENED, type NoData } from '../metrics/no-data.ts'
 import { isOfService } from '../metrics/parts.ts'
 import { type Explanation, NO_VALUE, readMetrics } from '../metrics/read.ts'
 import { NO_CATEGORY_FIELD } from '../metrics/service-incidents.ts'

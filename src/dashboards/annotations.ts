@@ -64,7 +64,7 @@ function statementOf({ dialect }: Database, kind: AnnotationKind, wanted: Wanted
       and i.created_date between ${from} and ${to} ${latest}`
   }
   if (kind === 'change')
-    return sql`select c.at, c.reason as title, concat('/projects/', ${encodeURIComponent(project)}) as url
+    return sql`select c.at, c.reason as title, ${sql.lit(`/projects/${encodeURIComponent(project)}`)} as url
       from ${sql.table(numberChanges.name)} c where c.project_name = ${project} and c.at between ${from} and ${to} ${latest}`
   return sql`select j.at, concat(s.name, ': ', j.effect) as title, concat('/traffic/', s.id) as url
     from _weir_traffic_switches s inner join _weir_traffic_journal j on j.switch_id = s.id

@@ -47,7 +47,8 @@ export interface Dialect {
   /** Whether a statement that changes tables failed because that change is there already. */
   readonly isDoneAlready: (error: unknown) => boolean
   /** Changes a column of the live table to the wider type of the definition. */
-  widenColumn(table: AnyTable, name: string): string
+  /** `isIndexed`: an index of the live table has it alone. It goes if the column becomes a text that is declared without one. */
+  widenColumn(table: AnyTable, name: string, isIndexed: boolean): string
   dropIndex(table: string, index: string): string
   /** Selects `table_name`, `columns` (joined by a comma) and `index_name` of every unique index beside primary keys. */
   readonly uniqueIndexes: string

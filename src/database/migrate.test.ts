@@ -64,6 +64,23 @@ describeEachDatabase('migrate', (test) => {
     await database.close()
   })
 
+  it('makes a text of an indexed column, whose index goes or takes the beginning', async () => {
+    const before = defineTable('files', { id: key(bigint()), path: indexed(string(191)), kept: indexed(string(191)) })
+    const after = defineTable('files', { id: key(bigint()), path: text(), kept: indexed(text()) })
+    const database = await fresh()
+    await migrate(database, [before])
+    await write(database, [before.row({ id: 1, path: 'short', kept: 'k' })])
+    await migrate(database, [after])
+    const path = 'folder/'.repeat(2000)
+    await write(database, [after.row({ id: 2, path, kept: 'k' })])
+    expect((await readAll(database, { table: after })).map((row) => row.path).sort()).toEqual([path, 'short'].sort())
+    const { indexes } = (await database.describe()).get('files') ?? {}
+    expect(indexes).toContain('kept')
+    expect(indexes).not.toContain('path')
+    expect(await pending(database, [after])).toEqual([])
+    await database.close()
+  })
+
   it('never narrows', async () => {
     const database = await fresh()
     await migrate(database, [second])

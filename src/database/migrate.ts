@@ -102,7 +102,7 @@ export function statementsFor(
         return [
           `alter table ${dialect.quote(table.name)} add column ${dialect.quote(name)} ${dialect.columnType(column, table)}`,
         ]
-      return isWider(column, current) ? [dialect.widenColumn(table, name)] : []
+      return isWider(column, current) ? [dialect.widenColumn(table, name, existing.indexes.has(name))] : []
     })
     return [...columns, ...newIndexes]
   })
@@ -176,9 +176,12 @@ async function sameNamesInTwoConnections({ dialect, kysely }: Database, live: Re
 /** People have seen their numbers: those that counting rollouts changes are told once (`noteChangedNumbers`). */
 async function projectsCountedByRows({ kysely }: Database, live: ReadonlyMap<string, LiveTable>) {
   if (!live.has('project_mapping')) return
-  const stamp = new Date()
-  await sql`insert into _weir_number_changes (project_name, name, reason, created_at, updated_at)
-    select distinct m.project_name, 'rollouts', '', ${stamp}, ${stamp} from project_mapping m
-    where m.project_name <> '' and m.${sql.id('table')} = 'cicd_scopes' and m.project_name not in (
-      select c.project_name from _weir_number_changes c)`.execute(kysely)
+  const { rows } = await sql<{ name: string }>`select distinct m.project_name as name from project_mapping m
+    where m.project_name <> '' and m.${sql.id('table')} = 'cicd_scopes'
+      and m.project_name not in (select c.project_name from _weir_number_changes c)`.execute(kysely)
+  const stamps = { created_at: new Date(), updated_at: new Date() }
+  for (const { name } of rows) {
+    const row = { project_name: name, name: 'rollouts', reason: '', ...stamps }
+    await kysely.insertInto('_weir_number_changes').values(row).execute()
+  }
 }

@@ -128,7 +128,7 @@ async function fitTables(database: Database, shared: readonly SharedTable[]): Pr
       const { kind } = table.columns[name] as Column
       const type = live.get(table.name)?.columns.get(name)?.type ?? ''
       const isBytes = (kind === 'string' || kind === 'text') && /binary|blob/.test(type)
-      if (isBytes) await sql.raw(dialect.widenColumn(table, name)).execute(kysely)
+      if (isBytes) await sql.raw(dialect.widenColumn(table, name, false)).execute(kysely)
     }
   }
 }

@@ -24,7 +24,7 @@ export interface Evidence {
 /** Why a value has no grade, in words that follow "no grade:", and what to do about it. */
 export type NoGrade = NoData
 
-const UNKNOWN: NoGrade = {
+export const INCIDENTS_UNKNOWN: NoGrade = {
   because: 'no incident is known: no rule has matched one at any time, and no source of incidents was collected',
   remedy: NO_INCIDENTS.remedy,
 }
@@ -35,7 +35,7 @@ const needsIncidents = ({ madeOf }: Pick<Metric, 'madeOf'>): boolean => madeOf.i
 
 export function noGradeOf(metric: Pick<Metric, 'madeOf'>, evidence: Evidence): NoGrade | undefined {
   const { deployments, weeks, knowsIncidents } = evidence
-  if (needsIncidents(metric) && !knowsIncidents) return UNKNOWN
+  if (needsIncidents(metric) && !knowsIncidents) return INCIDENTS_UNKNOWN
   if (deployments >= LEAST_DEPLOYMENTS && weeks >= LEAST_WEEKS) return undefined
   return { because: `${deploymentsIn(deployments, weeks)}${TOO_FEW}`, remedy: MORE }
 }
@@ -78,15 +78,15 @@ export function knowsIncidents(project: Expressed<string>): Sql {
     or exists (${mapped} inner join board_issues b on b.board_id = m.row_id inner join issues i on i.id = b.issue_id
       where ${ofBoards} and i.type = 'INCIDENT')
     or exists (${mapped} inner join boards b on b.id = m.row_id inner join _weir_receipts r on r.params = b._raw_data_params
-      where ${ofBoards} and b._raw_data_table = concat('_raw_', r.plugin, '_scopes')
-        and r.tells_incidents = true and r.last_success_at is not null))`
+      where ${ofBoards} and b.id like concat(r.plugin, ':%') and r.tells_incidents = true
+        and r.last_success_at is not null))`
 }
 
 /** Why a metric of a statement has no grade, with the remedy; null where it has. Columns as `deploymentEvidence` names them. */
 export function noGradeSql(metrics: readonly Metric[], title: Sql, knows: Sql): Sql {
   const titles = metrics.filter(needsIncidents).map((metric) => sql.lit(metric.title))
   const sentence = ({ because, remedy }: NoGrade) => sql.lit(`${because}. ${remedy}`)
-  return sql`case when ${title} in (${sql.join(titles)}) and not ${knows} then ${sentence(UNKNOWN)}
+  return sql`case when ${title} in (${sql.join(titles)}) and not ${knows} then ${sentence(INCIDENTS_UNKNOWN)}
     when deployments < ${sql.lit(LEAST_DEPLOYMENTS)} or weeks < ${sql.lit(LEAST_WEEKS)}
     then concat(${deploymentsInSql(sql`deployments`, sql`weeks`)}, ${sql.lit(`${TOO_FEW}. ${MORE}`)}) end`
 }

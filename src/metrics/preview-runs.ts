@@ -19,28 +19,29 @@ import {
 const PAGE = 2000
 const RULES = ['deploymentPattern', 'productionPattern', 'productionBranchPattern'] as const
 
-const page = (after: string) => sql`id > ${after} order by id limit ${sql.lit(PAGE)}`
-
 export function runSources(subjects: Subjects, rules: Rules): Source[] {
   const scopes = own('cicd_scopes', subjects)
   for (const name of RULES) matcherOf(rules[name] ?? '', name)
-  const runs = (table: string, pipeline: Sql, isJob: boolean): Source => ({
+  const pipelines = sql`run.id, run.name, run.id as pipeline, run.cicd_scope_id as scope, run.type, run.environment
+    from cicd_pipelines run where run.cicd_scope_id in (${scopes})`
+  // Jobs of some sources name their scope otherwise: their run knows it.
+  const jobs = sql`run.id, run.name, p.id as pipeline, p.cicd_scope_id as scope, run.type, run.environment
+    from cicd_tasks run inner join cicd_pipelines p on p.id = run.pipeline_id where p.cicd_scope_id in (${scopes})`
+  const runs = (table: string, columns: Sql, isJob: boolean): Source => ({
     table,
     pageSize: PAGE,
-    // A job is of the scope of its run: the scope that its own row names is not always one of ours.
-    rows: (after) => sql`select run.id, run.name, ${pipeline} as pipeline, p.cicd_scope_id as scope, run.type, run.environment
-      from ${sql.table(table)} run inner join cicd_pipelines p on p.id = ${pipeline}
-      where p.cicd_scope_id in (${scopes}) and run.id > ${after} order by run.id limit ${sql.lit(PAGE)}`,
+    rows: (after) => sql`select ${columns} and run.id > ${after} order by run.id limit ${sql.lit(PAGE)}`,
     more: {
       by: 'pipeline',
       read: (ids) => sql`select pipeline_id as id, branch as text from cicd_pipeline_commits
         where ${among(sql`pipeline_id`, ids)}`,
     },
-    decide: (subject) => decideRun(rules, subject, isJob),
+    // A run without jobs of its own is its only job.
+    decide: (subject) => decideRun(rules, subject, isJob && subject.row.id !== subject.row.pipeline),
   })
   const isAboutRuns = RULES.some((name) => rules[name] !== undefined)
   return [
-    ...(isAboutRuns ? [runs('cicd_tasks', sql`run.pipeline_id`, true), runs('cicd_pipelines', sql`run.id`, false)] : []),
+    ...(isAboutRuns ? [runs('cicd_tasks', jobs, true), runs('cicd_pipelines', pipelines, false)] : []),
     ...environmentSources(scopes, rules),
   ]
 }

@@ -51,7 +51,10 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
   },
   no_deployments: {
     remedy: 'Collect deployments, or map the environment that is production by a rule.',
-    cure: { kind: 'rules', rules: ['envNamePattern', 'productionPattern', 'deploymentPattern', 'productionBranchPattern'] },
+    cure: {
+      kind: 'rules',
+      rules: ['envNamePattern', 'productionPattern', 'deploymentPattern', 'productionBranchPattern'],
+    },
   },
   outside_time_range: LONGER,
   not_successful: nothing('Nothing to do: only deployments that succeeded count.'),

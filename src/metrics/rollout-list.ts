@@ -71,7 +71,10 @@ export async function rolloutsOf(
   deployments: readonly string[],
 ): Promise<ReadonlyMap<string, Rollout>> {
   const links = await readByKeys([...new Set(deployments)], async (piece) => {
-    const some = sql<{ id: string; rollout: string }>`select r.deployment_id as id, r.rollout_id as rollout from ${TABLE} r
+    const some = sql<{
+      id: string
+      rollout: string
+    }>`select r.deployment_id as id, r.rollout_id as rollout from ${TABLE} r
       where r.project_name = ${asked.project} and ${among(sql`r.deployment_id`, piece)}`
     return (await some.execute(database.kysely)).rows
   })

@@ -57,7 +57,8 @@ function ofTwoRepositories(names: readonly string[], known: Repositories, place:
   for (const other of others) {
     if (!first || [...other.repositories.keys()].some((mark) => first.repositories.has(mark))) continue
     const named = [first, other].map(
-      ({ name, repositories }) => `${shortName(name)} of ${shortName([...repositories.values()][0] ?? 'no repository')}`,
+      ({ name, repositories }) =>
+        `${shortName(name)} of ${shortName([...repositories.values()][0] ?? 'no repository')}`,
     )
     return `policy: rolloutRules: rule ${place} joins ${named.join(' and ')}. A rollout is of one repository: name deployments or scopes of one.`
   }

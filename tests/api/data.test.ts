@@ -124,9 +124,11 @@ describeEachDatabase('data', (test) => {
       ...['_tool_jira_connections', '_tool_jira_scope_configs', '_devlake_api_keys', '_weir_plans', 'nothing'],
       ...['_tool_github_issues', '_raw_github_api_issues', 'issues; drop table issues', '_devlake_tasks'],
     ]) {
-      for (const path of ['/v1/data/rows', '/v1/data/record?id=1', '/v1/data/paths']) {
-        const [route, more = ''] = path.split('?') as [string, string?]
-        const asked = { table, rawTable: table, ...Object.fromEntries(new URLSearchParams(more)) }
+      for (const [route, asked] of [
+        ['/v1/data/rows', { table }],
+        ['/v1/data/record', { table, id: 1 }],
+        ['/v1/data/paths', { rawTable: table }],
+      ] as const) {
         const { message } = await get(route, asked, 404)
         expect(message).toContain(table)
       }

@@ -47,7 +47,12 @@ describeOneDatabase('collecting from Azure DevOps', (test) => {
     fake.close(abandoned, 'abandoned')
     fake.openPullRequest(0, { isDraft: true })
     fake.openPullRequest(1)
+    // Where people see a commit, which Azure DevOps does not always tell.
+    const seen = 'https://dev.azure.com/acme/_git/web/commit/1'
+    Object.assign(merged.commits[0] as object, { remoteUrl: seen })
     await run(webOf(fake))
+    const addresses = (await rows('_tool_azuredevops_go_commits', 'web_url')).map(({ web_url }) => web_url)
+    expect(addresses.sort()).toEqual([seen, abandoned.commits[0]?.url, expect.stringContaining('/commits/')].sort())
     const pulls = await rows('pull_requests', 'pull_request_key', 'status', 'merged_date', 'author_id', 'is_draft')
     expect(pulls.map((row) => [row.status, row.merged_date, Boolean(row.is_draft)])).toEqual([
       ['MERGED', merge, false],
@@ -215,6 +220,22 @@ describeOneDatabase('collecting from Azure DevOps', (test) => {
       { environment: 'QA', result: 'FAILURE', status: 'DONE' },
       { environment: 'staging', result: '', status: 'DONE' },
     ])
+  })
+
+  it('takes a type that is an incident for one, whatever the tags say', async () => {
+    const fake = await azure.start()
+    fake.addWorkItem('Incident', { 'System.Tags': 'Bug' })
+    fake.addWorkItem('Live Site Incident', { 'System.Tags': 'Bug' })
+    fake.addWorkItem('Bug', { 'System.Tags': 'Incident' })
+    fake.addWorkItem('Task', { 'System.Tags': 'Bug' })
+    const typesWith = async (scopeConfig: Record<string, unknown>) => {
+      await run(PROJECT.id, { scopeConfig })
+      const found = await rows('issues', 'issue_key', 'type')
+      return found.sort((one, other) => Number(one.issue_key) - Number(other.issue_key)).map(({ type }) => type)
+    }
+    expect(await typesWith(RULES)).toEqual(['INCIDENT', 'INCIDENT', 'INCIDENT', 'BUG'])
+    expect(await typesWith({ issueTypeBug: 'Bug' })).toEqual(['INCIDENT', 'BUG', 'BUG', 'BUG'])
+    expect(await typesWith({ issueTypeBug: '^(Bug|Incident)$' })).toEqual(['BUG', 'BUG', 'BUG', 'BUG'])
   })
 
   it('reads boards: types, states by their category, parents, iterations, tags and people', async () => {

@@ -49,9 +49,14 @@ describeOneDatabase('collecting from Bitbucket Cloud', (test) => {
   it('stores everything, in the words of all tools', async () => {
     const fake = await start()
     fill(fake, MANY)
+    const [ready] = [...(fake.world.repos[0]?.steps.values() ?? [])].flat()
+    Object.assign(ready ?? {}, { state: { name: 'READY' }, started_on: '2026-05-01T10:00:00Z' })
     const results = await run({ issueStatusTodo: 'new', deploymentPattern: 'deploy', productionPattern: 'production' })
     expect(Object.values(results).filter(({ quarantined }) => quarantined > 0)).toEqual([])
     expect(await gapsOf(test.database)).toEqual([])
+    expect(await rows('cicd_tasks')).toContainEqual(
+      expect.objectContaining({ original_status: 'READY', status: 'IN_PROGRESS' }),
+    )
     expect(await rows('pull_requests')).toHaveLength(MANY)
     const merge = fake.world.repos[0]?.pullRequests[0]?.merge_commit
     expect(await pull(1)).toMatchObject({

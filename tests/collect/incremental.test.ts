@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { selectSubtasks } from '../../src/control-plane/plan/select-subtasks.ts'
 import type { Subtask } from '../../src/plugin-kit/spec/subtask.ts'
+import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { SMALL, useFake } from './support/fake.ts'
@@ -79,6 +80,37 @@ describeEachDatabase('a later run', (test) => {
     await run({ only, fullSync: true })
     expect((await storedIds(test.database)).issues).toHaveLength(19)
     expect(await receiptOf(test.database, 'github_api_issues')).toMatchObject({ status: 'complete', stored: 39 })
+  })
+
+  it('over GraphQL sees that an issue was deleted though there is a start date, at the cost of one request', async () => {
+    const fake = await start({ ...SMALL, issues: 150 })
+    const only = isAbout('Issues')
+    const timeAfter = new Date('2024-01-01T00:00:00Z')
+    const issues = () => [...fake.world.repository(NAME).issues]
+    const wanted = () => issues().filter(({ updatedAt }) => new Date(updatedAt) >= timeAfter)
+    const runAgain = async (options: RunOptions = { only, timeAfter }) => {
+      fake.requests.clear()
+      await run(options, githubGraphql)
+      return fake.requests.entries.filter(({ operation }) => operation === 'issuesIds').length
+    }
+    await runAgain()
+    const [older] = issues().filter(({ updatedAt }) => new Date(updatedAt) < timeAfter)
+    expect(wanted().length).toBeGreaterThan(50)
+    // All names once, since nobody knows how many are from before the start date; then their number tells.
+    expect(await runAgain()).toBe(2)
+    expect(await runAgain()).toBe(1)
+    expect((await storedIds(test.database)).issues).toHaveLength(wanted().length)
+    const remove = (index: number) => fake.update({ repository: NAME, remove: 'issues', index })
+    remove(wanted()[0]?.index ?? 0)
+    expect(await runAgain()).toBe(2)
+    expect((await storedIds(test.database)).issues).toHaveLength(wanted().length)
+    remove(older?.index ?? 0)
+    expect(await runAgain()).toBe(2)
+    expect(await runAgain()).toBe(1)
+    expect((await storedIds(test.database)).issues).toHaveLength(wanted().length)
+    // Then everything is wanted, and deleted issues are not among it.
+    await runAgain({ only, timeAfter: null })
+    expect((await storedIds(test.database)).issues).toHaveLength(148)
   })
 
   it('without collectors asks for nothing, and makes the same of what is stored', async () => {

@@ -11,7 +11,7 @@ import { connect, emptyTables, NAME, runGithub } from './support/github.ts'
 
 const tool = (name: string) => `_tool_github_${name}`
 /** Answers to requests that only one of the two needs. */
-const OF_ONE = ['pull_request_details', 'deployment_statuses', 'deployment_refs'].map(tool)
+const OF_ONE = ['pull_request_details', 'deployment_statuses', 'deployment_refs', 'release_authors', 'tags'].map(tool)
 const ORIGIN = ['created_at', 'updated_at', '_raw_data_id', '_raw_data_table', '_raw_data_remark']
 /** Columns of which one of the two cannot tell. */
 const UNKNOWN: Record<string, readonly string[]> = {

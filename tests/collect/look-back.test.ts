@@ -60,4 +60,48 @@ describeEachDatabase('later runs', (test) => {
       expect([found.deployments, found.runs, found.jobs]).toEqual([undefined, undefined, undefined])
     },
   )
+
+  it.each(plugins)(
+    '$name sees that a run of last year is started again, and has the jobs of the new attempt',
+    async (plugin) => {
+      const old = {
+        users: 4,
+        from: before(400),
+        until: before(200),
+        repositories: [{ ...SMALL, workflowRuns: 12, jobsPerRun: 7 }],
+      }
+      const fake = await start(SMALL, { world: old })
+      const { runs, jobs } = fake.world.repository(NAME)
+      const [run] = [...runs]
+      await runGithub(test.database, plugin, { only })
+      const earlier = jobs.childrenOf(run!.index).map(({ id }) => id)
+      expect(earlier).toHaveLength(7)
+      fake.clock.advance(60_000)
+      fake.update({ repository: NAME, rerun: run!.index })
+      fake.requests.clear()
+      await runGithub(test.database, plugin, { only })
+      const differs = async () => {
+        const found = await differences(test.database, fake.world.repository(NAME))
+        return [found.runs, found.jobs]
+      }
+      expect(await differs()).toEqual([undefined, undefined])
+      const tasks = await test.database.kysely
+        .selectFrom('cicd_tasks')
+        .select('id')
+        .where('pipeline_id', 'like', `%:${run!.id}`)
+        .execute()
+      const numbers = tasks.map(({ id }) => Number(id.split(':').at(-1)))
+      expect(numbers.sort()).toEqual(
+        jobs
+          .childrenOf(run!.index)
+          .map(({ id }) => id)
+          .sort(),
+      )
+      expect(numbers.filter((id) => earlier.includes(id))).toEqual([])
+      // The others are listed, and not asked about.
+      expect(fake.requests.entries.filter(({ template }) => template.endsWith('/actions/runs'))).toHaveLength(1)
+      const about = fake.requests.entries.filter(({ template }) => template.endsWith('/jobs'))
+      expect(about.length).toBeLessThan(2)
+    },
+  )
 })

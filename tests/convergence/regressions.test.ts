@@ -3,7 +3,7 @@ import type { History } from './support/history.ts'
 import { describeHistories } from './support/suite.ts'
 import { bitbucketVendor } from './vendors/bitbucket.ts'
 import { circleciVendor } from './vendors/circleci.ts'
-import { githubVendor } from './vendors/github.ts'
+import { githubGraphqlVendor, githubVendor } from './vendors/github.ts'
 import { jiraVendor } from './vendors/jira.ts'
 import { pagerdutyVendor } from './vendors/pagerduty.ts'
 import { workshopVendor } from './workshop/vendor.ts'
@@ -49,19 +49,22 @@ describeHistories(workshopVendor, (history) => {
   ])
   history('another interface takes over beside a tool with a longer name', [['run', 0], ['swap interface'], ['run', 0]])
   history('an item is removed after the start date, over the interface that cannot filter by it', [
+    ['start date', 0],
     ['swap interface'],
     ['run', 0],
     ['remove item', 3],
   ])
   history('an item is removed, and the start date goes back', [
+    ['start date', 0],
     ['run', 0],
     ['remove item', 3],
-    ['earlier start'],
+    ['earlier start date'],
     ['run', 0],
     ['remove item', 2],
-    ['earlier start'],
+    ['earlier start date'],
   ])
   history('an item from before the start date is edited, and another is removed', [
+    ['start date', 0],
     ['swap interface'],
     ['run', 0],
     ['edit item', 0, 1],
@@ -110,5 +113,32 @@ describeHistories(bitbucketVendor, (history) => {
   history('an issue is deleted whose number another repository has too', [
     ['run', 1],
     ['delete issue', 1, 0],
+  ])
+})
+
+describeHistories(githubGraphqlVendor, (history) => {
+  for (const startDate of [0, 1]) {
+    history(`an issue is deleted, with start date ${startDate}`, [
+      ['start date', startDate],
+      ['run', 0],
+      ['remove quiet issue', 0, 0],
+    ])
+  }
+  history('an issue is deleted, and then there is no start date any more', [
+    ['start date', 0],
+    ['run', 0],
+    ['remove quiet issue', 0, 0],
+    ['start date', 2],
+  ])
+})
+
+describeHistories(githubVendor, (history) => {
+  history('runs and deployments from before the start date change', [
+    ['start date', 0],
+    ['run', 0],
+    ['rerun', 0, 0],
+    ['rerun', 0, 1],
+    ['set deployment status', 0, 0, 1],
+    ['set deployment status', 0, 1, 1],
   ])
 })

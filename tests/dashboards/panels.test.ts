@@ -174,10 +174,11 @@ describeEachDatabase('dashboards', (test) => {
           ])
           const { rows } = await readPanel(test.database, dashboard, panel, { ...range, values, policy: REFERENCE })
           if (panel.look === 'number') {
-            const { value, counted } = await readMetric(test.database, metric, filter)
+            const { value, counted, inWords } = await readMetric(test.database, metric, filter)
+            const words = metric.summary === 'days' ? [value === null ? null : inWords] : []
             expect([panel.name, rows]).toEqual([
               panel.name,
-              [[value === null ? null : expect.closeTo(value, 6), counted]],
+              [[value === null ? null : expect.closeTo(value, 6), counted, ...words]],
             ])
           } else {
             const points = await readSeries(test.database, metric, filter, 'week')

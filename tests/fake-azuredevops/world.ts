@@ -91,7 +91,13 @@ export function createWorld() {
     push(pullRequest: FakePullRequest): void {
       const commitId = shaOf(`commit ${nextId()}`)
       const author = { name: 'Ada', email: 'ada@example.com', date: time() }
-      pullRequest.commits.unshift({ commitId, author, committer: author, comment: 'work', url: '' })
+      pullRequest.commits.unshift({
+        commitId,
+        author,
+        committer: author,
+        comment: 'work',
+        url: `https://dev.azure.com/acme/_apis/git/commits/${commitId}`,
+      })
       pullRequest.lastMergeSourceCommit = { commitId }
     },
     /** What was pushed goes, and something else comes. */

@@ -35,7 +35,12 @@ export interface BuildOptions {
   readonly timestamp?: number
   readonly duration?: number
   readonly stages?: readonly string[] | undefined
-  readonly commits?: readonly { readonly sha: string; readonly url: string; readonly branch?: string }[]
+  readonly commits?: readonly {
+    readonly sha: string
+    /** Several: remotes of one checkout. */
+    readonly url: string | readonly string[]
+    readonly branch?: string
+  }[]
   readonly upstream?: { readonly project: string; readonly build: number }
 }
 
@@ -135,7 +140,7 @@ function actionsOf({ commits = [], upstream }: BuildOptions): unknown[] {
     ...commits.map(({ sha, url, branch = 'refs/remotes/origin/main' }) => ({
       _class: 'hudson.plugins.git.util.BuildData',
       lastBuiltRevision: { SHA1: sha, branch: [{ SHA1: sha, name: branch }] },
-      remoteUrls: [url],
+      remoteUrls: [url].flat(),
     })),
   ]
 }

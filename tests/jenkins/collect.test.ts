@@ -62,6 +62,36 @@ describeEachDatabase('collecting from jenkins', (test) => {
     expect(await gapsOf(test.database)).toEqual([])
   })
 
+  it('gives unstable and unbuilt builds a result, keeps milliseconds and every remote', async () => {
+    const fake = await start('app')
+    fake.add('freestyle', 'app')
+    const timestamp = Date.parse('2026-05-01T10:00:00.939Z')
+    const remotes = ['https://git.example.com/app.git', 'https://mirror.example.com/app.git']
+    fake.build('app', { timestamp, duration: 4, result: 'UNSTABLE', commits: [{ sha: 'aaa', url: remotes }] })
+    fake.build('app', { timestamp, duration: 4, result: 'NOT_BUILT' })
+    const results = async (unstableResult: string) => {
+      await run('app', { scopeConfig: { ...RULES, unstableResult } })
+      return (await all('cicd_pipelines', 'name', 'result')).map(({ result }) => result)
+    }
+    expect(await results('FAILURE')).toEqual(['FAILURE', 'FAILURE'])
+    // A scope config that was stored before the field was there.
+    expect(await results('')).toEqual(['FAILURE', 'FAILURE'])
+    expect(await results('SUCCESS')).toEqual(['SUCCESS', 'FAILURE'])
+    const dates = { started_date: new Date(timestamp), finished_date: new Date(timestamp + 4) }
+    expect(await all('cicd_pipelines', 'name', 'started_date', 'finished_date')).toMatchObject([dates, dates])
+    expect(await all('cicd_tasks', 'name', 'started_date', 'finished_date')).toMatchObject([dates, dates])
+    expect(await all('_tool_jenkins_build_remotes', 'position', 'repo_url', 'commit_sha')).toEqual(
+      remotes.map((repo_url, index) => ({ position: index + 1, repo_url, commit_sha: 'aaa' })),
+    )
+    expect(await all('cicd_pipeline_commits', 'repo_url')).toEqual([{ repo_url: remotes[0] }])
+    // Rules of a plan of DevLake do not know the field, and get what DevLake gives.
+    await run('app')
+    expect(await all('cicd_pipelines', 'name', 'result', 'created_date')).toEqual([
+      { name: 'app#1', result: '', created_date: new Date('2026-05-01T10:00:00Z') },
+      { name: 'app#2', result: 'FAILURE', created_date: new Date('2026-05-01T10:00:00Z') },
+    ])
+  })
+
   it('reads a multibranch project by its branches, whose names have slashes', async () => {
     const fake = await start('app')
     fake.add('multibranch', 'app')

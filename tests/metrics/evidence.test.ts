@@ -1,7 +1,10 @@
 /** No grade without evidence: what the routes say, what the panels say, and what plain arithmetic says. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { digestOf } from '../../src/alerts/digest.ts'
+import { evaluate } from '../../src/alerts/evaluate.ts'
 import { fourKeyLines } from '../../src/cli/metrics.ts'
+import { findRow, selectRows } from '../../src/control-plane/store.ts'
 import { type Dashboard, panelsOf } from '../../src/dashboards/dashboard.ts'
 import { dora } from '../../src/dashboards/definitions/dora.ts'
 import { doraDeploymentFrequency } from '../../src/dashboards/definitions/dora-deployment-frequency.ts'
@@ -16,6 +19,7 @@ import { REFERENCE } from '../../src/metrics/policy.ts'
 import { readMetric } from '../../src/metrics/read.ts'
 import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
 import { plugins } from '../../src/plugins/index.ts'
+import { alertMessages, alerts } from '../../src/system/alerts.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
@@ -53,12 +57,9 @@ function planted(project: string, { minutes, teller }: World): TableRow[] {
   })
   return [
     cicdScopes.row({ id: `${project} scope`, name: 'scope' }),
-    boards.row({
-      ...{ id: `${project} board`, name: 'board' },
-      ...{ _raw_data_table: '_raw_pager_scopes', _raw_data_params: params },
-    }),
+    boards.row({ id: `pager:Service:1:${project}`, name: 'board', _raw_data_params: params }),
     projectMapping.row({ project_name: project, table: 'cicd_scopes', row_id: `${project} scope` }),
-    projectMapping.row({ project_name: project, table: 'boards', row_id: `${project} board` }),
+    projectMapping.row({ project_name: project, table: 'boards', row_id: `pager:Service:1:${project}` }),
     ...minutes.map((minute, index) => {
       const id = `${project} ${index}`
       const finished_date = new Date(START + minute * 60_000)
@@ -68,7 +69,7 @@ function planted(project: string, { minutes, teller }: World): TableRow[] {
       })
     }),
     ...(teller.endsWith('issue')
-      ? [incident, boardIssues.row({ board_id: `${project} board`, issue_id: `${project} issue` })]
+      ? [incident, boardIssues.row({ board_id: `pager:Service:1:${project}`, issue_id: `${project} issue` })]
       : []),
     ...(teller.endsWith('source') || teller === 'other list' ? [receipt] : []),
   ]
@@ -180,6 +181,34 @@ describeEachDatabase('grades', (test) => {
     expect(text).toMatch(/Deployment frequency +3 deployments in 2[67] weeks +no grade/)
     expect(text).toMatch(/Change failure rate +0 % +no grade/)
     expect(text.match(/no grade: 3 deployments in 1 week are too few;/g)).toHaveLength(1)
+  })
+
+  it('are no part of digests and alerts, which say the rest in the same words', async () => {
+    const project = await plant({ minutes: [0, 1440], teller: 'nothing' })
+    await api.ask('POST', '/projects', { name: project })
+    // Of the two weeks that the seven days touch, one has deployments.
+    const { text } = await digestOf(test.database, project, new Date(START + 4 * DAY))
+    expect(text).toMatch(/Deployment frequency: 2 deployments in 2 weeks/)
+    expect(text).toMatch(/Change failure rate: 0 %.*; no incident is known: no rule has matched one/)
+    const nothing = await digestOf(test.database, project, new Date(START + 100 * DAY))
+    expect(nothing.text).toMatch(/Nothing was deployed, and no incident is known/)
+    const settings = { metric: 'deployment-frequency', direction: 'below', threshold: 1, windowDays: 60, forDays: 0 }
+    const target = { kind: 'webhook', url: 'http://127.0.0.1:9/', secret: 'the secret that signs messages' }
+    const { body, status } = await api.ask('POST', '/v1/alerts', {
+      ...{ kind: 'threshold', name: project, project, ...settings, target },
+    })
+    expect(status, JSON.stringify(body)).toBe(201)
+    const row = (await findRow(test.database.kysely, alerts, { id: body.id }))!
+    await evaluate(api.control.context, row, new Date(START + 30 * DAY))
+    const said = { value: 0, inWords: expect.stringMatching(/^2 deployments in (9|10) weeks$/), state: 'broken' }
+    const listed = (await api.ask('GET', '/v1/alerts')).body.alerts
+    expect(listed.find(({ id }: any) => id === body.id)).toMatchObject(said)
+    const [message] = await selectRows(test.database.kysely, alertMessages, (query) =>
+      query.where('alert_id', '=', body.id),
+    )
+    expect(JSON.stringify(message)).toMatch(
+      /Deployment frequency is 2 deployments in \d+ weeks over the last 60 days, below 1 day per week/,
+    )
   })
 
   it('follow from the days of deployments and from what tells of incidents, whatever they are', async () => {

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { commitParents, repoCommits } from '../../src/domain/code.ts'
+import { pullRequestIssues } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
 import { accounts, users } from '../../src/domain/people.ts'
 import { issueAssignees, issueChangelogs } from '../../src/domain/ticket.ts'
@@ -191,6 +192,40 @@ describeEachDatabase('projects that share scopes', (test) => {
     await execute(sql`delete from pull_requests where id = 'pr1'`)
     await link('a', '#\\d+')
     expect(await links()).toEqual([])
+  })
+
+  it('a link that came with a moved database stays until the linker of its own project runs', async () => {
+    const moved = { _raw_data_table: '', _raw_data_remark: 'pull_requests,' }
+    const links = async () =>
+      (await execute(sql`select pull_request_id, issue_id from pull_request_issues order by 1, 2`)).map(
+        ({ pull_request_id, issue_id }: Record<string, string>) => `${pull_request_id} ${issue_id}`,
+      )
+    const link = (projectName: string, prToIssueRegexp: string) =>
+      run('LinkPrToIssue', { projectName, prToIssueRegexp })
+    await plant(
+      ...['a', 'b'].map((project) => map(project, 'repos', 'r')),
+      ...[map('a', 'boards', 'b1'), map('b', 'boards', 'b2')],
+      ...[
+        incident('i1'),
+        onBoard('b1', 'i1'),
+        incident('i2'),
+        onBoard('b2', 'i2'),
+        incident('i3'),
+        onBoard('b2', 'i3'),
+      ],
+      request('pr1', 1, { title: 'Fix #1, see B-2' }),
+      ...['i1', 'i2', 'i3'].map((issue_id) =>
+        pullRequestIssues.row({ pull_request_id: 'pr1', issue_id, issue_key: issue_id.slice(1), ...moved }),
+      ),
+    )
+    await link('a', 'nothing')
+    expect(await links()).toEqual(['pr1 i2', 'pr1 i3'])
+    await link('a', '#\\d+')
+    expect(await links()).toEqual(['pr1 i1', 'pr1 i2', 'pr1 i3'])
+    await link('b', '\\b2$')
+    expect(await links()).toEqual(['pr1 i1', 'pr1 i2'])
+    await link('a', '')
+    expect(await links()).toEqual(['pr1 i2'])
   })
 
   it('accounts follow their owners, unless they were given away by hand', async () => {

@@ -112,7 +112,9 @@ describeEachDatabase('rollouts that several tools tell of', (test) => {
         const project = `project ${++number}`
         const { rows, truth, told } = plant(history, `${number} `)
         const scopes = new Set(
-          ['web', 'api'].map((name) => `${number} host:Repo:1:${name}`).concat(OTHERS.map((name) => `${number} ${name}`)),
+          ['web', 'api']
+            .map((name) => `${number} host:Repo:1:${name}`)
+            .concat(OTHERS.map((name) => `${number} ${name}`)),
         )
         await write(
           test.database,

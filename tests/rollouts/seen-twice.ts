@@ -3,6 +3,7 @@
  * pipeline that rules take for a deployment.
  */
 import type { AnyValue } from '../../src/database/table.ts'
+import type { Plugin } from '../../src/plugin-kit/spec/plugin.ts'
 import { argocd } from '../../src/plugins/argocd/plugin.ts'
 import { azuredevops } from '../../src/plugins/azuredevops-go/plugin.ts'
 import { bamboo } from '../../src/plugins/bamboo/plugin.ts'
@@ -12,7 +13,6 @@ import { githubGraphql } from '../../src/plugins/github/graphql-plugin.ts'
 import { github } from '../../src/plugins/github/plugin.ts'
 import { gitlab } from '../../src/plugins/gitlab/plugin.ts'
 import { jenkins } from '../../src/plugins/jenkins/plugin.ts'
-import type { Plugin } from '../../src/plugin-kit/spec/plugin.ts'
 
 export const SHA = 'a'.repeat(40)
 const at = (minute: number) => `2024-03-04T10:${String(minute).padStart(2, '0')}:00Z`
@@ -345,7 +345,13 @@ export const SEEN_TWICE: readonly SeenTwice[] = [
           bamboo_api_plan_builds: [
             {
               record: {
-                ...{ key: 'SHOP-WEB-3', number: 3, planName: 'Web', projectName: 'Shop', planResultKey: { key: 'SHOP-WEB-3' } },
+                ...{
+                  key: 'SHOP-WEB-3',
+                  number: 3,
+                  planName: 'Web',
+                  projectName: 'Shop',
+                  planResultKey: { key: 'SHOP-WEB-3' },
+                },
                 ...{ buildStartedTime: at(0), buildCompletedDate: at(5), buildDurationInSeconds: 300 },
                 ...{ buildState: 'Successful', lifeCycleState: 'Finished' },
                 vcsRevisions: { vcsRevision: [{ vcsRevisionKey: SHA, repositoryId: 4, repositoryName: 'web' }] },
@@ -355,7 +361,12 @@ export const SEEN_TWICE: readonly SeenTwice[] = [
           bamboo_api_deploy_builds: [
             {
               record: {
-                ...{ id: 81, deploymentVersionName: 'release-3', deploymentState: 'SUCCESS', lifeCycleState: 'FINISHED' },
+                ...{
+                  id: 81,
+                  deploymentVersionName: 'release-3',
+                  deploymentState: 'SUCCESS',
+                  lifeCycleState: 'FINISHED',
+                },
                 deploymentVersion: { planBranchName: 'main', items: [{ planResultKey: { key: 'SHOP-WEB-3' } }] },
                 ...{ startedDate: time(6), queuedDate: time(6), executedDate: time(6), finishedDate: time(8) },
               },

@@ -13,7 +13,9 @@ const RANGE = `project=${PROJECT}&from=2024-03-01T00:00:00Z&to=2024-03-31T00:00:
 
 it('there is a rollout of every source that deploys', () => {
   const deploying = plugins.filter(({ source, subtasks }) =>
-    source ? subtasks.some(({ writes }) => writes.some((table) => /^cicd_(pipelines|deployments)$/.test(table))) : false,
+    source
+      ? subtasks.some(({ writes }) => writes.some((table) => /^cicd_(pipelines|deployments)$/.test(table)))
+      : false,
   )
   const told = new Set(SEEN_TWICE.flatMap((each) => each.told.map(({ plugin }) => plugin.name)))
   expect(deploying.map(({ name }) => name).filter((name) => !told.has(name))).toEqual([])

@@ -1,4 +1,5 @@
 /** SonarQube over HTTP: from empty, later runs, its limit of 10,000, and what it does not allow. */
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { testConnection } from '../../src/control-plane/test-connection.ts'
@@ -104,6 +105,16 @@ describeOneDatabase('collecting from sonarqube', (test) => {
       ],
     ])
     expect((await all('cq_issue_code_blocks', 'start_line')).map(({ start_line }) => start_line)).toEqual([3, 5, 8])
+    // DevLake's ids of files: the SHA-1 of `shop:src/a.ts` and of `shop:src/b.ts`.
+    const hashes = ['src/a.ts', 'src/b.ts']
+      .map((path) => createHash('sha1').update(`shop:${path}`).digest('hex'))
+      .sort()
+    expect(await all('_tool_sonarqube_file_metrics', 'file_metrics_key')).toEqual(
+      hashes.map((file_metrics_key) => ({ file_metrics_key })),
+    )
+    expect(await all('cq_file_metrics', 'id')).toEqual(
+      hashes.map((hash) => ({ id: `sonarqube:SonarqubeFileMetrics:1:${hash}` })),
+    )
     expect(await all('cq_issue_impacts', 'software_quality', 'severity')).toEqual([
       { software_quality: 'MAINTAINABILITY', severity: 'HIGH' },
     ])
@@ -169,6 +180,20 @@ describeOneDatabase('collecting from sonarqube', (test) => {
     ])
     expect(await all('_tool_sonarqube_quality_gates', 'status')).toEqual([{ status: 'ERROR' }])
     expect(await all('cq_projects', 'commit_sha')).toEqual([{ commit_sha: 'decaf' }])
+  })
+
+  it('keeps the whole names of files, however long', async () => {
+    ago(3 * HOUR)
+    const project = shop()
+    const file = `src/${'long/'.repeat(300)}a.ts`
+    fake.addIssue(project, { file })
+    fake.setFile(project, file, { bugs: '1' })
+    expect(await runAll()).toEqual([])
+    for (const table of ['cq_issues', 'cq_issue_code_blocks', '_tool_sonarqube_issue_code_blocks']) {
+      expect(await all(table, 'component'), table).toEqual([{ component: `shop:${file}` }])
+    }
+    expect(await count('cq_file_metrics')).toBe(3)
+    expect(await all('_weir_quarantine', 'reason')).toEqual([])
   })
 
   it('cuts what is longer than SonarQube tells, and says what it cannot cut', async () => {

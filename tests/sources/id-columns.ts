@@ -57,6 +57,8 @@ const BY_NAME: Readonly<Record<string, readonly Target[]>> = {
 /** Columns that name a row without being called an id, and ids whose name says less than their table. */
 const BY_PLACE: Readonly<Record<string, readonly Target[]>> = {
   'cq_file_metrics.project_key': [target('cq_projects')],
+  '_weir_rollouts.arrived_id': [target('cicd_deployments')],
+  '_weir_rollouts.rollout_id': [target('cicd_deployments')],
   'cq_issue_code_blocks.issue_key': [target('cq_issues')],
   'cq_issues.project_key': [target('cq_projects')],
   'issue_assignee_history.assignee': [target('accounts'), target('teams')],

@@ -79,10 +79,10 @@ export const ID_EXCEPTIONS: Readonly<Record<string, readonly IdException[]>> = {
   github_graphql: GITHUB,
   gitlab: [
     {
-      columns: ['issues.assignee_id', 'issue_assignee_history.assignee'],
+      columns: ['issues.assignee_id'],
       values: /:0$/,
       why: 'nobody is assigned',
-      readBy: '0 is nobody: it joins no account, so no team and no name',
+      readBy: 'accountOfAssignee takes 0 for nobody',
     },
   ],
   pagerduty: [
@@ -91,33 +91,6 @@ export const ID_EXCEPTIONS: Readonly<Record<string, readonly IdException[]>> = {
       values: /^[^:]+$/,
       why: 'the id of PagerDuty, without source and connection',
       readBy: 'accountOfAssignee finds the account among issue_assignees; incidents have the account',
-    },
-  ],
-}
-
-const DELETED_OR_ROBOT: IdException = {
-  columns: ['pull_requests.author_id', 'cicd_releases.author_id'],
-  values: /:(0|90[01])$/,
-  why: 'deleted users and robots have no account yet',
-}
-
-/** Defects of sources that are worked on: no reason to keep them, and none of them is missed when it is gone. */
-export const BEING_MENDED: Readonly<Record<string, readonly IdException[]>> = {
-  github: [DELETED_OR_ROBOT],
-  github_graphql: [DELETED_OR_ROBOT],
-  gitlab: [
-    {
-      columns: [
-        ...[
-          'issue_assignee_history.assignee',
-          'issue_assignees.assignee_id',
-          'issues.assignee_id',
-          'issues.creator_id',
-        ],
-        ...['pull_request_assignees.assignee_id', 'pull_request_reviewers.reviewer_id', 'pull_requests.author_id'],
-      ],
-      values: /:5$/,
-      why: 'people who are not members have no account yet',
     },
   ],
 }

@@ -21,7 +21,7 @@ import { sonarqubeVendor } from '../convergence/vendors/sonarqube.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { collectVendor } from './collected.ts'
 import { type IdColumn, idColumns } from './id-columns.ts'
-import { BEING_MENDED, ID_EXCEPTIONS, type IdException } from './id-exceptions.ts'
+import { ID_EXCEPTIONS, type IdException } from './id-exceptions.ts'
 
 const VENDORS: readonly VendorUnderTest[] = [
   ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor, circleciVendor],
@@ -46,7 +46,6 @@ const isListed = ({ columns, values }: IdException, place: string, value: string
 
 describe.each(VENDORS)('$name', (vendor) => {
   const exceptions = ID_EXCEPTIONS[vendor.name] ?? []
-  const pending = BEING_MENDED[vendor.name] ?? []
 
   describeEachDatabase('ids of domain rows', (test) => {
     beforeAll(async () => {
@@ -70,7 +69,7 @@ describe.each(VENDORS)('$name', (vendor) => {
         for (const value of await dangling(test.database, each)) {
           const exception = exceptions.find((one) => isListed(one, place, value))
           if (exception) needed.add(exception)
-          else if (!pending.some((one) => isListed(one, place, value))) found.push(`${place}: ${value}`)
+          else found.push(`${place}: ${value}`)
         }
       }
       expect(found).toEqual([])

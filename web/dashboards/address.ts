@@ -2,7 +2,7 @@ import { text } from '../parts/address.ts'
 
 export const REFRESHES = ['1m', '5m', '15m'] as const
 export type Refresh = (typeof REFRESHES)[number]
-export const MARKS = ['deployment', 'incident', 'switch'] as const
+export const MARKS = ['deployment', 'incident', 'switch', 'change'] as const
 export type Mark = (typeof MARKS)[number]
 
 /** What a dashboard shows; its addresses can be read and written like those of Grafana. */

@@ -31,7 +31,12 @@ export interface CourseDrawing {
 /** Wide enough for `1 d 12 h`; the marks below begin where the picture does. */
 const AXIS_PIXELS = 60
 
-const MARK_WORDS = { deployment: 'Deployment', incident: 'Incident', switch: 'Traffic switch' } as const
+const MARK_WORDS = {
+  deployment: 'Deployment',
+  incident: 'Incident',
+  switch: 'Traffic switch',
+  change: 'Counted differently',
+} as const
 
 /** Where an interval stands: in its middle. */
 const middleOf = (course: Course, place: number): number => ((course.times[place] ?? 0) + endOf(course, place)) / 2
@@ -164,8 +169,9 @@ function markSeries(annotations: readonly Annotation[], colours: Colours, axis: 
     deployment: { symbol: 'rect', symbolSize: [1, 10], color: colours.quiet },
     incident: { symbol: 'circle', symbolSize: 5, color: colours.bad },
     switch: { symbol: 'diamond', symbolSize: 10, color: colours.accent },
+    change: { symbol: 'triangle', symbolSize: 10, color: colours.accent },
   } as const
-  return (['deployment', 'switch', 'incident'] as const).map((kind) => ({
+  return (['deployment', 'switch', 'incident', 'change'] as const).map((kind) => ({
     ...{ type: 'scatter', name: MARK_WORDS[kind], xAxisIndex: 1, yAxisIndex: axis, ...looks[kind] },
     data: annotations
       .filter((each) => each.kind === kind)

@@ -18,6 +18,7 @@ const MARK_TITLES: Readonly<Record<Mark, string>> = {
   deployment: 'Deployments (ticks)',
   incident: 'Incidents (red dots)',
   switch: 'Traffic switches (diamonds)',
+  change: 'Counted differently (triangles)',
 }
 const REFRESH_TITLES: Readonly<Record<Refresh, string>> = {
   '1m': 'Every minute',

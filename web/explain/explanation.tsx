@@ -38,9 +38,6 @@ export function Explanation({ metric, onClose, ...rest }: ExplanationProps) {
     >
       {metric && (
         <>
-          <p className="quiet" style={{ marginBottom: 16 }}>
-            {described?.definition}
-          </p>
           <Reasons metric={metric} unit={described?.unit ?? ''} {...rest} />
           <Items
             metric={metric}
@@ -62,11 +59,14 @@ function Reasons({ metric, unit, project, period, months = 12, reason, onReason 
   return (
     <Asked of={explained} lines={3}>
       {(explanation) => {
-        const { value, inWords, counted, total, leftOut, findings, places } = explanation
+        const { value, inWords, counted, total, leftOut, findings, places, definition } = explanation
         const band = bandOf(explanation)
         const shared = { project, places, months }
         return (
           <>
+            <p className="quiet" style={{ marginBottom: 16 }}>
+              {definition}
+            </p>
             <div className="row" style={{ marginBottom: 12 }}>
               <b className="number" style={{ fontSize: 28 }}>
                 {value === null || counted === 0 ? 'No value' : saidText(value, unit, inWords)}

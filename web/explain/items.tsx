@@ -56,7 +56,7 @@ export function Items({ metric, unit, project, period, reason }: ItemsProps) {
 }
 
 function Item({
-  item: { kind, table, id, title, url, at, value, reason },
+  item: { kind, table, id, title, url, at, value, reason, rollout },
   unit,
 }: {
   readonly item: MetricItem
@@ -85,12 +85,33 @@ function Item({
           )}
           {' · '}
           <LinkTo at={{ path: '/data/record', search: { table, id } }}>Data</LinkTo>
+          {rollout && <OfRollout rollout={rollout} id={id} />}
         </div>
       </div>
       <span className="number" style={{ whiteSpace: 'nowrap' }}>
         {reason ? <span className="small faint">not counted</span> : amountOf(value, unit)}
       </span>
     </div>
+  )
+}
+
+/** Which other rows tell of the same, and which of them stands for all. */
+function OfRollout({
+  rollout: { rows },
+  id,
+}: {
+  readonly rollout: NonNullable<MetricItem['rollout']>
+  readonly id: string
+}) {
+  const own = rows.find((row) => row.id === id)
+  const others = rows.filter((row) => row.id !== id && (own?.stands || row.stands))
+  const names = others.map(({ title, source }) => `${title} (${source})`).join(', ')
+  return (
+    <span title={own?.why}>
+      {' · '}
+      {own?.stands ? 'stands for ' : 'the same rollout as '}
+      <bdi>{names}</bdi>
+    </span>
   )
 }
 

@@ -17,7 +17,7 @@ export const listing = (search: Record<string, unknown>): Listing => ({
   ...(Boolean(search.new) && { new: true as const }),
 })
 
-export const TABS = ['keys', 'blueprint', 'webhooks', 'policies', 'settings'] as const
+export const TABS = ['keys', 'blueprint', 'webhooks', 'policies', 'rollouts', 'settings'] as const
 export type Tab = (typeof TABS)[number]
 
 export interface View extends Opened {

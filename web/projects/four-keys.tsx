@@ -6,6 +6,7 @@ import { CureButton, Marked } from '../explain/cure.tsx'
 import { ButtonTo, pathOf } from '../parts/anywhere.tsx'
 import { isUnfinished, Moment, State } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
+import { Counting, NumberChanges } from './counting.tsx'
 import { Course } from './course.tsx'
 import { KeyCard } from './key-card.tsx'
 import { KEYS, useExplained, useKeys } from './keys.ts'
@@ -24,6 +25,7 @@ export function FourKeys({ project, months }: FourKeysProps) {
   return (
     <>
       {isBare && <FirstThing project={name} />}
+      <NumberChanges project={name} />
       <section className="keys">
         {KEYS.map((about) => (
           <KeyCard
@@ -37,6 +39,7 @@ export function FourKeys({ project, months }: FourKeysProps) {
           />
         ))}
       </section>
+      <Counting project={name} keys={now.data?.projects[0]?.keys} />
       {!isBare && (
         <section className="beside" style={{ marginBottom: 16 }}>
           <Course project={name} months={months} />

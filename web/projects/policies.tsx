@@ -10,6 +10,7 @@ import { Band, Failure } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
 import { NoGrade } from './figure.tsx'
 import { bandOf, isEmpty, KEYS, periods, saidText } from './keys.ts'
+import { metricsWith } from './policy-settings.ts'
 import { useSaveProject } from './save.ts'
 import { ServiceChoice, type ServiceSettings } from './service-choice.tsx'
 
@@ -17,9 +18,9 @@ type Compared = AnswerTo<'GET /v1/metrics/{metric}/policies'>
 type Policy = Compared['policies'][number]
 type Settings = Policy['settings']
 
-/** What a policy sets otherwise than DevLake. */
-const repairOf = (policy: Policy, reference: Settings): Settings =>
-  Object.fromEntries(Object.entries(policy.settings).filter(([name, value]) => value !== reference[name]))
+/** What a policy sets otherwise than projects that choose nothing. */
+const repairOf = (policy: Policy, standard: Settings): Settings =>
+  Object.fromEntries(Object.entries(policy.settings).filter(([name, value]) => value !== standard[name]))
 
 interface PoliciesProps {
   readonly project: Project
@@ -54,18 +55,14 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
   const isAdmin = useMay('admin')
   const { save, isSaving, conflict } = useSaveProject(project, 'The policy was not changed')
   const [first] = compared
-  const reference = first?.policies.find(({ policy }) => policy === 'reference')?.settings ?? {}
+  const standard = first?.standard ?? {}
   const chosen = first?.chosen.settings ?? {}
   function choose(settings: Settings) {
-    const { metrics } = project
-    const dora = metrics.find(({ pluginName }) => pluginName === 'dora')
-    const option = { ...(dora?.pluginOption as object), policy: settings }
-    const others = metrics.filter(({ pluginName }) => pluginName !== 'dora')
-    save({ metrics: [...others, { pluginName: 'dora', enable: true, ...dora, pluginOption: option }] })
+    save({ metrics: metricsWith(project, settings) })
   }
   function toggle(policy: Policy, isOn: boolean) {
-    const repair = repairOf(policy, reference)
-    const undone = Object.fromEntries(Object.keys(repair).map((name) => [name, reference[name] ?? null]))
+    const repair = repairOf(policy, standard)
+    const undone = Object.fromEntries(Object.keys(repair).map((name) => [name, standard[name] ?? null]))
     choose({ ...chosen, ...(isOn ? repair : undone) })
     notifications.show({
       id: 'policy',
@@ -80,8 +77,10 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
   return (
     <>
       <p className="quiet" style={{ marginBottom: 16, maxWidth: 720 }}>
-        DevLake is how DevLake counts. Each policy repairs one thing in it; below is what each alone would make of the
-        four keys, and how many items would count differently. Nothing is collected again: the numbers change at once.
+        Without a policy, a rollout counts once, and all else counts as in DevLake. Each policy changes one thing; below
+        is what each alone would make of the four keys, and how many items would count differently. Nothing is collected
+        again: the numbers change at once. In force:{' '}
+        {chosen.rollouts === 'every-row' ? 'every row counts' : 'a rollout counts once'}.
       </p>
       <div className="card scroll">
         <table className="plain">
@@ -107,9 +106,9 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
               <td />
             </tr>
             {first?.policies.map((policy) => {
-              const repair = Object.entries(repairOf(policy, reference))
+              const repair = Object.entries(repairOf(policy, standard))
               const isOn = repair.every(([name, value]) => chosen[name] === value)
-              const isReference = repair.length === 0
+              const isReference = policy.policy === 'reference'
               return (
                 <tr key={policy.policy}>
                   <td style={{ maxWidth: 320, paddingLeft: 12 }}>
@@ -120,19 +119,13 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
                     const own = policies.find((each) => each.policy === policy.policy)
                     return (
                       <td key={metric}>
-                        {own && (
-                          <Value
-                            of={own}
-                            unit={UNITS[index] ?? ''}
-                            {...(!isReference && { differing: own.differing })}
-                          />
-                        )}
+                        {own && <Value of={own} unit={UNITS[index] ?? ''} differing={own.differing} />}
                       </td>
                     )
                   })}
                   <td>
                     {isReference ? (
-                      <span className="small faint">always the base</span>
+                      <span className="small faint">for comparison</span>
                     ) : (
                       <Switch
                         aria-label={`Use ${policy.policy}`}
@@ -163,7 +156,7 @@ function Table({ project, compared }: { readonly project: Project; readonly comp
 interface ValueProps {
   readonly of: Pick<Policy, 'value' | 'inWords' | 'counted' | 'grades' | 'noGrade'>
   readonly unit: string
-  /** Items that count otherwise than in DevLake. */
+  /** Items that count otherwise than without a policy. */
   readonly differing?: number
 }
 

@@ -16,6 +16,7 @@ import { periods } from './keys.ts'
 
 const Blueprint = lazy(() => import('../blueprints/blueprint.tsx').then((all) => ({ default: all.ProjectBlueprint })))
 const Policies = lazy(() => import('./policies.tsx').then((all) => ({ default: all.Policies })))
+const Rollouts = lazy(() => import('./rollouts.tsx').then((all) => ({ default: all.Rollouts })))
 const Webhooks = lazy(() => import('./webhooks.tsx').then((all) => ({ default: all.Webhooks })))
 const Settings = lazy(() => import('./settings.tsx').then((all) => ({ default: all.Settings })))
 
@@ -25,6 +26,7 @@ const TITLES: Readonly<Record<Tab, string>> = {
   blueprint: 'Blueprint',
   webhooks: 'Webhooks',
   policies: 'Policies',
+  rollouts: 'Rollouts',
   settings: 'Settings',
 }
 const RANGES = [1, 3, 6, 12].map((months) => ({
@@ -89,6 +91,7 @@ export function ProjectPage() {
               {tab === 'blueprint' && <Blueprint project={data as Project} />}
               {tab === 'webhooks' && <Webhooks project={data as Project} />}
               {tab === 'policies' && <Policies project={data as Project} months={months} />}
+              {tab === 'rollouts' && <Rollouts project={data as Project} />}
               {tab === 'settings' && <Settings project={data as Project} />}
             </Suspense>
             <Explanation

@@ -17,6 +17,7 @@ export const refreshProjects = () =>
     'GET /v1/metrics/{metric}/explanation',
     'GET /v1/metrics/{metric}/items',
     'GET /v1/metrics/{metric}/series',
+    'GET /v1/rollouts',
   )
 
 /** First away from a name that is gone: nobody may ask for it again. */

@@ -188,10 +188,9 @@ export const explanationRecord = z.object({
   assumptions: z.array(assumption),
   places: z.array(rulePlace).meta({ description: 'Where the rules are that findings and reasons ask for.' }),
   samples: z.array(itemRecord),
-  rolloutsJoined: z
-    .array(rolloutRecord)
-    .readonly()
-    .meta({ description: 'Of what is left out because another row stands for its rollout: the latest rollouts, with all rows.' }),
+  rolloutsJoined: z.array(rolloutRecord).readonly().meta({
+    description: 'Of what is left out because another row stands for its rollout: the latest rollouts, with all rows.',
+  }),
 })
 const rolloutRule = z.object({
   join: z.array(z.string()).readonly().optional(),
@@ -199,7 +198,14 @@ const rolloutRule = z.object({
 })
 const settings = z.record(
   z.string(),
-  z.union([z.number(), z.boolean(), z.null(), z.string(), z.array(z.string()).readonly(), z.array(rolloutRule).readonly()]),
+  z.union([
+    z.number(),
+    z.boolean(),
+    z.null(),
+    z.string(),
+    z.array(z.string()).readonly(),
+    z.array(rolloutRule).readonly(),
+  ]),
 )
 export const policiesRecord = z.object({
   ...answered,

@@ -18,7 +18,8 @@ export const rolloutRoutes: Routes = (api, { database }) => {
     {
       schema: {
         tags,
-        summary: 'The rollouts that more than one row tells of: which row stands for each, and why the others belong to it',
+        summary:
+          'The rollouts that more than one row tells of: which row stands for each, and why the others belong to it',
         querystring: rolloutsQuery,
         response: answers(200, rolloutsRecord, 404),
       },

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { byName } from '../../by-name.ts'
-import { createTemporary, type Dialect, readableOf, updatedNames } from '../dialect.ts'
+import { createTemporary, type Dialect, nameOfIndex, readableOf, updatedNames } from '../dialect.ts'
 import { codeOf } from '../explain.ts'
 import type { AnyTable, Column } from '../table.ts'
 
@@ -111,9 +111,14 @@ export const mysql: Dialect = {
     convert: (table) => `alter table ${quote(table)} convert to character set utf8mb4 collate utf8mb4_bin`,
   },
   dropIndex: (table, index) => `alter table ${quote(table)} drop index ${quote(index)}`,
-  widenColumn(table, name) {
+  widenColumn(table, name, isIndexed) {
     const column = table.columns[name] as Column
-    return `alter table ${quote(table.name)} modify column ${quote(name)} ${this.columnType(column, table)}${column.isKey ? ' not null' : ' null'}`
+    const modify = `modify column ${quote(name)} ${this.columnType(column, table)}${column.isKey ? ' not null' : ' null'}`
+    if (!isIndexed || column.kind !== 'text') return `alter table ${quote(table.name)} ${modify}`
+    // An index takes the beginning of a text only, and has to say so.
+    const index = quote(nameOfIndex(table.name, name))
+    const again = column.index ? `, add index ${index} (${quote(name)}(${this.indexedTextLength}))` : ''
+    return `alter table ${quote(table.name)} drop index ${index}, ${modify}${again}`
   },
   startOf(unit, expression) {
     if (unit === 'day') return `cast(${expression} as date)`

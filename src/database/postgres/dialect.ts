@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { byName } from '../../by-name.ts'
-import { createTemporary, type Dialect, quoteAll, readableOf, updatedNames } from '../dialect.ts'
+import { createTemporary, type Dialect, nameOfIndex, quoteAll, readableOf, updatedNames } from '../dialect.ts'
 import { codeOf } from '../explain.ts'
 import type { Column } from '../table.ts'
 
@@ -92,8 +92,11 @@ export const postgres: Dialect = {
       from ${quote(name)} having max(${quote(column)}) is not null`
   },
   dropIndex: (_table, index) => `drop index ${quote(index)}`,
-  widenColumn(table, name) {
-    return `alter table ${quote(table.name)} alter column ${quote(name)} type ${this.columnType(table.columns[name])}`
+  widenColumn(table, name, isIndexed) {
+    const column = table.columns[name] as Column
+    const widen = `alter table ${quote(table.name)} alter column ${quote(name)} type ${this.columnType(column)}`
+    const isOver = isIndexed && column.kind === 'text' && !column.index
+    return isOver ? `drop index if exists ${quote(nameOfIndex(table.name, name))}; ${widen}` : widen
   },
   // Readers such as Grafana come with a time zone of their own.
   startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression} at time zone 'UTC') as date)`,

@@ -78,11 +78,12 @@ export function joinRollouts({ deployments, runs, rules }: JoiningInput): Joined
       left.views.add(row.view)
       clusters.set(row.id, left)
     }
-    for (const { id } of [one, other]) if (!links.has(id)) links.set(id, link)
+    for (const { id } of [one, other]) if (link === 'rule' || !links.has(id)) links.set(id, link)
   }
-  for (const edge of edgesByRule(deployments, rules)) connect(edge)
   for (const edge of edgesByRun(byId, runs)) connect(edge)
   for (const edge of edgesByCommit(deployments, runs)) connect(edge)
+  // Last, so that they join whole rollouts with all rows that tell of them.
+  for (const edge of edgesByRule(deployments, rules)) connect(edge)
   const joined = [...new Set(clusters.values())].flatMap((cluster) => resultOf(cluster, links))
   return withArrivals(joined)
 }

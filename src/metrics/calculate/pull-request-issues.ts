@@ -15,7 +15,7 @@ import {
   projectOf,
   type Sql,
 } from './calculation.ts'
-import { inTurn, remove, replace, replaceRows, writeInto } from './results.ts'
+import { fill, inTurn, remove, replace, replaceRows, writeInto } from './results.ts'
 
 /** Projects that share a repository may have patterns of their own: a link stays as long as one of them finds it. */
 export const linkedIssues = defineTable(
@@ -55,6 +55,7 @@ export const linkPrToIssue: Calculation = (run) => {
   return inTurn(run.database, pullRequestIssues.name, async (inside) => {
     const hasLeft = sql`pull_request_id not in (${requests})`
     await removeLinks(inside, sql`project_name = ${project} and ${hasLeft}`)
+    await leaveToOthers(inside, project, requests)
     const found = await replaceRows(inside, linkedIssues, [sql`project_name = ${project}`], (table) =>
       findLinks({ ...run, database: inside }, { project, pattern, table }),
     )
@@ -77,6 +78,31 @@ export const linkPrToIssue: Calculation = (run) => {
     return found
   })
 }
+
+/**
+ * Links that came with a database of DevLake are of no project's pattern yet. Those that another project may have found, with
+ * this repository and a board of the issue, count as its own until its linker runs here and decides.
+ */
+const leaveToOthers = (inside: Database, project: string, requests: Sql): Promise<number> =>
+  fill(inside, {
+    table: linkedIssues,
+    columns: {
+      project_name: sql`repo.project_name`,
+      pull_request_id: sql`k.pull_request_id`,
+      issue_id: sql`k.issue_id`,
+      pull_request_key: sql`max(k.pull_request_key)`,
+      issue_key: sql`max(k.issue_key)`,
+    },
+    from: sql`from (select * from pull_request_issues where ${isMadeHere} and pull_request_id in (${requests})) k
+      inner join pull_requests pr on pr.id = k.pull_request_id
+      inner join project_mapping repo on repo.row_id = pr.base_repo_id and repo.${sql.id('table')} = 'repos'
+        and repo.project_name <> ${project}
+      inner join board_issues held on held.issue_id = k.issue_id
+      inner join project_mapping board on board.row_id = held.board_id and board.${sql.id('table')} = 'boards'
+        and board.project_name = repo.project_name
+      where not exists (select 1 from ${LINKS} l where l.pull_request_id = k.pull_request_id and l.issue_id = k.issue_id)
+      group by repo.project_name, k.pull_request_id, k.issue_id`,
+  })
 
 export const forgetLinks: Forgetting = (inside, project) => removeLinks(inside, sql`project_name = ${project}`)
 

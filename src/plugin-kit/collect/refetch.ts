@@ -8,12 +8,16 @@ import { type Collection, contextOf, type List, listOfMany } from './collection.
 import { inputKey } from './run.ts'
 
 /** How far back the newest rows lie that fill one page, by what is stored. */
-export async function reachOfPage({ entity, spec, task, base }: Collection, by: string): Promise<number> {
+export const reachOfPage = (collection: Collection, by: string): Promise<number> =>
+  reachOfNewest(collection, by, pagingOf(collection.spec, collection.base.server, collection.task.options).size)
+
+/** How far back so many of the newest rows lie; 0 where there are no more. */
+export async function reachOfNewest({ entity, task }: Collection, by: string, count: number): Promise<number> {
   const { scope, connectionId } = task.context
   const where = { connection_id: connectionId, ...entity.scopeWhere(entity.table, scope) }
   const filters = Object.entries(where).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
   const { rows } = await sql<{ time: Date | null }>`select ${sql.ref(by)} as time from ${sql.table(entity.table.name)}
-    where ${sql.join(filters, sql` and `)} order by ${sql.ref(by)} desc limit 1 offset ${pagingOf(spec, base.server, task.options).size}`.execute(
+    where ${sql.join(filters, sql` and `)} order by ${sql.ref(by)} desc limit 1 offset ${count}`.execute(
     task.database.kysely,
   )
   return rows[0]?.time?.getTime() ?? 0

@@ -12,7 +12,7 @@ import {
 import { lookBackOf, pagingOf, reachOf, type Windows } from '../spec/collect.ts'
 import { type Collection, contextOf, type List } from './collection.ts'
 import { cappedGap } from './list-gaps.ts'
-import { reachOfPage, unfinishedRows } from './refetch.ts'
+import { reachOfNewest, reachOfPage, unfinishedRows } from './refetch.ts'
 import { inputKey, notBefore, OVERLAP, rememberInputs } from './run.ts'
 
 /** What a run remembers, since each count costs a request: a run that continues with it knows the same windows. */
@@ -150,11 +150,12 @@ const windowKey = ({ from, to, value }: Window): string =>
   `${from.toISOString()}/${to.toISOString()}${value === undefined ? '' : `/${value}`}`
 
 /** A window is opened before `since` for what may still change, as far as one page reaches. */
-async function startOf(collection: Collection, { by, earliest }: Windows): Promise<Date> {
+async function startOf(collection: Collection, { by, earliest, lookThrough }: Windows): Promise<Date> {
   const { since, isFull, timeAfter } = collection.run
   if (!since || isFull || !by) return since ?? earliest
-  const start = reachOf(lookBackOf(collection.spec, collection.run), since)
+  const start = reachOf(lookBackOf(collection.spec, collection.run), since).getTime()
+  const wanted = lookThrough ? Math.max(await reachOfNewest(collection, by, lookThrough), earliest.getTime()) : start
   const reach = await reachOfPage(collection, by)
   const times = (await unfinishedRows(collection)).map((row): number => row[by]?.getTime() ?? 0)
-  return notBefore(new Date(Math.min(start.getTime(), ...times.filter((time) => time > reach))), timeAfter)
+  return notBefore(new Date(Math.min(start, wanted, ...times.filter((time) => time > reach))), timeAfter)
 }

@@ -3,7 +3,7 @@
 import type { Field } from '../spec/fields.ts'
 import { exactly, matchPattern } from '../spec/patterns.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
-import type { FoundName, FoundNames, NameKinds, RuleSuggestion } from '../spec/rule-names.ts'
+import type { FoundName, FoundNames, NameKind, RuleSuggestion } from '../spec/rule-names.ts'
 
 /** Of one rule: a pattern of more names is none that a person would write. */
 const MOST_NAMES = 5
@@ -13,7 +13,8 @@ export function suggestRules({ scopeConfig }: PluginSpec, found: FoundNames): Ru
   const suggestions: RuleSuggestion[] = []
   for (const [field, described] of Object.entries(scopeConfig.fields)) {
     if (described.kind !== 'regex') continue
-    if (described.textsOf) suggestions.push({ field, ...suggestWords(described.textsOf, scopeConfig.names, found) })
+    const texts = scopeConfig.names?.[described.textsOf ?? '']
+    if (texts) suggestions.push({ field, ...suggestWords(texts, found.get(described.textsOf ?? '') ?? []) })
     if (!described.names) continue
     const titles = described.names.map((kind) => scopeConfig.names?.[kind]?.title ?? kind)
     const all = described.names.flatMap((kind) => found.get(kind) ?? [])
@@ -30,9 +31,7 @@ export function suggestRules({ scopeConfig }: PluginSpec, found: FoundNames): Ru
 }
 
 /** Those of the words that such texts usually have which occur here. */
-function suggestWords(kind: string, kinds: NameKinds = {}, found: FoundNames): Omit<RuleSuggestion, 'field'> {
-  const { title = 'texts', words = [] } = kinds[kind] ?? {}
-  const texts = found.get(kind) ?? []
+function suggestWords({ title, words = [] }: NameKind, texts: readonly FoundName[]): Omit<RuleSuggestion, 'field'> {
   const pattern = (some: readonly string[]) => `(?i)\\b(${some.join('|')})\\b`
   const used = words.filter((word) => matching(pattern([word]), texts).length > 0)
   if (used.length === 0) return { value: '', reason: `No ${title} have words such as ${words[0]}.`, isFound: false }

@@ -156,6 +156,8 @@ export interface Windows {
   readonly split?: { readonly values: readonly string[]; readonly query: (value: string) => Query }
   /** Column with the time that `query` goes by: the newest of what `refetch` names then come with the window. */
   readonly by?: string
+  /** Later runs look through so many of the newest records at least, however old they are, for those that changed. */
+  readonly lookThrough?: number
 }
 
 /** For vendors whose numbered pages end before long lists do. */

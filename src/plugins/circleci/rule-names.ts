@@ -1,6 +1,6 @@
 import type { NameKinds, NameSample } from '../../plugin-kit/index.ts'
 import { jobs } from './entities/jobs.ts'
-import { pipelines, refsOf } from './entities/pipelines.ts'
+import { pipelines } from './entities/pipelines.ts'
 import { workflows } from './entities/workflows.ts'
 
 const OF_PROJECT = ['project_slug', 'slug'] as const
@@ -11,7 +11,11 @@ export const ruleNames: NameKinds = {
     title: 'branches',
     table: pipelines,
     column: 'vcs',
-    nameIn: (vcs) => refsOf({ vcs })[0] ?? '',
+    // A pipeline is of a branch or of a tag.
+    nameIn(vcs) {
+      const { branch, tag } = JSON.parse(vcs)
+      return branch || tag || ''
+    },
     scope: OF_PROJECT,
   },
   jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_PROJECT },

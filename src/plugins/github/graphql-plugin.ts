@@ -7,6 +7,7 @@ import deployments, { refs } from './graphql/deployments.ts'
 import issues from './graphql/issues.ts'
 import jobs from './graphql/jobs.ts'
 import pullRequests from './graphql/pull-requests.ts'
+import releases, { authors as releaseAuthors } from './graphql/releases.ts'
 import { githubSpec, sharedEntities } from './plugin.ts'
 
 /** GitHub with GraphQL where it saves requests; connections, scopes and tables are those of `github`. */
@@ -27,6 +28,8 @@ export const githubGraphql = definePlugin({
     bots,
     refs,
     deployments,
+    releaseAuthors,
+    releases,
   ],
 })
 

@@ -43,9 +43,6 @@ export const sharedEntities = [
   runs,
   commits,
   stats,
-  releases,
-  latestRelease,
-  tagsEntity,
   people,
 ]
 
@@ -95,6 +92,9 @@ export const githubSpec: PluginSpec = {
     deployments,
     statuses,
     deployedCommits,
+    releases,
+    latestRelease,
+    tagsEntity,
   ],
 }
 

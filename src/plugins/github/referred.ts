@@ -7,6 +7,7 @@ import { events } from './entities/events.ts'
 import { issueAssignees, issues } from './entities/issues.ts'
 import { pullRequestCommits } from './entities/pull-request-commits.ts'
 import { pullRequestDetails, pullRequests, reviewers } from './entities/pull-requests.ts'
+import { releases } from './entities/releases.ts'
 import { reviews } from './entities/reviews.ts'
 import { repoAccounts } from './kit.ts'
 
@@ -28,6 +29,7 @@ export const referred: readonly Referred[] = [
       person(issueComments, 'author_user_id'),
       person(pullRequestComments, 'author_user_id'),
       { table: events, columns: { login: 'author_username' } },
+      { table: releases, columns: { login: 'author_name' } },
       person(commits, 'author_id'),
       person(commits, 'committer_id'),
     ],

@@ -17,9 +17,9 @@ import notes, { commentsEntity } from './entities/notes.ts'
 import people from './entities/people.ts'
 import pipelines, {
   childPipelines,
+  externalPipelines,
   commits as pipelineCommits,
   details as pipelineDetails,
-  externalPipelines,
 } from './entities/pipelines.ts'
 import projectEntity from './entities/projects.ts'
 import releases, { latestRelease } from './entities/releases.ts'

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { RawRecord } from '../../database/table.ts'
 import { bigint, key, type RowOf, string, text, timestamp } from '../../database/table.ts'
-import { type deliveryRules, epochMilliseconds, type Paging, pluginKit } from '../../plugin-kit/index.ts'
+import { epochMilliseconds, type Paging, pluginKit } from '../../plugin-kit/index.ts'
+import type { Rules } from './rules.ts'
 
 const kit = pluginKit('jenkins')
 export const { table } = kit
@@ -44,7 +45,7 @@ const shortened = (name: string) =>
 export const ofScope = (scope: Pick<Job, 'connection_id' | 'full_name'>) => ({
   _raw_data_params: JSON.stringify(paramsOf(scope.connection_id, scope)),
 })
-export const entity = kit.entityMaker<Job, ReturnType<typeof deliveryRules>>((_table, scope) => ofScope(scope))
+export const entity = kit.entityMaker<Job, Rules>((_table, scope) => ofScope(scope))
 
 /** Jobs that have the builds of a scope: the scope itself, or the branches of a multibranch project. */
 export const scopeJobs = table('scope_jobs', 'JenkinsScopeJob', {

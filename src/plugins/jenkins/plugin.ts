@@ -1,4 +1,4 @@
-import { definePlugin, deliveryRules, productionBranchField } from '../../plugin-kit/index.ts'
+import { definePlugin } from '../../plugin-kit/index.ts'
 import { checkConnection, connectionFields, credentials, RIGHTS, sign } from './connection.ts'
 import buildRepos from './entities/build-repos.ts'
 import builds from './entities/builds.ts'
@@ -10,6 +10,7 @@ import { jobDags } from './job-dags.ts'
 import { jobPath, jobs, paramsOf } from './kit.ts'
 import { remoteScopes } from './remote-scopes.ts'
 import { ruleNames, ruleSamples } from './rule-names.ts'
+import { prepareRules, ruleFields } from './rules.ts'
 
 const plugin = definePlugin({
   name: 'jenkins',
@@ -29,32 +30,8 @@ const plugin = definePlugin({
     check: ({ full_name }) => ({ path: `${jobPath(full_name)}api/json`, query: { tree: 'fullName' } }),
   },
   scopeConfig: {
-    fields: {
-      deploymentPattern: {
-        kind: 'regex',
-        label: 'Builds and stages that deploy',
-        help: 'Matched against the names of stages, and of builds, such as folder/job#12.',
-        names: ['jobs', 'stages'],
-        looksLike: '(?i)(release|publish|rollout|ship|push-image)',
-        size: 255,
-        isOptional: true,
-        suggestion: '(?i)deploy',
-      },
-      productionPattern: {
-        kind: 'regex',
-        label: 'Those that deploy to production',
-        help: 'Matched against the same names. Empty: all that deploy.',
-        names: ['jobs', 'stages'],
-        looksLike: '(?i)prd',
-        within: 'deploymentPattern',
-        isAllWhenEmpty: true,
-        size: 255,
-        isOptional: true,
-        suggestion: '(?i)(prod|live)',
-      },
-      productionBranchPattern: productionBranchField('branches'),
-    },
-    prepare: deliveryRules,
+    fields: ruleFields,
+    prepare: prepareRules,
     names: ruleNames,
     samples: ruleSamples,
   },

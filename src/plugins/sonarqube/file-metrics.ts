@@ -1,8 +1,9 @@
 /** The measures of files. SonarQube tells at most 15 at once, so two lists fill one table, each its own columns. */
+import { createHash } from 'node:crypto'
 import type { RawRecord, RowOf } from '../../database/table.ts'
 import { bigint, double, indexed, key, string, text } from '../../database/table.ts'
 import { byKey } from '../../plugin-kit/index.ts'
-import { type Project, shortKey, table } from './kit.ts'
+import { type Project, table } from './kit.ts'
 
 const measureOf = (measures: unknown, metric: string): string | undefined =>
   (Array.isArray(measures) ? measures : []).find((each) => each?.metric === metric)?.value
@@ -44,11 +45,11 @@ const additional = {
 export const HALVES = { main: Object.keys(main), additional: Object.keys(additional) }
 type Half = keyof typeof HALVES
 
-const LONGEST_KEY = 500
-export const fileKey = ({ key }: RawRecord): string => shortKey(String(key), LONGEST_KEY)
+/** DevLake's: a hash, since keys of files may be longer than an id. */
+export const fileKey = ({ key }: RawRecord): string => createHash('sha1').update(String(key)).digest('hex')
 
 export const fileMetrics = table('file_metrics', 'SonarqubeFileMetrics', {
-  file_metrics_key: key(string(LONGEST_KEY, fileKey)),
+  file_metrics_key: key(string(500, fileKey)),
   project_key: indexed(string(191, (_file, { scope }) => scope.project_key)),
   file_name: string(2000, 'name'),
   file_path: text('path'),

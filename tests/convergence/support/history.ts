@@ -22,6 +22,8 @@ const minutes = fc.constantFrom(-180, -61, -2, 2, 61, 180)
 /** Few statements happen in a run over nothing new, many in a first one. */
 const moment = fc.oneof(fc.nat(20), fc.nat(400))
 
+export const START_DATES = 3
+
 /** What histories are made of besides changes at the vendor. */
 export const OPERATIONS = {
   run: { weight: 8, arguments: (vendor) => [scope(vendor)] },
@@ -49,10 +51,12 @@ export const OPERATIONS = {
     arguments: ({ rules }) => [fc.nat(rules.length - 1)],
     applies: ({ rules }) => rules.length > 1,
   },
-  /** More is wanted than before: from the start date before this one, and at last from the very beginning. */
-  'earlier start': { weight: 1, arguments: () => [] },
-  /** Back to the first start date; what is older stays until a full sync. */
-  'later start': { weight: 1, arguments: () => [], leavesNoTrace: true },
+  /** Every history begins with one: 0 has records on both sides, 1 is before everything, 2 is none. */
+  'start date': { weight: 0, arguments: () => [fc.nat(START_DATES - 1)] },
+  /** More is wanted than before, and at last everything. */
+  'earlier start date': { weight: 1, arguments: () => [] },
+  /** What is older stays until a full sync. */
+  'later start date': { weight: 1, arguments: () => [], leavesNoTrace: true },
   'swap interface': { weight: 1, arguments: () => [], applies: ({ interfaces }) => interfaces.length > 1 },
   /** Our clock is wrong by so many minutes from now on. */
   'our clock': { weight: 1, arguments: () => [minutes] },
@@ -111,7 +115,8 @@ export function anyHistory(vendor: VendorUnderTest, isEnabled: (operation: strin
         size: 'max',
       },
     )
-  return fc.boolean().chain(listOf)
+  const startDate = tuple('start date', OPERATIONS['start date'].arguments())
+  return fc.tuple(startDate, fc.boolean().chain(listOf)).map(([first, rest]) => [first, ...rest])
 }
 
 const tuple = (name: string, parameters: readonly Arbitrary<Parameter>[]): Arbitrary<Operation> =>

@@ -14,7 +14,9 @@ import { domainTables } from '../../../src/domain/index.ts'
 import { messageOf } from '../../../src/errors.ts'
 import { kitTables } from '../../../src/plugin-kit/define/tables.ts'
 import { applyRecords, scopesOfDelivery } from '../../../src/plugin-kit/push/apply-delivery.ts'
+import { entityTables } from '../../../src/plugin-kit/raw/descendants.ts'
 import type { Plugin, PluginSpec } from '../../../src/plugin-kit/spec/plugin.ts'
+import { familyEntities } from '../../../src/plugin-kit/task/family.ts'
 import { settingsTables } from '../../../src/plugin-kit/task/settings-tables.ts'
 import { createLeases, type Leases } from '../../../src/runner/leases.ts'
 import type { Membership } from '../../../src/runner/servers.ts'
@@ -99,9 +101,10 @@ interface Life {
   readonly scopes: Set<number>
   readonly projects: Set<number>
   readonly regrouped: Set<string>
-  /** Start dates, the latest first, and none at last. */
-  readonly starts: readonly (Date | null)[]
-  start: number
+  /** The latest first, and none at last. */
+  readonly startDates: readonly (Date | null)[]
+  startDate: number
+  hasRun: boolean
   readonly neighbour: Neighbour | undefined
   /** Something happened that only a full sync can find out. */
   needsFullSync: boolean
@@ -120,8 +123,9 @@ async function live(bench: Bench, history: History): Promise<void> {
     scopes: new Set([0, 1]),
     projects: new Set([0, 1]),
     regrouped: new Set(),
-    starts: [...(vendor.starts?.(clocks.vendorNow()) ?? [BEFORE_EVERYTHING]), null],
-    start: 0,
+    startDates: [vendor.startDate?.(clocks.vendorNow()) ?? new Date(clocks.vendorNow()), BEFORE_EVERYTHING, null],
+    startDate: 1,
+    hasRun: false,
     neighbour: await moveIn(sides.lived, vendor, running),
     needsFullSync: false,
   }
@@ -187,6 +191,7 @@ const OWN: Record<OwnOperationName, Happen> = {
   async 'kill process'({ vendor, running, url }, life, [scope, requests]) {
     if (!vendor.module) throw new Error(`${vendor.name} does not say where a process finds its plugins`)
     if (!life.scopes.has(scope)) return
+    life.hasRun = true
     const options = taskOptions(vendor, scope)
     const timeAfter = startOf(life)?.toISOString() ?? null
     const plugin = life.plugin.name
@@ -241,13 +246,14 @@ const OWN: Record<OwnOperationName, Happen> = {
     life.rules = rules
     await configure(bench, bench.sides.lived, life)
   },
-  async 'earlier start'(_bench, life) {
-    life.start = Math.min(life.start + 1, life.starts.length - 1)
+  async 'start date'(_bench, life, [number]) {
+    if (life.hasRun && number < life.startDate) life.needsFullSync = true
+    life.startDate = number
   },
-  async 'later start'(_bench, life) {
-    if (life.start > 0) life.needsFullSync = true
-    life.start = 0
+  async 'earlier start date'(_bench, life) {
+    life.startDate = Math.min(life.startDate + 1, life.startDates.length - 1)
   },
+  'later start date': (bench, life) => OWN['start date'](bench, life, [Math.max(life.startDate - 1, 0)]),
   async 'swap interface'({ vendor }, life) {
     const { interfaces } = vendor
     life.plugin = interfaces[(interfaces.indexOf(life.plugin) + 1) % interfaces.length] as Plugin
@@ -319,6 +325,7 @@ interface RunOptions extends TaskOptions {
 /** A run of a scope that may not be configured, on a vendor that may be in trouble: only then it may fail. */
 async function mayRun(bench: Bench, life: Life, database: Database, scope: number, options: RunOptions = {}) {
   if (!life.scopes.has(scope)) return
+  life.hasRun = true
   const isTroubled = options.isExpectedToFail || bench.running.server.hasFaults
   try {
     await runScope(bench, life, database, scope, options)
@@ -358,7 +365,7 @@ const scopeRow = ({ scopes }: VendorUnderTest, scope: number) => ({
 const runScope = ({ vendor }: Bench, life: Life, database: Database, scope: number, options: RunOptions) =>
   runTask(database, life.plugin, taskOptions(vendor, scope), { ...options, timeAfter: startOf(life) })
 
-const startOf = ({ starts, start }: Life): Date | null => starts[start] ?? null
+const startOf = ({ startDates, startDate }: Life): Date | null => startDates[startDate] ?? null
 
 const taskOptions = ({ scopes }: VendorUnderTest, scope: number) => ({
   connectionId: CONNECTION,
@@ -413,6 +420,8 @@ const tablesOf = ({ interfaces, neighbour }: VendorUnderTest): Table<any>[] => [
   ...new Set([
     ...[systemTables, kitTables, domainTables].flat(),
     ...[...interfaces, ...(neighbour ? [neighbour] : []), ...CALCULATING].flatMap(({ tables }) => tables),
+    // One interface looks at what others of the same tool have left.
+    ...entityTables(interfaces.flatMap(({ source }) => (source ? familyEntities(source) : []))),
   ]),
 ]
 

@@ -19,10 +19,10 @@ export interface VendorUnderTest {
   /** Scope configs to change between; all scopes share the one in force. */
   readonly rules: readonly [Rules, ...Rules[]]
   /**
-   * Start dates that a history begins with and goes back to, the latest first, by the vendor's clock when it begins; after the
-   * last there is none. Best are those with records on both sides. Default: one before everything.
+   * A start date with records on both sides, by the vendor's clock when a history begins. Default: that moment, so that what
+   * changes later is collected, and what was there before is not.
    */
-  readonly starts?: (now: number) => readonly Date[]
+  readonly startDate?: (now: number) => Date
   /** Parts of addresses or bodies, each of one list: what faults befall. */
   readonly lists: readonly string[]
   readonly changes: Readonly<Record<string, VendorChange>>

@@ -141,6 +141,7 @@ export const azuredevopsVendor: VendorUnderTest = {
   rules: [
     { deployment_pattern: 'deploy', env_name_pattern: '(?i)prod', issue_type_bug: 'Bug' },
     { deployment_pattern: 'build', issue_type_requirement: 'Story', issue_type_bug: 'urgent' },
+    { production_branch_pattern: '^main$', issue_type_bug: 'Bug', issue_text_incident: '[2-5]' },
   ],
   lists: [
     '/pullrequests',

@@ -25,6 +25,7 @@ export const bitbucketServerVendor: VendorUnderTest = {
   }),
   rules: [{ pr_type: 'feat|fix' }, { pr_component: 'component/\\w+' }, {}],
   lists: ['/pull-requests', '/activities', '/commits'],
+  startDate: (now) => new Date(now - 38 * HOUR),
   changes: CHANGES,
   start: (now) =>
     behindFaults({

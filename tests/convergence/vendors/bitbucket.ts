@@ -51,11 +51,13 @@ export const bitbucketVendor: VendorUnderTest = {
     { issue_status_todo: 'new,open', issue_status_done: 'closed,resolved', deployment_pattern: 'deploy' },
     { issue_status_other: 'new', deployment_pattern: 'release', production_pattern: 'production' },
     { issue_status_in_progress: 'open', deployment_pattern: '.*' },
+    { issue_text_incident: '[2-5]', deployment_pattern: 'deploy', production_branch_pattern: '^main$' },
   ],
   lists: [
     ...['/pullrequests', '/comments', '/commits', '/issues', '/pipelines', '/steps', '/environments', '/deployments'],
     '/commit/',
   ],
+  startDate: (now) => new Date(now - 38 * HOUR),
   changes: CHANGES,
   start: (now) =>
     behindFaults({

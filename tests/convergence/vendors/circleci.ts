@@ -62,7 +62,12 @@ export const circleciVendor: VendorUnderTest = {
     options: { projectSlug: slugOf(index) },
     row: { id: `id-${name}`, slug: slugOf(index), name },
   })),
-  rules: [{ deployment_pattern: 'deploy' }, { deployment_pattern: 'build' }, { production_pattern: 'deploy' }],
+  rules: [
+    { deployment_pattern: 'deploy' },
+    { deployment_pattern: 'build' },
+    { production_pattern: 'deploy' },
+    { deployment_pattern: 'deploy', production_branch_pattern: '^main$' },
+  ],
   lists: ['/pipeline', '/workflow', '/job', '/collaborations', 'acme/web'],
   changes: CHANGES,
   start: (now) =>

@@ -56,6 +56,7 @@ export const gitlabVendor: VendorUnderTest = {
       env_name_pattern: '(?i)prod',
     },
     { issue_type_incident: 'bug', issue_component: 'component(.*)', deployment_pattern: 'release' },
+    { issue_type_bug: 'bug', issue_text_incident: '[2-5]', production_branch_pattern: '^main$' },
     {
       pr_body_close_pattern: '(?mi)(fixes|closes) +((\\S*%s)?(#|/-/issues/)\\d+( and )?)+',
       production_pattern: 'production',
@@ -73,6 +74,7 @@ export const gitlabVendor: VendorUnderTest = {
     '/releases',
     '/members',
   ],
+  startDate: (now) => new Date(now - DAYS / 2),
   changes: CHANGES,
   unlike: {
     '_tool_gitlab_commits.web_url':

@@ -90,7 +90,12 @@ export const jenkinsVendor: VendorUnderTest = {
     options: { fullName: full_name },
     row: { full_name, name: full_name.slice(full_name.lastIndexOf('/') + 1) },
   })),
-  rules: [{ deployment_pattern: 'deploy' }, { deployment_pattern: 'nightly' }, { production_pattern: 'production' }],
+  rules: [
+    { deployment_pattern: 'deploy' },
+    { deployment_pattern: 'nightly' },
+    { production_pattern: 'production' },
+    { production_branch_pattern: '^main$' },
+  ],
   lists: ['tree=_class', 'allBuilds', '/wfapi/', 'team/job/tool', '/2/api/json'],
   changes: CHANGES,
   start: (now) =>

@@ -131,6 +131,7 @@ export const jiraVendor: VendorUnderTest = {
     { remotelink_commit_sha_pattern: '/commit/([0-9a-f]{40})' },
     { type_mappings: { Story: { standardType: 'INCIDENT' } }, remotelink_commit_sha_pattern: '/commit/([0-9a-f]{40})' },
     { type_mappings: { Bug: { standardType: 'BUG' } } },
+    { type_mappings: { Bug: { standardType: 'BUG' } }, issue_text_incident: '[2-5]' },
   ],
   lists: ['/issue?', '/sprint', '/comment', '/remotelink', '/status', '/field', '/user', '/issuetype', 'board/5/'],
   changes: CHANGES,

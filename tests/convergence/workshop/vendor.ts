@@ -4,7 +4,7 @@ import { type Respond, startFaultyServer } from '../support/faults.ts'
 import type { VendorUnderTest } from '../support/vendor-under-test.ts'
 import { workshopAnnex } from './annex.ts'
 import { workshop, workshopQuery } from './plugin.ts'
-import { BOARDS, CHANGES, type Item, type Run, startsOf, World } from './world.ts'
+import { BOARDS, CHANGES, type Item, type Run, startDate, World } from './world.ts'
 
 type Answer = { readonly body: unknown; readonly headers?: Record<string, string> }
 type Route = readonly [
@@ -198,7 +198,7 @@ export const workshopVendor: VendorUnderTest = {
     'boards/2/',
   ],
   changes: CHANGES,
-  starts: startsOf,
+  startDate,
   async start(now) {
     let world = new World(now)
     const server = await startFaultyServer(respondFor(() => world, now))

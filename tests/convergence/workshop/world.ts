@@ -36,9 +36,9 @@ const LABELS = ['hot', 'red', 'late', 'odd', 'new']
 const SHAS = ['a1', 'b2', 'c3', 'd4', 'e5']
 const ENDS = ['success', 'failed']
 const DAY = 24 * 3_600_000
-/** Of what is there at first, in days: before, between and after the start dates of histories. */
+/** Of what is there at first, in days: on both sides of the start date. */
 const AGES = [40, 20, 10, 2, 1, 0]
-export const startsOf = (now: number) => [new Date(now - 5 * DAY), new Date(now - 30 * DAY)]
+export const startDate = (now: number) => new Date(now - 5 * DAY)
 
 export class World {
   readonly people = new Map<number, string>()

@@ -44,8 +44,10 @@ export function generateCommit(
   parents: string[],
 ): Commit {
   const name = sha(on.luck, kind, on.ordinal, index)
-  const login = on.person('commit author', index)
+  const isBot = index % 12 === 7
+  const login = isBot ? on.luck.pick('commit bot', on.people.bots, index) : on.person('commit author', index)
   const author = on.people.find(login)!
+  const address = `${isBot ? `${author.id}+` : ''}${login}@users.noreply.github.com`
   return {
     index,
     id: index,
@@ -53,7 +55,7 @@ export function generateCommit(
     sha: name,
     message: kind === 'merge' ? `Merge pull request #${index}` : `Change something (${index})\n\nWith a reason.`,
     authorName: author.name ?? login,
-    authorEmail: author.email ?? `${login}@users.noreply.github.com`,
+    authorEmail: author.email ?? address,
     authoredAt,
     author: index % 12 === 5 ? null : login,
     parents,

@@ -18,7 +18,8 @@ export const commits = defineTable(
     committer_name: string('committer.name'),
     committer_email: string('committer.email'),
     committed_date: timestamp('committer.date'),
-    web_url: string('remoteUrl'),
+    // Lists of commits tell where people see one; those of pull requests may tell only its address in the API.
+    web_url: string(({ remoteUrl, url }) => remoteUrl || url),
     additions: bigint('changeCounts.Add'),
     deletions: bigint('changeCounts.Delete'),
     edit: bigint('changeCounts.Edit'),
@@ -64,6 +65,7 @@ export default entity(repoCommits, {
     incremental: { filterBy: (since) => ({ 'searchCriteria.fromDate': since.toISOString() }) },
   },
   extract: {
+    edition: 1,
     writes: [commits],
     rows: (commit, { read }) => [read(commits, commit), read(repoCommits, commit)],
   },
@@ -113,6 +115,7 @@ export const pullRequestCommitsEntity = entity(pullRequestCommits, {
     emptyOn: [404],
   },
   extract: {
+    edition: 1,
     writes: [commits, repoCommits],
     // A force push takes commits away: those of a pull request are replaced together.
     owns: [{ table: pullRequestCommits, by: { connection_id: 'connection_id', pull_request_id: 'pull_request_id' } }],

@@ -126,7 +126,8 @@ export default entity(deployBuilds, {
       const id = deploymentId(connectionId, deployment, lookups.commits.get(plan_result_key))
       yield cicdDeployments.row({ id, ...deploymentValues(deployment, context) })
       // What was deployed is what a build of the plan made.
-      if (plan_result_key) yield deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(planBuilds, plan_result_key) })
+      if (plan_result_key)
+        yield deploymentRuns.row({ deployment_id: id, pipeline_id: idOf(planBuilds, plan_result_key) })
     },
   },
 })

@@ -5,7 +5,7 @@ import { cicdTasks } from '../../../domain/devops.ts'
 import { queuedSeconds } from '../../../domain/queued-seconds.ts'
 import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table, UNFINISHED } from '../kit.ts'
-import { pipelines, refsOf } from './pipelines.ts'
+import { pipelines } from './pipelines.ts'
 import { workflows } from './workflows.ts'
 
 interface WorkflowContext {
@@ -61,15 +61,16 @@ export default entity(jobs, {
   convert: {
     to: [cicdTasks],
     joins: { pipeline: leftJoin(pipelines, { connection_id: 'connection_id', id: 'pipeline_id' }) },
-    rows: ({ pipeline, ...job }, { idOf, scope, scopeConfig }) => [
-      cicdTasks.row({
+    *rows({ pipeline, ...job }, { idOf, scope, scopeConfig }) {
+      const { branch, tag } = JSON.parse(pipeline?.vcs || '{}')
+      yield cicdTasks.row({
         id: idOf(jobs, job.workflow_id, job.id),
         pipeline_id: idOf(workflows, job.workflow_id),
         name: job.name,
         result: classify(job.status, RESULT, ''),
         status: classify(job.status, JOB_STATUS, 'OTHER'),
         original_status: job.status,
-        ...scopeConfig.deliveryOf({ names: [job.name], branches: refsOf(pipeline), isJob: true }),
+        ...scopeConfig.deliveryOf({ names: [job.name], branches: [branch || tag], isJob: true }),
         duration_sec: job.duration_sec,
         // A job that never started has no date of its own; DevLake dates it "now", so that its runs differ.
         created_date: job.started_at ?? job.created_date ?? job.queued_at,
@@ -78,7 +79,7 @@ export default entity(jobs, {
         started_date: job.started_at,
         finished_date: job.stopped_at,
         cicd_scope_id: idOf(projects, scope.id), // DevLake's: pipelines carry the slug instead
-      }),
-    ],
+      })
+    },
   },
 })

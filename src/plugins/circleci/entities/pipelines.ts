@@ -1,4 +1,3 @@
-import type { RawRecord } from '../../../database/table.ts'
 import { bigint, key, string, text, timestamp } from '../../../database/table.ts'
 import { pick, sortedJson } from '../../../plugin-kit/index.ts'
 import { entity, items, pageToken, slug, table } from '../kit.ts'
@@ -27,15 +26,6 @@ export const pipelines = table('pipelines', 'CircleciPipeline', {
   trigger: text((pipeline) => JSON.stringify(pick(TRIGGER, pipeline.trigger))),
   vcs: text((pipeline) => JSON.stringify(pick(VERSION_CONTROL, pipeline.vcs))),
 })
-
-type Triggered = { readonly vcs: string } | null | undefined
-/** What a pipeline was started for; a tag or a branch may be empty. */
-export const checkoutOf = (pipeline: Triggered): RawRecord => JSON.parse(pipeline?.vcs || '{}')
-/** A pipeline is of a branch or of a tag. */
-export const refsOf = (pipeline: Triggered): string[] => {
-  const { branch, tag } = checkoutOf(pipeline)
-  return [branch || tag || '']
-}
 
 export default entity(pipelines, {
   label: 'Pipelines',

@@ -3,7 +3,7 @@ import { classify } from '../../../domain/classify.ts'
 import { cicdPipelineCommits, cicdPipelines } from '../../../domain/devops.ts'
 import { leftJoin } from '../../../plugin-kit/index.ts'
 import { entity, items, pageToken, projects, RESULT, STATUS, secondsFrom, slug, table, UNFINISHED } from '../kit.ts'
-import { checkoutOf, pipelines, refsOf } from './pipelines.ts'
+import { pipelines } from './pipelines.ts'
 
 export const workflows = table('workflows', 'CircleciWorkflow', {
   id: key(string(100)),
@@ -54,7 +54,7 @@ export default entity(workflows, {
     *rows({ pipeline, ...workflow }, { idOf, scope, scopeConfig }) {
       if (!workflow.created_date) return
       const id = idOf(workflows, workflow.id)
-      const { revision, branch, commit, origin_repository_url } = checkoutOf(pipeline)
+      const { revision, branch, tag, commit, origin_repository_url } = JSON.parse(pipeline?.vcs || '{}')
       yield cicdPipelines.row({
         id,
         name: workflow.name,
@@ -62,7 +62,7 @@ export default entity(workflows, {
         result: classify(workflow.status, RESULT, ''),
         status: classify(workflow.status, STATUS, 'OTHER'),
         original_status: workflow.status,
-        ...scopeConfig.deliveryOf({ names: [workflow.name], branches: refsOf(pipeline) }),
+        ...scopeConfig.deliveryOf({ names: [workflow.name], branches: [branch || tag] }),
         duration_sec: workflow.duration_sec,
         created_date: workflow.created_date,
         started_date: workflow.created_date,

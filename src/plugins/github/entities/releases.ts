@@ -1,11 +1,23 @@
 import type { RawRecord } from '../../../database/table.ts'
 import { bigint, boolean, key, string, text, timestamp } from '../../../database/table.ts'
 import { cicdReleases } from '../../../domain/devops.ts'
-import { leftJoin } from '../../../plugin-kit/index.ts'
-import { entity, inRepo, REST_PAGE, repoId, repos, table } from '../kit.ts'
+import { type AnyExtractContext, type ExtractContext, wholeTable } from '../../../plugin-kit/index.ts'
+import {
+  entity,
+  inRepo,
+  peopleIn,
+  REST_PAGE,
+  type Repo,
+  repoAccounts,
+  repoId,
+  repos,
+  table,
+  withoutGhosts,
+} from '../kit.ts'
+import type { Rules } from '../rules.ts'
 import { accounts } from './accounts.ts'
 
-/** The columns are those of GraphQL, which DevLake asks; over REST bots have names too, and it is as cheap. */
+/** Read from records in the shape of GraphQL. */
 export const releases = table('releases', 'GithubRelease', {
   github_id: bigint(repoId),
   id: key(string()),
@@ -34,11 +46,11 @@ const tags = table('tags', 'GithubTag', {
 /** https://docs.github.com/en/rest/using-the-rest-api/media-types: the text as written, and as its page shows it. */
 const WITH_HTML = { accept: 'application/vnd.github.full+json' }
 
-const fromRest = (release: RawRecord, isLatest: boolean) => ({
+const fromRest = ({ author, ...release }: RawRecord, isLatest: boolean, tag: { commit_sha: string } | undefined) => ({
   ...release,
   id: release.node_id,
   databaseId: release.id,
-  author: release.author && { login: release.author.login, databaseId: release.author.id },
+  author: author && { login: author.login, databaseId: author.id },
   description: release.body,
   descriptionHTML: release.body_html,
   isDraft: release.draft,
@@ -47,7 +59,22 @@ const fromRest = (release: RawRecord, isLatest: boolean) => ({
   publishedAt: release.published_at,
   resourcePath: new URL(release.html_url).pathname,
   tagName: release.tag_name,
+  tagCommit: { oid: tag?.commit_sha },
   url: release.html_url,
+})
+
+/** A release with whoever made it. */
+export const releaseRows = (release: RawRecord, context: Pick<AnyExtractContext, 'read'>) => [
+  context.read(releases, release),
+  ...peopleIn(release.author ? [{ id: release.author.databaseId, login: release.author.login }] : [], context),
+]
+const byTag = { tags: wholeTable(tags, 'name', ({ github_id }: Repo) => ({ repo_id: github_id })) }
+const extractAs = (isLatest: boolean) => ({
+  writes: [repoAccounts],
+  edition: 2,
+  lookups: byTag,
+  rows: (release: RawRecord, { lookups, read }: ExtractContext<Repo, Rules, typeof byTag>) =>
+    releaseRows(fromRest(withoutGhosts(release, 'author'), isLatest, lookups.tags.get(release.tag_name)), { read }),
 })
 
 export default entity(releases, {
@@ -55,12 +82,11 @@ export default entity(releases, {
   domainTypes: ['CICD'],
   raw: 'github_api_releases',
   collect: { request: ({ scope }) => ({ path: inRepo(scope, 'releases'), headers: WITH_HTML }), paging: REST_PAGE },
-  extract: { rows: (release, { read }) => [read(releases, fromRest(release, false))] },
+  extract: extractAs(false),
   convert: {
     to: [cicdReleases],
-    joins: { tag: leftJoin(tags, { connection_id: 'connection_id', repo_id: 'github_id', name: 'tag_name' }) },
-    replaces: ['github_api_releases', 'github_api_latest_release'],
-    *rows({ tag, ...release }, { idOf }) {
+    replaces: ['github_api_releases', 'github_api_latest_release', 'github_graphql_release'],
+    *rows(release, { idOf }) {
       if (!release.published_at) return
       const repo = idOf(repos, release.github_id)
       yield cicdReleases.row({
@@ -74,10 +100,10 @@ export default entity(releases, {
         is_draft: release.is_draft,
         is_latest: release.is_latest,
         is_prerelease: release.is_prerelease,
-        author_id: idOf(accounts, release.author_id),
+        author_id: idOf(accounts, release.author_id || null),
         repo_id: repo,
         tag_name: release.tag_name,
-        commit_sha: release.commit_sha || tag?.commit_sha,
+        commit_sha: release.commit_sha,
       })
     },
   },
@@ -93,7 +119,7 @@ export const latestRelease = entity(releases, {
     records: (release) => [release],
     emptyOn: [404], // none yet
   },
-  extract: { rows: (release, { read }) => [read(releases, fromRest(release, true))] },
+  extract: extractAs(true),
 })
 
 export const tagsEntity = entity(tags, {

@@ -71,6 +71,8 @@ export default entity(runs, {
       query: ({ from, to }) => ({ created: `${second(from)}..${second(to)}` }),
       total,
       by: 'github_created_at',
+      // Not every server keeps to the 30 days, and ten pages cost little.
+      lookThrough: 1000,
     },
     emptyOn: [404],
   },

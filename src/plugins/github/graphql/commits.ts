@@ -4,7 +4,15 @@ import { addressOf, inRepo, type Repo } from '../kit.ts'
 const PERSON = '{ name email user { databaseId login } }'
 export const COMMIT_FIELDS = `oid message authoredDate committedDate author ${PERSON} committer ${PERSON}`
 
-const account = (person: RawRecord) => (person?.user ? { id: person.user.databaseId, login: person.user.login } : null)
+/** The address that GitHub gives a bot for its commits, on any host: id, login. */
+const BOT_ADDRESS = /^(\d+)\+(.+\[bot\])@users\.noreply\./
+
+/** To GraphQL only people are authors of commits; REST names bots too, who are known by their address. */
+function account(person: RawRecord) {
+  if (person?.user) return { id: person.user.databaseId, login: person.user.login }
+  const [, id, login] = BOT_ADDRESS.exec(person?.email ?? '') ?? []
+  return id ? { id: Number(id), login } : null
+}
 
 /** A commit in the shape of REST. */
 export const commitOf = (commit: RawRecord, context: { connection: { endpoint: string }; scope: Repo }) => ({

@@ -48,6 +48,7 @@ export default overGraphql(rest, {
     },
   },
   writes: [commits, repoAccounts],
+  edition: 2,
   lookups: { refs: byKey(deploymentRefs, 'id', ({ id, Id }) => id ?? Id) },
   *rows(deployment, context) {
     const ref = context.lookups.refs.get(deployment.id)

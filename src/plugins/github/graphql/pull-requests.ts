@@ -80,6 +80,7 @@ export default overGraphql(rest, {
     reconcile,
   },
   writes: [repoAccounts, commits, repoCommits],
+  edition: 2,
   owns: [
     { table: pullRequestLabels, by: { connection_id: 'connection_id', pull_id: 'github_id' } },
     { table: reviewers, by: ofPullRequest },

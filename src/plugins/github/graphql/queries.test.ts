@@ -9,6 +9,7 @@ import * as deployments from './deployments.ts'
 import * as issues from './issues.ts'
 import * as jobs from './jobs.ts'
 import * as pullRequests from './pull-requests.ts'
+import * as releases from './releases.ts'
 
 const home = findPackageJSON('@octokit/graphql-schema', import.meta.url) as string
 const schema = buildSchema(readFileSync(join(home, '../schema.graphql'), 'utf8'), { assumeValidSDL: true })
@@ -19,6 +20,7 @@ const queries: Record<string, string> = {
   deployments: deployments.query,
   'some deployments': deployments.someQuery,
   jobs: jobs.query,
+  releases: releases.query,
   'ids of issues': issues.queries[0]!,
   'some issues': issues.queries[1]!,
   'ids of pull requests': pullRequests.queries[0]!,

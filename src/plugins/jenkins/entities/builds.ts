@@ -1,9 +1,20 @@
 import type { RawRecord } from '../../../database/table.ts'
-import { bigint, boolean, double, indexed, key, string, text, timestamp, zeroTime } from '../../../database/table.ts'
-import { classify } from '../../../domain/classify.ts'
+import {
+  bigint,
+  boolean,
+  double,
+  indexed,
+  integer,
+  key,
+  string,
+  text,
+  timestamp,
+  zeroTime,
+} from '../../../database/table.ts'
 import { cicdPipelines, cicdTasks } from '../../../domain/devops.ts'
-import { DELIVERY_FIELDS, manyByKey } from '../../../plugin-kit/index.ts'
+import { manyByKey } from '../../../plugin-kit/index.ts'
 import { buildUrl, entity, folderPath, inRanges, type Job, jobOf, jobPath, jobs, scopeJobs, table } from '../kit.ts'
+import { RULES_OF_RUNS } from '../rules.ts'
 
 const jobNameOf = ({ input, scope }: { input: RawRecord; scope: Job }): string => input?.FullName ?? scope.full_name
 
@@ -31,8 +42,17 @@ export const buildCommits = table('build_commits', 'JenkinsBuildCommit', {
   repo_url: string(),
   number: indexed(bigint()),
 })
+/** All places that a commit of a build was fetched from; `build_commits` and domain rows have room for the first. */
+export const buildRemotes = table('build_remotes', 'JenkinsBuildRemote', {
+  build_name: key(string()),
+  commit_sha: key(string()),
+  /** In the order in which Jenkins tells them, from 1 on. */
+  position: key(integer()),
+  repo_url: text(),
+  branch: string(),
+})
 
-export const wholeSecond = (milliseconds: number): Date | null =>
+const wholeSecond = (milliseconds: number): Date | null =>
   milliseconds > 0 ? new Date(Math.floor(milliseconds / 1000) * 1000) : null
 
 const listOf = (value: unknown): RawRecord[] => (Array.isArray(value) ? value.filter(Boolean) : [])
@@ -81,8 +101,6 @@ function decoded(name: string): string {
   }
 }
 
-const RESULT = { SUCCESS: ['SUCCESS'], FAILURE: ['FAILURE', 'ABORTED'] }
-
 export default entity(builds, {
   label: 'Api Builds',
   names: { convert: 'convertBuildsToCICD' },
@@ -119,12 +137,21 @@ export default entity(builds, {
     emptyOn: [404], // deleted since it was listed
   },
   extract: {
-    owns: [{ table: buildCommits, by: { connection_id: 'connection_id', build_name: 'full_name' } }],
+    edition: 1,
+    owns: [buildCommits, buildRemotes].map((each) => ({
+      table: each,
+      by: { connection_id: 'connection_id', build_name: 'full_name' },
+    })),
     *rows(build, { input, scope, connectionId, read }) {
       yield read(builds, build)
       const build_name = `${jobNameOf({ input, scope })}#${build.number}`
-      for (const commit of commitsOf(build.actions)) {
-        yield buildCommits.row({ connection_id: connectionId, build_name, number: build.number, ...commit })
+      const own = { connection_id: connectionId, build_name }
+      for (const [commit_sha, places] of Map.groupBy(commitsOf(build.actions), (commit) => commit.commit_sha)) {
+        const remotes = new Map(places.map((place) => [place.repo_url, place]))
+        for (const [index, { repo_url, branch }] of [...remotes.values()].entries()) {
+          if (index === 0) yield buildCommits.row({ ...own, commit_sha, branch, repo_url, number: build.number })
+          yield buildRemotes.row({ ...own, commit_sha, position: index + 1, repo_url, branch })
+        }
       }
     },
   },
@@ -132,17 +159,17 @@ export default entity(builds, {
     to: [cicdPipelines, cicdTasks],
     owns: [{ table: cicdTasks, by: { id: 'id' } }],
     isIncremental: true,
-    dependsOn: DELIVERY_FIELDS,
+    dependsOn: RULES_OF_RUNS,
     lookups: { commits: manyByKey(buildCommits, 'build_name', ({ full_name }) => full_name) },
     *rows(build, { idOf, scope, scopeConfig, lookups }) {
       const { full_name, building } = build
       const branches = branchesOf(full_name, scope, lookups.commits.get(full_name))
-      const start_time = build.timestamp > 0 ? build.start_time : null
+      const start_time = scopeConfig.startOf(build.timestamp)
       const id = idOf(builds, full_name)
       const finished = start_time && new Date(start_time.getTime() + build.duration)
       const run = {
         id,
-        result: building ? '' : classify(build.result, RESULT, ''),
+        result: building ? '' : scopeConfig.resultOf(build.result),
         status: building ? 'IN_PROGRESS' : 'DONE',
         original_result: build.result,
         original_status: String(building),

@@ -2,9 +2,10 @@ import type { RawRecord } from '../../../database/table.ts'
 import { bigint, indexed, key, string } from '../../../database/table.ts'
 import { classify } from '../../../domain/classify.ts'
 import { cicdTasks } from '../../../domain/devops.ts'
-import { DELIVERY_FIELDS, innerJoin, manyByKey } from '../../../plugin-kit/index.ts'
+import { innerJoin, manyByKey } from '../../../plugin-kit/index.ts'
 import { entity, jobOf, jobPath, jobs, table } from '../kit.ts'
-import { branchesOf, buildCommits, builds, wholeSecond } from './builds.ts'
+import { RULES_OF_RUNS } from '../rules.ts'
+import { branchesOf, buildCommits, builds } from './builds.ts'
 
 export const stages = table('stages', 'JenkinsStage', {
   id: key(string()),
@@ -18,7 +19,6 @@ export const stages = table('stages', 'JenkinsStage', {
   type: indexed(string(() => '')),
 })
 
-const RESULT = { SUCCESS: ['SUCCESS'], FAILURE: ['FAILED', 'FAILURE', 'ABORTED'] }
 const STATUS = { DONE: ['SUCCESS'] }
 
 export default entity(stages, {
@@ -43,18 +43,18 @@ export default entity(stages, {
     to: [cicdTasks],
     joins: { build: innerJoin(builds, { connection_id: 'connection_id', full_name: 'build_name' }) },
     isIncremental: true,
-    dependsOn: DELIVERY_FIELDS,
+    dependsOn: RULES_OF_RUNS,
     lookups: { commits: manyByKey(buildCommits, 'build_name', ({ build_name }) => build_name) },
     rows({ build, ...stage }, { idOf, scope, scopeConfig, lookups }) {
       const branches = branchesOf(stage.build_name, scope, lookups.commits.get(stage.build_name))
       const { start_time_millis: start, duration_millis: duration } = stage
-      const started = wholeSecond(start)
+      const started = scopeConfig.startOf(start)
       return [
         cicdTasks.row({
           id: idOf(stages, stage.build_name, stage.id),
           pipeline_id: idOf(builds, stage.build_name),
           name: stage.name,
-          result: stage.status === 'NOT_EXECUTED' ? '' : classify(build.result, RESULT, ''),
+          result: stage.status === 'NOT_EXECUTED' ? '' : scopeConfig.resultOf(build.result),
           status: classify(stage.status, STATUS, 'OTHER'),
           original_result: build.result,
           original_status: stage.status,

@@ -17,6 +17,7 @@ export default entity(fileMetrics, {
     endsOn: [400], // no further from either end
   },
   extract: {
+    edition: 1,
     lookups: { known: knownFile },
     rows: (file, { read, lookups }) => [read(fileMetrics, file, halfOf('main', lookups.known.get(fileKey(file))))],
   },

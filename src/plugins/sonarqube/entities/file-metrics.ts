@@ -17,6 +17,7 @@ export default entity(fileMetrics, {
     endsOn: [400], // no further from either end
   },
   extract: {
+    edition: 1,
     lookups: { known: knownFile },
     rows: (file, { read, lookups }) => [
       read(fileMetrics, file, halfOf('additional', lookups.known.get(fileKey(file)))),
@@ -28,7 +29,7 @@ export default entity(fileMetrics, {
       cqFileMetrics.row({
         ...halfOf('main', file),
         ...halfOf('additional', file),
-        id: idOf(fileMetrics, shortKey(file.file_metrics_key)),
+        id: idOf(fileMetrics, file.file_metrics_key),
         project_key: idOf(projects, shortKey(file.project_key)),
         file_name: file.file_name,
         file_path: file.file_path,

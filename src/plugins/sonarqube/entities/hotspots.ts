@@ -5,7 +5,7 @@ import { entity, hasProject, inPages, projects, shortKey, table } from '../kit.t
 export const hotspots = table('hotspots', 'SonarqubeHotspot', {
   hotspot_key: key(string(191, 'key')),
   rule_key: string('ruleKey'),
-  component: indexed(string(500)),
+  component: text(),
   project_key: indexed(string(191, 'project')),
   line: bigint(),
   status: string(100),

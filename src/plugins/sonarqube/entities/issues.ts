@@ -36,7 +36,7 @@ export const issues = table('issues', 'SonarqubeIssue', {
 export const codeBlocks = table('issue_code_blocks', 'SonarqubeIssueCodeBlock', {
   id: key(string(100)),
   issue_key: indexed(string(191)),
-  component: indexed(string(500)),
+  component: text(),
   ...placeColumns,
   msg: text(),
 })

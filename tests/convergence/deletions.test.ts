@@ -1,0 +1,54 @@
+/**
+ * With a start date, which is the default, whatever a later run can see without one it sees as well: of every source, each thing
+ * is changed once, so that there is something on both sides of that date, and then everything is deleted that can be.
+ */
+import type { History } from './support/history.ts'
+import { describeHistories } from './support/suite.ts'
+import type { VendorUnderTest } from './support/vendor-under-test.ts'
+import { argocdVendor } from './vendors/argocd.ts'
+import { azuredevopsVendor } from './vendors/azuredevops.ts'
+import { bambooVendor } from './vendors/bamboo.ts'
+import { bitbucketVendor } from './vendors/bitbucket.ts'
+import { bitbucketServerVendor } from './vendors/bitbucket-server.ts'
+import { circleciVendor } from './vendors/circleci.ts'
+import { githubGraphqlVendor, githubVendor } from './vendors/github.ts'
+import { gitlabVendor } from './vendors/gitlab.ts'
+import { jenkinsVendor } from './vendors/jenkins.ts'
+import { jiraVendor } from './vendors/jira.ts'
+import { opsgenieVendor } from './vendors/opsgenie.ts'
+import { pagerdutyVendor } from './vendors/pagerduty.ts'
+import { sonarqubeVendor } from './vendors/sonarqube.ts'
+import { workshopVendor } from './workshop/vendor.ts'
+
+const VENDORS = [
+  ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor, circleciVendor],
+  ...[githubVendor, githubGraphqlVendor, gitlabVendor, jenkinsVendor, jiraVendor, opsgenieVendor, pagerdutyVendor],
+  ...[sonarqubeVendor, workshopVendor],
+]
+const DELETES = /^(remove|delete|drop|hide|move|abandon|unlink|take|leave)/
+const START_DATES = process.env.FULL_SIZE === 'true' ? [0, 1, 2] : [0]
+
+function deletions({ changes }: VendorUnderTest, startDate: number): History {
+  const seen = Object.entries(changes).filter(([, { leavesNoTrace }]) => !leavesNoTrace)
+  const all = (isWanted: (name: string) => boolean, number: number): History =>
+    seen.flatMap(([name, change]) =>
+      isWanted(name) ? [[name, ...change.arguments.map((_, index) => (index === 0 ? 0 : number))]] : [],
+    )
+  return [
+    ['start date', startDate],
+    ...all((name) => !DELETES.test(name), 0),
+    ['run', 0],
+    ['run', 1],
+    ...all((name) => DELETES.test(name), 0),
+    ['run', 0],
+    ...all((name) => DELETES.test(name), 1),
+  ]
+}
+
+for (const vendor of VENDORS) {
+  describeHistories(vendor, (history) => {
+    for (const startDate of START_DATES) {
+      history(`whatever is deleted, with start date ${startDate}`, deletions(vendor, startDate))
+    }
+  })
+}

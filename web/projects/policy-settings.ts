@@ -1,0 +1,20 @@
+import type { Project } from '../api/description.ts'
+
+type Settings = Readonly<Record<string, unknown>>
+
+const metricOf = ({ metrics }: Project) => metrics.find(({ pluginName }) => pluginName === 'dora')
+
+/** What the project has chosen; what is missing is as by default. */
+export function settingsOf(project: Project): Settings {
+  const option = metricOf(project)?.pluginOption
+  const policy = option && typeof option === 'object' && 'policy' in option ? option.policy : undefined
+  return policy && typeof policy === 'object' ? (policy as Settings) : {}
+}
+
+/** The metrics of the project as they are to be saved with another policy. */
+export function metricsWith(project: Project, policy: Settings) {
+  const own = metricOf(project)
+  const option = { ...(own?.pluginOption as object), policy }
+  const others = project.metrics.filter(({ pluginName }) => pluginName !== 'dora')
+  return [...others, { pluginName: 'dora', enable: true, ...own, pluginOption: option }]
+}
