@@ -46,6 +46,8 @@ export function mysqlOf(root: string): MysqlProgram | undefined {
     `--basedir=${join(root, 'usr')}`,
     `--lc-messages-dir=${join(root, 'usr/share/mysql')}`,
     '--skip-log-bin',
+    // A folder of the machine, else.
+    '--secure-file-priv=NULL',
   ]
   return {
     create(folder, options) {
@@ -55,7 +57,9 @@ export function mysqlOf(root: string): MysqlProgram | undefined {
       writeFileSync(users, `create user root@'127.0.0.1';\n${everything}\n`)
       return run([...options, '--initialize-insecure', `--init-file=${users}`])
     },
-    serve: (options) => run([...options, '--mysqlx=OFF', '--innodb-redo-log-capacity=128M']),
+    // Its packets are those of the other server.
+    serve: (options) =>
+      run([...options, '--mysqlx=OFF', '--innodb-redo-log-capacity=128M', '--max-allowed-packet=16M']),
   }
 }
 

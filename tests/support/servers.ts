@@ -98,7 +98,7 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
       `--pid-file=${pidFile}`,
       // A server that starts deletes what looks like an old temporary table, be it another server's.
       `--tmpdir=${folder}`,
-      `--log-error=${join(folder, 'log')}`,
+      `--log-error=${join(folder, 'log.err')}`,
       `--socket=${join(folder, 'socket')}`,
       '--bind-address=127.0.0.1',
       `--port=${port}`,
@@ -118,7 +118,7 @@ export async function startTestMariadb(parent: string = tmpdir()): Promise<TestS
       await untilAnswers(
         () => runOnMysql(url, 'select 1'),
         () => server.exitCode === null,
-        join(folder, 'log'),
+        join(folder, 'log.err'),
       )
       return async () => {
         server.kill('SIGTERM')

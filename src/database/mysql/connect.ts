@@ -65,8 +65,9 @@ function openPool(url: string, connectionLimit: number): Pool {
       }
       // One of the servers has no type for it, only a format.
       if (field.type === 'JSON' || field.extendedFormat === 'json') {
-        const value = field.string('utf8')
-        return value === null ? null : parseExact(value)
+        // As text, the driver warns of each of them.
+        const value = field.buffer()
+        return value === null ? null : parseExact(value.toString())
       }
       // The driver's own parser takes year 1 for 2001.
       if (field.type === 'DATETIME' || field.type === 'DATE') {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { startTestMariadb, type TestServer } from '../../../tests/support/servers.ts'
+import { runStatement, startTestMariadb, type TestServer } from '../../../tests/support/servers.ts'
 import type { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import { openDatabase } from '../open.ts'
@@ -35,6 +35,8 @@ let server: TestServer
 let url: string
 beforeAll(async () => {
   server = await startTestMariadb()
+  // MySQL does not allow it unless told.
+  await runStatement.mysql(server.url, 'set global local_infile = 1')
   url = await server.createDatabase()
 })
 afterAll(() => server.stop())
