@@ -92,7 +92,7 @@ async function missingInputs(collection: Collection): Promise<unknown[][]> {
   })
 }
 
-/** The same text for the same input: PostgreSQL gives the fields of a stored one back in an order of its own. */
+/** The same text for the same input: a database may give the fields of a stored one back in an order of its own. */
 const orderedText = (input: unknown): string =>
   JSON.stringify(input, (_name, value) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
