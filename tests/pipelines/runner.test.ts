@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
 import type { NewPipeline } from '../../src/control-plane/records.ts'
+import type { Database } from '../../src/database/database.ts'
 import { takeNext } from '../../src/runner/queue.ts'
 import type { Runner, RunnerOptions } from '../../src/runner/runner.ts'
 import type { TaskDispatch } from '../../src/runner/task-dispatch.ts'
@@ -52,9 +53,14 @@ describeEachDatabase('runner', (test) => {
   it('finds nothing to take when the last that waited was cancelled meanwhile', async () => {
     const { id } = await create({ name: 'cancelled', plan: [[paint({ place: 'never' })]] })
     const taking = await test.database.locked('pipelines', async () => {
-      const next = takeNext(test.database, 'nobody', 0)
-      // Time to see that one waits, and to wait for the lock.
-      await sleep(200)
+      const asking = Promise.withResolvers<void>()
+      // By then it has seen that one waits.
+      const lockedBriefly: Database['lockedBriefly'] = (...parameters) => {
+        asking.resolve()
+        return test.database.lockedBriefly(...parameters)
+      }
+      const next = takeNext({ ...test.database, lockedBriefly }, 'nobody', 0)
+      await asking.promise
       await sql`update _devlake_pipelines set status = 'TASK_CANCELLED' where id = ${id}`.execute(test.database.kysely)
       return { next }
     })
