@@ -133,7 +133,8 @@ const configOf = (answer: World['config']): unknown =>
         (...asked: unknown[]) => {
           if (/pattern$/i.test(String(name))) return answer === 'no' ? undefined : wholeText
           const told = answer === 'mixed' ? isEven(JSON.stringify(asked)) : answer === 'yes'
-          // Rules that answer in two columns at once, or with what they are asked.
+          // Rules that answer in two columns at once, with a time, or with what they are asked.
+          if (name === 'startOf') return told ? new Date(Number(asked[0])) : null
           if (name === 'deliveryOf') return { type: told, environment: told }
           return name === 'typeOrText' && told ? asked[0] : told
         },
