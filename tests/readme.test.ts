@@ -66,7 +66,7 @@ it('gives the first four keys within five minutes, by the commands of the README
   expect(outputs).toContain('Assumed for acme/* of github/main in project shop')
   expect(outputs).toMatch(/envNamePattern: \(\?i\)prod\(\.\*\) {2}\(Production environments\)/)
   const keys = outputs.slice(outputs.indexOf('The four keys of shop'))
-  expect(keys).toMatch(/Deployment frequency +[\d.]+ days per week/)
+  expect(keys).toMatch(/Deployment frequency +10 deployments in 2\d weeks/)
   expect(keys).toMatch(/Change lead time +1 d 12 h/)
   expect(keys).toMatch(/Change failure rate +10 %/)
   expect(keys).toMatch(/Failed deployment recovery time +\d+ (d|h)/)

@@ -45,10 +45,16 @@ interface IdFormat {
 }
 const readReference = <Content>(name: string): Content =>
   JSON.parse(hasReference ? readFileSync(new URL(name, referenceFolder), 'utf8') : '[]')
+/** Columns that DevLake cuts. Text of any length has no index. */
+const UNCUT = ['cq_issue_code_blocks.component']
+const uncut = (table: string, { index, ...column }: ReferenceColumn): ReferenceColumn =>
+  UNCUT.includes(`${table}.${column.name}`)
+    ? { ...column, dbType: 'text' }
+    : { ...column, ...(index !== undefined && { index }) }
 const reference = [
   ...readReference<ReferenceTable[]>('domain-tables.json'),
   ...readReference<ReferenceTable[]>('system-tables.json'),
-]
+].map(({ table, columns }) => ({ table, columns: columns.map((column) => uncut(table, column)) }))
 
 /** What the engines call a type → what DevLake calls it. */
 const REFERENCE_TYPES: Record<string, string> = {

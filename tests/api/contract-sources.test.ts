@@ -23,6 +23,7 @@ const SOURCES = {
     scopeId: '12',
     params: (id: number) => ({ ConnectionId: id, Name: 'acme/web' }),
     found: 'ME/WE',
+    raws: ['api_issues', 'api_pull_requests'],
     scopeFields: [
       ...['githubId', 'name', 'fullName', 'HTMLUrl', 'description', 'ownerId', 'language', 'parentId', 'parentHtmlUrl'],
       ...['cloneUrl', 'createdDate', 'updatedDate'],
@@ -30,7 +31,8 @@ const SOURCES = {
     configFields: [
       ...['issueTypeRequirement', 'issueTypeBug', 'issueTypeIncident', 'issuePriority', 'issueComponent'],
       ...['issueSeverity', 'envNamePattern', 'deploymentPattern', 'productionPattern', 'prType', 'prComponent'],
-      ...['prBodyClosePattern', 'refdiff', 'prSizeExcludedFileExtensions'],
+      ...['prBodyClosePattern', 'refdiff', 'prSizeExcludedFileExtensions', 'productionBranchPattern'],
+      'issueTextIncident',
     ],
   },
   jira: {
@@ -41,10 +43,11 @@ const SOURCES = {
     scopeId: '5',
     params: (id: number) => ({ ConnectionId: id, BoardId: 5 }),
     found: 'SHO',
+    raws: ['api_issues', 'api_sprints'],
     scopeFields: ['boardId', 'name', 'projectId', 'self', 'type', 'jql'],
     configFields: [
       ...['epicKeyField', 'storyPointField', 'remotelinkCommitShaPattern', 'remotelinkRepoPattern', 'typeMappings'],
-      ...['applicationType', 'dueDateField'],
+      ...['applicationType', 'dueDateField', 'issueTextIncident'],
     ],
   },
   circleci: {
@@ -55,8 +58,9 @@ const SOURCES = {
     scopeId: 'a1b2',
     params: (id: number) => ({ ConnectionId: id, ProjectSlug: 'github/acme/web' }),
     found: 'WEB',
+    raws: ['api_jobs', 'api_pipelines'],
     scopeFields: ['id', 'slug', 'name', 'organizationId'],
-    configFields: ['deploymentPattern', 'productionPattern'],
+    configFields: ['deploymentPattern', 'productionPattern', 'productionBranchPattern'],
   },
 }
 
@@ -175,17 +179,18 @@ describeEachDatabase('contract of data sources', (test) => {
           raw_data_table: `_raw_${plugin}_${raw}`,
           latest_success_start: new Date(Date.UTC(2024, 0, day)),
         })
-      await state('old', 1)
-      await state('new', 2)
+      const [newer, older] = source.raws as readonly [string, string]
+      await state(older, 1)
+      await state(newer, 2)
       const synced = succeeded(await api.ask('GET', `${one}/latest-sync-state`))
       expect(synced).toEqual([
         {
-          raw_data_table: `_raw_${plugin}_new`,
+          raw_data_table: `_raw_${plugin}_${newer}`,
           raw_data_params: again._raw_data_params,
           latest_success_start: '2024-01-02T00:00:00.000Z',
         },
         {
-          raw_data_table: `_raw_${plugin}_old`,
+          raw_data_table: `_raw_${plugin}_${older}`,
           raw_data_params: again._raw_data_params,
           latest_success_start: '2024-01-01T00:00:00.000Z',
         },
