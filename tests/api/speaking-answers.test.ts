@@ -47,7 +47,9 @@ describeEachDatabase('answers of metrics', (test) => {
   }
 
   it('carry title, unit and definition, all of them', async () => {
-    const { title, unit, better, definition } = lead
+    const { title, unit, better } = lead
+    // It goes on with how rollouts count in this project.
+    const definition = expect.stringContaining(lead.definition)
     for (const part of ['', '/series', '/items', '/explanation', '/policies']) {
       const { status, body } = await ask(`change-lead-time${part}`)
       expect([part, status]).toEqual([part, 200])
@@ -157,7 +159,7 @@ describeEachDatabase('answers of metrics', (test) => {
     expect(value).toMatchObject({ value: 0, inWords: '0 %', grades: [] })
     expect(value.noGrade).toEqual({
       because: 'no incident is known: no rule has matched one at any time, and no source of incidents was collected',
-      remedy: expect.stringMatching(/issueTypeIncident or typeMappings/),
+      remedy: expect.stringMatching(/issueTypeIncident, typeMappings or issueTextIncident/),
     })
     expect((await ask('failed-deployment-recovery-time', 'quiet')).body.values[0]).toMatchObject({
       value: null,
