@@ -303,6 +303,9 @@ describeEachDatabase('the specification, walked line by line', (test) => {
 
   it('9: refuses a parameter that it does not know', async () => {
     const { status, body } = await api.ask('GET', addressOf({ categry: 'Outage' }))
-    expect([status, body.message]).toEqual([400, expect.stringMatching(/no parameter categry; did you mean issueCategory/)])
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringMatching(/no parameter categry; did you mean issueCategory/),
+    ])
   })
 })

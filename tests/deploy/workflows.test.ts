@@ -71,13 +71,15 @@ describe.each(paths)('%s', (path) => {
   })
 })
 
-it('the two commands of the README run on Linux, macOS and Windows', () => {
+it('the commands of the README that start Weir run on Linux, macOS and Windows, its tests on Linux', () => {
   const readme = read('README.md')
   const commands = [...readme.slice(readme.indexOf('## Start')).matchAll(/^\| `npm ([\w ]+)` \|/gm)].map(
     ([, command]) => command,
   )
+  expect(commands).toContain('test')
+  expect(runsOf('.github/workflows/ci.yml')).toContain('npm test')
   const job = workflowOf('.github/workflows/ci.yml').jobs.start as Job
-  expect(job.strategy?.matrix.command?.toSorted()).toEqual(commands.toSorted())
+  expect(job.strategy?.matrix.command?.toSorted()).toEqual(commands.filter((each) => each !== 'test').toSorted())
   expect(job.strategy?.matrix.os?.map((os) => os.split('-')[0])).toEqual(['ubuntu', 'macos', 'windows'])
   expect(job.steps.at(-1)?.run).toMatch(/^node scripts\/try\.mjs \$\{\{ matrix\.command \}\}$/)
 })
