@@ -179,7 +179,7 @@ describeEachDatabase('contract of data sources', (test) => {
           raw_data_table: `_raw_${plugin}_${raw}`,
           latest_success_start: new Date(Date.UTC(2024, 0, day)),
         })
-      const [newer, older] = source.raws as readonly [string, string]
+      const [newer = '', older = ''] = source.raws
       await state(older, 1)
       await state(newer, 2)
       const synced = succeeded(await api.ask('GET', `${one}/latest-sync-state`))
