@@ -13,7 +13,12 @@ export interface IdException {
   readonly readBy?: string
 }
 
-const SHARED: Readonly<Record<'parent', IdException>> = {
+const SHARED: Readonly<Record<'parent' | 'run', IdException>> = {
+  run: {
+    columns: ['_weir_deployment_runs.pipeline_id'],
+    values: /./,
+    why: 'the run that made the deployment is older than the start date, or is of a pipeline that is not collected',
+  },
   parent: {
     columns: ['issues.parent_issue_id'],
     values: /./,
@@ -38,6 +43,7 @@ const GITHUB: readonly IdException[] = [
 export const ID_EXCEPTIONS: Readonly<Record<string, readonly IdException[]>> = {
   azuredevops_go: [
     SHARED.parent,
+    SHARED.run,
     {
       columns: ['cicd_pipeline_commits.repo_id'],
       values: /^[0-9a-f-]{36}$/,
@@ -46,6 +52,7 @@ export const ID_EXCEPTIONS: Readonly<Record<string, readonly IdException[]>> = {
     },
   ],
   bamboo: [
+    SHARED.run,
     {
       columns: ['cicd_deployment_commits.repo_id'],
       values: /^\d+$/,
