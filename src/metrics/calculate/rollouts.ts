@@ -130,7 +130,7 @@ export function addressOf(url: string): string {
     .replace(/^[^/@]*@/, '')
   return plain
     .replace(/^([^/:]+):(\d+\/)?/, '$1/')
-    .replace(/\/+$/, '')
+    .replace(/\/$/, '')
     .replace(/\.git$/, '')
 }
 
