@@ -271,6 +271,8 @@ export interface ReceiptRecord extends OfScope {
   readonly requests: number
   readonly countedRequests: number
   readonly lastSuccessAt: Date | null
+  /** The list holds incidents and nothing else. */
+  readonly tellsIncidents: boolean
   readonly gaps: readonly GapRecord[]
 }
 export interface QuarantinedRecord extends OfScope {

@@ -61,6 +61,7 @@ const receipt = z
     requests: z.int(),
     countedRequests: z.int(),
     lastSuccessAt: timeOrNull,
+    tellsIncidents: z.boolean().meta({ description: 'The list holds incidents and nothing else.' }),
     gaps: z.array(gap),
   })
   .meta({ id: 'Receipt', description: 'What the last collection of a list asked for, and what came.' })
