@@ -70,7 +70,10 @@ describeClient('the guided start', (client) => {
     const key = (name: string) => page.getByRole('article', { name })
     await key('Lead time for changes').getByText('12', { exact: false }).first().waitFor()
     expect(await key('Lead time for changes').locator('.value').textContent()).toBe('1d12h')
-    await key('Deployment frequency').locator('.value').getByText(/\d+ deployments? in \d+ weeks/).waitFor()
+    await key('Deployment frequency')
+      .locator('.value')
+      .getByText(/\d+ deployments? in \d+ weeks/)
+      .waitFor()
     expect(await key('Change failure rate').locator('.value').textContent()).toBe('10%')
     await key('Recovery time').locator('.value').waitFor()
 
