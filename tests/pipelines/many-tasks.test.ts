@@ -5,14 +5,16 @@ import { readAll } from '../../src/database/read.ts'
 import { write } from '../../src/database/write.ts'
 import { domainTables } from '../../src/domain/index.ts'
 import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
+import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { type Runner, startRunner } from '../../src/runner/runner.ts'
 import { createTaskThreads } from '../../src/runner/task-threads.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import { boards, issues, params, rawIssues } from '../support/sample-plugin.ts'
+import { boards, issues, params } from '../support/sample-plugin.ts'
 import { busy, plugins } from './support/busy-plugins.ts'
 import { SECRET_KEY, testControl, untilFinished } from './support/test-control.ts'
 
+const busyRaw = rawTable('busy_issues')
 /** Far more than a thread has database connections. */
 const TASKS = 64
 /** More than a batch: the first is worked on while the rest is still to be read. */
@@ -48,7 +50,7 @@ describeEachDatabase('many tasks on one connection', (test) => {
       await write(
         test.database,
         records.map((record) =>
-          rawIssues.row({ params: params(board), data: Buffer.from(JSON.stringify(record)), url: '' }),
+          busyRaw.row({ params: params(board), data: Buffer.from(JSON.stringify(record)), url: '' }),
         ),
       )
     }
