@@ -1,7 +1,10 @@
-/** How long test files took: printed at the end of a run, and kept so that the longest begin first. */
+/**
+ * How long test files took: printed at the end of a run, and kept so that the longest begin first. What failed comes
+ * after it: whoever sees only the last lines of a run needs that first.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
 
 const KEPT = join(import.meta.dirname, '../file-seconds.json')
 
@@ -17,19 +20,42 @@ interface FileTime {
 /** Every file, slowest first; then the sum of each room. Files run side by side: the sums are more than the run took. */
 export default class FileTimes implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const times = modules.map(timeOf).sort((left, right) => right.seconds - left.seconds)
-    if (times.length < 2) return
-    console.log('\nTime of every file:')
-    for (const { path, seconds } of times) print(seconds, path)
-    const rooms = new Map<string, FileTime[]>()
-    for (const time of times) rooms.set(roomOf(time), [...(rooms.get(roomOf(time)) ?? []), time])
-    const sums = [...rooms].map(([room, files]) => ({ text: `${room} (${files.length})`, seconds: sumOf(files) }))
-    console.log('\nTime by room, with its number of files:')
-    for (const { text, seconds } of sums.sort((left, right) => right.seconds - left.seconds)) print(seconds, text)
-    print(sumOf(times), `all (${times.length})\n`)
-    if (process.env.KEEP_TIMES === 'true') keep(times)
+    if (modules.length < 2) return
+    printTimes(modules)
+    printFailures(modules)
   }
 }
+
+function printTimes(modules: readonly TestModule[]): void {
+  const times = modules.map(timeOf).sort((left, right) => right.seconds - left.seconds)
+  console.log('\nTime of every file:')
+  for (const { path, seconds } of times) print(seconds, path)
+  const rooms = new Map<string, FileTime[]>()
+  for (const time of times) rooms.set(roomOf(time), [...(rooms.get(roomOf(time)) ?? []), time])
+  const sums = [...rooms].map(([room, files]) => ({ text: `${room} (${files.length})`, seconds: sumOf(files) }))
+  console.log('\nTime by room, with its number of files:')
+  for (const { text, seconds } of sums.sort((left, right) => right.seconds - left.seconds)) print(seconds, text)
+  print(sumOf(times), `all (${times.length})\n`)
+  if (process.env.KEEP_TIMES === 'true') keep(times)
+}
+
+/** One line each, with the first line of its error; the whole error stands above the times. */
+function printFailures(modules: readonly TestModule[]): void {
+  const failures = modules.flatMap((module) => [
+    ...failureOf(module, ''),
+    ...[...module.children.allSuites()].flatMap((suite) => failureOf(suite, suite.fullName)),
+    ...[...module.children.allTests('failed')].flatMap((test) => failureOf(test, test.fullName)),
+  ])
+  if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`)
+}
+
+function failureOf(part: TestModule | TestSuite | TestCase, name: string): string[] {
+  const errors = part.type === 'test' ? part.result().errors : part.errors()
+  const path = part.type === 'module' ? part.relativeModuleId : part.module.relativeModuleId
+  return errors?.length ? [`  ${path} ${name}\n      ${firstLine(errors[0]?.message ?? '')}`] : []
+}
+
+const firstLine = (text: string) => text.split('\n', 1)[0]!.slice(0, 300)
 
 function timeOf(module: TestModule): FileTime {
   const { collectDuration, setupDuration, duration } = module.diagnostic()
