@@ -1,7 +1,7 @@
 /** GET /projects and /pipelines: how much slower while three collections run, and how near to a bare Fastify route. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { constants, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DEFAULT_TOKEN } from '../tests/fake-github/fake-github.ts'
 import { spawnFakeGithub } from '../tests/fake-github/spawn.ts'
 import { startCli } from '../tests/support/cli.ts'
+import { peakMegabytes } from '../tests/support/peak-memory.ts'
 import { startTestPostgres } from '../tests/support/servers.ts'
 
 const PROJECTS = 30
@@ -66,13 +67,6 @@ async function times(server: string, seconds: number): Promise<number[]> {
   await Promise.all(pending)
   return taken
 }
-/** Of a process that runs, where the system tells. */
-function peakMegabytes(pid: number): number | undefined {
-  const status = `/proc/${pid}/status`
-  const [, kilobytes] = /^VmHWM:\s+(\d+)/m.exec(existsSync(status) ? readFileSync(status, 'utf8') : '') ?? []
-  return kilobytes ? Math.round(Number(kilobytes) / 1024) : undefined
-}
-
 const p99 = (taken: readonly number[]) =>
   taken.toSorted((left, right) => left - right)[Math.floor(taken.length * 0.99)] ?? 0
 

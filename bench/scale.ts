@@ -2,12 +2,13 @@
  * A large organisation through the real server: a thousand projects, one of them with fifty thousand scopes, and runs of ten
  * thousand tasks. Whatever is asked for has to grow no faster than its size; memory is that of the server.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startCli } from '../tests/support/cli.ts'
+import { peakMegabytes } from '../tests/support/peak-memory.ts'
 import { type Engine, missing, start } from '../tests/support/servers.ts'
 
 interface Sizes {
@@ -48,13 +49,6 @@ const sender =
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer.message}`)
     return answer
   }
-
-/** Of a process that runs, where the system tells. */
-function peakMegabytes(pid: number): number {
-  const status = `/proc/${pid}/status`
-  const [, kilobytes = '0'] = /^VmHWM:\s+(\d+)/m.exec(existsSync(status) ? readFileSync(status, 'utf8') : '') ?? []
-  return Math.round(Number(kilobytes) / 1024)
-}
 
 /** Each with a run of its own in the list. */
 async function createProjects(send: Send, from: number, to: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** Collects pull or merge requests and what hangs on them; prints seconds, CPU and peak memory of the collectors as JSON. */
 import { openDatabase } from '../../src/database/open.ts'
 import { CODE_HOSTS, type CodeHostName } from '../../tests/collect/support/code-hosts.ts'
+import { peakMegabytes } from '../../tests/support/peak-memory.ts'
 
 export interface Collected {
   readonly seconds: number
@@ -25,5 +26,5 @@ for (const subtask of plugin.subtasks.filter((each) => changes.includes(each.nam
   cpuSeconds += (user + system) / 1e6
 }
 await database.close()
-const megabytes = Math.round(process.resourceUsage().maxRSS / 1024)
+const megabytes = peakMegabytes()
 console.log(JSON.stringify({ seconds, cpuSeconds, megabytes } satisfies Collected))

@@ -10,6 +10,7 @@ import Cursor from 'pg-cursor'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { plugins } from '../../src/plugins/index.ts'
+import { peakMegabytes } from '../../tests/support/peak-memory.ts'
 import { PARAMS } from '../extract-convert.ts'
 import { plainCopy } from './plain-copy.ts'
 
@@ -108,4 +109,4 @@ const seconds =
   part === 'product' ? (performance.now() - started) / 1000 : await floors[database.dialect.name](database, url, folder)
 await database.close()
 rmSync(folder, { recursive: true })
-console.log(JSON.stringify({ seconds, megabytes: Math.round(process.resourceUsage().maxRSS / 1024) }))
+console.log(JSON.stringify({ seconds, megabytes: peakMegabytes() }))

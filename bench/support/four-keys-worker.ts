@@ -12,6 +12,7 @@ import { readMetric } from '../../src/metrics/read.ts'
 import { dora } from '../../src/plugins/dora/plugin.ts'
 import { refdiff } from '../../src/plugins/refdiff/plugin.ts'
 import { allTables } from '../../src/tables.ts'
+import { peakMegabytes } from '../../tests/support/peak-memory.ts'
 import { generate, projectName } from './four-keys-organisation.ts'
 
 const SUBTASKS = [
@@ -132,7 +133,7 @@ const [part = '', projects = '1', ...urls] = process.argv.slice(2)
 const databases = await Promise.all(urls.map(openDatabase))
 try {
   const measured = await run(part, Number(projects), databases)
-  const megabytes = process.resourceUsage().maxRSS / 1024
+  const megabytes = peakMegabytes()
   console.log(JSON.stringify(measured.map((seconds) => ({ seconds, megabytes }))))
 } finally {
   await Promise.all(databases.map((each) => each.close()))

@@ -3,6 +3,7 @@
 import { openDatabase } from '../../src/database/open.ts'
 import type { TaskRun } from '../../src/plugin-kit/spec/subtask.ts'
 import { gitextractor } from '../../src/plugins/gitextractor/plugin.ts'
+import { peakMegabytes } from '../../tests/support/peak-memory.ts'
 
 const [databaseUrl = '', options = '{}', ...names] = process.argv.slice(2)
 const database = await openDatabase(databaseUrl)
@@ -23,4 +24,4 @@ for (const name of names) {
   rows += result?.rows ?? 0
 }
 await database.close()
-console.log(JSON.stringify({ seconds, rows, megabytes: Math.round(process.resourceUsage().maxRSS / 1024) }))
+console.log(JSON.stringify({ seconds, rows, megabytes: peakMegabytes() }))

@@ -2,6 +2,7 @@
 import { openDatabase } from '../../src/database/open.ts'
 import { jenkins } from '../../src/plugins/jenkins/plugin.ts'
 import { runJenkins } from '../../tests/jenkins/support/jenkins.ts'
+import { peakMegabytes } from '../../tests/support/peak-memory.ts'
 import type { Collected } from './collect-worker.ts'
 
 const [url = ''] = process.argv.slice(2)
@@ -18,5 +19,5 @@ for (const subtask of jenkins.subtasks) {
   cpuSeconds += (user + system) / 1e6
 }
 await database.close()
-const megabytes = Math.round(process.resourceUsage().maxRSS / 1024)
+const megabytes = peakMegabytes()
 console.log(JSON.stringify({ seconds, cpuSeconds, megabytes } satisfies Collected))

@@ -1,5 +1,6 @@
 /** Runs all subtasks of a vendor's first scope: NAME DATABASE. Prints seconds, CPU, peak memory and the requests of chains, times of the collectors alone. */
 import { openDatabase } from '../../src/database/open.ts'
+import { peakMegabytes } from '../../tests/support/peak-memory.ts'
 import { isChain } from './chains.ts'
 import type { VendorCollected } from './collect-vendor.ts'
 import { vendorNamed } from './vendors.ts'
@@ -35,5 +36,5 @@ for (const subtask of plugin.subtasks.filter(({ isDefault }) => isDefault)) {
   cpuSeconds += (user + system) / 1e6
 }
 await database.close()
-const megabytes = Math.round(process.resourceUsage().maxRSS / 1024)
+const megabytes = peakMegabytes()
 console.log(JSON.stringify({ seconds, cpuSeconds, megabytes, chained } satisfies VendorCollected))

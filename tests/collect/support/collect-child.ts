@@ -1,6 +1,7 @@
 /** Collects from a code host and prints a line for every page, for a test that kills it somewhere on the way. */
 import { appendFileSync, readFileSync } from 'node:fs'
 import { openDatabase } from '../../../src/database/open.ts'
+import { peakMegabytes } from '../../support/peak-memory.ts'
 import { CODE_HOSTS, type CodeHostName } from './code-hosts.ts'
 
 /** `journal` names the subtasks that are finished; as in a pipeline, they are not run again. */
@@ -18,4 +19,4 @@ for (const { name, step } of plugin.subtasks) {
   appendFileSync(journal, `${name}\n`)
 }
 await database.close()
-console.log('peak', Math.round(process.resourceUsage().maxRSS / 1024))
+console.log('peak', peakMegabytes())

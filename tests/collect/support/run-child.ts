@@ -1,5 +1,6 @@
 /** Runs every subtask of a plugin, once; prints what was put aside and the peak of its memory as JSON. */
 import { openDatabase } from '../../../src/database/open.ts'
+import { peakMegabytes } from '../../support/peak-memory.ts'
 import { plugins, runGithub } from './github.ts'
 
 export interface ChildReport {
@@ -15,5 +16,5 @@ const database = await openDatabase(url)
 const results = await runGithub(database, plugin, { only: () => true })
 await database.close()
 const quarantined = Object.entries(results).flatMap(([subtask, result]) => (result.quarantined > 0 ? subtask : []))
-const megabytes = Math.round(process.resourceUsage().maxRSS / 1024)
+const megabytes = peakMegabytes()
 console.log(JSON.stringify({ quarantined, megabytes } satisfies ChildReport))

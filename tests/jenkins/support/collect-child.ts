@@ -4,6 +4,7 @@ import { openDatabase } from '../../../src/database/open.ts'
 import { definePlugin } from '../../../src/plugin-kit/define/define-plugin.ts'
 import type { PluginSpec } from '../../../src/plugin-kit/spec/plugin.ts'
 import { jenkins } from '../../../src/plugins/jenkins/plugin.ts'
+import { peakMegabytes } from '../../support/peak-memory.ts'
 import { runJenkins } from './jenkins.ts'
 
 /** `journal` names the subtasks that are finished; as in a pipeline, they are not run again. */
@@ -25,4 +26,4 @@ for (const { name, step } of plugin.subtasks) {
   appendFileSync(journal, `${name}\n`)
 }
 await database.close()
-console.log('peak', Math.round(process.resourceUsage().maxRSS / 1024))
+console.log('peak', peakMegabytes())
