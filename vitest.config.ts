@@ -4,6 +4,17 @@ import { LongestFirst } from './tests/support/longest-first.ts'
 /** They change what a process has once (settings that are read once, the commands), so they get a process of their own. */
 const ALONE = ['src/plugin-kit/http/address-guard.test.ts', 'tests/cli/printed-commands.test.ts']
 
+/** What is the same for both; not taken over from below, which would start the servers once for each of them. */
+const SHARED = {
+  setupFiles: ['tests/support/set-up-file.ts'],
+  env: { TZ: 'UTC' },
+  // Node reads the sources itself, as it does for users. It keeps what it compiled; Vite compiles for every file again.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  // Real servers on a loaded machine: a limit is there to end what hangs, never to judge speed.
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+}
+
 export default defineConfig({
   test: {
     globalSetup: ['tests/support/global-setup.ts'],
@@ -11,10 +22,10 @@ export default defineConfig({
     // Tests wait for servers and processes more than they compute.
     maxWorkers: 3,
     projects: [
-      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
+      { test: { ...SHARED, name: 'alone', include: ALONE, isolate: true } },
       {
-        extends: true,
         test: {
+          ...SHARED,
           name: 'together',
           include: ['{src,tests,scripts,bench}/**/*.test.ts'],
           exclude: ALONE,
@@ -23,12 +34,5 @@ export default defineConfig({
         },
       },
     ],
-    setupFiles: ['tests/support/set-up-file.ts'],
-    env: { TZ: 'UTC' },
-    // Node reads the sources itself, as it does for users. It keeps what it compiled; Vite compiles for every file again.
-    experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Real servers on a loaded machine: a limit is there to end what hangs, never to judge speed.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
   },
 })
