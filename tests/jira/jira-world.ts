@@ -69,7 +69,7 @@ export function createJiraWorld() {
     onBoards: new Map<string, Set<number>>(),
     projects: [PROJECT, { id: '10001', key: 'PAY', name: 'Payments' }],
     statuses: STATUSES as any[],
-    types: TYPES as any[],
+    types: [...TYPES] as any[],
     people: new Map<string, any>([
       ['ann', { ...ANN, emailAddress: 'ann@example.org' }],
       ['bob', { ...BOB, emailAddress: 'bob@example.org' }],

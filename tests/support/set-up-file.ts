@@ -8,6 +8,7 @@ fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(process.env.FAST_
 
 // Files share a process: what one of them sets must not reach the next.
 const environment = { ...process.env }
+const globals = everybodysGlobals()
 const folder = process.cwd()
 const begun = processorSeconds()
 
@@ -19,7 +20,16 @@ afterAll(() => {
   noteProcessorTime()
   // Node keeps what it compiled when a process ends by itself. Vitest ends ours.
   flushCompileCache()
+  const left = everybodysGlobals()
+  const changed = Object.keys(globals).filter((name) => left[name] !== globals[name])
+  expect(changed, 'globals that this file leaves changed: the next file would see them').toEqual([])
 })
+
+/** What a test may replace for a while, such as the clock. */
+function everybodysGlobals(): Readonly<Record<string, unknown>> {
+  const { fetch, setTimeout, setInterval } = globalThis
+  return { Date, now: Date.now, random: Math.random, parse: JSON.parse, fetch, setTimeout, setInterval }
+}
 
 /** Of this process and of its children that have ended, where the system tells. */
 function processorSeconds(): number {

@@ -6,7 +6,7 @@ import { startOrganisation } from '../support/organisation.ts'
 import { describeClient } from './support/client.ts'
 import { ask, collect, makeShop } from './support/shop.ts'
 
-const TAKES_LONG = { timeout: 120_000 }
+const TAKES_LONG = { timeout: 300_000 }
 const ODD_NAME = 'Ö/50 % “shop” 🛒 متجر'
 
 const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true })

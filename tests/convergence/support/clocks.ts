@@ -1,6 +1,6 @@
 /**
- * Time as histories need it: hours pass at once, our clock may be wrong, and the vendor's may be ahead. It replaces `Date`,
- * so that whatever asks for the time is told the same.
+ * Time as histories need it: hours pass at once, our clock may be wrong, and the vendor's may be ahead. While it is in
+ * force it replaces `Date`, so that whatever asks for the time is told the same.
  */
 import { systemClock } from '../../../src/plugin-kit/http/clock.ts'
 
@@ -26,11 +26,19 @@ class MovedDate extends RealDate {
     return RealDate.prototype.isPrototypeOf.call(RealDate.prototype, value as object)
   }
 }
-globalThis.Date = MovedDate as DateConstructor
-// Waits before another attempt tell nothing about the law.
-Object.assign(systemClock, { now: () => Date.now(), random: () => 0 })
+const realClock = { ...systemClock }
 
 export const clocks = {
+  start(): void {
+    globalThis.Date = MovedDate as DateConstructor
+    // Waits before another attempt tell nothing about the law.
+    Object.assign(systemClock, { now: () => Date.now(), random: () => 0 })
+  },
+  /** Test files share a process: the next one wants the time of everybody. */
+  stop(): void {
+    globalThis.Date = RealDate
+    Object.assign(systemClock, realClock)
+  },
   /** For the vendor. It only goes ahead: what a clock that is set back hides, nobody can find. */
   vendorNow: (): number => RealDate.now() + passed + vendorLead,
   /** Time passes for everybody. */

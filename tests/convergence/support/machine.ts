@@ -73,12 +73,14 @@ export async function startMachine(vendor: VendorUnderTest, urls: readonly [stri
   // One attempt more tells as much as three. Each file sets it: what the one before has set is gone.
   process.env.API_RETRY = '1'
   const [lived, fresh] = await Promise.all([openDatabase(urls[0]), openDatabase(urls[1])])
+  clocks.start()
   const running = await vendor.start(clocks.vendorNow)
   const tables = tablesOf(vendor)
   for (const database of [lived, fresh]) await migrate(database, tables)
   return {
     live: (history) => live({ vendor, url: urls[0], running, tables, sides: { lived, fresh } }, history),
     async stop() {
+      clocks.stop()
       await running.stop()
       await Promise.all([lived.close(), fresh.close()])
     },

@@ -18,6 +18,7 @@ export interface ChildTask {
 }
 
 const { url, module, plugin, options, timeAfter, clock }: ChildTask = JSON.parse(process.argv[2] as string)
+clocks.start()
 clocks.setOurs(clock)
 const exported: Record<string, Plugin> = await import(module)
 const database = await openDatabase(url)
