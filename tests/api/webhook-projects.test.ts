@@ -196,6 +196,8 @@ describeEachDatabase('what is pushed', (test) => {
       return all.filter(({ name }) => name === `${project}: numbers, after what was sent`)
     }
     const wanted = () => rowsOf('_weir_wanted_calculations', {})
+    const isWanted = async (blueprint_id: number) =>
+      (await rowsOf('_weir_wanted_calculations', { blueprint_id })).some(({ wanted_at }) => wanted_at)
     const HOUR = 3_600_000
     const later = () => new Date(Date.now() + HOUR)
     /** As a server does, with all that it has to do. */
@@ -212,12 +214,12 @@ describeEachDatabase('what is pushed', (test) => {
     it('counts in every project that has the connection, a burst in one calculation that collects nothing', async () => {
       const { id } = await connect('soon')
       const blueprint = await make('soon', [id])
-      await make('as-soon', [id])
-      await make('elsewhere', [])
+      const second = await make('as-soon', [id])
+      const other = await make('elsewhere', [])
       for (const each of [1, 2, 3])
         await expectDone(`${BASE}/connections/${id}/deployments`, deployment(`soon-${each}`))
       // The wish is in the database; until its time has come, nobody starts anything.
-      expect((await wanted()).filter(({ wanted_at }) => wanted_at).length).toBe(2)
+      expect(await Promise.all([blueprint, second, other].map(isWanted))).toEqual([true, true, false])
       await startCalculations(api.control.context, HOUR)
       expect([await calculationsOf('soon'), await deployed('soon')]).toEqual([[], 0])
       // Nor does it wait for a run that takes long.
@@ -236,7 +238,7 @@ describeEachDatabase('what is pushed', (test) => {
       expect(await calculationsOf('elsewhere')).toEqual([])
       // The last run of the project is still the one that collects: none so far.
       expect((await api.ask('GET', `/blueprints/${blueprint}/pipelines`)).body.count).toBe(0)
-      expect((await wanted()).filter(({ wanted_at }) => wanted_at)).toEqual([])
+      expect(await Promise.all([blueprint, second].map(isWanted))).toEqual([false, false])
       // The next one takes the place of the last.
       await expectDone(`${BASE}/connections/${id}/deployments`, deployment('soon-4'))
       await serve(() => until(async () => (await deployed('soon')) === 4))
