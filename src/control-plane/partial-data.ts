@@ -6,7 +6,7 @@ import { blueprints } from '../system/projects.ts'
 import { newestTasks } from './pipeline-rows.ts'
 import type { ServiceContext } from './services.ts'
 import { FINISHED } from './states.ts'
-import { findRow, type Queries, selectRows } from './store.ts'
+import { findRow, type Queries, type Query, selectRows } from './store.ts'
 
 export interface Lack {
   /** `history`: git could not be read. `run`: the last run ended in part, or failed. */
@@ -45,15 +45,23 @@ export async function lacksOf({ database }: Pick<ServiceContext, 'database'>, pr
   return [...(names.length > 0 ? [history] : []), ...(run ? [run] : [])]
 }
 
-/** Undefined: it went well, or there was none. */
+/**
+ * Undefined: it went well, or there was none. A run that only transforms what is stored says nothing about what a collection
+ * before it did not get.
+ */
 export async function lastRunLack(
   queries: Queries,
   { id: blueprintId, project_name: project }: { readonly id: number; readonly project_name: string },
 ): Promise<(Lack & { readonly run: number }) | undefined> {
-  const [last] = await selectRows(queries, pipelines, (query) =>
-    query.where('blueprint_id', '=', blueprintId).where('status', 'in', FINISHED).orderBy('id', 'desc').limit(1),
-  )
-  if (last?.status !== 'TASK_FAILED' && last?.status !== 'TASK_PARTIAL') return undefined
+  const newest = (narrow: (query: Query) => Query) =>
+    selectRows(queries, pipelines, (query) =>
+      narrow(query.where('blueprint_id', '=', blueprintId).where('status', 'in', FINISHED)).orderBy('id', 'desc').limit(1),
+    )
+  const last = [
+    ...(await newest((query) => query)),
+    ...(await newest((query) => query.where('skip_collectors', 'is not', true))),
+  ].find(({ status }) => status === 'TASK_FAILED' || status === 'TASK_PARTIAL')
+  if (!last) return undefined
   const tasks = await newestTasks(queries, last.id)
   const failed = tasks.filter(({ status }) => status === 'TASK_FAILED')
   const causes = [...new Set(failed.map(({ message }) => String(message ?? '').split('\n')[0] as string))]

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { nextTick } from '../control-plane/cron.ts'
 import { lastRunLack } from '../control-plane/partial-data.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'
-import { QUEUED } from '../control-plane/states.ts'
+import { isFinished, QUEUED } from '../control-plane/states.ts'
 import { selectRows } from '../control-plane/store.ts'
 import { counted } from '../counted.ts'
 import { schemaVersions } from '../database/migrate.ts'
@@ -77,9 +77,10 @@ export async function checkSchedule(
       const next = isManual ? 'started by hand' : `next at ${nextTick(cronConfig, now)?.toISOString() ?? 'never'}`
       const isFailed = last?.status === 'TASK_FAILED' || last?.status === 'TASK_PARTIAL'
       const history = last ? `, last run ${last.status.replace('TASK_', '').toLowerCase()}` : ', never run'
-      const lack = isFailed ? await lastRunLack(kysely, { id, project_name: projectName }) : undefined
+      const isOver = last && isFinished(last.status)
+      const lack = isOver ? await lastRunLack(kysely, { id, project_name: projectName }) : undefined
       const why = lack ? `. ${lack.seen} ${lack.remedy}` : ''
-      return { check, state: isFailed ? 'bad' : 'good', message: next + history + why }
+      return { check, state: isFailed || lack ? 'bad' : 'good', message: next + history + why }
     }),
   )
 }
