@@ -55,7 +55,9 @@ export async function lastRunLack(
 ): Promise<(Lack & { readonly run: number }) | undefined> {
   const newest = (narrow: (query: Query) => Query) =>
     selectRows(queries, pipelines, (query) =>
-      narrow(query.where('blueprint_id', '=', blueprintId).where('status', 'in', FINISHED)).orderBy('id', 'desc').limit(1),
+      narrow(query.where('blueprint_id', '=', blueprintId).where('status', 'in', FINISHED))
+        .orderBy('id', 'desc')
+        .limit(1),
     )
   const last = [
     ...(await newest((query) => query)),

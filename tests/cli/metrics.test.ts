@@ -121,7 +121,9 @@ describeEachDatabase('weir metrics', (test) => {
     expect(told.metrics[0]).toMatchObject({ value: 60, counted: 2, restsOn: '2 of 5 pull requests' })
     expect(told.partial.map(({ kind }: { kind: string }) => kind)).toEqual(['history', 'run'])
     const doctor = await runCli(['doctor'], environment())
-    expect(doctor.output).toContain(`bad     schedule of partial-Blueprint: started by hand, last run partial. ${cause}`)
+    expect(doctor.output).toContain(
+      `bad     schedule of partial-Blueprint: started by hand, last run partial. ${cause}`,
+    )
   })
 
   it('unknown names are answered with the nearest', async () => {

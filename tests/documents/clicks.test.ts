@@ -80,10 +80,7 @@ describeClient('clicks of the guide', (client) => {
   walk('docs/guide/2-connect.md', async (said) => {
     const page = await client.open('/')
     await follow(page, said('Sources'))
-    await page
-      .getByRole('link', { name: 'Connect GitHub' })
-      .first()
-      .click()
+    await page.getByRole('link', { name: 'Connect GitHub' }).first().click()
     await page.getByRole('textbox', { name: 'Name' }).fill('main')
     await page.getByLabel('Endpoint').fill(`${github.url}/`)
     await page.getByLabel('Personal access tokens').fill(DEFAULT_TOKEN)
