@@ -187,6 +187,11 @@ const collecting = {
     flag.default(true),
     'Run pipelines on this server. `false`: only other servers of the same database run them.',
   ],
+  calculationDelayMs: [
+    'CALCULATION_DELAY',
+    duration.default(20_000),
+    'How long Weir waits after something was sent to a [webhook](rest-api.md#webhooks) before it calculates the projects that have it. What is sent meanwhile is calculated together.',
+  ],
   subtaskDefaults: [
     'ENABLE_SUBTASKS_BY_DEFAULT',
     list

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { rangeOf } from '../api/metric-filter.ts'
 import { type Measured, measure } from '../control-plane/measure.ts'
+import { historyLack, lacksOf } from '../control-plane/partial-data.ts'
 import { policyOfProject } from '../control-plane/project-policy.ts'
 import { selectRows } from '../control-plane/store.ts'
 import { unknownProject } from '../control-plane/unknown-project.ts'
@@ -10,6 +11,7 @@ import { findingsOf } from '../metrics/findings.ts'
 import { fourKeys, metricNamed } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { type Explanation, type Point, readManySeries } from '../metrics/read.ts'
+import { restsOn, withoutHistory } from '../metrics/rests-on.ts'
 import { plugins } from '../plugins/index.ts'
 import { projects } from '../system/projects.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
@@ -33,7 +35,9 @@ interface Reading {
 const AT_ONCE = 50
 
 export const metrics = new Command('metrics')
-  .description('print the four keys, or another metric: value, band, values over time, and what changed')
+  .description(
+    'print the four keys, or another metric: value, what it rests on, band, values over time, and what changed',
+  )
   .option('--project <name>', 'of this project only')
   .option('--metric <name>', 'this metric instead of the four keys')
   .option('--json', 'print JSON')
@@ -52,7 +56,7 @@ export const metrics = new Command('metrics')
         const names = await namesOf(database, options.project)
         if (options.json) {
           const readings = await readAll(context, names, chosen, range)
-          console.log(JSON.stringify({ ...range, projects: jsonOf(names, readings) }))
+          console.log(JSON.stringify({ ...range, projects: await jsonOf(database, names, readings, range) }))
           return
         }
         if (names.length === 0) console.log('There are no projects yet: create one, or apply a configuration.')
@@ -108,19 +112,23 @@ async function readAll(
   return readings
 }
 
-const jsonOf = (names: readonly string[], readings: readonly Reading[]) =>
-  names.map((project) => ({
-    project,
-    metrics: readings
-      .filter((each) => each.project === project)
-      .map(({ metric, now: { leftOut: _, ...now }, before, points }) => ({
-        ...{ metric: metric.name, title: metric.title, unit: metric.unit, better: metric.better },
-        ...now,
-        before: before.value,
-        change: changeOf(metric, before.value, now.value),
-        points,
-      })),
-  }))
+async function jsonOf(database: Database, names: readonly string[], readings: readonly Reading[], range: Range) {
+  const all: object[] = []
+  for (const project of names) {
+    const filter = await filterOf(database, project, range)
+    const own = readings.filter((each) => each.project === project)
+    const metrics = own.map(({ metric, now: { leftOut, ...now }, before, points }) => ({
+      ...{ metric: metric.name, title: metric.title, unit: metric.unit, better: metric.better },
+      ...now,
+      restsOn: restsOn(metric, filter, { ...now, leftOut }),
+      before: before.value,
+      change: changeOf(metric, before.value, now.value),
+      points,
+    }))
+    all.push({ project, metrics, partial: await lacksOf({ database }, project) })
+  }
+  return all
+}
 
 const bandOf = ({ grades, noGrade }: Explanation) => grades.at(-1)?.band ?? (noGrade ? 'no grade' : '')
 
@@ -131,9 +139,13 @@ export async function linesOf(
   range: Range,
 ): Promise<string[]> {
   const own = readings.filter((each) => each.project === project)
-  const rows = own.map(({ metric, now, before, points }) => [
+  const filter = await filterOf(database, project, range)
+  const lacks = await lacksOf({ database }, project)
+  const histories = await withoutHistory(database, project)
+  const basis = own.map(({ metric, now }) => restsOn(metric, filter, now))
+  const rows = own.map(({ metric, now, before, points }, place) => [
     metric.title,
-    now.value === null ? `no data, because ${now.noData?.because ?? 'nothing counts'}` : now.inWords,
+    now.value === null ? `no data, because ${now.noData?.because ?? 'nothing counts'}` : withBasis(now, basis[place]),
     bandOf(now),
     // A line of zeros would look like a course.
     now.counted === 0 ? '' : sparkline(points.map(({ value }) => value)),
@@ -147,8 +159,11 @@ export async function linesOf(
     lines.push(`    ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
     const { metric, now } = own[place] as Reading
     const reasons = now.noGrade ? [`no grade: ${now.noGrade.because}. ${now.noGrade.remedy}`] : []
+    if (histories.length > 0 && metric.madeOf.includes('history') && now.counted > 0) {
+      reasons.push(`${metric.title} of ${basis[place]}: ${historyLack(histories)}.`)
+    }
     if (now.counted === 0) {
-      const findings = await findingsOf(database, metric, await filterOf(database, project, range))
+      const findings = await findingsOf(database, metric, filter)
       reasons.push(...findings.map(({ seen, remedy }) => `${seen} ${remedy}`))
     }
     for (const reason of reasons.filter((each) => !printedReasons.has(each))) {
@@ -156,8 +171,16 @@ export async function linesOf(
       printedReasons.add(reason)
     }
   }
+  const isSaid = own.some(({ metric, now }) => metric.madeOf.includes('history') && now.counted > 0)
+  const rest = lacks.filter(({ kind }) => kind !== 'history' || !isSaid)
+  if (rest.length > 0) lines.push('    Partial data:')
+  for (const { seen, remedy } of rest) lines.push(`        ${seen} ${remedy}`)
   return lines
 }
+
+/** Where the median week has no deployment, the words say already how many there were. */
+const withBasis = ({ inWords, frequency }: Explanation, basis = ''): string =>
+  basis === '' || frequency?.weekly === 0 ? inWords : `${inWords}, ${basis}`
 
 /** The four keys of a project, for the end of a run. */
 export async function fourKeyLines(context: Measured, project: string): Promise<string[]> {

@@ -23,6 +23,7 @@ export async function startOwnRunner(config: Config, control: ControlPlane, data
     consume: config.consumePipelines,
     maxParallel: config.pipelineMaxParallel ?? (place ? 0 : 1),
     resume: config.resumePipelines,
+    calculationDelayMs: config.calculationDelayMs,
     version,
   })
   try {

@@ -64,11 +64,13 @@ async function failedRuns({ database }: ServiceContext, projects?: readonly stri
     .select((builder) => builder.fn.max<number>('id').as('id'))
     .where('blueprint_id', '>', 0)
     .groupBy('blueprint_id')
+  // What a collection did not get is still missing after a run that only transforms what is stored.
+  const collecting = newest.where('skip_collectors', 'is not', true)
   let query = kysely
     .selectFrom(`${pipelines.name} as run`)
     .innerJoin(`${blueprints.name} as blueprint`, 'blueprint.id', 'run.blueprint_id')
     .select(['run.id', 'run.name', 'run.status', 'run.message', 'run.finished_at', 'blueprint.project_name'])
-    .where('run.id', 'in', newest)
+    .where(({ or, eb }) => or([eb('run.id', 'in', newest), eb('run.id', 'in', collecting)]))
     .where('run.status', 'in', ['TASK_FAILED', 'TASK_PARTIAL'])
   if (projects) query = query.where('blueprint.project_name', 'in', [...projects])
   const rows = await query.orderBy('run.id', 'desc').limit(MOST_RUNS).execute()

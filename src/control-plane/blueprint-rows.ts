@@ -9,7 +9,7 @@ import {
   blueprints,
   scopeSelectors,
 } from '../system/projects.ts'
-import { blueprintTicks } from '../system/runs.ts'
+import { blueprintTicks, wantedCalculations } from '../system/runs.ts'
 import { deletePlans, LONGEST_SHOWN, readPlans, type StoredPlans, writePlans } from './plan/stored-plans.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
 import { deleteRows, findRow, type Ids, insertRow, insertRows, type Queries, selectRows, updateRows } from './store.ts'
@@ -217,7 +217,7 @@ async function deleteParts(queries: Queries, id: number): Promise<void> {
 export async function deleteBlueprint(queries: Queries, id: number): Promise<void> {
   await deleteParts(queries, id)
   await deletePlans(queries, 'blueprint', id)
-  await deleteRows(queries, blueprintTicks, { blueprint_id: id })
+  for (const table of [blueprintTicks, wantedCalculations]) await deleteRows(queries, table, { blueprint_id: id })
   await deleteRows(queries, scopeSelectors, { blueprint_id: id })
   await deleteRows(queries, blueprints, { id })
 }

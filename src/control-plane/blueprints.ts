@@ -27,6 +27,7 @@ import type { Listed } from './store.ts'
 import { findRow, type Queries, selectPage, selectRows } from './store.ts'
 import { unknownProject } from './unknown-project.ts'
 import { ChangedError, isStale } from './versions.ts'
+import { wantCalculation } from './wanted-calculations.ts'
 
 const DEFAULTS: UnsavedBlueprint = {
   name: '',
@@ -80,16 +81,27 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     const isRescheduled =
       !before || (['enable', 'isManual', 'cronConfig'] as const).some((name) => before[name] !== complete[name])
     const id = await retrying(database, () =>
-      kysely.transaction().execute(async (transaction) => {
+      database.transaction(async (inside) => {
+        const transaction = inside.kysely
         await requireFreeProject(transaction, complete.projectName, before?.id)
         const saved = await writeBlueprint(transaction, complete, secrets, before)
         if (isRescheduled) await setTick(transaction, saved, new Date())
+        // What was sent is there already: it counts without a run.
+        if (before && sentTo(complete) !== sentTo(before)) await wantCalculation(inside, saved)
         return saved
       }),
     )
     context.changed('schedule')
     return withMaskedPlans(await stored(id))
   }
+
+  /** The connections to which tools send by themselves, as a text that can be compared. */
+  const sentTo = ({ connections }: Pick<Blueprint, 'connections'>): string =>
+    connections
+      .filter(({ pluginName }) => plugins.some(({ name, pushSource }) => name === pluginName && pushSource))
+      .map(({ pluginName, connectionId }) => `${pluginName} ${connectionId}`)
+      .sort()
+      .join()
 
   /** Clients send back what they were shown, with secrets masked. A NORMAL plan is made again. */
   function plansIn(input: BlueprintChanges, before?: Blueprint): BlueprintChanges {

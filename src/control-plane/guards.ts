@@ -2,6 +2,7 @@
 import { UserError } from '../errors.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprintConnections, blueprintScopes, blueprints } from '../system/projects.ts'
+import { wantedCalculations } from '../system/runs.ts'
 import { FINISHED } from './states.ts'
 import { equalTo, type Queries, selectRows } from './store.ts'
 
@@ -14,7 +15,7 @@ export class ConflictError extends UserError {
   }
 }
 
-interface Used {
+export interface Used {
   readonly plugin_name: string
   readonly connection_id: number
   readonly scope_id?: string
@@ -50,8 +51,15 @@ export async function requireNothingRuns(queries: Queries): Promise<void> {
 
 export async function requireFinished(queries: Queries, blueprintIds: readonly number[], what: string): Promise<void> {
   if (blueprintIds.length === 0) return
+  const calculating = equalTo(queries.selectFrom(wantedCalculations.name), { blueprint_id: blueprintIds })
   const [unfinished] = await selectRows(queries, pipelines, (query) =>
-    query.where('blueprint_id', 'in', blueprintIds).where('status', 'not in', FINISHED).orderBy('id').limit(1),
+    query
+      .where(({ or, eb }) =>
+        or([eb('blueprint_id', 'in', blueprintIds), eb('id', 'in', calculating.select('pipeline_id'))]),
+      )
+      .where('status', 'not in', FINISHED)
+      .orderBy('id')
+      .limit(1),
   )
   if (unfinished) {
     throw new ConflictError(`Pipeline ${unfinished.id} of ${what} is not finished: wait for it, or cancel it.`)

@@ -86,6 +86,9 @@ export interface Metric {
   /** How it counts in projects that pair incidents with deployments as the service report does. */
   readonly inServiceReport?: Metric
 }
+/** The end of every definition of a median: which one. */
+export const LOWER_MEDIAN = ' Of an even count, the median is the lower of the two values in the middle.'
+
 export type Material = 'deployments' | 'incidents' | 'pull requests' | 'history' | 'issues' | 'builds'
 export type Report = '2021' | '2023'
 

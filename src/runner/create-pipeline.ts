@@ -16,6 +16,8 @@ import { inTransaction, readPipeline, recordRun, requireNonePending } from './st
 interface Creation {
   /** Runs in the transaction; false: somebody else was first, and nothing is created. */
   readonly claim?: ((transaction: Queries) => Promise<boolean>) | undefined
+  /** Runs in the transaction too, when the pipeline has its number. */
+  readonly atCreation?: (transaction: Queries, pipelineId: number) => Promise<void>
   /** Version of the blueprint that the plan was made of. */
   readonly plannedAt?: Date
 }
@@ -24,7 +26,7 @@ interface Creation {
 export async function createPipeline(
   context: ServiceContext,
   pipeline: NewPipeline & { plan: Plan },
-  { claim = async () => true, plannedAt }: Creation = {},
+  { claim = async () => true, atCreation, plannedAt }: Creation = {},
 ): Promise<Pipeline | undefined> {
   const { database, secrets } = context
   const { plan, blueprintId = 0, labels = [], name = '' } = pipeline
@@ -55,6 +57,7 @@ export async function createPipeline(
     const names = [...new Set(labels)].map((label) => ({ pipeline_id: pipelineId, name: label }))
     await insertRows(transaction, pipelineLabels, names)
     await insertRows(transaction, tasks, taskRows(plan, pipelineId, secrets))
+    await atCreation?.(transaction, pipelineId)
     const { fullSync = false, skipCollectors = false } = pipeline
     await recordRun(transaction, context, 'run', pipelineId, null, {
       name,

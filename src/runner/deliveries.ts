@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { DeliveryRow, DeliveryState } from '../control-plane/deliveries.ts'
 import { findRow, selectRows, updateRows } from '../control-plane/store.ts'
+import { wantCalculations } from '../control-plane/wanted-calculations.ts'
 import type { Database } from '../database/database.ts'
 import { parseExactBytes } from '../database/exact-json.ts'
 import type { RawRecord } from '../database/table.ts'
@@ -17,6 +18,7 @@ import { type Applied, applyRecords, scopesOfDelivery } from '../plugin-kit/push
 import type { DeliveredRecord } from '../plugin-kit/spec/deliveries.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
+import { findScope, scopeKey } from '../plugin-kit/task/source-task.ts'
 import { webhookDeliveries } from '../system/deliveries.ts'
 import type { Leases } from './leases.ts'
 import { leasesOfTask } from './task-leases.ts'
@@ -157,11 +159,22 @@ async function applyAlone(
         for (const options of plan.options) {
           all.push(await applyRecords(plan.plugin, { database: inside, options, signal }, plan.records))
         }
-        await note(inside, row, { ...outcomeOf(plan, all), scope: plan.scope })
+        const outcome = outcomeOf(plan, all)
+        await note(inside, row, { ...outcome, scope: plan.scope })
+        if (outcome.state === 'applied') await wantNumbers(inside, row, plan)
       }),
     )
   } finally {
     await end()
+  }
+}
+
+/** Of the projects that collect the scopes. */
+async function wantNumbers(database: Database, { plugin, connection_id }: DeliveryRow, plan: Plan): Promise<void> {
+  for (const options of plan.options) {
+    const scope = await findScope(plan.plugin, connection_id, { database, options })
+    const scope_id = String(scope[scopeKey(plan.plugin)])
+    await wantCalculations(database, { plugin_name: plugin, connection_id, scope_id })
   }
 }
 

@@ -3,8 +3,9 @@ import { statfs } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import { nextTick } from '../control-plane/cron.ts'
+import { lastRunLack } from '../control-plane/partial-data.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'
-import { QUEUED } from '../control-plane/states.ts'
+import { isFinished, QUEUED } from '../control-plane/states.ts'
 import { selectRows } from '../control-plane/store.ts'
 import { counted } from '../counted.ts'
 import { schemaVersions } from '../database/migrate.ts'
@@ -63,7 +64,7 @@ export async function checkSchedule(
   const { items } = await blueprints.list({ pageSize: MOST_SCHEDULES })
   const ticks = new Map((await selectRows(kysely, blueprintTicks)).map((row) => [row.blueprint_id, row.ticked_at]))
   return Promise.all(
-    items.map(async ({ id, name, enable, isManual, cronConfig }): Promise<Finding> => {
+    items.map(async ({ id, name, projectName, enable, isManual, cronConfig }): Promise<Finding> => {
       const check = `schedule of ${name}`
       const ticked = ticks.get(id)
       const due = enable && !isManual && ticked ? nextTick(cronConfig, ticked) : undefined
@@ -76,7 +77,10 @@ export async function checkSchedule(
       const next = isManual ? 'started by hand' : `next at ${nextTick(cronConfig, now)?.toISOString() ?? 'never'}`
       const isFailed = last?.status === 'TASK_FAILED' || last?.status === 'TASK_PARTIAL'
       const history = last ? `, last run ${last.status.replace('TASK_', '').toLowerCase()}` : ', never run'
-      return { check, state: isFailed ? 'bad' : 'good', message: next + history }
+      const isOver = last && isFinished(last.status)
+      const lack = isOver ? await lastRunLack(kysely, { id, project_name: projectName }) : undefined
+      const why = lack ? `. ${lack.seen} ${lack.remedy}` : ''
+      return { check, state: isFailed || lack ? 'bad' : 'good', message: next + history + why }
     }),
   )
 }

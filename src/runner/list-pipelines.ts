@@ -7,6 +7,7 @@ import { UNFINISHED } from '../control-plane/states.ts'
 import { type Listed, selectPage } from '../control-plane/store.ts'
 import { pipelineLabels, pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
+import { wantedCalculations } from '../system/runs.ts'
 
 /** Newest first. */
 export async function listPipelines(
@@ -27,7 +28,10 @@ export async function listPipelines(
           .selectFrom(blueprints.name)
           .select('id')
           .where('project_name', 'in', [...projects])
-        narrowed = narrowed.where('blueprint_id', 'in', own)
+        const calculating = kysely.selectFrom(wantedCalculations.name).select('pipeline_id')
+        narrowed = narrowed.where(({ or, eb }) =>
+          or([eb('blueprint_id', 'in', own), eb('id', 'in', calculating.where('blueprint_id', 'in', own))]),
+        )
       }
       if (keyword) narrowed = narrowed.where(isCalled(keyword))
       const labelled = kysely.selectFrom(pipelineLabels.name).select('pipeline_id').where('name', '=', label)

@@ -6,7 +6,7 @@ import { deleteRows, findRow, insertRow, type Queries, selectRows, updateRows } 
 import type { Database } from '../database/database.ts'
 import type { TaskStatus } from '../domain/enums.ts'
 import { pipelineLabels, pipelines, tasks } from '../system/pipelines.ts'
-import { pipelineLeases, servers } from '../system/runs.ts'
+import { pipelineLeases, servers, wantedCalculations } from '../system/runs.ts'
 
 const LOCK = 'pipelines'
 /** Pipelines that share such a label never run side by side. */
@@ -22,8 +22,13 @@ export async function takeNext(
   return database.lockedBriefly(LOCK, async ({ kysely }) => {
     if (!(await findRow(kysely, servers, { holder: leaseHolder }))) return undefined
     const running = await idsIn(kysely, ['TASK_RUNNING'])
-    if (maxParallel > 0 && running.length >= maxParallel) return undefined
     const waiting = await idsIn(kysely, QUEUED)
+    const calculating = await calculatingIds(kysely)
+    // It takes seconds, and whoever sent something does not wait for a collection that takes hours.
+    const calculation = waiting.find(({ id }) => calculating.has(id))
+    if (calculation) return take(kysely, calculation.id, leaseHolder)
+    const collecting = running.filter(({ id }) => !calculating.has(id))
+    if (maxParallel > 0 && collecting.length >= maxParallel) return undefined
     // Cancelled while we waited for the lock.
     if (waiting.length === 0) return undefined
     const labels = await exclusiveLabels(kysely)
@@ -32,14 +37,27 @@ export async function takeNext(
     const next = waiting
       .filter(({ priority }) => priority === waiting[0]?.priority)
       .find(({ id }) => !labels.get(id)?.some((label) => taken.has(label)))
-    if (!next) return undefined
-    const values = { status: 'TASK_RUNNING', message: '', error_name: '', began_at: new Date() }
-    const changed = await updateRows(kysely, pipelines, { id: next.id, status: [...QUEUED] }, values)
-    if (changed === 0) return undefined
-    await deleteRows(kysely, pipelineLeases, { pipeline_id: next.id })
-    await insertRow(kysely, pipelineLeases, { pipeline_id: next.id, holder: leaseHolder, cancel_requested: false })
-    return findRow(kysely, pipelines, { id: next.id })
+    return next && take(kysely, next.id, leaseHolder)
   })
+}
+
+async function take(queries: Queries, id: number, holder: string): Promise<PipelineRow | undefined> {
+  const values = { status: 'TASK_RUNNING', message: '', error_name: '', began_at: new Date() }
+  const changed = await updateRows(queries, pipelines, { id, status: [...QUEUED] }, values)
+  if (changed === 0) return undefined
+  await deleteRows(queries, pipelineLeases, { pipeline_id: id })
+  await insertRow(queries, pipelineLeases, { pipeline_id: id, holder, cancel_requested: false })
+  return findRow(queries, pipelines, { id })
+}
+
+/** Unfinished runs that only calculate, because something was sent. */
+async function calculatingIds(queries: Queries): Promise<ReadonlySet<number>> {
+  const unfinished = queries
+    .selectFrom(pipelines.name)
+    .select('id')
+    .where('status', 'in', [...QUEUED, 'TASK_RUNNING'])
+  const rows = await selectRows(queries, wantedCalculations, (query) => query.where('pipeline_id', 'in', unfinished))
+  return new Set(rows.map(({ pipeline_id }) => pipeline_id))
 }
 
 /** Without their plans, which may be long. */

@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { PipelineRow, TaskRow } from '../control-plane/pipeline-rows.ts'
 import { findRow } from '../control-plane/store.ts'
+import { blueprintOfRun } from '../control-plane/wanted-calculations.ts'
 import { counted } from '../counted.ts'
 import { newLeaseHolder } from '../database/lease-holder.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
 import { blueprints } from '../system/projects.ts'
+import { startCalculations } from './calculations.ts'
 import { applyDeliveries } from './deliveries.ts'
 import { behindFence, now } from './fence.ts'
 import { createLeases, type Server } from './leases.ts'
@@ -34,6 +36,8 @@ export interface RunnerOptions {
   readonly resume: boolean
   /** How long a server may be silent before its pipelines are taken over. */
   readonly leaseMs?: number
+  /** So long messages gather before the projects that hold them are calculated. */
+  readonly calculationDelayMs?: number
   /** Of the code, for whoever looks at the queue. */
   readonly version?: string
 }
@@ -49,6 +53,8 @@ interface Run {
 
 /** Also the longest that a request of another server to cancel stays unseen. */
 const LOOK_MS = 500
+/** Half a minute is left for the calculation itself: what is sent counts within one. */
+const CALCULATION_DELAY_MS = 20_000
 /** Servers that died are forgotten this often. */
 const FORGET_MS = 10_000
 const STOPPED = 'this server stops'
@@ -56,6 +62,7 @@ const STOPPED = 'this server stops'
 export async function startRunner(control: ControlPlane, options: RunnerOptions): Promise<Runner> {
   const { database, log } = control.context
   const { dispatch, consume, maxParallel, resume, leaseMs = LEASE_MS, version = '' } = options
+  const { calculationDelayMs = CALCULATION_DELAY_MS } = options
   const running = new Map<number, Run>()
   const joinOthers = async (): Promise<Server> => {
     const leaseHolder = newLeaseHolder()
@@ -134,6 +141,11 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
     },
     goOn,
   )
+  const calculations = repeat(
+    LOOK_MS,
+    async () => (isMember ? startCalculations(control.context, calculationDelayMs) : undefined),
+    goOn,
+  )
   const forget = control.onChange((what) => {
     if (what === 'schedule') schedule.wake()
     life.wake()
@@ -146,7 +158,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
       isStopped = true
       forget()
       stopping.abort(STOPPED)
-      await Promise.all([schedule.stop(), queue.stop(), deliveries.stop()])
+      await Promise.all([schedule.stop(), queue.stop(), deliveries.stop(), calculations.stop()])
       const interrupted = [...running]
       for (const [, { abort }] of interrupted) abort.abort(STOPPED)
       await Promise.all(interrupted.map(([, { ended }]) => ended))
@@ -176,8 +188,10 @@ function beginner(control: ControlPlane, dispatch: TaskDispatch, leases: ReturnT
   const { database, plugins, secrets, log, dataFolder, notify } = control.context
   const optionsOf = (task: TaskRow) => optionsOfTask(task, secrets)
   const connectionOf = (task: TaskRow) => connectionOfTask(plugins, { plugin: task.plugin, options: optionsOf(task) })
-  const projectOf = async ({ blueprint_id: id }: PipelineRow) =>
-    (id > 0 && (await findRow(database.kysely, blueprints, { id }))?.project_name) || ''
+  const projectOf = async (pipeline: PipelineRow) => {
+    const id = await blueprintOfRun(database.kysely, pipeline)
+    return (id > 0 && (await findRow(database.kysely, blueprints, { id }))?.project_name) || ''
+  }
   const leasesOf = (task: TaskRow) => leasesOfTask(database, plugins, { plugin: task.plugin, options: optionsOf(task) })
 
   return (pipeline: PipelineRow, leaseHolder: string): Run => {

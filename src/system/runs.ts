@@ -69,6 +69,19 @@ export const blueprintTicks = defineTable(
   { meaning: 'The last time in the schedule of a blueprint that was handled.' },
 )
 
+export const wantedCalculations = defineTable(
+  '_weir_wanted_calculations',
+  {
+    blueprint_id: key(bigint()),
+    /** When the first message came that no calculation has seen; empty: all have been seen. */
+    wanted_at: indexed(timestamp()),
+    /** The last run that calculated because of messages; 0: none. */
+    pipeline_id: indexed(bigint()),
+    ...written,
+  },
+  { meaning: 'Projects whose numbers wait for a calculation, because something was sent to them.' },
+)
+
 export const connectionStates = defineTable(
   '_weir_connection_states',
   {

@@ -1,11 +1,12 @@
 /** What becomes of what tools push: rebuilt from raw, counted in projects, named in configuration files. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { webhook } from '../../src/plugins/webhook/plugin.ts'
-import { inProcess, testRunner, untilFinished } from '../pipelines/support/test-control.ts'
+import { startCalculations } from '../../src/runner/calculations.ts'
+import { inProcess, testRunner, until, untilFinished } from '../pipelines/support/test-control.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { runSubtask } from '../support/run-subtask.ts'
@@ -179,6 +180,123 @@ describeEachDatabase('what is pushed', (test) => {
     expect((await api.ask('DELETE', `${BASE}/connections/${id}`)).body).toEqual(DONE)
     expect((await api.ask('GET', blueprint)).body.connections).toEqual([])
     await runToEnd((await api.ask('POST', `${blueprint}/trigger`)).body.id)
+  })
+
+  describe('without a run', () => {
+    const metrics = [{ pluginName: 'dora', pluginOption: {}, enable: true }]
+    const make = async (name: string, ids: readonly number[]) => {
+      const connections = ids.map((connectionId) => ({ pluginName: 'webhook', connectionId, scopes: [] }))
+      const { body } = await api.ask('POST', '/projects', { name, metrics, blueprint: { connections } })
+      return body.blueprint.id as number
+    }
+    const deployed = async (project: string) =>
+      (await api.ask('GET', `/v1/metrics/deployment-frequency?project=${project}`)).body.values[0].counted
+    const calculationsOf = async (project: string) => {
+      const all = (await api.ask('GET', `/pipelines?pageSize=1000&keyword=${project}: numbers`)).body.pipelines as any[]
+      return all.filter(({ name }) => name === `${project}: numbers, after what was sent`)
+    }
+    const wanted = () => rowsOf('_weir_wanted_calculations', {})
+    const isWanted = async (blueprint_id: number) =>
+      (await rowsOf('_weir_wanted_calculations', { blueprint_id })).some(({ wanted_at }) => wanted_at)
+    const HOUR = 3_600_000
+    const later = () => new Date(Date.now() + HOUR)
+    /** As a server does, with all that it has to do. */
+    async function serve<Result>(body: () => Promise<Result>, options = {}): Promise<Result> {
+      const dispatch = inProcess(api.control)
+      const runner = await testRunner(api.control, dispatch, { calculationDelayMs: 0, maxParallel: 1, ...options })
+      try {
+        return await body()
+      } finally {
+        await runner.stop()
+      }
+    }
+
+    it('counts in every project that has the connection, a burst in one calculation that collects nothing', async () => {
+      const { id } = await connect('soon')
+      const blueprint = await make('soon', [id])
+      const second = await make('as-soon', [id])
+      const other = await make('elsewhere', [])
+      for (const each of [1, 2, 3])
+        await expectDone(`${BASE}/connections/${id}/deployments`, deployment(`soon-${each}`))
+      // The wish is in the database; until its time has come, nobody starts anything.
+      expect(await Promise.all([blueprint, second, other].map(isWanted))).toEqual([true, true, false])
+      await startCalculations(api.control.context, HOUR)
+      expect([await calculationsOf('soon'), await deployed('soon')]).toEqual([[], 0])
+      // Nor does it wait for a run that takes long.
+      const long = [[{ plugin: 'org', subtasks: ['sleep'], options: { sleepSeconds: 600 } }]]
+      const { body: busy } = await api.ask('POST', '/pipelines', { name: 'long', plan: long })
+      const read = async () => [await deployed('soon'), await deployed('as-soon')]
+      await serve(async () => {
+        await until(async () => (await read()).join() === '3,3')
+        await until(async () => (await calculationsOf('soon')).every(({ status }) => status === 'TASK_COMPLETED'))
+        expect((await api.ask('GET', `/pipelines/${busy.id}`)).body.status).not.toBe('TASK_COMPLETED')
+        await api.ask('DELETE', `/pipelines/${busy.id}`)
+      })
+      const [run, ...others] = await calculationsOf('soon')
+      expect(others).toEqual([])
+      expect(run.plan.flat().map(({ plugin }: any) => plugin)).toEqual(['org', 'dora', 'refdiff', 'dora'])
+      expect(await calculationsOf('elsewhere')).toEqual([])
+      // The last run of the project is still the one that collects: none so far.
+      expect((await api.ask('GET', `/blueprints/${blueprint}/pipelines`)).body.count).toBe(0)
+      expect(await Promise.all([blueprint, second].map(isWanted))).toEqual([false, false])
+      // The next one takes the place of the last.
+      await expectDone(`${BASE}/connections/${id}/deployments`, deployment('soon-4'))
+      await serve(() => until(async () => (await deployed('soon')) === 4))
+      expect((await calculationsOf('soon')).map((each) => each.id)).not.toContain(run.id)
+      expect(await calculationsOf('soon')).toHaveLength(1)
+    })
+
+    it('is started by one of several servers, after a restart, and never while the last is under way', async () => {
+      const { id } = await connect('restarted')
+      await make('restarted', [id])
+      await expectDone(`${BASE}/connections/${id}/deployments`, deployment('restarted-1'))
+      const { context } = api.control
+      await Promise.all([1, 2, 3].map(() => startCalculations(context, 0, later())))
+      expect(await calculationsOf('restarted')).toHaveLength(1)
+      await expectDone(`${BASE}/connections/${id}/deployments`, deployment('restarted-2'))
+      await startCalculations(context, 0, later())
+      expect(await calculationsOf('restarted')).toHaveLength(1)
+      await serve(() => until(async () => (await deployed('restarted')) === 2))
+    })
+
+    it('counts when a connection that has messages is attached', async () => {
+      const { id } = await connect('attached later')
+      const blueprint = await make('attaching', [])
+      await expectDone(`${BASE}/connections/${id}/deployments`, deployment('attached-1'))
+      const connections = [{ pluginName: 'webhook', connectionId: id }]
+      await api.ask('PATCH', `/blueprints/${blueprint}`, { connections })
+      await serve(() => until(async () => (await deployed('attaching')) === 1))
+    })
+
+    it('leaves nothing behind for a project that is gone, and says that it is gone', async () => {
+      const { id } = await connect('of a project that goes')
+      await make('going', [id])
+      await expectDone(`${BASE}/connections/${id}/deployments`, deployment('going-1'))
+      await startCalculations(api.control.context, 0, later())
+      const [run] = await calculationsOf('going')
+      expect(await api.ask('DELETE', '/projects/going')).toMatchObject({
+        status: 409,
+        body: { message: `Pipeline ${run.id} of project going is not finished: wait for it, or cancel it.` },
+      })
+      await api.ask('DELETE', `/pipelines/${run.id}`)
+      await expectDone(`${BASE}/connections/${id}/deployments`, deployment('going-2'))
+      expect((await api.ask('DELETE', '/projects/going')).status).toBe(200)
+      const before = await Promise.all([
+        wanted(),
+        rowsOf('_tool_webhook_connections', {}),
+        rowsOf('cicd_deployments', {}),
+      ])
+      await startCalculations(api.control.context, 0, later())
+      const sent = await api.ask('POST', `${BASE}/projects/going/deployments`, deployment('going-3'))
+      expect(sent).toMatchObject({ status: 404, body: { message: expect.stringMatching(/There is no project going/) } })
+      expect(await calculationsOf('going')).toEqual([expect.objectContaining({ id: run.id })])
+      const after = await Promise.all([
+        wanted(),
+        rowsOf('_tool_webhook_connections', {}),
+        rowsOf('cicd_deployments', {}),
+      ])
+      expect(after).toEqual(before)
+    })
   })
 
   it("takes deployments of a project, and makes the project's connection with the first", async () => {

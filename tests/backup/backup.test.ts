@@ -271,4 +271,16 @@ describeEachDatabase('a backup', (test) => {
     expect(twice.code).toBe(1)
     expect(twice.errors).toMatch(/not empty/)
   })
+
+  it('is restored beside the old installation, into a new folder that has its key', async () => {
+    const [old, restored] = [newFolder(), newFolder()]
+    writeFileSync(join(old, 'encryption-key'), KEY, { mode: 0o600 })
+    const copy = newFile()
+    expect(await runCli(['backup', copy], { DB_URL: test.url, DATA_FOLDER: old })).toMatchObject({ code: 0 })
+    const target = { DB_URL: await test.createDatabase(), DATA_FOLDER: restored }
+    const early = await runCli(['restore', copy], target)
+    expect([early.code, early.errors]).toEqual([1, expect.stringMatching(/encryption key/)])
+    copyFileSync(join(old, 'encryption-key'), join(restored, 'encryption-key'))
+    expect(await runCli(['restore', copy], target)).toMatchObject({ code: 0, errors: '' })
+  })
 })

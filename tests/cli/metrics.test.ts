@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { insertRow } from '../../src/control-plane/store.ts'
 import { write } from '../../src/database/write.ts'
-import { projectMapping } from '../../src/domain/crossdomain.ts'
+import { repoCommits, repos } from '../../src/domain/code.ts'
+import { projectMapping, projectPrMetrics } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits, cicdScopes } from '../../src/domain/devops.ts'
+import { pullRequests } from '../../src/domain/pull-requests.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
-import { projects } from '../../src/system/projects.ts'
+import { pipelines, tasks } from '../../src/system/pipelines.ts'
+import { blueprints, projects } from '../../src/system/projects.ts'
 import { runCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 
@@ -17,11 +20,11 @@ const DAYS = 150
 
 describeEachDatabase('weir metrics', (test) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-metrics-'))
-  const run = (...parameters: string[]) =>
-    runCli(['metrics', ...parameters], {
-      ...{ DB_URL: test.url, DATA_FOLDER: dataFolder, ENCRYPTION_SECRET: 'a key that is only used in tests' },
-      LOGGING_LEVEL: 'silent',
-    })
+  const environment = () => ({
+    ...{ DB_URL: test.url, DATA_FOLDER: dataFolder, ENCRYPTION_SECRET: 'a key that is only used in tests' },
+    LOGGING_LEVEL: 'silent',
+  })
+  const run = (...parameters: string[]) => runCli(['metrics', ...parameters], environment())
 
   beforeAll(async () => {
     await prepareDatabase(test.database)
@@ -53,7 +56,7 @@ describeEachDatabase('weir metrics', (test) => {
     expect(errors).toBe('')
     expect(code).toBe(0)
     expect(output).toMatch(/^The four keys of shop since \d{4}-\d\d-\d\d:$/m)
-    expect(output).toMatch(/^ +Deployment frequency +7 days per week +elite +[▁▂▃▄▅▆▇█]{6,7} /m)
+    expect(output).toMatch(/^ +Deployment frequency +7 days per week, 150 deployments +elite +[▁▂▃▄▅▆▇█]{6,7} /m)
     expect(output).toMatch(/^The four keys of empty .*\n +Deployment frequency +no data, because .*deployments/m)
     const empty = output.split('The four keys of ').find((text) => text.startsWith('empty '))
     expect(empty).toContain('Deployment frequency')
@@ -73,10 +76,60 @@ describeEachDatabase('weir metrics', (test) => {
     expect(plain).toMatch(/^Change failure rate of shop since/)
   })
 
+  it('says how much a value rests on, of how much, and what is missing with the next step', async () => {
+    const { kysely } = test.database
+    await insertRow(kysely, projects, { name: 'partial' })
+    const at = (days: number) => new Date(Date.now() - days * DAY)
+    // Three merged in a repository whose git was read, of which two were deployed, and two in one that nobody could clone.
+    const pulls = ['read', 'read', 'read', 'unread', 'unread'].map((repo, index) => {
+      const times = { created_date: at(20), merged_date: at(12) }
+      return pullRequests.row({ id: `pr${index}`, base_repo_id: repo, title: repo, status: 'MERGED', ...times })
+    })
+    const calculated = pulls.map((_, index) =>
+      projectPrMetrics.row({
+        ...{ id: `pr${index}`, project_name: 'partial' },
+        ...(index < 2 && { pr_cycle_time: 60 * (index + 1), pr_deployed_date: at(11 - index) }),
+      }),
+    )
+    await write(test.database, [
+      ...['read', 'unread', 'sent'].map((id) => repos.row({ id, name: `acme/${id}`, url: id === 'sent' ? '' : 'x' })),
+      ...['read', 'unread', 'sent'].map((row_id) =>
+        projectMapping.row({ project_name: 'partial', table: 'repos', row_id }),
+      ),
+      repoCommits.row({ repo_id: 'read', commit_sha: 'c1' }),
+      ...pulls,
+      ...calculated,
+    ])
+    const blueprint_id = await insertRow(kysely, blueprints, {
+      ...{ name: 'partial-Blueprint', project_name: 'partial', mode: 'NORMAL', enable: true, is_manual: true },
+    })
+    const finished = { finished_at: at(1), blueprint_id }
+    const pipeline_id = await insertRow(kysely, pipelines, { name: 'partial', status: 'TASK_PARTIAL', ...finished })
+    const message = 'acme/unread: https://host/acme/unread.git refused the credentials.'
+    for (const [column, status] of ['TASK_COMPLETED', 'TASK_FAILED'].entries()) {
+      const place = { pipeline_id, pipeline_row: 1, pipeline_col: column + 1 }
+      await insertRow(kysely, tasks, { ...place, status, message: status === 'TASK_FAILED' ? message : '' })
+    }
+    const { output } = await run('--project', 'partial', '--metric', 'change-lead-time')
+    // The lower of the two in the middle.
+    expect(output).toMatch(/Change lead time +1 h, 2 of 5 pull requests/)
+    expect(output).toContain('Change lead time of 2 of 5 pull requests: no git history for 1 repository (acme/unread).')
+    const cause = `In run ${pipeline_id}, 1 of 2 tasks failed: ${message}`
+    expect(output).toContain(`${cause} Mend that, then \`npx weir collect partial\``)
+    const { output: json } = await run('--project', 'partial', '--metric', 'change-lead-time', '--json')
+    const [told] = JSON.parse(json).projects
+    expect(told.metrics[0]).toMatchObject({ value: 60, counted: 2, restsOn: '2 of 5 pull requests' })
+    expect(told.partial.map(({ kind }: { kind: string }) => kind)).toEqual(['history', 'run'])
+    const doctor = await runCli(['doctor'], environment())
+    expect(doctor.output).toContain(
+      `bad     schedule of partial-Blueprint: started by hand, last run partial. ${cause}`,
+    )
+  })
+
   it('unknown names are answered with the nearest', async () => {
     expect(await run('--project', 'shpo')).toMatchObject({
       code: 1,
-      errors: expect.stringMatching(/^weir: There is no project shpo; did you mean shop\? There are: \w+, \w+\.\n$/),
+      errors: expect.stringMatching(/^weir: There is no project shpo; did you mean shop\? There are: (\w+, )+\w+\.\n$/),
     })
     const { code, errors } = await run('--metric', 'change-failure-rat')
     expect(code).toBe(1)

@@ -7,8 +7,13 @@ import { serveGit } from '../gitextractor/support/server.ts'
 const DAY = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY)
 
+export interface OrganisationOptions {
+  /** Repositories beside acme/web whose git nobody can clone: each has four merged pull requests. */
+  readonly uncloned?: readonly string[]
+}
+
 /** Ten pull requests, each merged, put into production the day after, and one of them followed by an incident. */
-export async function startOrganisation(): Promise<FakeGithub> {
+export async function startOrganisation({ uncloned = [] }: OrganisationOptions = {}): Promise<FakeGithub> {
   const repository = makeRepository(join(temporaryFolder(), 'web'))
   const git = await serveGit(join(repository.folder, '..'))
   const amounts = { issues: 1, pullRequests: 10, workflowRuns: 3, commits: 3, deployments: 10, releases: 0 }
@@ -17,9 +22,23 @@ export async function startOrganisation(): Promise<FakeGithub> {
     world: {
       from: daysAgo(40).toISOString(),
       until: daysAgo(1).toISOString(),
-      repositories: [{ name, cloneUrl: `${git.url}/web`, ...amounts, statusesPerDeployment: 0, commentsPerIssue: 0 }],
+      repositories: [
+        { name, cloneUrl: `${git.url}/web`, ...amounts, statusesPerDeployment: 0, commentsPerIssue: 0 },
+        ...uncloned.map((other) => ({
+          ...{ name: other, cloneUrl: `${git.url}/nothing-here`, ...amounts, issues: 0, workflowRuns: 0 },
+          ...{ pullRequests: 4, deployments: 0, statusesPerDeployment: 0, commentsPerIssue: 0 },
+        })),
+      ],
     },
   })
+  for (const other of uncloned) {
+    for (const { number, createdAt } of [...github.world.repository(other).pullRequests]) {
+      const mergedAt = new Date(Date.parse(createdAt) + 60_000).toISOString()
+      const closed = { state: 'closed' as const, closedAt: mergedAt, closedBy: 'user-1', mergedBy: 'user-1' }
+      const merged = { ...closed, mergedAt, updatedAt: mergedAt, mergeCommitSha: `${number}`.padStart(40, 'a') }
+      github.update({ repository: other, edit: 'pullRequests', index: number, with: merged })
+    }
+  }
   const pulls = [...github.world.repository(name).pullRequests]
   for (const [index, { number }] of pulls.entries()) {
     const merged = daysAgo(38 - index * 3)

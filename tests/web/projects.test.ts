@@ -139,6 +139,18 @@ describeClient('projects', (client) => {
     expect(blueprint.connections).toMatchObject([{ pluginName: 'webhook' }])
     await page.reload()
     await page.locator('pre').getByText('Bearer $WEIR_KEY').waitFor()
+
+    // Another project takes the same one, and does without a second key.
+    await ask(client.server, 'POST', '/projects', { name: 'told as well' })
+    await page.goto(`${client.server.url}/projects/told%20as%20well?tab=webhooks`)
+    await page.getByText('change within a minute').waitFor()
+    await page.getByRole('combobox', { name: 'Webhook that exists' }).click()
+    await page.getByRole('option', { name: 'told by deploys' }).click()
+    await page.getByRole('button', { name: 'Attach webhook' }).click()
+    await page.getByRole('button', { name: 'told by deploys' }).waitFor()
+    const attached = (await ask(client.server, 'GET', '/projects/told%20as%20well')).blueprint.connections
+    expect(attached).toEqual(blueprint.connections)
+    await page.getByRole('button', { name: 'Attach webhook' }).waitFor({ state: 'hidden' })
   })
 
   it('are found, sorted and rolled through by the hundred', TAKES_LONG, async () => {

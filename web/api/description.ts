@@ -90,6 +90,7 @@ export interface Operations {
   'GET /pipelines/{id}/logging.tar.gz': { path: { readonly id: number }; answer: string }
   'GET /v1/pipelines/{id}/events': { path: { readonly id: number }; answer: { readonly event?: string; readonly data?: string } }
   'GET /v1/tasks/{id}/log': { path: { readonly id: number }; answer: string }
+  'GET /v1/partial-data': { query: { readonly project: string }; answer: { readonly partial: ReadonlyArray<{ readonly kind: ("history" | "run"); readonly seen: string; readonly remedy: string; readonly run: (number | null) }> } }
   'GET /v1/receipts': { query?: { readonly project?: string; readonly plugin?: string; readonly connectionId?: number; readonly scopeId?: string }; answer: { readonly count: number; readonly receipts: ReadonlyArray<Receipt> } }
   'GET /v1/quarantine': { query?: { readonly project?: string; readonly plugin?: string; readonly connectionId?: number; readonly scopeId?: string; readonly page?: number; readonly pageSize?: number }; answer: { readonly count: number; readonly records: ReadonlyArray<QuarantinedRecord> } }
   'POST /v1/quarantine/redrive': { body: ({ readonly project: string } | { readonly plugin: string; readonly connectionId: number; readonly scopeId: string }); answer: Pipeline }

@@ -10,6 +10,7 @@ import { Asked, Failure, Page, Waiting } from '../parts/parts.tsx'
 import type { DashboardSearch, Refresh } from './address.ts'
 import { Arrange } from './arrange.tsx'
 import { Grid } from './grid.tsx'
+import { PartialData } from './partial-data.tsx'
 import { NoValues } from './remedy.tsx'
 import { Share } from './share.tsx'
 import { marksOf, rangeOf, Toolbar } from './toolbar.tsx'
@@ -228,7 +229,10 @@ function Chosen({ definition, search, onSearch, values }: ChosenProps) {
       {own && search.edit ? (
         <Arrange id={own.id} onDone={() => onSearch(({ edit: _, ...before }) => before)} />
       ) : (
-        <Grid />
+        <>
+          {project !== undefined && <PartialData project={project} />}
+          <Grid />
+        </>
       )}
       {project !== undefined && (
         <Explanation

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -24,7 +24,8 @@ export function Webhooks({ project }: { readonly project: Project }) {
   return (
     <div className="stack">
       <p className="quiet" style={{ maxWidth: 720 }}>
-        Tools that Weir does not ask can report deployments, incidents and pull requests themselves, as they happen.
+        Tools that Weir does not ask can report deployments, incidents and pull requests themselves, as they happen. The
+        numbers of this project change within a minute, without a run that collects.
       </p>
       <Asked of={all}>
         {(webhooks) => {
@@ -38,12 +39,24 @@ export function Webhooks({ project }: { readonly project: Project }) {
           ) : (
             <section className="card">
               <h2 style={{ marginBottom: 4 }}>No webhook reports to this project</h2>
-              <p className="quiet">Create one, and put the command that appears here into the job that deploys.</p>
+              <p className="quiet">
+                Create one, and put the command that appears here into the job that deploys. Or attach one that exists:
+                it may report to several projects.
+              </p>
             </section>
           )
         }}
       </Asked>
-      {isAdmin && blueprint?.mode === 'NORMAL' && <Create project={project} onMade={setChosen} />}
+      {isAdmin && blueprint?.mode === 'NORMAL' && (
+        <>
+          <Create project={project} onMade={setChosen} />
+          <Attach
+            project={project}
+            webhooks={(all.data ?? []).filter(({ id }) => !own.has(id))}
+            onAttached={setChosen}
+          />
+        </>
+      )}
     </div>
   )
 }
@@ -85,28 +98,32 @@ function Sending({ webhook }: { readonly webhook: Webhook }) {
   )
 }
 
+/** From then on, what is sent to it counts in the project; what was sent before counts too. */
+async function addToProject({ blueprint }: Project, connectionId: number): Promise<void> {
+  if (!blueprint) return
+  const connections = [...blueprint.connections, { pluginName: 'webhook', connectionId, scopes: [] }]
+  await ask('PATCH /blueprints/{id}', { path: { id: blueprint.id }, body: { connections } })
+}
+const added = () => refresh('GET /plugins/webhook/connections', 'GET /projects/{projectName}', 'GET /blueprints/{id}')
+
 interface CreateProps {
   readonly project: Project
   readonly onMade: (id: number) => void
 }
 
-function Create({ project: { name, blueprint }, onMade }: CreateProps) {
+function Create({ project, onMade }: CreateProps) {
   const [title, setTitle] = useState('')
   const create = useMutation({
     mutationFn: async () => {
       const webhook = await ask('POST /plugins/webhook/connections', { body: { name: title.trim() } })
       keepKey(webhook.id, webhook.apiKey?.apiKey)
-      if (blueprint) {
-        const added = { pluginName: 'webhook', connectionId: webhook.id, scopes: [] }
-        const connections = [...blueprint.connections, added]
-        await ask('PATCH /blueprints/{id}', { path: { id: blueprint.id }, body: { connections } })
-      }
+      await addToProject(project, webhook.id)
       return webhook
     },
     onSuccess: async ({ id }) => {
       onMade(id)
       setTitle('')
-      await refresh('GET /plugins/webhook/connections', 'GET /projects/{projectName}', 'GET /blueprints/{id}')
+      await added()
     },
     onError: ({ message }) => notifications.show({ color: 'red', title: 'The webhook was not created', message }),
   })
@@ -118,7 +135,7 @@ function Create({ project: { name, blueprint }, onMade }: CreateProps) {
     <form onSubmit={submit} className="actions" style={{ alignItems: 'flex-end' }}>
       <TextInput
         label="New webhook"
-        placeholder={`${name} deployments`}
+        placeholder={`${project.name} deployments`}
         value={title}
         onChange={({ currentTarget }) => setTitle(currentTarget.value)}
         maxLength={100}
@@ -128,6 +145,51 @@ function Create({ project: { name, blueprint }, onMade }: CreateProps) {
       />
       <Button type="submit" loading={create.isPending} disabled={title.trim() === ''}>
         Create webhook
+      </Button>
+    </form>
+  )
+}
+
+interface AttachProps {
+  readonly project: Project
+  /** Those that the project does not have. */
+  readonly webhooks: readonly Webhook[]
+  readonly onAttached: (id: number) => void
+}
+
+function Attach({ project, webhooks, onAttached }: AttachProps) {
+  const [chosen, setChosen] = useState<string | null>(null)
+  const attach = useMutation({
+    mutationFn: async (id: number) => {
+      await addToProject(project, id)
+      return id
+    },
+    onSuccess: async (id) => {
+      onAttached(id)
+      setChosen(null)
+      await added()
+    },
+    onError: ({ message }) => notifications.show({ color: 'red', title: 'The webhook was not attached', message }),
+  })
+  if (webhooks.length === 0) return null
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (chosen) attach.mutate(Number(chosen))
+  }
+  return (
+    <form onSubmit={submit} className="actions" style={{ alignItems: 'flex-end' }}>
+      <Select
+        label="Webhook that exists"
+        placeholder="Choose one"
+        data={webhooks.map(({ id, name }) => ({ value: String(id), label: name }))}
+        value={chosen}
+        onChange={setChosen}
+        searchable
+        w={320}
+        maw="100%"
+      />
+      <Button type="submit" variant="default" loading={attach.isPending} disabled={chosen === null}>
+        Attach webhook
       </Button>
     </form>
   )

@@ -28,7 +28,7 @@ export function WebhookPage() {
   return (
     <Page
       title={webhook.data?.name ?? 'Webhook'}
-      says="Send to it with one of these commands; the inbox shows what arrived and whether it was accepted."
+      says="Send to it with one of these commands; the inbox shows what arrived and whether it was accepted. The numbers of its projects change within a minute."
       actions={webhook.data && isAdmin && <Actions webhook={webhook.data} />}
     >
       <Asked of={webhook}>

@@ -1,6 +1,7 @@
 /** Which projects a request is about. */
 import type { FastifyRequest } from 'fastify'
 import { findRow } from '../../control-plane/store.ts'
+import { blueprintOfRun } from '../../control-plane/wanted-calculations.ts'
 import type { Database } from '../../database/database.ts'
 import { pipelines, tasks } from '../../system/pipelines.ts'
 import { blueprints } from '../../system/projects.ts'
@@ -13,7 +14,7 @@ export function projectFinder({ kysely }: Database) {
     (await findRow(kysely, blueprints, { id }))?.project_name
   const projectOfPipeline = async (id: number): Promise<string | undefined> => {
     const row = await findRow(kysely, pipelines, { id })
-    return row && projectOfBlueprint(row.blueprint_id)
+    return row && projectOfBlueprint(await blueprintOfRun(kysely, row))
   }
   const projectOfTask = async (id: number): Promise<string | undefined> => {
     const row = await findRow(kysely, tasks, { id })

@@ -67,7 +67,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
     'query',
     [
       ...all('GET', '/v1/receipts', '/v1/quarantine', '/v1/service-report', '/v1/annotations'),
-      ...all('GET', '/v1/rollouts', '/v1/number-changes'),
+      ...all('GET', '/v1/rollouts', '/v1/number-changes', '/v1/partial-data'),
       ...['', '/series', '/items', '/explanation', '/policies'].map((part) => `GET /v1/metrics/:metric${part}`),
     ],
   ],

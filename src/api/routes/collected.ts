@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { lacksOf } from '../../control-plane/partial-data.ts'
 import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
 import type { Routes } from '../api.ts'
 import { plain } from '../api.ts'
 import { answers, paging, time, timeOrNull } from '../contract/common.ts'
 import { pipeline } from '../contract/records.ts'
+import { requireProject } from '../metric-filter.ts'
 
 const tags = ['collected']
 
@@ -69,8 +71,32 @@ const quarantined = z
   .object({ ...ofScope, rawId: z.int(), recordKey: z.string(), entity: z.string(), reason: z.string() })
   .meta({ id: 'QuarantinedRecord', description: 'A record that could not be used, and why.' })
 
+const lack = z.object({
+  kind: z.enum(['history', 'run']).meta({
+    description: 'history: git could not be read; run: tasks of the last run failed',
+  }),
+  seen: z.string(),
+  remedy: z.string(),
+  run: z.int().nullable().meta({ description: 'The run that tells more.' }),
+})
+
 /** What collections got and did not get, and what was put aside. */
-export const collectedRoutes: Routes = (api, { services: { collected }, servicesFor }) => {
+export const collectedRoutes: Routes = (api, { control, services: { collected }, servicesFor }) => {
+  api.get(
+    '/v1/partial-data',
+    {
+      schema: {
+        tags,
+        summary: 'What the numbers of a project lack, and what to do about it',
+        querystring: z.object({ project: word }),
+        response: answers(200, z.object({ partial: z.array(lack) }), 404),
+      },
+    },
+    async ({ query: { project } }) => {
+      await requireProject(control.context.database, project)
+      return { partial: await lacksOf(control.context, project) }
+    },
+  )
   api.get(
     '/v1/receipts',
     {

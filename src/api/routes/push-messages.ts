@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { recordChange } from '../../control-plane/audit/record.ts'
+import { wantCalculations } from '../../control-plane/wanted-calculations.ts'
 import { receive } from '../../plugin-kit/push/receive.ts'
 import type { PushSource } from '../../plugin-kit/spec/push-source.ts'
 import { example } from '../../plugin-kit/spec/request-values.ts'
@@ -46,6 +47,7 @@ export function pushMessageRoutes(
             await take(inbox, { params, body: request.body, url: request.url })
             const change = { action: 'push', subject: `${pushSource.name} ${kind}`, key: String(connectionId) } as const
             await recordChange(inbox.database.kysely, actorOf(request), { ...change, before: null, after: null })
+            await wantCalculations(inbox.database, { plugin_name: pushSource.name, connection_id: connectionId })
           })
           return done()
         },

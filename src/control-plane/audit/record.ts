@@ -18,6 +18,8 @@ export interface Actor {
 /** Runs that the schedule starts, and scopes that selectors find. */
 export const SCHEDULE: Actor = { id: 'schedule', name: 'schedule', email: '', address: '' }
 export const SELECTORS: Actor = { id: 'selectors', name: 'scope selectors', email: '', address: '' }
+/** Calculations of projects that something was sent to. */
+export const MESSAGES: Actor = { id: 'messages', name: 'what was sent', email: '', address: '' }
 /** Code that nobody has spoken for, such as a test. */
 export const NOBODY: Actor = { id: 'weir', name: '', email: '', address: '' }
 

@@ -36,6 +36,19 @@ export async function makePlan(
   ]
 }
 
+/** What the numbers need of a project whose data is there: its scopes and its metrics, without collecting or converting. */
+export async function makeCalculationPlan(
+  context: Context,
+  { projectName, connections }: Pick<Planned, 'projectName' | 'connections'>,
+): Promise<Plan> {
+  const sources = await Promise.all(connections.map((connection) => planSource(context, connection)))
+  const domainScopes = sources.flatMap((source) => source.domainScopes)
+  return [
+    ...mapProject(context.plugins, projectName, domainScopes),
+    ...(await planMetrics(context, projectName, domainScopes)),
+  ]
+}
+
 function mapProject(plugins: readonly Plugin[], projectName: string, domainScopes: readonly DomainScope[]): Plan {
   const stage = plugins.flatMap(({ plans }) => plans?.mapProject?.(projectName, domainScopes) ?? [])
   return stage.length > 0 ? [stage] : []

@@ -5,6 +5,7 @@ import { changeLeadTime } from '../../metrics/definitions/change-lead-time.ts'
 import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
 import { recoveryTime } from '../../metrics/definitions/recovery-time.ts'
 import { timeToRestore } from '../../metrics/definitions/time-to-restore.ts'
+import { isWithoutHistory } from '../../metrics/rests-on.ts'
 import type { Dashboard, PanelQuery } from '../dashboard.ts'
 import { gradesPanel } from '../grades.ts'
 import { numberPanel, seriesPanel } from '../panels.ts'
@@ -26,6 +27,9 @@ const materials = (query: PanelQuery): Sql => {
   return sql`${scoped('Pull requests created', 'repos', 'p.created_date', sql`inner join pull_requests p on p.base_repo_id = m.row_id`)}
     union all ${scoped('Deployments finished', 'cicd_scopes', 'd.finished_date', sql`inner join cicd_deployment_commits d on d.cicd_scope_id = m.row_id`)}
     union all ${scoped('Builds finished', 'cicd_scopes', 'b.finished_date', sql`inner join cicd_pipelines b on b.cicd_scope_id = m.row_id`)}
+    union all select 'Repositories without git history', count(*), max(r.updated_date)
+      from project_mapping m inner join repos r on r.id = m.row_id
+      where m.project_name = ${project} and m.${table} = 'repos' and ${isWithoutHistory}
     union all ${scoped('Issues created', 'boards', 'i.created_date', sql`inner join board_issues o on o.board_id = m.row_id inner join issues i on i.id = o.issue_id`)}`
 }
 
@@ -57,7 +61,7 @@ export const dora: Dashboard = {
           name: 'materials',
           title: 'What the keys are made of',
           definition:
-            'How many rows of each kind the project has in the range, and the date of the latest. Without rows of a kind, the keys that need it have no data.',
+            'How many rows of each kind the project has in the range, and the date of the latest. Without rows of a kind, the keys that need it have no data. Repositories without git history are those with merged pull requests that git could not be read of, at any time: lead times leave their pull requests out.',
           look: 'table',
           columns: {
             material: { title: 'Rows', kind: 'text' },

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { raw, type Sql } from '../calculate/calculation.ts'
 import { minutesBetween } from '../calculate/lead-times.ts'
 import { isStored, linksOf, rangesOf, trunkCommitsOf } from '../links.ts'
-import { firstOf, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { firstOf, LOWER_MEDIAN, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { cycleTime, pullRequestTimes } from '../pull-request-times.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
 
@@ -88,7 +88,8 @@ export const changeLeadTime: Metric = {
   title: 'Change lead time',
   definition:
     'Median minutes from the first commit of a pull request to the deployment that brought its merge commit to ' +
-    'production, by date of that deployment. The first deployment of a repository counts for no pull request.',
+    'production, by date of that deployment. The first deployment of a repository counts for no pull request.' +
+    LOWER_MEDIAN,
   unit: 'minutes',
   better: 'lower',
   summary: 'median',

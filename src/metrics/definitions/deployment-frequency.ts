@@ -1,4 +1,4 @@
-import type { Metric } from '../metric.ts'
+import { LOWER_MEDIAN, type Metric } from '../metric.ts'
 import { deploymentItems } from './deployment-items.ts'
 
 export const deploymentFrequency: Metric = {
@@ -7,7 +7,8 @@ export const deploymentFrequency: Metric = {
   definition:
     'Median number of days per week with at least one successful deployment to production, over the weeks (from Monday) ' +
     'that the range touches. A week without a deployment counts as 0. The series counts deployments. A deployment of ' +
-    'several repositories counts once, by its latest finish.',
+    'several repositories counts once, by its latest finish.' +
+    LOWER_MEDIAN,
   unit: 'days per week',
   better: 'higher',
   summary: 'days',

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { filled } from '../express.ts'
-import { firstOf, type Metric, selectItems } from '../metric.ts'
+import { firstOf, LOWER_MEDIAN, type Metric, selectItems } from '../metric.ts'
 import { incidentsOf, ofTicket } from '../sources.ts'
 
 export const incidentAge: Metric = {
   name: 'incident-age',
   title: 'Age of open incidents',
-  definition: 'Median age in minutes of the incidents that were open at the end of the range.',
+  definition: `Median age in minutes of the incidents that were open at the end of the range.${LOWER_MEDIAN}`,
   unit: 'minutes',
   better: 'lower',
   summary: 'median',

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { Metric } from '../metric.ts'
+import { LOWER_MEDIAN, type Metric } from '../metric.ts'
 import { resolvedItems } from './issue-items.ts'
 
 export const issueLeadTime: Metric = {
   name: 'issue-lead-time',
   title: 'Issue lead time',
-  definition: 'Median minutes from creation to resolution of the issues resolved in the range.',
+  definition: `Median minutes from creation to resolution of the issues resolved in the range.${LOWER_MEDIAN}`,
   unit: 'minutes',
   better: 'lower',
   summary: 'median',

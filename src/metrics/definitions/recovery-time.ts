@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { blameOf } from '../blame.ts'
 import type { Sql } from '../calculate/calculation.ts'
-import { firstOf, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { firstOf, LOWER_MEDIAN, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { deploymentCommitsOf, incidentsOf, ofTicket } from '../sources.ts'
 import { serviceRecoveryTime } from './service-recovery-time.ts'
 
@@ -15,7 +15,8 @@ export const recoveryTime: Metric = {
   ...key,
   definition:
     'Median minutes from the finish of a deployment to the resolution of the incident that is attributed to it, by date ' +
-    'of the deployment. Both must be in the range.',
+    'of the deployment. Both must be in the range.' +
+    LOWER_MEDIAN,
   unit: 'minutes',
   better: 'lower',
   summary: 'median',

@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
-import { firstOf, type Metric, outside, selectItems } from '../metric.ts'
+import { firstOf, LOWER_MEDIAN, type Metric, outside, selectItems } from '../metric.ts'
 import { incidentsOf, ofTicket } from '../sources.ts'
 
 export const timeToRestore: Metric = {
   name: 'time-to-restore-service',
   title: 'Time to restore service',
-  definition: 'Median minutes that incidents of the project took from creation to resolution, by date of resolution.',
+  definition:
+    'Median minutes that incidents of the project took from creation to resolution, by date of resolution.' +
+    LOWER_MEDIAN,
   unit: 'minutes',
   better: 'lower',
   summary: 'median',

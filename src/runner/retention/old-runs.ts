@@ -14,13 +14,28 @@ type Deleted = Map<string, number>
 
 export async function deleteOldRuns(database: Database, before: Date): Promise<Omit<RemovedRows, 'bytes'>[]> {
   const deleted: Deleted = new Map()
-  const remove = async (table: string, condition: ReturnType<typeof sql>) => {
-    const { numAffectedRows = 0n } = await sql`delete from ${sql.table(table)} where ${condition}`.execute(
-      database.kysely,
-    )
+  const remove = remover(database, deleted)
+  await deleteRuns(database, await oldRuns(database, before), deleted)
+  await remove(notifications.name, sql`created_at < ${before}`)
+  await remove(alertMessages.name, sql`state <> 'waiting' and created_at < ${before}`)
+  return [...deleted].flatMap(([table, rows]) => (rows > 0 ? [{ table, rows }] : []))
+}
+
+const remover =
+  ({ kysely }: Database, deleted: Deleted) =>
+  async (table: string, condition: ReturnType<typeof sql>): Promise<void> => {
+    const { numAffectedRows = 0n } = await sql`delete from ${sql.table(table)} where ${condition}`.execute(kysely)
     deleted.set(table, (deleted.get(table) ?? 0) + Number(numAffectedRows))
   }
-  for (const ids of inPieces(await oldRuns(database, before))) {
+
+/** With everything that is known of them; `deleted` counts the rows of each table. */
+export async function deleteRuns(
+  database: Database,
+  runs: readonly number[],
+  deleted: Deleted = new Map(),
+): Promise<void> {
+  const remove = remover(database, deleted)
+  for (const ids of inPieces(runs)) {
     const taskIds = await tasksOf(database, ids)
     for (const some of inPieces(taskIds)) {
       await remove(subtasks.name, sql`${among(sql.ref('task_id'), some)}`)
@@ -31,9 +46,6 @@ export async function deleteOldRuns(database: Database, before: Date): Promise<O
     await remove(plans.name, sql`subject = 'pipeline' and ${among(sql.ref('subject_id'), ids)}`)
     await remove(pipelines.name, sql`${among(sql.ref('id'), ids)}`)
   }
-  await remove(notifications.name, sql`created_at < ${before}`)
-  await remove(alertMessages.name, sql`state <> 'waiting' and created_at < ${before}`)
-  return [...deleted].flatMap(([table, rows]) => (rows > 0 ? [{ table, rows }] : []))
 }
 
 /** Not the newest of a blueprint, nor its last success, nor the one that a connection is remembered by. */

@@ -185,6 +185,7 @@ export function Editor({ source, connection, stored, names }: EditorProps) {
         </Notice>
       )}
       <Basis names={names} source={source} />
+      <WhoseNumbers projects={projects.map(({ name }) => name)} />
       <div className="rules">
         <form
           className="stack"
@@ -261,5 +262,20 @@ export function Basis({ names, source }: { readonly names: Names | undefined; re
           ? 'No scopes are chosen yet, so there are no names to show; the rules below are the default ones.'
           : 'The source tells no names yet; the rules below are the default ones.'}
     </p>
+  )
+}
+
+/** Rules belong to scopes, and projects that share a scope share its rules. */
+function WhoseNumbers({ projects }: { readonly projects: readonly string[] }) {
+  const [first] = projects
+  if (first === undefined) return null
+  if (projects.length === 1) return <p className="quiet">These rules make the numbers of {first}.</p>
+  return (
+    <div className="notice" role="note" aria-label="Whose numbers change">
+      <span>
+        <b>{projects.length} projects share these rules.</b> What you save changes the numbers of{' '}
+        <bdi>{projects.join(', ')}</bdi>.
+      </span>
+    </div>
   )
 }

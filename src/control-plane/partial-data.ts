@@ -1,0 +1,79 @@
+/** What the numbers of a project lack, and the next step: said wherever the numbers are. */
+import { counted } from '../counted.ts'
+import { withoutHistory } from '../metrics/rests-on.ts'
+import { pipelines } from '../system/pipelines.ts'
+import { blueprints } from '../system/projects.ts'
+import { newestTasks } from './pipeline-rows.ts'
+import type { ServiceContext } from './services.ts'
+import { FINISHED } from './states.ts'
+import { findRow, type Queries, type Query, selectRows } from './store.ts'
+
+export interface Lack {
+  /** `history`: git could not be read. `run`: the last run ended in part, or failed. */
+  readonly kind: 'history' | 'run'
+  readonly seen: string
+  readonly remedy: string
+  /** The run that tells more; null: there is none. */
+  readonly run: number | null
+}
+
+const MOST_NAMED = 3
+const MOST_CAUSES = 2
+
+/** `a, b, c and 5 more` */
+export function namedFew(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED
+  return more > 0 ? `${names.slice(0, MOST_NAMED).join(', ')} and ${more} more` : names.join(', ')
+}
+
+export const historyLack = (names: readonly string[]): string =>
+  `no git history for ${counted(names.length, 'repository', 'repositories')} (${namedFew(names)})`
+
+export async function lacksOf({ database }: Pick<ServiceContext, 'database'>, project: string): Promise<Lack[]> {
+  const { kysely } = database
+  const blueprint = await findRow(kysely, blueprints, { project_name: project })
+  const run = blueprint && (await lastRunLack(kysely, blueprint))
+  const names = await withoutHistory(database, project)
+  const history: Lack = {
+    kind: 'history',
+    seen: `Lead times leave out pull requests: ${historyLack(names)}.`,
+    remedy: run
+      ? 'They count once git can be read: the last run says why it could not.'
+      : `Collect the project again, with the entity CODE: \`npx weir collect ${project}\`.`,
+    run: run?.run ?? null,
+  }
+  return [...(names.length > 0 ? [history] : []), ...(run ? [run] : [])]
+}
+
+/**
+ * Undefined: it went well, or there was none. A run that only transforms what is stored says nothing about what a collection
+ * before it did not get.
+ */
+export async function lastRunLack(
+  queries: Queries,
+  { id: blueprintId, project_name: project }: { readonly id: number; readonly project_name: string },
+): Promise<(Lack & { readonly run: number }) | undefined> {
+  const newest = (narrow: (query: Query) => Query) =>
+    selectRows(queries, pipelines, (query) =>
+      narrow(query.where('blueprint_id', '=', blueprintId).where('status', 'in', FINISHED))
+        .orderBy('id', 'desc')
+        .limit(1),
+    )
+  const last = [
+    ...(await newest((query) => query)),
+    ...(await newest((query) => query.where('skip_collectors', 'is not', true))),
+  ].find(({ status }) => status === 'TASK_FAILED' || status === 'TASK_PARTIAL')
+  if (!last) return undefined
+  const tasks = await newestTasks(queries, last.id)
+  const failed = tasks.filter(({ status }) => status === 'TASK_FAILED')
+  const causes = [...new Set(failed.map(({ message }) => String(message ?? '').split('\n')[0] as string))]
+  const more = causes.length > MOST_CAUSES ? ` (and ${counted(causes.length - MOST_CAUSES, 'other cause')})` : ''
+  const why = causes.slice(0, MOST_CAUSES).join(' ') || String(last.message ?? '').split('\n')[0]
+  const again = project === '' ? `run ${last.id} again` : `\`npx weir collect ${project}\``
+  return {
+    kind: 'run',
+    seen: `In run ${last.id}, ${failed.length.toLocaleString('en')} of ${counted(tasks.length, 'task')} failed: ${why}${more}`,
+    remedy: `Mend that, then ${again}; the page of the run can also run only the failed ones again.`,
+    run: last.id,
+  }
+}
