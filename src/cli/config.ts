@@ -27,6 +27,7 @@ const withContext = <Result>(body: (context: ConfigContext) => Promise<Result>) 
       return body({
         control: context,
         services,
+        actor,
         servicesOn: (inside) => createControlPlane({ ...context, database: inside }).servicesFor(actor),
       })
     },
@@ -54,18 +55,19 @@ function print(
     console.log(JSON.stringify({ changes, assumptions }))
     return
   }
-  for (const { action, subject, fields } of changes) {
+  for (const { action, subject, fields, notes = [] } of changes) {
     console.log(`${SIGN[action]} ${subject}`)
     for (const { name, before, after } of fields) {
       console.log(`    ${name}: ${action === 'create' ? textOf(after) : `${textOf(before)} → ${textOf(after)}`}`)
     }
+    for (const note of notes) console.log(`    ${note}`)
   }
   for (const line of assumptions.flatMap(assumptionLines)) console.log(line)
   console.log(changes.length === 0 ? 'Nothing to change.' : `${counted(changes.length, 'change')} ${done}.`)
 }
 
 const json = ['--json', 'print JSON'] as const
-const empty = ['--allow-empty', 'allow selectors that match nothing'] as const
+const empty = ['--allow-empty', 'allow selectors and rules that match nothing'] as const
 
 interface Options {
   readonly json?: boolean
