@@ -130,6 +130,10 @@ const trials = new AsyncLocalStorage<{ last: number }>()
  */
 export const inTrial = <Result>(body: () => Promise<Result>): Promise<Result> => trials.run({ last: 0 }, body)
 
+/** A number that was given in such work. */
+export const isOfTrial = (id: unknown): id is number =>
+  trials.getStore() !== undefined && typeof id === 'number' && id < 0
+
 /** Inserts one row and gives the number that the database gave it. */
 export async function insertRow(queries: Queries, table: AnyTable, values: Values): Promise<number> {
   const isNumbered = table.names.some((name) => (table.columns[name] as Column).isGenerated)
