@@ -110,14 +110,16 @@ export interface RulePlace {
   readonly rules: readonly string[]
 }
 
+const groupedByConfig = (scopes: readonly ScopeRules[]) => [
+  ...Map.groupBy(scopes, ({ source, connection, config }) =>
+    JSON.stringify([source.name, connection.id, config?.id ?? null]),
+  ).values(),
+] as [ScopeRules, ...ScopeRules[]][]
+
 /** Where the rules of a project are: the scope configs of what its blueprint collects. */
 export async function rulePlacesOf(context: Context, project: string): Promise<RulePlace[]> {
-  const scopes = await scopeRulesOf(context, project)
-  const places = Map.groupBy(scopes, ({ source, connection, config }) =>
-    JSON.stringify([source.name, connection.id, config?.id ?? null]),
-  )
-  return [...places.values()].flatMap((covered) => {
-    const [{ source, connection, config }] = covered as [ScopeRules, ...ScopeRules[]]
+  return groupedByConfig(await scopeRulesOf(context, project)).flatMap((covered) => {
+    const [{ source, connection, config }] = covered
     const rules = Object.keys(source.scopeConfig.fields)
     if (rules.length === 0) return []
     return {
@@ -132,3 +134,16 @@ export async function rulePlacesOf(context: Context, project: string): Promise<R
     }
   })
 }
+
+/** Per scope config of a project, all rules that have to stand in it so that those that were tried hold. */
+export function rulesToSave(scopes: readonly ScopeRules[], tried: Rules) {
+  return groupedByConfig(scopes).map(([{ source, connection, config, stored }]) => ({
+    plugin: source.name,
+    connectionId: Number(connection.id),
+    scopeConfigId: config ? Number(config.id) : null,
+    rules: Object.fromEntries(
+      Object.entries(rulesOfScope(source, stored, tried)).filter(([, value]) => !EMPTY.includes(value)),
+    ),
+  }))
+}
+const EMPTY: readonly unknown[] = [undefined, null, '']

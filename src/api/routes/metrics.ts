@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { measureOne } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
-import { rulePlacesOf, rulesInForce, scopeRulesOf, transformWith } from '../../control-plane/rules-in-force.ts'
+import { rulePlacesOf, rulesInForce, rulesToSave, scopeRulesOf, transformWith } from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
@@ -215,13 +215,14 @@ const previewRoutes: Routes = (api, { database, plugins }) => {
       const scopes = await scopeRulesOf({ database, plugins }, body.project)
       const tried = scopes.filter(({ id }) => id.startsWith(idsBegin ?? ''))
       const signal = AbortSignal.timeout(300_000)
-      return previewRules(database, filter, body.rules, {
+      const preview = await previewRules(database, filter, body.rules, {
         ...{ signal, idsBegin, inForce: rulesInForce(scopes, body.rules) },
         // Of what no source here has collected, nothing can be made again: there the stored rows have to do.
         ...(scopes.length > 0 && {
           transform: (inside, types) => transformWith(inside, tried, { tried: body.rules, types, signal }),
         }),
       })
+      return { ...preview, save: rulesToSave(tried, body.rules) }
     },
   )
 }
