@@ -10,7 +10,9 @@ const folder = () => mkdtempSync(join(tmpdir(), 'weir-user-file-'))
 it('writes a new file, and replaces one only if told', async () => {
   const file = join(folder(), 'weir.yaml')
   await writeUserText(file, 'one')
-  await expect(writeUserText(file, 'two')).rejects.toThrow(`${file} exists already: choose another name, or use --force`)
+  await expect(writeUserText(file, 'two')).rejects.toThrow(
+    `${file} exists already: choose another name, or use --force`,
+  )
   expect(readFileSync(file, 'utf8')).toBe('one')
   await writeUserText(file, 'three', { force: true })
   expect(readFileSync(file, 'utf8')).toBe('three')

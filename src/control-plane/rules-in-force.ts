@@ -110,11 +110,12 @@ export interface RulePlace {
   readonly rules: readonly string[]
 }
 
-const groupedByConfig = (scopes: readonly ScopeRules[]) => [
-  ...Map.groupBy(scopes, ({ source, connection, config }) =>
-    JSON.stringify([source.name, connection.id, config?.id ?? null]),
-  ).values(),
-] as [ScopeRules, ...ScopeRules[]][]
+const groupedByConfig = (scopes: readonly ScopeRules[]) =>
+  [
+    ...Map.groupBy(scopes, ({ source, connection, config }) =>
+      JSON.stringify([source.name, connection.id, config?.id ?? null]),
+    ).values(),
+  ] as [ScopeRules, ...ScopeRules[]][]
 
 /** Where the rules of a project are: the scope configs of what its blueprint collects. */
 export async function rulePlacesOf(context: Context, project: string): Promise<RulePlace[]> {

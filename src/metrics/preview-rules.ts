@@ -133,7 +133,8 @@ export async function rowsOf(database: Database, sources: readonly Source[]): Pr
     found.set(table, own)
     for (let last = ''; ; ) {
       const { rows } = await read(last).execute(database.kysely)
-      for (const { id, type, environment } of rows) own.set(id ?? '', { type: type ?? '', environment: environment ?? '' })
+      for (const { id, type, environment } of rows)
+        own.set(id ?? '', { type: type ?? '', environment: environment ?? '' })
       if (rows.length < pageSize) break
       last = rows.at(-1)?.id ?? ''
     }

@@ -62,7 +62,10 @@ export async function previewRules(
       const before = await readKeys(inside, filter)
       const effects = new Map<string, RuleEffect>()
       const earlier = transform && (await rowsOf(inside, sources))
-      await transform?.({ ...inside, readsInPages: true }, [...(runs.length > 0 ? ['CICD'] : []), ...(issues.length > 0 ? ['TICKET'] : [])])
+      await transform?.({ ...inside, readsInPages: true }, [
+        ...(runs.length > 0 ? ['CICD'] : []),
+        ...(issues.length > 0 ? ['TICKET'] : []),
+      ])
       for (const source of sources) await applyRules(inside, source, inForce, effects, earlier)
       const options = { projectName: filter.project }
       for (const calculate of CALCULATIONS) await calculate({ database: inside, options, fullSync: false, signal })

@@ -114,7 +114,10 @@ describeEachDatabase('a configuration file', (test) => {
     await refused(file('[acme/web-*]'), /:6: .*nothing called acme\/web-\*/)
     await refused(file('[acme/*]', ', topic: nobody'), /:6: this selector matches nothing/)
     await refused(file('[acme/web]', ', except: [acme/*]'), /:6: acme\/web is named here, but except leaves it out/)
-    await refused(file('[acme/web, acme/*]', ', topic: nobody'), /:6: acme\/web is named here, but it has no topic nobody/)
+    await refused(
+      file('[acme/web, acme/*]', ', topic: nobody'),
+      /:6: acme\/web is named here, but it has no topic nobody/,
+    )
     await refused(file('[]'), /:6: github\/main needs scopes/)
     for (const scopes of ['[acme/wbe]', '[acmee/web]', '[]']) {
       await apply(file(scopes), true)

@@ -98,7 +98,13 @@ export function rulesOnTrial(vendor: VendorUnderTest, test: TestDatabase, { more
   async function save(rules: Record<string, unknown>): Promise<void> {
     const columns = Object.entries(fields).map(([name, field]) => [columnOf(name, field), rules[name] ?? null])
     await write(test.database, [
-      scopeConfigs.row({ id: 1, connection_id: 1, name: 'rules', entities: [], ...Object.fromEntries(columns) } as never),
+      scopeConfigs.row({
+        id: 1,
+        connection_id: 1,
+        name: 'rules',
+        entities: [],
+        ...Object.fromEntries(columns),
+      } as never),
     ])
     saved = rules
   }

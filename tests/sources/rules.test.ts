@@ -124,7 +124,11 @@ const patternOf = (texts: readonly string[]) => {
 }
 
 /** The law: whatever is tried beside whatever is saved, the preview gives what a run gives once it is saved. */
-function keepsItsWord(trial: ReturnType<typeof rulesOnTrial>, names: readonly string[], texts: () => Promise<string[]>) {
+function keepsItsWord(
+  trial: ReturnType<typeof rulesOnTrial>,
+  names: readonly string[],
+  texts: () => Promise<string[]>,
+) {
   it('a preview gives what saved rules and a run then give, value for value', { timeout: 600_000 }, async () => {
     const pattern = patternOf(await texts())
     const own = names.filter((name) => name in trial.fields)
@@ -133,10 +137,10 @@ function keepsItsWord(trial: ReturnType<typeof rulesOnTrial>, names: readonly st
       fc.record({ standardType: fc.constantFrom('REQUIREMENT', 'BUG', 'INCIDENT') }, { noNullPrototype: true }),
       { noNullPrototype: true },
     )
-    const rules = fc.record(
-      Object.fromEntries(own.map((name) => [name, name === 'typeMappings' ? types : pattern])),
-      { requiredKeys: [], noNullPrototype: true },
-    )
+    const rules = fc.record(Object.fromEntries(own.map((name) => [name, name === 'typeMappings' ? types : pattern])), {
+      requiredKeys: [],
+      noNullPrototype: true,
+    })
     // Another case for each source.
     const seed = Number(process.env.FAST_CHECK_SEED ?? 32) + own.length * 1000 + [...(await texts())].join('').length
     for (const [saved, tried] of fc.sample(fc.tuple(rules, rules), { numRuns: LAWS, seed })) {

@@ -2,7 +2,13 @@ import type { FastifyReply } from 'fastify'
 import { measureOne } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
-import { rulePlacesOf, rulesInForce, rulesToSave, scopeRulesOf, transformWith } from '../../control-plane/rules-in-force.ts'
+import {
+  rulePlacesOf,
+  rulesInForce,
+  rulesToSave,
+  scopeRulesOf,
+  transformWith,
+} from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
