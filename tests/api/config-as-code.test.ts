@@ -1,12 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PREVIEWED } from '../../src/api/contract/metrics.ts'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { globOf } from '../../src/config-as-code/selectors.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { write } from '../../src/database/write.ts'
+import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
+import { assumedRules } from '../../src/plugin-kit/task/assumed-rules.ts'
 import { issueLabels } from '../../src/plugins/github/entities/issues.ts'
-import { ownFields } from '../../src/plugins/index.ts'
+import { ownFields, plugins } from '../../src/plugins/index.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { configContext } from './support/config-context.ts'
@@ -250,6 +254,15 @@ projects:
     }
     expect(await apply(yaml(ALL), true)).toEqual([])
   })
+})
+
+it('the example with all important fields keeps every default rule that decides on a key', () => {
+  const [, example = ''] = /```yaml\n(.*?)```/s.exec(readFileSync('docs/config-as-code.md', 'utf8')) ?? []
+  const { document } = parseConfig(example, 'docs/config-as-code.md', { GITHUB_TOKEN: 'x' })
+  const source = plugins.find(({ name }) => name === 'github')?.source as PluginSpec
+  const rules = document.connections.github?.main?.scopeConfigs.rules ?? {}
+  const dropped = Object.keys(assumedRules(source)).filter((name) => PREVIEWED.has(name) && !rules[name])
+  expect(dropped).toEqual([])
 })
 
 it.each([

@@ -1,7 +1,7 @@
 /** Whatever a configuration file says: applied, the server has it, whatever it had before; and its export makes the same again. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { parse as parseYaml, stringify } from 'yaml'
+import { stringify } from 'yaml'
 import { type ConfigDocument, parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
@@ -10,6 +10,7 @@ import { ownFields } from '../../src/plugins/index.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { clearConfiguration, configContext, storedConfiguration } from './support/config-context.ts'
+import { normalised, onlyNamed, restricted } from './support/config-documents.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const RUNS = process.env.FULL_SIZE ? 200 : 3
@@ -167,94 +168,6 @@ const configuration = fc
       ),
     })
   })
-
-const restricted = (file: string, names: readonly string[]): string => {
-  const { projects, ...rest } = parseYaml(file)
-  return stringify({
-    ...rest,
-    projects: Object.fromEntries(Object.entries(projects).filter(([name]) => names.includes(name))),
-  })
-}
-
-/** Those parts of a document that another one names. */
-const onlyNamed = ({ fields, connections, projects }: ConfigDocument, named: ConfigDocument): ConfigDocument => ({
-  fields: picked(fields, named.fields, (columns, own) => picked(columns, own, (column) => column)),
-  connections: picked(connections, named.connections, (byName, own) =>
-    picked(byName, own, (settings, its) => ({
-      ...settings,
-      scopeConfigs: picked(settings.scopeConfigs, its.scopeConfigs, (rules) => rules),
-    })),
-  ),
-  projects: picked(projects, named.projects, (project) => project),
-})
-const picked = <Item, Other, Result>(
-  all: Readonly<Record<string, Item>>,
-  named: Readonly<Record<string, Other>>,
-  body: (item: Item, other: Other) => Result,
-): Record<string, Result> =>
-  Object.fromEntries(
-    Object.entries(all).flatMap(([name, item]) =>
-      Object.hasOwn(named, name) ? [[name, body(item, named[name] as Other)]] : [],
-    ),
-  )
-
-const isNothing = (value: unknown) =>
-  [undefined, null, '', 0, false].includes(value as never) || (Array.isArray(value) && value.length === 0)
-const without = (fields: object) => Object.fromEntries(Object.entries(fields).filter(([, value]) => !isNothing(value)))
-const stages = (plan: readonly any[]) =>
-  (plan.every(Array.isArray) ? plan : [plan]).map((stage) =>
-    stage.map(({ plugin, subtasks, options }: any) => ({ plugin, subtasks: subtasks ?? [], options: options ?? {} })),
-  )
-
-/** One way of writing what can be written in several. */
-function normalised({ fields, connections, projects }: ConfigDocument, kept = new Map<string, any>()): any {
-  const nonEmpty = <Item>(all: Record<string, Item>) =>
-    Object.fromEntries(Object.entries(all).filter(([, each]) => Object.keys(each as object).length > 0))
-  return {
-    fields: nonEmpty(fields),
-    connections: nonEmpty(
-      picked(connections, connections, (byName) =>
-        picked(byName, byName, ({ scopeConfigs, ...settings }) => ({
-          ...without({ ...settings, rateLimitPerHour: Number(settings.rateLimitPerHour ?? 0) }),
-          scopeConfigs: picked(scopeConfigs, scopeConfigs, (rules: any) =>
-            without({
-              ...rules,
-              issueTypeBug: rules.issueTypeBug && String(rules.issueTypeBug),
-              prSizeExcludedFileExtensions: [rules.prSizeExcludedFileExtensions ?? []].flat(),
-            }),
-          ),
-        })),
-      ),
-    ),
-    projects: Object.fromEntries(
-      Object.entries(projects).map(([name, project]) => {
-        const own: any = { ...project, ...kept.get(name) }
-        return [
-          name,
-          {
-            ...without({ ...own, timeAfter: null, metrics: null, schedule: null, collect: null }),
-            ...Object.fromEntries(
-              ['plan', 'beforePlan', 'afterPlan'].flatMap((field) => (own[field] ? [[field, stages(own[field])]] : [])),
-            ),
-            metrics: own.metrics
-              .map((each: any) => (typeof each === 'string' ? { [each]: {} } : each))
-              .sort((one: any, another: any) => (Object.keys(one)[0]! < Object.keys(another)[0]! ? -1 : 1)),
-            schedule: own.schedule.trim(),
-            labels: [...new Set(own.labels)].sort(),
-            collect: own.plan
-              ? []
-              : Object.values(Object.groupBy(own.collect, ({ connection }: any) => connection))
-                  .flat()
-                  .map((each: any) => without(each))
-                  .sort((one: any, another: any) =>
-                    one.connection < another.connection ? -1 : one.connection > another.connection ? 1 : 0,
-                  ),
-          },
-        ]
-      }),
-    ),
-  }
-}
 
 describeEachDatabase('generated configuration files', (test) => {
   let github: FakeGithub

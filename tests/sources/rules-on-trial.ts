@@ -132,7 +132,7 @@ export function rulesOnTrial(vendor: VendorUnderTest, test: TestDatabase, { more
         found.map(({ id }) => projectMapping.row({ project_name: PROJECT, table, row_id: id }))
       await write(test.database, [...mapping('boards', boards), ...mapping('cicd_scopes', runs)])
       const own = await scopeRulesOf({ database: test.database, plugins }, PROJECT)
-      const signal = AbortSignal.timeout(60_000)
+      const signal = AbortSignal.timeout(300_000)
       let made: Awaited<ReturnType<typeof decided>> | undefined
       const { effects, keys } = await previewRules(test.database, range as never, rules, {
         ...{ signal, inForce: rulesInForce(own, rules) },
