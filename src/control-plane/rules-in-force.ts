@@ -7,7 +7,7 @@ import type { Plugin, PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { rulesOfScope } from '../plugin-kit/task/assumed-rules.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
 import { connectionsOfProject } from './plan/assumptions.ts'
-import { entitiesOf } from './plan/domain-scopes.ts'
+import { domainScopesOf, entitiesOf } from './plan/domain-scopes.ts'
 import { optionsOf, workerOf } from './plan/make-plan.ts'
 import { subtasksFor } from './plan/select-subtasks.ts'
 import type { ServiceContext } from './services.ts'
@@ -22,8 +22,8 @@ export interface ScopeRules {
   readonly worker: Plugin
   readonly connection: SettingsRow
   readonly scope: SettingsRow
-  /** Of its rows in the domain model. */
-  readonly id: string
+  /** Of its rows in the domain model. Not every source names them by the key of the scope. */
+  readonly ids: readonly string[]
   /** Its scope config; undefined: default rules hold. */
   readonly config: SettingsRow | undefined
   /** The rules of its scope config under their public names. */
@@ -55,9 +55,15 @@ export async function scopeRulesOf(context: Context, project: string): Promise<S
     for (const scope of own) {
       const config = configs.find((each) => Number(each.id) === Number(scope.scope_config_id))
       const stored = config && settingsOf(scopeConfigs, config)
+      const rowIds = domainScopesOf(source, connectionId, scope, entitiesOf(null)).map(({ rowId }) => rowId)
       found.push({
         ...{ source, worker, connection, scope, config, stored },
-        id: domainId(source.scope.table.idPrefix, connectionId, scope[key] as string | number) as string,
+        ids: [
+          ...new Set([
+            domainId(source.scope.table.idPrefix, connectionId, scope[key] as string | number) as string,
+            ...rowIds,
+          ]),
+        ],
         settings: rulesOfScope(source, stored),
         entities: config?.entities,
       })
@@ -72,11 +78,12 @@ const rulesOf = ({ fields }: PluginSpec['scopeConfig'], settings: Settings) =>
 /** By the id of the scope in the domain model. */
 export const rulesInForce = (scopes: readonly ScopeRules[], tried: Rules): ReadonlyMap<string, RulesInForce> =>
   new Map(
-    scopes.map(({ source, id, stored, settings }) => {
+    scopes.flatMap(({ source, ids, stored, settings }) => {
       const { scopeConfig } = source
       const after = rulesOfScope(source, stored, tried)
       const isAllProduction = scopeConfig.fields.productionPattern?.isAllWhenEmpty === true
-      return [id, { rules: rulesOf(scopeConfig, settings), after: rulesOf(scopeConfig, after), isAllProduction }]
+      const inForce = { rules: rulesOf(scopeConfig, settings), after: rulesOf(scopeConfig, after), isAllProduction }
+      return ids.map((id): [string, RulesInForce] => [id, inForce])
     }),
   )
 

@@ -219,7 +219,7 @@ const previewRoutes: Routes = (api, { database, plugins }) => {
       const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy }
       const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
       const scopes = await scopeRulesOf({ database, plugins }, body.project)
-      const tried = scopes.filter(({ id }) => id.startsWith(idsBegin ?? ''))
+      const tried = scopes.filter(({ ids }) => ids.some((id) => id.startsWith(idsBegin ?? '')))
       const signal = AbortSignal.timeout(300_000)
       const preview = await previewRules(database, filter, body.rules, {
         ...{ signal, idsBegin, inForce: rulesInForce(scopes, body.rules) },
