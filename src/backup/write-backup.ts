@@ -1,7 +1,6 @@
 /** Writes everything that the database holds to a file, as it was at one moment. Servers may run meanwhile. */
 import { createHash } from 'node:crypto'
-import { createWriteStream, existsSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -9,10 +8,17 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { AnyTable } from '../database/table.ts'
 import { storedKey } from '../encryption-key.ts'
-import { messageOf, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
+import { writeUserFile } from '../user-file.ts'
 import { type EndLine, FORMAT, type Header, type TableLine, type Trailer } from './format.ts'
 import { addedColumns, backedUpTables, generatedColumn, rowLines, schemaChecksum, withAdded } from './stored-tables.ts'
 
+interface Making {
+  readonly version: string
+  readonly madeAt?: Date
+  /** A file of this name may be replaced. */
+  readonly force?: boolean
+}
 export interface Written {
   readonly tables: number
   readonly rows: number
@@ -24,13 +30,11 @@ const LONGEST_SECONDS = 86_400
 export async function writeBackup(
   database: Database,
   file: string,
-  { version, madeAt = new Date() }: { readonly version: string; readonly madeAt?: Date },
+  { version, madeAt = new Date(), force = false }: Making,
 ): Promise<Written> {
-  if (existsSync(file)) throw new UserError(`${file} exists already: choose another name, or delete it first.`)
-  const draft = `${file}.part`
   const written = { tables: 0, rows: 0 }
-  try {
-    await database.reading(LONGEST_SECONDS, async (inside) => {
+  const fill = (draft: string) =>
+    database.reading(LONGEST_SECONDS, async (inside) => {
       const key = await storedKey(inside)
       if (key?.next_fingerprint) {
         throw new UserError(
@@ -42,27 +46,10 @@ export async function writeBackup(
         ...{ schema: schemaChecksum, key: key?.fingerprint ?? '' },
       }
       const lines = Readable.from(inChunks(backupLines(inside, header, written)))
-      await pipeline(lines, createGzip(), createWriteStream(draft, { mode: 0o600 })).catch((error) => {
-        throw (error as NodeJS.ErrnoException).syscall === undefined ? error : cannotWrite(file, error)
-      })
+      await pipeline(lines, createGzip(), createWriteStream(draft))
     })
-    await settle(draft)
-    await rename(draft, file)
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  }
+  await writeUserFile(file, fill, { isPrivate: true, force })
   return written
-}
-
-const cannotWrite = (file: string, error: unknown) =>
-  new UserError(`${file} cannot be written: ${messageOf(error)}. Choose another place.`, { cause: error })
-
-/** It has its name only when it is on the disk. */
-async function settle(file: string): Promise<void> {
-  const handle = await open(file, 'r+')
-  await handle.sync()
-  await handle.close()
 }
 
 /** Every line but the end of a file; `count` is told how much there is. */

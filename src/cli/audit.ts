@@ -3,7 +3,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
 import { auditLines } from '../control-plane/audit/export.ts'
-import { messageOf, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
+import { requirePlace, writeUserFile } from '../user-file.ts'
+import { FORCE } from './force.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
 function entryId(text: string | undefined): number {
@@ -16,17 +18,20 @@ const exportCommand = new Command('export')
   .description('write the audit log: one JSON object per line, oldest first')
   .argument('[file]', 'where to; standard output when left out')
   .option('--after <id>', 'only entries after this id')
-  .action(async (file: string | undefined, options: { after?: string }) => {
+  .option(...FORCE)
+  .action(async (file: string | undefined, options: { after?: string; force?: boolean }) => {
     const after = entryId(options.after)
+    const { force = false } = options
+    if (file) await requirePlace(file, { force })
     const runtime = createRuntime()
     await withDatabase(
       runtime,
       async (database) => {
-        const lines = Readable.from(auditLines(database, {}, after))
-        const target = file ? createWriteStream(file, { mode: 0o600 }) : process.stdout
-        await pipeline(lines, target, { end: file !== undefined }).catch((error) => {
-          throw file ? new UserError(`${file} cannot be written: ${messageOf(error)}.`, { cause: error }) : error
-        })
+        const lines = () => Readable.from(auditLines(database, {}, after))
+        if (file === undefined) return pipeline(lines(), process.stdout, { end: false })
+        const fill = (draft: string) => pipeline(lines(), createWriteStream(draft))
+        await writeUserFile(file, fill, { isPrivate: true, force })
+        console.log(`The audit log is in ${file}.`)
       },
       () => {},
     )

@@ -5,6 +5,8 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { checkBackup, prepareForRestore, restoreBackup } from '../backup/restore.ts'
 import { writeBackup } from '../backup/write-backup.ts'
 import { counted } from '../counted.ts'
+import { requirePlace } from '../user-file.ts'
+import { FORCE } from './force.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
 const MEGABYTE = 1024 ** 2
@@ -12,16 +14,18 @@ const MEGABYTE = 1024 ** 2
 export const backup = new Command('backup')
   .description('write configuration and data to a file')
   .argument('<file>', 'where to, such as weir-2026-01-31.backup; it must not exist')
+  .option(...FORCE)
   .addHelpText(
     'after',
     '\nServers may run meanwhile: the backup shows one moment. Secrets stay encrypted in it: keep a copy of the encryption key, but\nelsewhere. Logs of runs are not in it.',
   )
-  .action(async (file: string) => {
+  .action(async (file: string, { force = false }: { force?: boolean }) => {
     const { version } = packageFile
     const target = resolve(file)
+    await requirePlace(target, { force })
     const { rows, tables } = await withDatabase(
       createRuntime(),
-      (database) => writeBackup(database, target, { version }),
+      (database) => writeBackup(database, target, { version, force }),
       () => {},
     )
     const { size } = await stat(target)

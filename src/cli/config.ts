@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { assumptionsIn } from '../config-as-code/assumed.ts'
 import type { ConfigChange } from '../config-as-code/change.ts'
@@ -12,7 +12,9 @@ import { counted } from '../counted.ts'
 import { createControlPlane } from '../create-control-plane.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { plugins } from '../plugins/index.ts'
+import { requirePlace, writeUserText } from '../user-file.ts'
 import { commandLineActor, openControl } from './control.ts'
+import { FORCE } from './force.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
 const withContext = <Result>(body: (context: ConfigContext) => Promise<Result>) => {
@@ -25,6 +27,7 @@ const withContext = <Result>(body: (context: ConfigContext) => Promise<Result>) 
       return body({
         control: context,
         services,
+        actor,
         servicesOn: (inside) => createControlPlane({ ...context, database: inside }).servicesFor(actor),
       })
     },
@@ -52,23 +55,25 @@ function print(
     console.log(JSON.stringify({ changes, assumptions }))
     return
   }
-  for (const { action, subject, fields } of changes) {
+  for (const { action, subject, fields, notes = [] } of changes) {
     console.log(`${SIGN[action]} ${subject}`)
     for (const { name, before, after } of fields) {
       console.log(`    ${name}: ${action === 'create' ? textOf(after) : `${textOf(before)} → ${textOf(after)}`}`)
     }
+    for (const note of notes) console.log(`    ${note}`)
   }
   for (const line of assumptions.flatMap(assumptionLines)) console.log(line)
   console.log(changes.length === 0 ? 'Nothing to change.' : `${counted(changes.length, 'change')} ${done}.`)
 }
 
 const json = ['--json', 'print JSON'] as const
-const empty = ['--allow-empty', 'allow selectors that match nothing'] as const
+const empty = ['--allow-empty', 'allow selectors and rules that match nothing'] as const
 
 interface Options {
   readonly json?: boolean
   readonly allowEmpty?: boolean
   readonly check?: boolean
+  readonly force?: boolean
 }
 
 const plan = new Command('plan')
@@ -99,10 +104,15 @@ const exportCommand = new Command('export')
   .description('write the stored configuration as YAML; secrets become environment variables')
   .argument('[file]', 'where to; standard output when left out')
   .option(...json)
+  .option(...FORCE)
   .action(async (file: string | undefined, options: Options) => {
+    const { force = false } = options
+    if (file) await requirePlace(file, { force })
     const text = await withContext(exportConfig)
-    if (file) writeFileSync(file, text)
-    else process.stdout.write(options.json ? `${JSON.stringify({ config: text })}\n` : text)
+    if (file) {
+      await writeUserText(file, text, { force })
+      console.log(`The configuration is in ${file}.`)
+    } else process.stdout.write(options.json ? `${JSON.stringify({ config: text })}\n` : text)
   })
 
 export const config = new Command('config')

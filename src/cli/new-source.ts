@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import { messageOf, UserError } from '../errors.ts'
 import { plugins } from '../plugins/index.ts'
+import { writeUserFolder } from '../user-file.ts'
 import { EXAMPLES } from './new-source/document.ts'
 import { INDEX, newFiles } from './new-source/files.ts'
 import { sourceNames } from './new-source/names.ts'
@@ -30,17 +31,15 @@ export const newSource = new Command('new-source')
       .choices(Object.keys(EXAMPLES))
       .default('builds'),
   )
-  .action((name: string, { title, kind }: { title?: string; kind: keyof typeof EXAMPLES }) => {
+  .action(async (name: string, { title, kind }: { title?: string; kind: keyof typeof EXAMPLES }) => {
     const example = EXAMPLES[kind]
     if (![example.document, INDEX].every((path) => existsSync(join(root, path)))) {
       throw new UserError('A source is written into the source code of Weir: run this in a clone of the repository.')
     }
     const names = sourceNames(name, title)
     const files = newFiles(root, names, plugins, example)
-    for (const [path, text] of files) {
-      mkdirSync(dirname(join(root, path)), { recursive: true })
-      writeFileSync(join(root, path), text)
-    }
+    // What is there already was refused, except the list of plugins, which gets a line more.
+    await writeUserFolder(root, files, { force: true })
     format([...files.keys()])
     const { folder } = names
     console.log(

@@ -12,6 +12,7 @@ import { rotates } from '../plugin-kit/task/rotating-tokens.ts'
 import { type ChosenScope, choose } from './choose.ts'
 import type { Path } from './config-file.ts'
 import type { Config, ConnectionConfig, SelectorConfig } from './document.ts'
+import { completed } from './field-values.ts'
 import { requireKnown } from './known-fields.ts'
 import { type Catalogue, isAbsent, openCatalogue } from './selectors.ts'
 import { scopesOf } from './stored-scopes.ts'
@@ -147,7 +148,7 @@ const unexplained = ({ title }: PluginSpec) =>
     `${title} could not be asked. The reason is hidden (WRAP_RESPONSE_ERROR). To see it, run npx weir config plan weir.yaml.`,
   )
 
-/** The fields of a connection that stand in the file, secrets by name only. */
+/** The fields of a connection as the file wants them: what it leaves out has its default, except secrets, which stay. */
 export function fieldsOfConnection(
   { file, templates }: Config,
   { fields }: Connected,
@@ -159,5 +160,5 @@ export function fieldsOfConnection(
   for (const [name, value] of Object.entries(values)) {
     requireHidden(file, templates, [...path, name], value, fields[name]?.kind === 'secret' ? 'secret' : name)
   }
-  return values
+  return completed(fields, values)
 }

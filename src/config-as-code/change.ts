@@ -8,6 +8,8 @@ export interface ConfigChange {
   /** Such as `github connection main`. */
   readonly subject: string
   readonly fields: readonly ChangedField[]
+  /** What else it means, in sentences that begin with the verb. */
+  readonly notes?: readonly string[]
 }
 export interface ChangedField {
   readonly name: string
@@ -32,6 +34,7 @@ interface Subject {
   readonly isSecret?: (field: string) => boolean
   /** What people see of a value, such as a name for an id. */
   readonly show?: (field: ChangedField) => ChangedField
+  readonly notes?: (before: State | undefined, after: State) => readonly string[]
 }
 
 /** Ends a part of a transaction that must leave nothing behind. */
@@ -39,7 +42,7 @@ class Discarded extends Error {}
 
 /** Writes, and keeps what was written only when that made a difference. */
 export async function change({ database, changes }: Changing, subject: Subject): Promise<void> {
-  const { read, write, standard = {}, isSecret = () => false, show = (field) => field } = subject
+  const { read, write, standard = {}, isSecret = () => false, show = (field) => field, notes = () => [] } = subject
   const before = await read()
   try {
     await database.transaction(async () => {
@@ -48,10 +51,12 @@ export async function change({ database, changes }: Changing, subject: Subject):
       const fields = differences(before ?? { ...emptied(after), ...standard }, after)
       if (before && fields.length === 0) throw new Discarded()
       const action = before ? 'update' : 'create'
+      const told = notes(before, after)
       changes.push({
         action,
         subject: subject.subject,
         fields: fields.map((each) => masked(show(each), isSecret(each.name))),
+        ...(told.length > 0 && { notes: told }),
       })
     })
   } catch (error) {
@@ -60,7 +65,7 @@ export async function change({ database, changes }: Changing, subject: Subject):
 }
 
 const emptied = (state: State): State => Object.fromEntries(Object.keys(state).map((name) => [name, null]))
-const isEmpty = (value: unknown) =>
+export const isEmpty = (value: unknown) =>
   ([undefined, null, '', 0, false] as unknown[]).includes(value) || isDeepStrictEqual(value, [])
 export const isSame = (left: unknown, right: unknown): boolean => isDeepStrictEqual(left ?? null, right ?? null)
 

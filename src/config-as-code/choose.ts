@@ -10,7 +10,7 @@ import type { RemoteEntry } from '../plugin-kit/spec/remote-scopes.ts'
 import { scopeKey } from '../plugin-kit/task/source-task.ts'
 import type { Path } from './config-file.ts'
 import { requireKnown } from './known-fields.ts'
-import { type Catalogue, fitting, isAbsent, isPattern, type Selector } from './selectors.ts'
+import { type Catalogue, fitting, isAbsent, isPattern, namesOutright, type Selector } from './selectors.ts'
 import { idOfScope } from './stored-scopes.ts'
 
 export interface ChosenScope {
@@ -53,7 +53,9 @@ export async function choose(choosing: Choosing, selector: Selector): Promise<Ch
       found.set(written.id, written)
     }
   }
-  for (const entry of fitting(offered.values(), selector)) {
+  const chosen = fitting(offered.values(), selector)
+  if (!allowsEmpty) requireNamed(choosing, selector, offered.values(), chosen)
+  for (const entry of chosen) {
     const data = entry.data as Settings
     const id = idOfScope(source, data)
     if (!found.has(id)) found.set(id, { id, data, isWritten: false, entry })
@@ -63,6 +65,27 @@ export async function choose(choosing: Choosing, selector: Selector): Promise<Ch
     throw choosing.refusal([], `this selector matches nothing: ${why}. Correct it, or ${insist}.`)
   }
   return [...found.values()]
+}
+
+/** What is named outright and then left out by the same selector is a slip. */
+function requireNamed(
+  { refusal, insist }: Choosing,
+  selector: Selector,
+  offered: Iterable<RemoteEntry>,
+  chosen: readonly RemoteEntry[],
+): void {
+  const names = namesOutright(selector).map((name) => name.toLowerCase())
+  const missing = [...offered].find(
+    (entry) => names.includes(entry.fullName.toLowerCase()) && !chosen.some(({ id }) => id === entry.id),
+  )
+  if (!missing) return
+  const { topic } = selector
+  const why =
+    topic !== undefined && !missing.topics?.includes(topic) ? `it has no topic ${topic}` : 'except leaves it out'
+  throw refusal(
+    ['scopes'],
+    `${missing.fullName} is named here, but ${why}. Give it a selector of its own, or leave it out; or ${insist}.`,
+  )
 }
 
 /** What the source offers under a name or pattern; a stored scope that it has lost sight of is still one. */

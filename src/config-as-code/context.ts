@@ -1,4 +1,5 @@
 /** What configuration is read and changed with. */
+import type { Actor } from '../control-plane/audit/record.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'
 import type { Database } from '../database/database.ts'
 import type { Chosen } from './ask-sources.ts'
@@ -8,9 +9,11 @@ import type { Config } from './document.ts'
 export interface ConfigContext {
   readonly control: Pick<ServiceContext, 'database' | 'plugins' | 'secrets' | 'changed'>
   readonly services: Services
+  /** Who changes it. */
+  readonly actor: Actor
   /** The same on a transaction; they record who changes what. */
   servicesOn(database: Database): Services
-  /** Selectors may match nothing. */
+  /** Selectors and rules may match nothing. */
   readonly allowsEmpty?: boolean
   /** What servers say of themselves is not told. */
   readonly hidesReasons?: boolean
@@ -21,5 +24,7 @@ export interface Reconciling extends Changing {
   readonly config: Config
   readonly control: ConfigContext['control']
   readonly services: Services
+  readonly actor: Actor
+  readonly allowsEmpty: boolean
   readonly chosen: Chosen
 }

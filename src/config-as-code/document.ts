@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { parseTime } from '../database/time.ts'
 import { UserError } from '../errors.ts'
 import { explainIssues, type Issue } from '../explain-issues.ts'
-import { FOUR_KEYS } from '../plugins/index.ts'
+import { FOUR_KEYS, ownFields } from '../plugins/index.ts'
 import { type ConfigFile, type ConfigText, configFile, type Path, readConfigText } from './config-file.ts'
 import { type Environment, fillVariables, type Templates } from './variables.ts'
 
@@ -56,7 +56,17 @@ const project = z.strictObject({
   fullSync: z.boolean().optional(),
 })
 
+/** A column that users add to a domain table. */
+const field = z.strictObject({
+  type: z.enum(ownFields.types),
+  /** What people call it. */
+  title: z.string().max(255).default(''),
+  description: z.string().default(''),
+})
+
 const document = z.strictObject({
+  /** Domain table → column → what it is. */
+  fields: z.record(z.string(), z.record(z.string(), field)).default({}),
   /** Plugin → name → settings. */
   connections: z.record(z.string(), z.record(z.string(), connection)).default({}),
   projects: z.record(z.string(), project).default({}),
@@ -65,6 +75,7 @@ const document = z.strictObject({
 export type ConfigDocument = z.output<typeof document>
 export type ConnectionConfig = z.output<typeof connection>
 export type ProjectConfig = z.output<typeof project>
+export type FieldConfig = z.output<typeof field>
 export type SelectorConfig = z.output<typeof selector>
 
 /** What a project has that says nothing. */

@@ -5,16 +5,18 @@ import type { Blueprint, Project } from '../control-plane/records.ts'
 import { allConnected, type Connected } from '../control-plane/sources.ts'
 import { selectRows } from '../control-plane/store.ts'
 import type { Fields, Settings } from '../plugin-kit/spec/fields.ts'
+import type { Plan } from '../plugin-kit/spec/plan.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { blueprints } from '../system/projects.ts'
 import { isSame } from './change.ts'
 import type { Path } from './config-file.ts'
 import type { ConfigContext } from './context.ts'
 import { projectDefaults } from './document.ts'
-import { standardOf, stateOf } from './reconcile-connection.ts'
-import { type Glob, globOf, isPattern } from './selectors.ts'
+import { standardOf, stateOf } from './field-values.ts'
+import { exportFields as ownFieldsOf } from './own-fields.ts'
+import { type ConnectionNames, connectionNames, planForFile } from './portable-plans.ts'
 import { idOfScope, scopesOf } from './stored-scopes.ts'
-import { readSelectors, type StoredSelector } from './stored-selectors.ts'
+import { namedBy, readSelectors, type StoredSelector } from './stored-selectors.ts'
 import { readTemplates } from './stored-templates.ts'
 import { type VariableNames, variableNames } from './variable-names.ts'
 
@@ -24,6 +26,7 @@ const LONGEST_QUESTION_SECONDS = 60
 interface Exporting extends Pick<ConfigContext, 'control' | 'services'> {
   readonly names: VariableNames
   readonly owners: readonly Connected[]
+  readonly connectionsByName: ConnectionNames
 }
 
 const byName = <Item>(items: Iterable<readonly [string, Item]>): Record<string, Item> =>
@@ -38,7 +41,8 @@ export const exportConfig = ({ control, servicesOn }: Pick<ConfigContext, 'contr
 async function exportOn(control: ConfigContext['control'], services: ConfigContext['services']): Promise<string> {
   const { database, plugins, secrets } = control
   const names = variableNames(await readTemplates(database), secrets)
-  const exporting: Exporting = { control, services, names, owners: allConnected(plugins) }
+  const connectionsByName = await connectionNames(plugins, services)
+  const exporting: Exporting = { control, services, names, owners: allConnected(plugins), connectionsByName }
   const connections: [string, unknown][] = []
   for (const owner of exporting.owners) {
     const own: [string, unknown][] = []
@@ -53,7 +57,12 @@ async function exportOn(control: ConfigContext['control'], services: ConfigConte
     for (const project of items) projects.push([project.name, await exportProject(exporting, project)])
     if (items.length < 100) break
   }
-  const content = { connections: byName(connections), projects: byName(projects) }
+  const fields = await ownFieldsOf(database)
+  const content = {
+    ...(Object.keys(fields).length > 0 && { fields }),
+    connections: byName(connections),
+    projects: byName(projects),
+  }
   return stringify(names.written(content), { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
@@ -112,15 +121,18 @@ async function exportBlueprint(exporting: Exporting, id: number) {
   const rows = await selectRows(database.kysely, blueprints, (query) => query.where('id', '=', id))
   const [blueprint]: readonly Blueprint[] = await readBlueprints(database.kysely, rows, secrets)
   if (!blueprint) return WITHOUT_BLUEPRINT
+  const written = (plan: Plan) => planForFile(plan, exporting.connectionsByName)
   const { isManual, cronConfig, enable, timeAfter, skipOnFail, priority, labels, mode } = blueprint
   return {
     schedule: isManual ? 'manual' : cronConfig,
     ...{ enable, timeAfter: timeAfter?.toISOString() ?? null, skipOnFail, priority, labels },
     ...(blueprint.skipCollectors && { skipCollectors: true }),
     ...(blueprint.fullSync && { fullSync: true }),
-    ...(blueprint.beforePlan && { beforePlan: blueprint.beforePlan }),
-    ...(mode === 'ADVANCED' ? { plan: blueprint.plan } : { collect: await exportCollected(exporting, blueprint) }),
-    ...(blueprint.afterPlan && { afterPlan: blueprint.afterPlan }),
+    ...(blueprint.beforePlan && { beforePlan: written(blueprint.beforePlan) }),
+    ...(mode === 'ADVANCED'
+      ? { plan: written(blueprint.plan) }
+      : { collect: await exportCollected(exporting, blueprint) }),
+    ...(blueprint.afterPlan && { afterPlan: written(blueprint.afterPlan) }),
   }
 }
 
@@ -168,22 +180,12 @@ async function unchosen(
 ): Promise<StoredSelector[]> {
   const ids = new Set(links.map(({ scopeId }) => scopeId))
   const scopes = await scopesOf(services, source.name, connectionId)
-  const globs = selectors.map(({ scopes: chosen, except }) => ({
-    patterns: chosen.filter(isPattern).map(globOf),
-    written: new Set(chosen.filter((each) => !isPattern(each)).map((each) => idOfScope(source, each as Settings))),
-    excluded: except.map(globOf),
-  }))
-  const isChosen = (scope: Settings) =>
-    globs.some(({ patterns, written, excluded }) => {
-      const title = String(scope.fullName ?? scope.slug ?? scope.name ?? '')
-      const fits = (glob: Glob) => glob.test(title)
-      return written.has(idOfScope(source, scope)) || (patterns.some(fits) && !excluded.some(fits))
-    })
+  const choosing = selectors.map((selector) => namedBy(source, selector))
+  const isChosen = (scope: Settings) => choosing.some((chooses) => chooses(scope))
   const left = scopes.filter((scope) => ids.has(idOfScope(source, scope)) && !isChosen(scope))
   return [...Map.groupBy(left, ({ scopeConfigId = 0 }) => scopeConfigId)].map(([scopeConfigId, group]) => {
     const named = group.map((scope) => (isUnmistakable(scope.fullName) ? String(scope.fullName) : plain(scope)))
-    const isByName = named.some((each) => typeof each === 'string')
-    return { scopeConfigId, scopes: named, except: [], archived: isByName }
+    return { scopeConfigId, scopes: named, except: [], archived: false }
   })
 }
 

@@ -1,15 +1,17 @@
+import { rulesOf, textOf } from '../control-plane/plan/assumptions.ts'
 import type { ScopeConfig } from '../control-plane/records.ts'
-import { emptyOf } from '../control-plane/settings.ts'
 import { type Connected, connectedNamed } from '../control-plane/sources.ts'
 import { UserError } from '../errors.ts'
-import type { Fields, Settings } from '../plugin-kit/spec/fields.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { fieldsOfConnection } from './ask-sources.ts'
-import { change, type State } from './change.ts'
+import { change, isEmpty, type State } from './change.ts'
 import type { Path } from './config-file.ts'
 import type { Reconciling } from './context.ts'
 import type { ConnectionConfig } from './document.ts'
+import { completed, standardOf, stateOf } from './field-values.ts'
 import { requireKnown } from './known-fields.ts'
+import { requireMatches } from './matching-rules.ts'
 import { requireHidden } from './variables.ts'
 
 /** A connection of the file, once it is stored. */
@@ -72,6 +74,10 @@ async function reconcileScopeConfig(
   }
   const stored = async () => (await scopeConfigs.list(plugin, connectionId)).find((each) => each.name === name)
   const found = await stored()
+  if (!reconciling.allowsEmpty) {
+    await requireMatches(reconciling.database, source, connectionId, { before: found, rules })
+  }
+  const wanted = { ...completed(fields, rules), entities: rules.entities ?? [] }
   await change(reconciling, {
     subject,
     async read() {
@@ -80,10 +86,11 @@ async function reconcileScopeConfig(
     },
     write: () =>
       found
-        ? scopeConfigs.update(plugin, connectionId, found.id, rules)
-        : scopeConfigs.create(plugin, connectionId, { ...rules, name }),
+        ? scopeConfigs.update(plugin, connectionId, found.id, wanted)
+        : scopeConfigs.create(plugin, connectionId, { ...wanted, name }),
     standard: standardOf(fields),
     isSecret: (field) => fields[field]?.kind === 'secret',
+    notes: (before, after) => droppedRules(source, before, after),
   })
   return found?.id ?? (await stored())?.id ?? 0
 }
@@ -92,8 +99,11 @@ async function reconcileScopeConfig(
 export const amongOthers = ({ config: { document } }: Reconciling, plugin: string, connection: string): string =>
   Object.keys(document.connections[plugin] ?? {}).length > 1 ? ` of ${connection}` : ''
 
-const asked = (fields: Fields) => Object.entries(fields).filter(([, { isManaged }]) => !isManaged)
-export const stateOf = (fields: Fields, values: Settings): State =>
-  Object.fromEntries(asked(fields).map(([name]) => [name, values[name] ?? null]))
-export const standardOf = (fields: Fields): State =>
-  Object.fromEntries(asked(fields).map(([name, field]) => [name, emptyOf(field)]))
+/** Default rules that scopes with this scope config do without: whoever writes one rule seldom means to drop the others. */
+function droppedRules(source: PluginSpec, before: State | undefined, after: State): string[] {
+  const dropped = rulesOf(source).filter(({ name }) => isEmpty(after[name]) && !(before && isEmpty(before[name])))
+  return dropped.map(
+    ({ name, label, value }) => `drops the default rule for ${lowerFirst(label)}: ${name} ${textOf(value)}`,
+  )
+}
+const lowerFirst = (text: string) => `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`

@@ -13,8 +13,9 @@ import { type ChangedField, change, type State } from './change.ts'
 import type { Path } from './config-file.ts'
 import type { Reconciling } from './context.ts'
 import type { ProjectConfig } from './document.ts'
+import { type ConnectionNames, planFromFile } from './portable-plans.ts'
 import type { KnownConnection } from './reconcile-connection.ts'
-import { type Collected, reconcileScopes } from './reconcile-scopes.ts'
+import { type Collected, type GivenConfigs, reconcileScopes } from './reconcile-scopes.ts'
 import { type ConnectionSelectors, readSelectors, saveSelectors } from './stored-selectors.ts'
 import { requireHidden } from './variables.ts'
 
@@ -22,7 +23,11 @@ export async function reconcileProject(
   reconciling: Reconciling,
   path: Path,
   config: ProjectConfig,
-  connections: ReadonlyMap<string, KnownConnection>,
+  known: {
+    readonly connections: ReadonlyMap<string, KnownConnection>
+    readonly given: GivenConfigs
+    readonly names: ConnectionNames
+  },
 ): Promise<void> {
   const { projects } = reconciling.services
   const { file, templates } = reconciling.config
@@ -30,7 +35,8 @@ export async function reconcileProject(
   const plans: Plans = {}
   for (const each of PLAN_FIELDS) {
     requireHidden(file, templates, [...path, each], config[each])
-    const parsed = () => config[each] && parsePlan(reconciling.control.plugins, config[each], each)
+    const parsed = () =>
+      config[each] && planFromFile(parsePlan(reconciling.control.plugins, config[each], each), known.names)
     plans[each] = await file.at([...path, each], parsed)
   }
   if (!isManual(config)) await file.at([...path, 'schedule'], () => checkSchedule(config.schedule))
@@ -56,7 +62,7 @@ export async function reconcileProject(
         ? projects.create({ name, description, metrics, ...(blueprint && { blueprint }) })
         : projects.update(name, { description, metrics }),
   })
-  const collected = await reconcileScopes(reconciling, path, config, connections)
+  const collected = await reconcileScopes(reconciling, path, config, known)
   await reconcileBlueprint(reconciling, path, config, plans, collected)
 }
 

@@ -1,16 +1,15 @@
 import type { Scope } from '../control-plane/records.ts'
 import { hintOf } from '../nearest.ts'
-import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 
-import { change } from './change.ts'
+import { change, isEmpty } from './change.ts'
 import type { ChosenScope } from './choose.ts'
 import type { Path } from './config-file.ts'
 import type { Reconciling } from './context.ts'
 import type { ProjectConfig, SelectorConfig } from './document.ts'
 import { amongOthers, type KnownConnection } from './reconcile-connection.ts'
 import { idOfScope, scopesOf } from './stored-scopes.ts'
-import type { StoredSelector } from './stored-selectors.ts'
+import { namedBy, readSelectorsOf, type StoredSelector } from './stored-selectors.ts'
 
 /** What a project collects of one connection. */
 export interface Collected {
@@ -21,12 +20,15 @@ export interface Collected {
   readonly selectors: readonly StoredSelector[]
 }
 
+/** By `connection id` of a scope: the name of the scope config that the file gives it. */
+export type GivenConfigs = ReadonlyMap<string, string>
+
 /** Puts the scopes that the selectors choose now, each with its scope config. */
 export async function reconcileScopes(
   reconciling: Reconciling,
   path: Path,
   { collect }: ProjectConfig,
-  connections: ReadonlyMap<string, KnownConnection>,
+  { connections, given }: { connections: ReadonlyMap<string, KnownConnection>; given: GivenConfigs },
 ): Promise<Collected[]> {
   const places = new Map(collect.map((selector, index) => [selector, [...path, 'collect', index]]))
   const collected: Collected[] = []
@@ -42,6 +44,8 @@ export async function reconcileScopes(
     const known = new Map(stored.map((scope) => [idOfScope(source, scope), scope]))
     const rules: StoredSelector[] = []
     const ids = new Set<string>()
+    const isGivenElsewhere = await configsElsewhere(reconciling, source, connection.id)
+    const configOf = (id: string) => configs.get(given.get(`${reference} ${id}`) ?? '') ?? 0
     for (const selector of selectors) {
       const place = places.get(selector) as Path
       const configId = scopeConfigId(reconciling, place, connection, selector)
@@ -49,7 +53,11 @@ export async function reconcileScopes(
       const chosen = reconciling.chosen.get(selector) ?? []
       for (const { id } of chosen) ids.add(id)
       await reconciling.config.file.at(place, () =>
-        putScopes(reconciling, { source, connectionId: connection.id, configId, configs, known, selector }, chosen),
+        putScopes(
+          reconciling,
+          { source, connectionId: connection.id, configOf, isGivenElsewhere, known, selector },
+          chosen,
+        ),
       )
     }
     collected.push({ reference, connection, scopeIds: [...ids].sort(), selectors: rules })
@@ -60,38 +68,42 @@ export async function reconcileScopes(
 interface Place {
   readonly source: PluginSpec
   readonly connectionId: number
-  readonly configId: number | undefined
-  readonly configs: KnownConnection['scopeConfigs']
+  /** The scope config that the file gives a scope; 0: none. */
+  readonly configOf: (id: string) => number
+  readonly isGivenElsewhere: (scope: Scope) => boolean
   readonly known: Map<string, Scope>
   readonly selector: SelectorConfig
 }
 
 async function putScopes(reconciling: Reconciling, place: Place, chosen: readonly ChosenScope[]): Promise<void> {
   const { services, changes } = reconciling
-  const { source, connectionId, configId, configs, known, selector } = place
+  const { source, connectionId, configOf, isGivenElsewhere, known, selector } = place
   const connection = selector.connection.slice(source.name.length + 1)
   const subjectOf = ({ id, data }: ChosenScope) =>
     `${source.name} scope ${String(data.fullName ?? data.name ?? id)}${amongOthers(reconciling, source.name, connection)}`
-  const nameOfConfig = (id: unknown) => [...configs].find(([, each]) => each === id)?.[0] ?? null
-  const withConfig = (data: Settings) => ({ ...data, ...(configId && { scopeConfigId: configId }) })
+  const stored = await services.scopeConfigs.list(source.name, connectionId)
+  const nameOfConfig = (id: unknown) => stored.find((each) => each.id === id)?.name ?? null
+  const withConfig = ({ id, data }: ChosenScope) => ({ ...data, ...(configOf(id) && { scopeConfigId: configOf(id) }) })
   const fresh = chosen.filter(({ id }) => !known.has(id))
   if (fresh.length > 0) {
-    const saved = await services.scopes.put(
-      source.name,
-      connectionId,
-      fresh.map(({ data }) => withConfig(data)),
-    )
-    for (const [index, { id }] of fresh.entries()) known.set(id, saved[index] as Scope)
-    const fields = selector.scopeConfig ? [{ name: 'scopeConfig', before: null, after: selector.scopeConfig }] : []
-    for (const each of fresh) changes.push({ action: 'create', subject: subjectOf(each), fields })
+    const saved = await services.scopes.put(source.name, connectionId, fresh.map(withConfig))
+    for (const [index, each] of fresh.entries()) {
+      known.set(each.id, saved[index] as Scope)
+      const config = nameOfConfig(configOf(each.id))
+      const fields = config ? [{ name: 'scopeConfig', before: null, after: config }] : []
+      changes.push({ action: 'create', subject: subjectOf(each), fields })
+    }
   }
   const freshIds = new Set(fresh.map(({ id }) => id))
   for (const each of chosen) {
     if (freshIds.has(each.id)) continue
     const { scopeConfigId: _own, ...data } = each.data
-    const wanted = { ...(each.isWritten && data), ...(configId && { scopeConfigId: configId }) }
     const scope = known.get(each.id) as Scope
-    if (Object.entries(wanted).every(([name, value]) => scope[name] === value)) continue
+    const configId = configOf(each.id)
+    const isKept = configId === 0 && isGivenElsewhere(scope)
+    const wanted = { ...(each.isWritten && data), ...(!isKept && { scopeConfigId: configId }) }
+    const storedValue = (name: string) => (name === 'scopeConfigId' ? (scope[name] ?? 0) : scope[name])
+    if (Object.entries(wanted).every(([name, value]) => storedValue(name) === value)) continue
     const names = Object.keys(wanted)
     await change(reconciling, {
       subject: subjectOf(each),
@@ -104,12 +116,36 @@ async function putScopes(reconciling: Reconciling, place: Place, chosen: readonl
         field.name === 'scopeConfigId'
           ? { name: 'scopeConfig', before: nameOfConfig(field.before), after: nameOfConfig(field.after) }
           : field,
+      notes: (before, after) =>
+        isEmpty(after.scopeConfigId) && !isEmpty(before?.scopeConfigId)
+          ? ['goes by the default rules from now on']
+          : [],
     })
   }
 }
 
-/** Refuses two scope configs for one scope: each apply would give it one, then the other. */
-export function requireOneConfigEach({ config: { file, document }, chosen }: Reconciling): void {
+/** Whether a project that the file does not name gives the scope its scope config: that is not the file's to take away. */
+async function configsElsewhere(
+  { config: { document }, database, services }: Reconciling,
+  source: PluginSpec,
+  connectionId: number,
+): Promise<(scope: Scope) => boolean> {
+  const giving: ((scope: Scope) => boolean)[] = []
+  for (const { blueprintId, selectors } of await readSelectorsOf(database, source.name, connectionId)) {
+    const own = selectors.filter(({ scopeConfigId }) => scopeConfigId)
+    if (own.length === 0) continue
+    const { projectName } = await services.blueprints.get(blueprintId)
+    if (Object.hasOwn(document.projects, projectName)) continue
+    for (const selector of own) {
+      const isNamed = namedBy(source, selector)
+      giving.push((scope) => scope.scopeConfigId === selector.scopeConfigId && isNamed(scope))
+    }
+  }
+  return (scope) => giving.some((gives) => gives(scope))
+}
+
+/** Which scope config each scope gets. Two for one scope are refused: each apply would give it one, then the other. */
+export function configsGiven({ config: { file, document }, chosen }: Reconciling): GivenConfigs {
   const configByScope = new Map<string, string>()
   for (const [project, { collect }] of Object.entries(document.projects)) {
     for (const [index, selector] of collect.entries()) {
@@ -126,6 +162,7 @@ export function requireOneConfigEach({ config: { file, document }, chosen }: Rec
       }
     }
   }
+  return configByScope
 }
 
 const rulesOf = ({ scopes, except, archived, topic }: SelectorConfig) => ({

@@ -3,14 +3,17 @@
  * is thrown away, so it refuses all that an apply would.
  */
 
+import { inTrial } from '../control-plane/store.ts'
 import { retrying } from '../database/write.ts'
-import { askSources } from './ask-sources.ts'
+import { askSources, type Chosen } from './ask-sources.ts'
 import type { ConfigChange } from './change.ts'
 import type { ConfigContext, Reconciling } from './context.ts'
 import type { Config } from './document.ts'
+import { missingFields, type NewField, reconcileFields, withNewFields } from './own-fields.ts'
+import { connectionNames } from './portable-plans.ts'
 import { type KnownConnection, reconcileConnection } from './reconcile-connection.ts'
 import { reconcileProject } from './reconcile-project.ts'
-import { requireOneConfigEach } from './reconcile-scopes.ts'
+import { configsGiven } from './reconcile-scopes.ts'
 import { saveTemplates } from './stored-templates.ts'
 
 /** Ends a plan's transaction, with what it found. */
@@ -23,16 +26,40 @@ class Discarded extends Error {
 }
 
 export async function applyConfig(config: Config, context: ConfigContext): Promise<readonly ConfigChange[]> {
-  const changes = await reconcile(config, context, (made) => made)
+  const changes = await prepared(config, context, async (chosen, missing) => {
+    // All that can be refused is, before columns are added that would have to go again.
+    if (missing.length > 0) await tried(config, context, chosen, missing)
+    return withNewFields(missing, context, () => reconcile(config, context, chosen, missing, (made) => made))
+  })
   if (changes.length > 0) context.control.changed('schedule')
   return changes
 }
 
-export async function planConfig(config: Config, context: ConfigContext): Promise<readonly ConfigChange[]> {
+export const planConfig = (config: Config, context: ConfigContext): Promise<readonly ConfigChange[]> =>
+  prepared(config, context, (chosen, missing) => tried(config, context, chosen, missing))
+
+/** Sources are asked before, so that nobody waits for them; the rest is done by one at a time. */
+async function prepared<Result>(
+  config: Config,
+  { control: { database, plugins }, services, allowsEmpty = false, hidesReasons = false }: ConfigContext,
+  body: (chosen: Chosen, missing: readonly NewField[]) => Promise<Result>,
+): Promise<Result> {
+  const chosen = await askSources(config, { services, plugins, allowsEmpty, hidesReasons })
+  return database.locked('configuration', async () => body(chosen, await missingFields(config, database)))
+}
+
+async function tried(
+  config: Config,
+  context: ConfigContext,
+  chosen: Chosen,
+  missing: readonly NewField[],
+): Promise<readonly ConfigChange[]> {
   try {
-    return await reconcile(config, context, (changes) => {
-      throw new Discarded(changes)
-    })
+    return await inTrial(() =>
+      reconcile(config, context, chosen, missing, (changes) => {
+        throw new Discarded(changes)
+      }),
+    )
   } catch (error) {
     if (error instanceof Discarded) return error.changes
     throw error
@@ -41,18 +68,24 @@ export async function planConfig(config: Config, context: ConfigContext): Promis
 
 type End = (changes: readonly ConfigChange[]) => readonly ConfigChange[]
 
-/** Sources are asked before, so that nobody waits for them; the rest is done by one at a time, in one transaction. */
-async function reconcile(config: Config, context: ConfigContext, end: End): Promise<readonly ConfigChange[]> {
-  const { control, services, servicesOn, allowsEmpty = false, hidesReasons = false } = context
-  const { database, plugins } = control
-  const chosen = await askSources(config, { services, plugins, allowsEmpty, hidesReasons })
+async function reconcile(
+  config: Config,
+  { control, servicesOn, actor, allowsEmpty = false }: ConfigContext,
+  chosen: Chosen,
+  missing: readonly NewField[],
+  end: End,
+): Promise<readonly ConfigChange[]> {
+  const { database } = control
   const attempt = () =>
     database.transaction(async (inside) => {
       const changes: ConfigChange[] = []
-      await walk({ config, control, services: servicesOn(inside), chosen, database: inside, changes })
+      const services = servicesOn(inside)
+      const reconciling = { config, control, services, actor, allowsEmpty, chosen, database: inside, changes }
+      await reconcileFields(reconciling, missing)
+      await walk(reconciling)
       return end(changes)
     })
-  return database.locked('configuration', () => retrying(database, attempt))
+  return retrying(database, attempt)
 }
 
 async function walk(reconciling: Reconciling): Promise<void> {
@@ -66,10 +99,11 @@ async function walk(reconciling: Reconciling): Promise<void> {
       await saveTemplates(reconciling, path, settings)
     }
   }
-  requireOneConfigEach(reconciling)
+  const given = configsGiven(reconciling)
+  const names = await connectionNames(reconciling.control.plugins, reconciling.services)
   for (const [name, project] of Object.entries(document.projects)) {
     const path = ['projects', name]
-    await file.at(path, () => reconcileProject(reconciling, path, project, connections))
+    await file.at(path, () => reconcileProject(reconciling, path, project, { connections, given, names }))
     await saveTemplates(reconciling, path, project)
   }
 }

@@ -16,6 +16,10 @@ export interface Selector {
 
 export const isPattern = (scope: string | Settings): scope is string => typeof scope === 'string'
 
+/** Names without a star. */
+export const namesOutright = ({ scopes }: Selector): string[] =>
+  scopes.filter(isPattern).filter((each) => !each.includes('*'))
+
 export interface Glob {
   test(name: string): boolean
 }
@@ -105,11 +109,14 @@ export function openCatalogue(
 /** A group that the source does not have, or does not show to this connection. */
 export const isAbsent = (error: unknown): boolean => error instanceof HttpFatalError && error.status === 404
 
-export function fitting(entries: Iterable<RemoteEntry>, { except, archived, topic }: Selector): RemoteEntry[] {
+/** Who names a repository outright knows that it is archived; patterns take only what lives, unless they are told. */
+export function fitting(entries: Iterable<RemoteEntry>, selector: Selector): RemoteEntry[] {
+  const { except, archived, topic } = selector
   const excluded = except.map(globOf)
+  const named = new Set(namesOutright(selector).map((name) => name.toLowerCase()))
   return [...entries].filter(
     (entry) =>
-      (archived || !entry.archived) &&
+      (archived || !entry.archived || named.has(entry.fullName.toLowerCase())) &&
       (topic === undefined || entry.topics?.includes(topic)) &&
       !excluded.some((glob) => glob.test(entry.fullName)),
   )

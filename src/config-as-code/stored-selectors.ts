@@ -2,8 +2,11 @@ import { withBareAddresses } from '../address-secrets.ts'
 import { deleteRows, insertRow, selectRows } from '../control-plane/store.ts'
 import type { Database } from '../database/database.ts'
 import type { RowOf } from '../database/table.ts'
+import type { Settings } from '../plugin-kit/spec/fields.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { scopeSelectors } from '../system/projects.ts'
-import type { Selector } from './selectors.ts'
+import { type Glob, globOf, isPattern, type Selector } from './selectors.ts'
+import { idOfScope } from './stored-scopes.ts'
 
 export interface StoredSelector extends Selector {
   /** 0: none. */
@@ -55,4 +58,16 @@ export async function readSelectorsOf(
     query.where('plugin', '=', plugin).where('connection_id', '=', connectionId).orderBy('blueprint_id'),
   )
   return rows.map(({ blueprint_id, selectors }) => ({ blueprintId: blueprint_id, selectors }))
+}
+
+/** Whether a stored scope is one that a selector speaks of, by its name alone: what it was like when it was chosen is not known. */
+export function namedBy(source: PluginSpec, { scopes, except }: Selector): (scope: Settings) => boolean {
+  const patterns = scopes.filter(isPattern).map(globOf)
+  const written = new Set(scopes.flatMap((each) => (isPattern(each) ? [] : idOfScope(source, each))))
+  const excluded = except.map(globOf)
+  return (scope) => {
+    const title = String(scope.fullName ?? scope.slug ?? scope.name ?? '')
+    const fits = (glob: Glob) => glob.test(title)
+    return written.has(idOfScope(source, scope)) || (patterns.some(fits) && !excluded.some(fits))
+  }
 }

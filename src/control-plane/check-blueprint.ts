@@ -9,6 +9,7 @@ import { stagesOf } from './plan/stages.ts'
 import type { Blueprint, BlueprintConnection } from './records.ts'
 import type { ServiceContext } from './services.ts'
 import { unknownPlugin } from './sources.ts'
+import { isOfTrial } from './store.ts'
 
 /** Year 1 stands for "not set". */
 const isZero = (moment: Date | null) => moment !== null && moment.getUTCFullYear() <= 1
@@ -48,7 +49,8 @@ function checkConnection(
   mode: Blueprint['mode'],
   { pluginName, scopes, ...connection }: BlueprintConnection,
 ): BlueprintConnection {
-  const connectionId = decimalOf(connection.connectionId)
+  const { connectionId: given } = connection
+  const connectionId = isOfTrial(given) ? given : decimalOf(given)
   if (connectionId === undefined) throw new UserError(`connectionId of ${pluginName} must be a whole number.`)
   const plugin = plugins.find(({ name }) => name === pluginName)
   if (!plugin) throw unknownPlugin(plugins, String(pluginName), 400)

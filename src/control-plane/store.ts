@@ -1,5 +1,6 @@
 /** Rows of system and settings tables, in and out: snake_case columns there, public names here. */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { byName } from '../by-name.ts'
 import { isDuplicate } from '../database/explain.ts'
@@ -120,10 +121,30 @@ export async function insertRows(queries: Queries, table: AnyTable, rows: Iterab
   await send()
 }
 
+/** The last number that was given in work whose rows are thrown away. */
+const trials = new AsyncLocalStorage<{ last: number }>()
+
+/**
+ * Work in a transaction that keeps nothing. A number that the database gives is used up for good, so here rows get numbers
+ * below zero.
+ */
+export const inTrial = <Result>(body: () => Promise<Result>): Promise<Result> => trials.run({ last: 0 }, body)
+
+/** A number that was given in such work. */
+export const isOfTrial = (id: unknown): id is number =>
+  trials.getStore() !== undefined && typeof id === 'number' && id < 0
+
 /** Inserts one row and gives the number that the database gave it. */
 export async function insertRow(queries: Queries, table: AnyTable, values: Values): Promise<number> {
-  const insert = queries.insertInto(table.name).values(newRow(table, values))
   const isNumbered = table.names.some((name) => (table.columns[name] as Column).isGenerated)
+  const trial = trials.getStore()
+  if (isNumbered && trial) {
+    trial.last--
+    const row = { ...newRow(table, values), id: trial.last }
+    await queries.insertInto(table.name).values(row).execute().catch(refuseDuplicate)
+    return trial.last
+  }
+  const insert = queries.insertInto(table.name).values(newRow(table, values))
   const isReturned = isNumbered && queries.getExecutor().adapter.supportsReturning
   const result = await (isReturned ? insert.returning('id') : insert).executeTakeFirst().catch(refuseDuplicate)
   const { id, insertId } = (result ?? {}) as { id?: number; insertId?: bigint }

@@ -23,6 +23,8 @@ export interface Database {
   readonly dialect: Dialect
   /** Everything goes over one connection, one statement after the other. */
   readonly isTransaction: boolean
+  /** What is read is written meanwhile, over the same connection: lists come a page at a time, not as one stream. */
+  readonly readsInPages?: boolean
   /** For system tables and API queries, and through its `sql` tag for any statement with parameters. */
   readonly kysely: AnyKysely
   /**

@@ -69,15 +69,36 @@ export async function* readInChunks<T extends AnyTable, J extends Joins = Record
 ): AsyncGenerator<JoinedRow<T, J>[]> {
   const decode = decoderOf(selection)
   for (const part of partsOf(selection)) {
-    const query = database.kysely.selectFrom(sql`(${selectionSql(part)})`.as('selected')).selectAll()
+    const all = database.kysely.selectFrom(sql`(${selectionSql(part)})`.as('selected')).selectAll()
+    const query = database.readsInPages ? all.orderBy(sql`${sql.join(keysOf(part).map((name) => sql.id(name)))}`) : all
     const chunks = inChunks<Record<string, unknown>>(database, query, FETCH)
     for await (const rows of chunks) yield rows.map((row) => decode(row) as JoinedRow<T, J>)
   }
 }
 
-/** What a query gives, about so many rows at a time. */
-export async function* inChunks<Row>({ kysely }: Database, query: Compilable, size: number): AsyncGenerator<Row[]> {
-  for await (const { rows } of kysely.getExecutor().stream<Row>(query.compile() as CompiledQuery<Row>, size)) yield rows
+/** A page has an order, or the next one might repeat a row of it. */
+const keysOf = ({ table, joins = {} }: AnySelection): string[] => [
+  ...keyNames(table),
+  ...Object.entries(joins as Joins).flatMap(([alias, join]) => keyNames(join.table).map((name) => `${alias}.${name}`)),
+]
+const keyNames = ({ keys, names }: AnyTable) => keys.map((position) => names[position] as string)
+
+const PAGE = 2000
+
+/** What a query gives, about so many rows at a time. Where it is read in pages it says their order. */
+export async function* inChunks<Row>(database: Database, query: Compilable, size: number): AsyncGenerator<Row[]> {
+  const { kysely, readsInPages } = database
+  const compiled = query.compile() as CompiledQuery<Row>
+  if (!readsInPages) {
+    for await (const { rows } of kysely.getExecutor().stream<Row>(compiled, size)) yield rows
+    return
+  }
+  for (let offset = 0; ; offset += PAGE) {
+    const page = { ...compiled, sql: `${compiled.sql} limit ${PAGE} offset ${offset}` }
+    const { rows } = await kysely.executeQuery<Row>(page)
+    if (rows.length > 0) yield [...rows]
+    if (rows.length < PAGE) return
+  }
 }
 
 export async function readAll<T extends AnyTable, J extends Joins = Record<never, never>>(

@@ -186,7 +186,7 @@ const previewRules: Tool = {
   name: 'preview_rules',
   title: 'Preview rules',
   description:
-    'What other rules of a scope config would match, and what they would do to the four keys. Nothing is saved. Patterns are regular expressions (RE2); an empty one takes the rule away.',
+    'What other rules of a scope config would match, and what they would do to the four keys. Nothing is saved. Patterns are regular expressions (RE2); an empty one takes the rule away; one that is left out stays. `save` has the rules to save so that it comes true.',
   input: z.strictObject({
     project,
     ...range,
@@ -204,9 +204,10 @@ const previewRules: Tool = {
     }),
   }),
   run: (ask, body) =>
-    asked(ask, { method: 'POST', path: '/v1/metrics/rule-preview', body }, ({ effects, keys }) => ({
+    asked(ask, { method: 'POST', path: '/v1/metrics/rule-preview', body }, ({ effects, keys, save }) => ({
       answer: {
         effects,
+        save,
         keys: keys.map(({ metric, before, after }: Answer) => ({ ...meaning(metric), before, after })),
       },
     })),

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { among } from '../database/pieces.ts'
 import { COUNTED_TYPES, typeOrText } from '../domain/issue-types.ts'
 import {
+  type Columns,
   type Decision,
   hasRule,
   type Matcher,
@@ -45,34 +46,37 @@ export function issueSources(subjects: Subjects, rules: Rules): Source[] {
         read: (ids) => sql`select issue_id as id, label_name as text from issue_labels
           where ${among(sql`issue_id`, ids)} order by label_name`,
       },
-      decide: (subject) => decideIssue(rules, subject),
+      decide: (subject, actual) => decideIssue(rules, subject, actual),
     },
   ]
 }
 
-function decideIssue(rules: Rules, subject: Subject): Decision {
+function decideIssue(rules: Rules, subject: Subject, actual?: Columns): Decision {
   const { row, inForce } = subject
   const { type = '', title = '', description = '', original_type = '' } = row
   const isGiven = (rule: keyof Rules) => rules[rule] !== undefined && hasRule(inForce, rule)
   const told = toldType(rules, subject)
   const contains = (text: Matcher | null) => () => text !== null && [title, description].some(text)
-  const after = typeOrText(told, contains(ruleAfter(rules, inForce, BY_TEXT) ?? null))
+  const isOfText = contains(ruleAfter(rules, inForce, BY_TEXT) ?? null)
+  const after = actual?.type ?? typeOrText(told, isOfText)
+  // Which of the two made it one is told by the labels and types that are known here.
+  const isByText = after === 'INCIDENT' && told !== 'INCIDENT' && isOfText()
   // As rows are, and not as the rules would have them: a run may not have followed yet.
   const wasByText =
     type === 'INCIDENT' &&
     inForce !== undefined &&
     contains(matcherOf(inForce.rules[BY_TEXT] ?? '', BY_TEXT))() &&
-    toldType({}, subject) !== 'INCIDENT'
+    toldBefore(subject) !== 'INCIDENT'
   const effects = COUNTED_TYPES.flatMap((word) => {
     const was = type === word && !(word === 'INCIDENT' && wasByText)
-    const effect = { was, is: told === word, name: original_type }
+    const effect = { was, is: after === word && !(word === 'INCIDENT' && isByText), name: original_type }
     const rule = BY_LABEL.find(([, each]) => each === word)?.[0] as PatternName
     return [
       ...(isGiven('typeMappings') ? [{ rule: `typeMappings.${word}`, ...effect }] : []),
       ...(isGiven(rule) && !isTyped(rules, inForce) ? [{ rule, ...effect }] : []),
     ]
   })
-  const byText = { rule: BY_TEXT, was: wasByText, is: after === 'INCIDENT' && told !== 'INCIDENT', name: title }
+  const byText = { rule: BY_TEXT, was: wasByText, is: isByText, name: title }
   return { after: { type: after }, effects: [...effects, ...(isGiven(BY_TEXT) ? [byText] : [])] }
 }
 
@@ -80,11 +84,15 @@ function decideIssue(rules: Rules, subject: Subject): Decision {
 const isTyped = (rules: Rules, inForce: RulesInForce | undefined) =>
   inForce ? hasRule(inForce, 'typeMappings') : rules.typeMappings !== undefined
 
+/** The same by the rules that hold now. */
+const toldBefore = (subject: Subject) =>
+  toldType({}, { ...subject, inForce: subject.inForce && { ...subject.inForce, after: subject.inForce.rules } })
+
 /** What the tool's type or a label says. */
 function toldType(rules: Rules, { row, inForce, more }: Subject): string {
   const { type = '', original_type = '', subtask } = row
   if (isTyped(rules, inForce)) {
-    const mappings = rules.typeMappings === undefined ? inForce?.rules.typeMappings : rules.typeMappings
+    const mappings = inForce ? inForce.after.typeMappings : rules.typeMappings
     const meaning = new Map(Object.entries(mappings ?? {})).get(original_type)?.standardType
     // A type that nothing is said of keeps its name, in capitals.
     return meaning ? meaning.toUpperCase() : subtask ? 'SUBTASK' : original_type.toUpperCase()

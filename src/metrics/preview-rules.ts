@@ -27,6 +27,8 @@ export interface Rules {
 export interface RulesInForce {
   /** Every field that its source has; null: it is not set. */
   readonly rules: { readonly [Name in keyof Rules]?: Rules[Name] | null }
+  /** The same with those in their place that are tried. */
+  readonly after: RulesInForce['rules']
   /** Without a production pattern, everything that deploys goes to production. */
   readonly isAllProduction: boolean
 }
@@ -53,6 +55,10 @@ export interface RuleEffect {
 }
 
 const MOST_SAMPLES = 10
+
+export type Columns = Readonly<Record<string, string>>
+/** By table and id: rows before they were made again. */
+export type Earlier = ReadonlyMap<string, ReadonlyMap<string, Columns>>
 
 /** A row; columns without a value are empty. */
 export interface Subject {
@@ -83,7 +89,8 @@ export interface Source {
     readonly by: string
     readonly read: (ids: Piece<string>) => RawBuilder<{ id: string; text: string }>
   }
-  readonly decide: (subject: Subject) => Decision
+  /** `actual` are the columns that a run with the rules gave it. */
+  readonly decide: (subject: Subject, actual?: Columns) => Decision
 }
 
 export type PatternName = Exclude<keyof Rules, 'typeMappings'>
@@ -105,7 +112,7 @@ export function matcherOf(pattern: string, name: PatternName): Matcher | null {
 
 /** The rule as it would be: changed, or as it is in force; undefined if nobody knows. */
 export function ruleAfter(rules: Rules, inForce: RulesInForce | undefined, name: PatternName) {
-  const pattern = rules[name] ?? (inForce && (inForce.rules[name] ?? ''))
+  const pattern = inForce ? (inForce.after[name] ?? '') : rules[name]
   return pattern === undefined ? undefined : matcherOf(pattern, name)
 }
 
@@ -118,12 +125,30 @@ export const own = (table: 'cicd_scopes' | 'boards', { project, idsBegin }: Subj
     ? mapped(table, project)
     : sql`${mapped(table, project)} and row_id like ${`${idsBegin.replace(/[!%_]/g, '!$&')}%`} escape '!'`
 
-/** Goes through a source, counts what starts and stops matching, and writes the new words. */
+/** The rows of sources as they are now. */
+export async function rowsOf(database: Database, sources: readonly Source[]): Promise<Earlier> {
+  const found = new Map<string, Map<string, Columns>>()
+  for (const { table, pageSize, rows: read } of sources) {
+    const own = found.get(table) ?? new Map<string, Columns>()
+    found.set(table, own)
+    for (let last = ''; ; ) {
+      const { rows } = await read(last).execute(database.kysely)
+      for (const { id, type, environment } of rows)
+        own.set(id ?? '', { type: type ?? '', environment: environment ?? '' })
+      if (rows.length < pageSize) break
+      last = rows.at(-1)?.id ?? ''
+    }
+  }
+  return found
+}
+
+/** Goes through a source and counts what starts and stops matching. Unless rows were made again, it writes the new words. */
 export async function applyRules(
   database: Database,
   { table, pageSize, rows: read, more, decide }: Source,
   inForce: Subjects['inForce'],
   effects: Map<string, RuleEffect>,
+  earlier?: Earlier,
 ): Promise<void> {
   for (let last = ''; ; ) {
     const { rows } = await read(last).execute(database.kysely)
@@ -133,8 +158,12 @@ export async function applyRules(
       const row = Object.fromEntries(Object.entries(each).map(([column, value]) => [column, value ?? '']))
       const { id = '', scope = '' } = row
       const further = texts.get(row[more?.by ?? ''] ?? '') ?? []
-      const decision = decide({ row, inForce: inForce.get(scope), more: further })
+      // Beside scopes whose rules are known, others are of sources that have none, such as one that pushes.
+      if (inForce.size > 0 && !inForce.has(scope)) continue
+      const before = earlier && { ...row, ...(earlier.get(table)?.get(id) ?? { type: '', environment: '' }) }
+      const decision = decide({ row: before ?? row, inForce: inForce.get(scope), more: further }, earlier && row)
       for (const effect of decision.effects) count(effects, { table, id, name: effect.name }, effect)
+      if (earlier) continue
       for (const [column, after] of Object.entries(decision.after)) {
         if (row[column] === after) continue
         const key = `${column} ${after}`

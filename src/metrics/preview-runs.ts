@@ -4,6 +4,7 @@ import { among } from '../database/pieces.ts'
 import { deliveryOf } from '../domain/deliveries.ts'
 import type { Sql } from './calculate/calculation.ts'
 import {
+  type Columns,
   type Decision,
   hasRule,
   matcherOf,
@@ -37,7 +38,7 @@ export function runSources(subjects: Subjects, rules: Rules): Source[] {
         where ${among(sql`pipeline_id`, ids)}`,
     },
     // A run without jobs of its own is its only job.
-    decide: (subject) => decideRun(rules, subject, isJob && subject.row.id !== subject.row.pipeline),
+    decide: (subject, actual) => decideRun(rules, subject, isJob && subject.row.id !== subject.row.pipeline, actual),
   })
   const isAboutRuns = RULES.some((name) => rules[name] !== undefined)
   return [
@@ -46,7 +47,7 @@ export function runSources(subjects: Subjects, rules: Rules): Source[] {
   ]
 }
 
-function decideRun(rules: Rules, { row, inForce, more }: Subject, isJob: boolean): Decision {
+function decideRun(rules: Rules, { row, inForce, more }: Subject, isJob: boolean, actual?: Columns): Decision {
   const { id = '', name = '', type = '', environment = '' } = row
   const isGiven = (rule: PatternName) => rules[rule] !== undefined && hasRule(inForce, rule)
   const after = (rule: PatternName) => ruleAfter(rules, inForce, rule)
@@ -68,8 +69,8 @@ function decideRun(rules: Rules, { row, inForce, more }: Subject, isJob: boolean
   const changesEnvironment = isGiven('productionPattern') || isBranchGiven
   const kept = deployment === undefined && type !== '' ? type : decided.type
   const next = {
-    type: changesType && (deployment !== undefined || isBranchGiven) ? kept : type,
-    environment: changesEnvironment ? decided.environment : environment,
+    type: actual?.type ?? (changesType && (deployment !== undefined || isBranchGiven) ? kept : type),
+    environment: actual?.environment ?? (changesEnvironment ? decided.environment : environment),
   }
   const before = (rule: PatternName) => inForce?.rules[rule] || ''
   const isBranchChanged = isBranchGiven && rules.productionBranchPattern !== before('productionBranchPattern')
@@ -115,9 +116,9 @@ function environmentSources(scopes: Sql, rules: Rules): Source[] {
       max(environment) as environment
       from ${sql.table(table)} where cicd_scope_id in (${scopes}) and coalesce(subtask_name, '') = ''
       and id > ${after} group by id order by id limit ${sql.lit(PAGE)}`,
-    decide: ({ row: { name = '', environment = '' }, inForce }) => {
+    decide: ({ row: { name = '', environment = '' }, inForce }, actual) => {
       if (!hasRule(inForce, 'envNamePattern')) return { after: {}, effects: [] }
-      const after = isProduction?.(name) ? 'PRODUCTION' : name
+      const after = actual?.environment ?? (isProduction?.(name) ? 'PRODUCTION' : name)
       const effect = { was: environment === 'PRODUCTION', is: after === 'PRODUCTION' }
       return { after: { environment: after }, effects: [{ rule: 'envNamePattern', name, ...effect }] }
     },

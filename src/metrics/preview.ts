@@ -8,7 +8,7 @@ import { writeRollouts } from './calculate/rollouts.ts'
 import { fourKeys } from './index.ts'
 import type { MetricFilter } from './metric.ts'
 import { issueSources } from './preview-issues.ts'
-import { applyRules, type RuleEffect, type Rules, type Subjects } from './preview-rules.ts'
+import { applyRules, type RuleEffect, type Rules, rowsOf, type Subjects } from './preview-rules.ts'
 import { runSources } from './preview-runs.ts'
 import { checkRange, type Explanation, readMetric } from './read.ts'
 
@@ -27,6 +27,12 @@ const CALCULATIONS = [
   connectIncidentToDeployment,
 ]
 
+interface Trying extends Pick<Subjects, 'idsBegin' | 'inForce'> {
+  readonly signal: AbortSignal
+  /** Makes rows of these domain types again from what was collected, with the rules. Without it, stored rows are judged. */
+  readonly transform?: (inside: Database, types: readonly string[]) => Promise<void>
+}
+
 /** Ends a transaction that must leave nothing behind. */
 class Discarded extends Error {
   readonly preview: Preview
@@ -44,16 +50,23 @@ export async function previewRules(
   database: Database,
   filter: MetricFilter,
   rules: Rules,
-  { signal, idsBegin, inForce }: Pick<Subjects, 'idsBegin' | 'inForce'> & { readonly signal: AbortSignal },
+  { signal, idsBegin, inForce, transform }: Trying,
 ): Promise<Preview> {
   checkRange(filter)
   const subjects = { project: filter.project, idsBegin, inForce }
-  const sources = [...runSources(subjects, rules), ...issueSources(subjects, rules)]
+  const runs = runSources(subjects, rules)
+  const issues = issueSources(subjects, rules)
+  const sources = [...runs, ...issues]
   try {
     await database.transaction(async (inside) => {
       const before = await readKeys(inside, filter)
       const effects = new Map<string, RuleEffect>()
-      for (const source of sources) await applyRules(inside, source, inForce, effects)
+      const earlier = transform && (await rowsOf(inside, sources))
+      await transform?.({ ...inside, readsInPages: true }, [
+        ...(runs.length > 0 ? ['CICD'] : []),
+        ...(issues.length > 0 ? ['TICKET'] : []),
+      ])
+      for (const source of sources) await applyRules(inside, source, inForce, effects, earlier)
       const options = { projectName: filter.project }
       for (const calculate of CALCULATIONS) await calculate({ database: inside, options, fullSync: false, signal })
       await writeRollouts(inside, filter.project, filter.policy)

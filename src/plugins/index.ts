@@ -6,6 +6,7 @@ import { bamboo } from './bamboo/plugin.ts'
 import { bitbucket } from './bitbucket/plugin.ts'
 import { bitbucketServer } from './bitbucket-server/plugin.ts'
 import { circleci } from './circleci/plugin.ts'
+import { ownFields } from './customize/fields.ts'
 import { customize } from './customize/plugin.ts'
 import { dora } from './dora/plugin.ts'
 import { gitextractor } from './gitextractor/plugin.ts'
@@ -25,6 +26,9 @@ import { webhook } from './webhook/plugin.ts'
 
 /** The metric that a project has unless it says otherwise; its option holds the policy to count by. */
 export const FOUR_KEYS = dora.name
+
+/** Fields that users add to domain tables. */
+export { ownFields }
 
 export const plugins: readonly Plugin[] = [
   argocd,

@@ -1,8 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PREVIEWED } from '../../src/api/contract/metrics.ts'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { globOf } from '../../src/config-as-code/selectors.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { write } from '../../src/database/write.ts'
+import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
+import { assumedRules } from '../../src/plugin-kit/task/assumed-rules.ts'
+import { issueLabels } from '../../src/plugins/github/entities/issues.ts'
+import { ownFields, plugins } from '../../src/plugins/index.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { configContext } from './support/config-context.ts'
@@ -56,6 +64,9 @@ projects:
     expect(await apply(yaml(ALL))).toEqual(planned)
     expect(await apply(yaml(ALL))).toEqual([])
     expect(await namesOf()).toEqual(['acme/api', 'acme/web'])
+    // The plan used up no ids.
+    expect(await connectionId()).toBe(1)
+    expect((await api.control.services.projects.get('shop')).blueprint?.id).toBe(1)
     const project = await api.control.services.projects.get('shop')
     expect(project).toMatchObject({ blueprint: { cronConfig: '@daily', labels: ['a', 'b'] } })
     expect(project.metrics.map(({ pluginName }) => pluginName)).toEqual(['dora', 'linker'])
@@ -78,6 +89,123 @@ projects:
     expect(text).not.toContain(DEFAULT_TOKEN)
     expect(text).toContain('env: TOKEN')
     expect(await apply(text)).toEqual([])
+  })
+
+  it('names the default rules that a scope config drops', async () => {
+    const [change] = (await apply(yaml(ALL).replace('issueTypeBug: bug', "issueTypeBug: ''"), true)) ?? []
+    expect(change).toMatchObject({ subject: 'github scope config rules' })
+    expect(change?.notes).toEqual(['drops the default rule for labels of bugs: issueTypeBug (?i)(bug|broken)'])
+    const more = yaml(ALL).replace('rules: {', "more: { envNamePattern: '(?i)live' }, rules: {")
+    const [created] = await apply(more, true)
+    expect(created?.notes).toContain('drops the default rule for labels of bugs: issueTypeBug (?i)(bug|broken)')
+    expect(created?.notes?.join()).not.toContain('envNamePattern')
+  })
+
+  it('takes a rule and a scope config away that the file no longer has, and says so', async () => {
+    const scope = async () => {
+      const { items } = await api.control.services.scopes.list('github', await connectionId())
+      return items.map((each) => each.scopeConfig?.name ?? null)
+    }
+    expect(await scope()).toEqual(['rules', 'rules'])
+    const without = yaml(ALL.replace(', scopeConfig: rules', '')).replace(', issueTypeBug: bug', '')
+    const planned = await apply(without, true)
+    const detached = {
+      action: 'update',
+      fields: [{ name: 'scopeConfig', before: 'rules', after: null }],
+      notes: ['goes by the default rules from now on'],
+    }
+    expect(planned).toMatchObject([
+      { subject: 'github scope config rules', fields: [{ name: 'issueTypeBug', before: 'bug', after: '' }] },
+      { subject: 'github scope acme/api', ...detached },
+      { subject: 'github scope acme/web', ...detached },
+      { subject: 'schedule of shop' },
+    ])
+    expect(await apply(without)).toEqual(planned)
+    expect(await scope()).toEqual([null, null])
+    expect(await apply(without, true)).toEqual([])
+    expect(await exportConfig(configContext(api))).not.toContain('scopeConfig:')
+    // What another project gives is not this file's to take away.
+    const other = yaml(ALL).replace('  shop:', '  other:')
+    await apply(other)
+    expect(await scope()).toEqual(['rules', 'rules'])
+    expect(await apply(without.replace('scopeConfigs: {', 'scopeConfigs: { more: {}, '), true)).not.toContainEqual(
+      expect.objectContaining({ subject: 'github scope acme/web' }),
+    )
+    await api.control.services.projects.remove('other')
+    await apply(yaml(ALL))
+  })
+
+  it('collects an archived repository that is named outright', async () => {
+    const named = yaml(ALL.replace('[acme/*]', '[acme/*, acme/old]'))
+    expect(await apply(named)).toContainEqual(expect.objectContaining({ subject: 'github scope acme/old' }))
+    expect(await namesOf()).toEqual(['acme/api', 'acme/old', 'acme/web'])
+    await apply(yaml(ALL))
+    expect(await namesOf()).toEqual(['acme/api', 'acme/web'])
+  })
+
+  it('refuses a rule that matches nothing of what was collected, unless told', async () => {
+    const labels = ['kind/bug', 'outage'].map((label_name, index) =>
+      issueLabels.row({ connection_id: 1, issue_id: index, label_name }),
+    )
+    await write(test.database, labels)
+    const changed = yaml(ALL).replace('issueTypeBug: bug', 'issueTypeBug: defect')
+    await expect(apply(changed)).rejects.toThrow(
+      'weir.yaml:7: issueTypeBug matches none of the labels of issues that were collected (kind/bug, outage). Correct it, or use --allow-empty.',
+    )
+    await expect(apply(changed, true)).rejects.toThrow('matches none')
+    expect(await apply(yaml(ALL), true)).toEqual([])
+    expect(await planConfig(parse(changed), { ...configContext(api), allowsEmpty: true })).toHaveLength(1)
+    expect(await apply(changed.replace('defect', '^kind/'), true)).toHaveLength(1)
+  })
+
+  it('has own fields, their columns and what fills them, and another server gets the same of its export', async () => {
+    const field = (type: string) => `fields: { issues: { x_risk: { type: ${type}, title: Risk } } }`
+    const rule = `{ table: issues, rawDataTable: _raw_github_api_issues, rawDataParams: '{"ConnectionId":"github/main",%', mapping: { x_risk: state } }`
+    const plan = `[[{ plugin: customize, options: { transformationRules: [${rule}] } }]]`
+    const file = `${field('varchar(255)')}\n${yaml(ALL)}    afterPlan: ${plan}\n`
+    const planned = await apply(file, true)
+    expect(planned[0]).toEqual({
+      action: 'create',
+      subject: 'field x_risk of issues',
+      fields: [
+        { name: 'type', before: null, after: 'varchar(255)' },
+        { name: 'title', before: null, after: 'Risk' },
+      ],
+    })
+    expect(await ownFields.list(test.database)).toEqual([])
+    await expect(apply(file.replace('schedule: ', 'schedule: every '))).rejects.toThrow('every')
+    expect(await ownFields.list(test.database)).toEqual([])
+    expect(await apply(file)).toEqual(planned)
+    expect(await ownFields.list(test.database)).toMatchObject([{ table: 'issues', columnName: 'x_risk' }])
+    expect(await apply(file)).toEqual([])
+    const id = await connectionId()
+    const { blueprint } = await api.control.services.projects.get('shop')
+    const stored = await api.control.services.blueprints.get(blueprint?.id ?? 0)
+    expect(JSON.stringify(stored.afterPlan)).toContain(`{\\"ConnectionId\\":${id},%`)
+    await expect(apply(`${field('bigint')}\n`)).rejects.toThrow(
+      'weir.yaml:1: type of issues.x_risk is varchar(255), and the file says bigint',
+    )
+    await expect(apply(file.replace('github/main",%', 'github/mian",%'))).rejects.toThrow(
+      /There is no connection github\/mian; did you mean github\/main/,
+    )
+    const exported = await exportConfig(configContext(api))
+    expect(exported).toContain('{"ConnectionId":"github/main",%')
+    const other = await openDatabase(await test.createDatabase())
+    const there = await startTestApi(other)
+    try {
+      // Another one took the id here.
+      const { connections } = there.control.services
+      const taken = await connections.create('github', { name: 'taken', endpoint: github.url, token: DEFAULT_TOKEN })
+      await applyConfig(parse(exported), configContext(there))
+      await connections.remove('github', taken.id)
+      expect(await exportConfig(configContext(there))).toBe(exported)
+      expect(await ownFields.list(other)).toEqual(await ownFields.list(test.database))
+    } finally {
+      await there.close()
+      await other.close()
+    }
+    await apply(`${file.replace(/afterPlan: .*/, 'afterPlan: null')}`)
+    await ownFields.remove(test.database, 'issues', 'x_risk')
   })
 
   it('lets what has come to match join at the next run, and runs without when GitHub is away', async () => {
@@ -126,6 +254,15 @@ projects:
     }
     expect(await apply(yaml(ALL), true)).toEqual([])
   })
+})
+
+it('the example with all important fields keeps every default rule that decides on a key', () => {
+  const [, example = ''] = /```yaml\n(.*?)```/s.exec(readFileSync('docs/config-as-code.md', 'utf8')) ?? []
+  const { document } = parseConfig(example, 'docs/config-as-code.md', { GITHUB_TOKEN: 'x' })
+  const source = plugins.find(({ name }) => name === 'github')?.source as PluginSpec
+  const rules = document.connections.github?.main?.scopeConfigs.rules ?? {}
+  const dropped = Object.keys(assumedRules(source)).filter((name) => PREVIEWED.has(name) && !rules[name])
+  expect(dropped).toEqual([])
 })
 
 it.each([

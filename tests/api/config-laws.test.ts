@@ -1,14 +1,16 @@
-/** Whatever a configuration file says: applied twice it changes nothing, and its export makes the same again. */
+/** Whatever a configuration file says: applied, the server has it, whatever it had before; and its export makes the same again. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { stringify } from 'yaml'
-import { parseConfig } from '../../src/config-as-code/document.ts'
+import { type ConfigDocument, parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { ownFields } from '../../src/plugins/index.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { clearConfiguration, configContext, storedConfiguration } from './support/config-context.ts'
+import { normalised, onlyNamed, restricted } from './support/config-documents.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
 const RUNS = process.env.FULL_SIZE ? 200 : 3
@@ -92,8 +94,10 @@ const project = fc.record(
 )
 const selector = fc.record(
   {
+    isRuled: fc.boolean(),
     scopes: fc.constantFrom(
       ['acme/*'],
+      ['acme/old'],
       ['acme/web', 'globex/**'],
       ['*/web'],
       [{ githubId: 7, name: 'x', fullName: 'acme/x' }],
@@ -101,7 +105,7 @@ const selector = fc.record(
     except: fc.constantFrom([], ['acme/api']),
     archived: fc.boolean(),
   },
-  { requiredKeys: ['scopes'], noNullPrototype: true },
+  { requiredKeys: ['scopes', 'isRuled'], noNullPrototype: true },
 )
 const configuration = fc
   .record({
@@ -111,6 +115,12 @@ const configuration = fc
     }),
     webhook: fc.uniqueArray(name, { maxLength: 2 }),
     token: fc.constantFrom('TOKEN', 'SAME'),
+    fields: some<unknown>({
+      issues: some<unknown>({
+        x_risk: fc.record({ type: fc.constant('varchar(255)'), title: fc.constantFrom('Risk', 'Danger', '') }),
+        x_points: fc.record({ type: fc.constant('bigint'), description: fc.constantFrom('', 'Of the story.') }),
+      }),
+    }),
     projects: fc.dictionary(
       name,
       fc.tuple(project, fc.option(plan), fc.array(fc.tuple(fc.nat(), selector), { maxLength: 3 })),
@@ -120,18 +130,22 @@ const configuration = fc
       },
     ),
   })
-  .map(({ github, webhook, token, projects }) => (endpoint: string) => {
+  .map(({ github, webhook, token, projects, fields }) => (endpoint: string, earlier?: ConfigDocument) => {
     const references = [
       ...Object.keys(github).map((each) => `github/${each}`),
       ...webhook.map((each) => `webhook/${each}`),
     ]
-    const collected = (place: number, rules: object) => {
+    // A project that collects cannot change to a plan of its own, nor the other way round.
+    const isAdvanced = (each: string, own: unknown) =>
+      earlier && Object.hasOwn(earlier.projects, each) ? earlier.projects[each]?.plan !== undefined : own !== null
+    const collected = (place: number, { isRuled, ...rules }: { readonly isRuled: boolean }) => {
       const connection = references[place % references.length] as string
       const configs = Object.keys(github[connection.slice('github/'.length)] ?? {})
       if (connection.startsWith('webhook/')) return { connection }
-      return { connection, ...rules, ...(configs.length > 0 && { scopeConfig: configs[0] }) }
+      return { connection, ...rules, ...(isRuled && configs.length > 0 && { scopeConfig: configs[0] }) }
     }
     return stringify({
+      fields,
       connections: {
         github: Object.fromEntries(
           Object.entries(github).map(([each, scopeConfigs]) => [
@@ -146,8 +160,8 @@ const configuration = fc
           each,
           {
             ...fields,
-            ...(own
-              ? { plan: own }
+            ...(isAdvanced(each, own)
+              ? own && { plan: own }
               : { collect: references.length === 0 ? [] : collect.map(([place, rules]) => collected(place, rules)) }),
           },
         ]),
@@ -178,8 +192,7 @@ describeEachDatabase('generated configuration files', (test) => {
 
   it('are settled once they are applied, and are made again by their export', async () => {
     const isLawful = fc.asyncProperty(configuration, async (file) => {
-      await clearConfiguration(test.database)
-      await clearConfiguration(other)
+      await clearAll()
       const first = file(`${github.url}/`)
       const planned = await planConfig(parse(first), configContext(one))
       expect(await apply(one, first)).toEqual(planned)
@@ -204,4 +217,72 @@ describeEachDatabase('generated configuration files', (test) => {
       endOnFailure: !process.env.FULL_SIZE,
     })
   }, 1_800_000)
+
+  /** What holds of a file that says only part of it: what stays as it is, as the document about these files lists it. */
+  const KEPT = ['timeAfter', 'plan', 'beforePlan', 'afterPlan', 'skipCollectors', 'fullSync'] as const
+
+  it('make of any earlier state what they make of an empty server, also of what they no longer say', async () => {
+    const isLawful = fc.asyncProperty(configuration, configuration, async (before, after) => {
+      await clearAll()
+      const later = after(`${github.url}/`)
+      const names = Object.keys(parse(later).document.projects)
+      const first = restricted(before(`${github.url}/`), names)
+      await apply(one, first)
+      const earlier = parse(first).document
+      const second = after(`${github.url}/`, earlier)
+      const planned = await planConfig(parse(second), configContext(one))
+      expect(await apply(one, second)).toEqual(planned)
+      expect(await planConfig(parse(second), configContext(one))).toEqual([])
+      const { document } = parse(second)
+      const kept = new Map(
+        names.map((name) => {
+          const given = { ...earlier.projects[name], ...document.projects[name] }
+          return [
+            name,
+            Object.fromEntries(KEPT.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]]]))),
+          ]
+        }),
+      )
+      const state = await stateOf(one, document)
+      expect(state.document).toEqual(normalised(document, kept))
+      for (const [name, { timeAfter }] of kept) {
+        if (timeAfter !== undefined) expect(state.timeAfter.get(name), name).toEqual(timeAfter)
+      }
+      await apply(two, second)
+      const fresh = await stateOf(two, document)
+      expect(state.rules).toEqual(fresh.rules)
+      expect(fresh.document.connections).toEqual(state.document.connections)
+    })
+    await fc.assert(isLawful, {
+      numRuns: RUNS * 2,
+      seed: Number(process.env.FAST_CHECK_SEED ?? 32),
+      endOnFailure: !process.env.FULL_SIZE,
+    })
+  }, 1_800_000)
+
+  async function clearAll() {
+    for (const database of [test.database, other]) {
+      await clearConfiguration(database)
+      for (const { table, columnName } of await ownFields.list(database)) {
+        await ownFields.remove(database, table, columnName)
+      }
+    }
+  }
+
+  /** What the server has of all that a file names: its export, and the scope config of each scope. */
+  async function stateOf(api: TestApi, named: ConfigDocument) {
+    const { document } = parse(await exportConfig(configContext(api)))
+    const rules: string[] = []
+    for (const [name] of Object.entries(named.projects)) {
+      const { blueprint } = await api.control.services.projects.get(name)
+      for (const { pluginName, connectionId, scopes } of blueprint?.connections ?? []) {
+        for (const { scopeId } of scopes) {
+          const { scope, scopeConfig } = await api.control.services.scopes.get(pluginName, connectionId, scopeId)
+          rules.push(`${name} ${scope.fullName}: ${scopeConfig?.name ?? 'none'}`)
+        }
+      }
+    }
+    const timeAfter = new Map(Object.entries(document.projects).map(([name, project]) => [name, project.timeAfter]))
+    return { document: normalised(onlyNamed(document, named)), rules: rules.sort(), timeAfter }
+  }
 })

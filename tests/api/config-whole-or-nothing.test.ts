@@ -1,5 +1,5 @@
 /** Configuration files are applied whole or not at all, by the command line and over REST alike. */
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { exportConfig } from '../../src/config-as-code/export.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { auditEntries } from '../../src/system/access.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
-import { startCli } from '../support/cli.ts'
+import { runCli, startCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { clearConfiguration, configContext, storedConfiguration, waitingForLocks } from './support/config-context.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
@@ -113,7 +113,11 @@ describeEachDatabase('a configuration file', (test) => {
     await refused(file('[acme/web,\n      acmee/web]'), /:7: .*nothing called acmee\/web .*; did you mean acme/)
     await refused(file('[acme/web-*]'), /:6: .*nothing called acme\/web-\*/)
     await refused(file('[acme/*]', ', topic: nobody'), /:6: this selector matches nothing/)
-    await refused(file('[acme/old]'), /:6: this selector matches nothing.*archived/)
+    await refused(file('[acme/web]', ', except: [acme/*]'), /:6: acme\/web is named here, but except leaves it out/)
+    await refused(
+      file('[acme/web, acme/*]', ', topic: nobody'),
+      /:6: acme\/web is named here, but it has no topic nobody/,
+    )
     await refused(file('[]'), /:6: github\/main needs scopes/)
     for (const scopes of ['[acme/wbe]', '[acmee/web]', '[]']) {
       await apply(file(scopes), true)
@@ -272,6 +276,20 @@ projects:
     expect(await storedConfiguration(test.database)).toEqual(before)
     const made = await apply(file('[acme/*]'))
     expect(made.length).toBeGreaterThan(3)
+  }, 120_000)
+
+  it('is exported into a new file, and over no other one', async () => {
+    await apply(file('[acme/web]'))
+    const folder = mkdtempSync(join(tmpdir(), 'weir-config-'))
+    const path = join(folder, 'weir.yaml')
+    writeFileSync(path, 'by hand')
+    const variables = { DB_URL: test.url, DATA_FOLDER: api.dataFolder, ENCRYPTION_SECRET: SECRET_KEY, ...environment }
+    const run = (...parameters: string[]) => runCli(['config', 'export', ...parameters], variables)
+    expect(await run(path)).toMatchObject({ code: 1, errors: expect.stringContaining(`${path} exists already`) })
+    expect(readFileSync(path, 'utf8')).toBe('by hand')
+    expect(await run(folder, '--force')).toMatchObject({ code: 1, errors: expect.stringContaining('is a folder') })
+    expect(await run(path, '--force')).toMatchObject({ code: 0, output: expect.stringContaining(`is in ${path}`) })
+    expect(readFileSync(path, 'utf8')).toBe(await exportConfig(configContext(api)))
   }, 120_000)
 
   it('is planned, applied and exported over REST as by the command line, with the variables of the sender', async () => {

@@ -155,6 +155,10 @@ describeEachDatabase('the rules of the specification', (test) => {
     const failures = await counted('change-failure-rate')
     expect(failures.value).toBe(0.5)
     expect(key('change-failure-rate').after.value).toBe(failures.value)
+    // What is saved already changes nothing, and neither does what was pushed to the project change by it.
+    const again = await ask('POST', '/v1/metrics/rule-preview', { project: 'shop', rules })
+    for (const { metric, before, after } of again.keys) expect(after, metric).toEqual(before)
+    expect(again.save).toMatchObject([{ plugin: 'github', rules }])
     expect((await counted('failed-deployment-recovery-time')).counted).toBe(2)
     // Of what is there, suggested.
     const { body } = await server.ask('GET', '/v1/names?plugin=github&connectionId=1')

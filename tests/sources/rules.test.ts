@@ -1,20 +1,12 @@
 /** Rules that every source with runs on branches, and every tracker, has: production by branch, and incidents by text. */
-import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
-import { write } from '../../src/database/write.ts'
-import { projectMapping } from '../../src/domain/crossdomain.ts'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { branchName } from '../../src/domain/deliveries.ts'
 import { cicdPipelines, cicdTasks } from '../../src/domain/devops.ts'
 import { issues } from '../../src/domain/ticket.ts'
-import { REFERENCE } from '../../src/metrics/policy.ts'
-import { previewRules } from '../../src/metrics/preview.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
-import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { plugins } from '../../src/plugins/index.ts'
-import { allTables } from '../../src/tables.ts'
-import { runTask } from '../convergence/support/run-task.ts'
-import type { RunningVendor, VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
+import type { VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
 import { azuredevopsVendor } from '../convergence/vendors/azuredevops.ts'
 import { bitbucketVendor } from '../convergence/vendors/bitbucket.ts'
 import { circleciVendor } from '../convergence/vendors/circleci.ts'
@@ -23,7 +15,7 @@ import { gitlabVendor } from '../convergence/vendors/gitlab.ts'
 import { jenkinsVendor } from '../convergence/vendors/jenkins.ts'
 import { jiraVendor } from '../convergence/vendors/jira.ts'
 import { describeEachDatabase, type TestDatabase } from '../support/databases.ts'
-import { type RewritingProxy, startRewritingProxy } from './rewriting-proxy.ts'
+import { rulesOnTrial } from './rules-on-trial.ts'
 
 /** Of fakes whose runs are mostly on the main branch: the number or id of a run in a record, and how it names another branch. */
 const ELSEWHERE: Readonly<
@@ -106,90 +98,72 @@ describe('every source', () => {
   })
 })
 
-const project = 'shop'
-const HOUR = 3_600_000
+/** The branches of a multibranch project are those of its jobs' names. */
+const onTrial = (vendor: VendorUnderTest, test: TestDatabase) => {
+  const [{ name }] = vendor.interfaces
+  return rulesOnTrial(vendor, test, {
+    more: MORE[name] ?? [],
+    elsewhere: ELSEWHERE[name],
+    scopes: vendor === jenkinsVendor ? vendor.scopes.slice(1) : vendor.scopes.slice(0, 2),
+  })
+}
 
-function collected(vendor: VendorUnderTest, test: TestDatabase) {
-  const [plugin] = vendor.interfaces
-  const source = plugin.source as PluginSpec
-  const settings = source.settingsOf ?? source
-  // The branches of a multibranch project are those of its jobs' names.
-  const scopes = vendor === jenkinsVendor ? vendor.scopes.slice(1) : vendor.scopes.slice(0, 2)
-  let running: RunningVendor
-  let proxy: RewritingProxy | undefined
-  beforeAll(async () => {
-    await migrate(test.database, allTables)
-    const time = Date.now() - HOUR
-    running = await vendor.start(() => time)
-    for (const [name, count] of MORE[plugin.name] ?? []) {
-      for (let each = 0; each < count; each++) running.change(name, [each, 0])
+/** Of each source, on each database. */
+const LAWS = process.env.FULL_SIZE ? 20 : 1
+const escaped = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '\\$&')
+/** Patterns that match some of the texts, all or none. */
+const patternOf = (texts: readonly string[]) => {
+  const known = texts.filter((text) => text !== '')
+  const word = fc.constantFrom(...(known.length > 0 ? known : ['nothing']))
+  return fc.oneof(
+    word.map((text) => `^${escaped(text)}$`),
+    word.map((text) => `(?i)${escaped(text.slice(0, 4))}`),
+    fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.map(escaped).join('|')),
+    fc.constantFrom('', '.', 'nothing like it', '(?i)(deploy|prod|main|bug|incident)'),
+  )
+}
+
+/** The law: whatever is tried beside whatever is saved, the preview gives what a run gives once it is saved. */
+function keepsItsWord(
+  trial: ReturnType<typeof rulesOnTrial>,
+  names: readonly string[],
+  texts: () => Promise<string[]>,
+) {
+  it('a preview gives what saved rules and a run then give, value for value', { timeout: 600_000 }, async () => {
+    const pattern = patternOf(await texts())
+    const own = names.filter((name) => name in trial.fields)
+    const types = fc.dictionary(
+      fc.constantFrom('Bug', 'Story', 'Task', 'Incident', 'Epic'),
+      fc.record({ standardType: fc.constantFrom('REQUIREMENT', 'BUG', 'INCIDENT') }, { noNullPrototype: true }),
+      { noNullPrototype: true },
+    )
+    const rules = fc.record(Object.fromEntries(own.map((name) => [name, name === 'typeMappings' ? types : pattern])), {
+      requiredKeys: [],
+      noNullPrototype: true,
+    })
+    // Another case for each source.
+    const seed = Number(process.env.FAST_CHECK_SEED ?? 32) + own.length * 1000 + [...(await texts())].join('').length
+    for (const [saved, tried] of fc.sample(fc.tuple(rules, rules), { numRuns: LAWS, seed })) {
+      const told = JSON.stringify({ saved, tried })
+      await trial.run(saved)
+      await trial.keys()
+      const before = await trial.decided()
+      const preview = await trial.preview(tried)
+      expect(await trial.decided(), told).toEqual(before)
+      await trial.run({ ...saved, ...tried })
+      if (Object.keys(tried).length > 0) expect(preview.made, told).toEqual(await trial.decided())
+      expect(preview.keys, told).toEqual(await trial.keys())
+      // What is saved already changes nothing.
+      const again = await trial.preview(tried)
+      expect(again.keys, told).toEqual(preview.keys)
     }
-    const elsewhere = ELSEWHERE[plugin.name]
-    let { endpoint } = running.connection
-    if (elsewhere) {
-      const branches = new Map<number | string, string>()
-      proxy = await startRewritingProxy(running.server.url)
-      proxy.rewrite = (_key, value) => {
-        const number = value !== null && typeof value === 'object' ? elsewhere.number(value) : undefined
-        if (!number) return value
-        // By turns, and always the same for the same run.
-        branches.set(number, branches.get(number) ?? (branches.size % 2 === 0 ? 'main' : 'feature/x'))
-        return { ...value, ...elsewhere.on(branches.get(number) as string) }
-      }
-      endpoint = String(endpoint).replace(running.server.url, proxy.url)
-    }
-    await write(test.database, [
-      settingsTables(settings).connections.row({ id: 1, name: 'test', ...running.connection, endpoint } as never),
-      ...scopes.map(({ row }) => source.scope.table.row({ connection_id: 1, ...row } as never)),
-    ])
   })
-  afterAll(async () => {
-    await proxy?.stop()
-    await running?.stop()
-  })
-  const rows = async (statement: string): Promise<any[]> =>
-    (await sql.raw(statement).execute(test.database.kysely)).rows as any[]
-  let inForce: object = {}
-  return {
-    rows,
-    async run(rules: object) {
-      for (const { options } of scopes) {
-        await runTask(test.database, plugin, { connectionId: 1, ...options, scopeConfig: rules })
-      }
-      inForce = rules
-    },
-    /** The preview knows that these were the last rules. */
-    async effects(rules: object, table: 'cicd_scopes' | 'boards') {
-      const ids = await rows(
-        table === 'boards'
-          ? 'select distinct board_id as id from board_issues'
-          : 'select distinct cicd_scope_id as id from cicd_pipelines',
-      )
-      await write(
-        test.database,
-        ids.map(({ id }) => projectMapping.row({ project_name: project, table, row_id: id })),
-      )
-      const fields = Object.fromEntries(Object.keys(settings.scopeConfig.fields).map((name) => [name, null]))
-      const known = {
-        rules: { ...fields, ...inForce },
-        isAllProduction: settings.scopeConfig.fields.productionPattern?.isAllWhenEmpty === true,
-      }
-      const range = { from: new Date(0), to: new Date(), project, environment: 'PRODUCTION', policy: REFERENCE }
-      const { effects } = await previewRules(test.database, range as never, rules, {
-        signal: AbortSignal.timeout(60_000),
-        inForce: new Map(ids.map(({ id }) => [id, known])),
-      })
-      return (rule: string) => {
-        const { matching = 0, starting = 0, stopping = 0 } = effects.find((each) => each.rule === rule) ?? {}
-        return { matching, starting, stopping }
-      }
-    },
-  }
 }
 
 describe.each(WITH_RUNS)('$name', (vendor) => {
   describeEachDatabase('production by branch', (test) => {
-    const { run, rows, effects } = collected(vendor, test)
+    const trial = onTrial(vendor, test)
+    const { run, rows, preview } = trial
     const runs = async () => {
       const commits = await rows('select pipeline_id, branch from cicd_pipeline_commits')
       const byRun = Map.groupBy(commits, ({ pipeline_id }) => pipeline_id)
@@ -218,7 +192,7 @@ describe.each(WITH_RUNS)('$name', (vendor) => {
       expect(new Set(before.pipelines.map(({ isOnMain }) => isOnMain))).toEqual(new Set([true, false]))
       expect(before.pipelines.filter(production)).toEqual([])
       const rules = { productionBranchPattern: '^main$' }
-      const told = (await effects(rules, 'cicd_scopes'))('productionBranchPattern')
+      const told = (await preview(rules)).effect('productionBranchPattern')
       await run(rules)
       const { pipelines, jobs } = await runs()
       for (const each of pipelines) expect(production(each), JSON.stringify(each)).toBe(each.isOnMain)
@@ -234,7 +208,7 @@ describe.each(WITH_RUNS)('$name', (vendor) => {
       const deploys = ({ name }: { readonly name: string }) => names.includes(name)
       const deploymentPattern = `^(${names.map((name) => name.replace(/\W/g, '\\$&')).join('|')})$`
       const rules = { deploymentPattern, productionBranchPattern: '^main$' }
-      const told = (await effects(rules, 'cicd_scopes'))('productionBranchPattern')
+      const told = (await preview(rules)).effect('productionBranchPattern')
       await run(rules)
       const { jobs, pipelines } = await runs()
       for (const each of jobs.filter(deploys)) {
@@ -252,12 +226,20 @@ describe.each(WITH_RUNS)('$name', (vendor) => {
       await run({})
       expect(await runs()).toEqual(before)
     })
+
+    const RULES = ['deploymentPattern', 'productionPattern', 'productionBranchPattern', 'envNamePattern']
+    keepsItsWord(trial, RULES, async () => {
+      const names = await rows(`select name from cicd_tasks union select branch from cicd_pipeline_commits
+        union select original_environment from cicd_deployments`)
+      return names.map(({ name }) => name ?? '')
+    })
   })
 })
 
 describe.each(WITH_ISSUES)('$name', (vendor) => {
   describeEachDatabase('incidents by text', (test) => {
-    const { run, rows, effects } = collected(vendor, test)
+    const trial = onTrial(vendor, test)
+    const { run, rows, preview } = trial
     const read = () => rows('select id, type, title, description from issues order by id')
     const COUNTED = ['REQUIREMENT', 'BUG', 'INCIDENT']
     const label =
@@ -272,11 +254,10 @@ describe.each(WITH_ISSUES)('$name', (vendor) => {
       const open = before.filter(({ type }) => !COUNTED.includes(type) && type !== 'SUBTASK')
       expect(open.length).toBeGreaterThan(1)
       // One by its title, and another one by its description.
-      const escaped = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '\\$&')
       const body = open.find(({ description }) => description)?.description.slice(0, 40)
       const issueTextIncident = [open[0].title, ...(body ? [body] : [])].map(escaped).join('|')
       const rules = { ...label, issueTextIncident }
-      const told = (await effects(rules, 'boards'))('issueTextIncident')
+      const told = (await preview(rules)).effect('issueTextIncident')
       await run(rules)
       const after = await read()
       const matched = new RegExp(issueTextIncident)
@@ -289,13 +270,19 @@ describe.each(WITH_ISSUES)('$name', (vendor) => {
       const changed = after.filter(({ type }, index) => type !== before[index].type).length
       expect(changed).toBeGreaterThan(0)
       expect(told).toEqual({ matching: changed, starting: changed, stopping: 0 })
-      const without = (await effects({ issueTextIncident: '' }, 'boards'))('issueTextIncident')
+      const without = (await preview({ issueTextIncident: '' })).effect('issueTextIncident')
       expect(without).toEqual({ matching: 0, starting: 0, stopping: changed })
     })
 
     it('without the rule everything is as before', { timeout: 120_000 }, async () => {
       await run(label)
       expect(await read()).toEqual(before)
+    })
+
+    const RULES = ['issueTypeRequirement', 'issueTypeBug', 'issueTypeIncident', 'issueTextIncident', 'typeMappings']
+    keepsItsWord(trial, RULES, async () => {
+      const words = await rows('select label_name as word from issue_labels union select title from issues')
+      return words.map(({ word }) => word ?? '')
     })
   })
 })

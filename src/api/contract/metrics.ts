@@ -332,4 +332,14 @@ export const previewRecord = z.object({
     }),
   ),
   keys: z.array(z.object({ metric: z.string(), before: z.object(explanation), after: z.object(explanation) })),
+  save: z
+    .array(
+      z.object({
+        plugin: z.string(),
+        connectionId: z.int(),
+        scopeConfigId: z.int().nullable().meta({ description: 'Null: these scopes have none yet.' }),
+        rules: z.record(z.string(), z.any()),
+      }),
+    )
+    .meta({ description: 'All rules that the scope configs have to hold so that this comes true.' }),
 })

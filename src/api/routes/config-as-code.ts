@@ -4,6 +4,7 @@ import type { ConfigContext } from '../../config-as-code/context.ts'
 import { checkConfig } from '../../config-as-code/document.ts'
 import { exportConfig } from '../../config-as-code/export.ts'
 import { applyConfig, planConfig } from '../../config-as-code/reconcile.ts'
+import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { answers, REMOTE_FAILURES } from '../contract/common.ts'
 
@@ -17,7 +18,7 @@ const configBody = z.object({
     .record(z.string(), z.string())
     .default({})
     .meta({ description: 'The values of the variables in the file, by name.' }),
-  allowEmpty: z.boolean().default(false).meta({ description: 'Selectors may match nothing.' }),
+  allowEmpty: z.boolean().default(false).meta({ description: 'Selectors and rules may match nothing.' }),
 })
 const changes = z.object({
   changes: z.array(
@@ -25,6 +26,7 @@ const changes = z.object({
       action: z.enum(['create', 'update']),
       subject: z.string(),
       fields: z.array(z.object({ name: z.string(), before: z.any(), after: z.any() })),
+      notes: z.array(z.string()).optional().meta({ description: 'What else the change means.' }),
     }),
   ),
 })
@@ -35,6 +37,7 @@ export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures },
   const contextOf = (request: FastifyRequest, allowsEmpty = false): ConfigContext => ({
     control: control.context,
     services: control.services,
+    actor: actorOf(request),
     servicesOn: (database) => servicesFor(request, database),
     allowsEmpty,
     hidesReasons: hidesTestFailures,

@@ -2,8 +2,13 @@ import type { FastifyReply } from 'fastify'
 import { measureOne } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
-import { rulePlacesOf } from '../../control-plane/rule-places.ts'
-import { rulesInForce } from '../../control-plane/rules-in-force.ts'
+import {
+  rulePlacesOf,
+  rulesInForce,
+  rulesToSave,
+  scopeRulesOf,
+  transformWith,
+} from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
@@ -213,8 +218,17 @@ const previewRoutes: Routes = (api, { database, plugins }) => {
       const policy = await policyOfProject(database, body.project)
       const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy }
       const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
-      const inForce = await rulesInForce({ database, plugins }, body.project)
-      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin, inForce })
+      const scopes = await scopeRulesOf({ database, plugins }, body.project)
+      const tried = scopes.filter(({ ids }) => ids.some((id) => id.startsWith(idsBegin ?? '')))
+      const signal = AbortSignal.timeout(300_000)
+      const preview = await previewRules(database, filter, body.rules, {
+        ...{ signal, idsBegin, inForce: rulesInForce(scopes, body.rules) },
+        // Of what no source here has collected, nothing can be made again: there the stored rows have to do.
+        ...(scopes.length > 0 && {
+          transform: (inside, types) => transformWith(inside, tried, { tried: body.rules, types, signal }),
+        }),
+      })
+      return { ...preview, save: rulesToSave(tried, body.rules) }
     },
   )
 }

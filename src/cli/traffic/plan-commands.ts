@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { parseAllDocuments } from 'yaml'
+import { counted } from '../../counted.ts'
 import { connect } from '../../traffic/engine/connect.ts'
 import { planFromText } from '../../traffic/lint/require-plan.ts'
 import { lintText } from '../../traffic/lint/text.ts'
@@ -13,6 +13,8 @@ import { describeDifference, diffSides } from '../../traffic/render/diff.ts'
 import { joinFiles, manifestsOf, phasesOf, type RenderedFile, renderPhase } from '../../traffic/render/render.ts'
 import { simulate } from '../../traffic/render/simulate.ts'
 import { liveManifests } from '../../traffic/vendors/live-manifests.ts'
+import { writeUserFolder } from '../../user-file.ts'
+import { FORCE } from '../force.ts'
 import { EXIT, guarded, print, printJson, readText } from './output.ts'
 
 const lint = new Command('lint')
@@ -70,6 +72,7 @@ interface RenderFlags {
   out?: string
   file?: string
   json?: boolean
+  force?: boolean
 }
 
 /** One Ingress, or as many as the plan has: as documents, or as the list that kubectl writes. */
@@ -102,6 +105,7 @@ const render = rendering(
   .option('--phase <phase>', 'target-group, step-0 …, rollback, cleanup', 'step-0')
   .option('--file <name>', 'only this file, for kubectl apply -f -')
   .option('--out <folder>', 'write the files of every phase into this folder')
+  .option(...FORCE)
   .action(
     guarded((file: string, flags: RenderFlags) => {
       const plan = planFromText(readText(file))
@@ -118,11 +122,13 @@ const render = rendering(
     }),
   )
 
-function writePhases(plan: Plan, folder: string, flags: RenderFlags): void {
-  for (const phase of phasesOf(plan)) {
-    mkdirSync(join(folder, phase), { recursive: true })
-    for (const { path, content } of renderWith(plan, phase, flags)) writeFileSync(join(folder, phase, path), content)
-  }
+async function writePhases(plan: Plan, folder: string, flags: RenderFlags): Promise<void> {
+  const files = phasesOf(plan).flatMap((phase) =>
+    renderWith(plan, phase, flags).map(({ path, content }) => [join(phase, path), content] as const),
+  )
+  await writeUserFolder(folder, new Map(files), { force: flags.force === true })
+  if (!flags.json)
+    print(`${counted(files.length, 'file')} of ${counted(phasesOf(plan).length, 'phase')} are in ${folder}.`)
 }
 
 const diff = rendering(

@@ -61,7 +61,7 @@ export const rulesOf = (source: PluginSpec): Assumption['rules'] =>
     value,
   }))
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+export const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** For people: a heading, and a line for each rule. */
 export const assumptionLines = ({ subject, rules }: Assumption): string[] => [

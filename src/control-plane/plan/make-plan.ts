@@ -117,7 +117,8 @@ async function planSource(context: Context, connection: BlueprintConnection): Pr
   return { plan: waiting.length > 0 ? [...stages, waiting] : stages, domainScopes }
 }
 
-const workerOf = (plugins: readonly Plugin[], plugin: Plugin, standIn: string | undefined): Plugin =>
+/** The plugin that collects, which another may stand in for. */
+export const workerOf = (plugins: readonly Plugin[], plugin: Plugin, standIn: string | undefined): Plugin =>
   plugins.find(({ name }) => name === standIn) ?? plugin
 
 async function scopesOf({ database }: Context, source: PluginSpec, { connectionId, scopes }: BlueprintConnection) {
@@ -133,7 +134,7 @@ async function scopesOf({ database }: Context, source: PluginSpec, { connectionI
 }
 
 /** How a task names its scope: everything that the plugin looks scopes up by. */
-const optionsOf = (source: PluginSpec, scope: SettingsRow): Record<string, unknown> => ({
+export const optionsOf = (source: PluginSpec, scope: SettingsRow): Record<string, unknown> => ({
   connectionId: scope.connection_id,
   ...Object.fromEntries(Object.entries(source.scope.options).map(([option, column]) => [option, scope[column]])),
 })

@@ -7,7 +7,7 @@ import type { PluginSpec } from '../spec/plugin.ts'
 import type { FoundName, FoundNames, SampledName } from '../spec/rule-names.ts'
 
 /** Of each kind. */
-const MOST_NAMES = 200
+export const MOST_NAMES = 200
 /** Rows that are looked through: a list of names that comes at once is worth more than exact counts. */
 const MOST_ROWS = 200_000
 const LONGEST_NAME = 1000

@@ -10,3 +10,13 @@ export function assumedRules({ settingsOf, scopeConfig }: PluginSpec): Settings 
   )
   return Object.fromEntries(assumed.map(([name, { suggestion }]) => [name, suggestion]))
 }
+
+/**
+ * The rules of a scope: those of its scope config or, if it has none, the default rules. `tried` are put in their place; a rule
+ * that is left out stays, one that its source does not have means nothing.
+ */
+export function rulesOfScope(source: PluginSpec, config: Settings | undefined, tried: Settings = {}): Settings {
+  const { fields } = (source.settingsOf ?? source).scopeConfig
+  const known = Object.entries(tried).filter(([name, value]) => name in fields && value !== undefined)
+  return { ...(config ?? assumedRules(source)), ...Object.fromEntries(known) }
+}

@@ -8,7 +8,7 @@ import type { AnyScope, Settings } from '../spec/fields.ts'
 import { idMaker } from '../spec/id-of.ts'
 import type { PluginSpec, SourceTask } from '../spec/plugin.ts'
 import type { TaskRun } from '../spec/subtask.ts'
-import { assumedRules } from './assumed-rules.ts'
+import { rulesOfScope } from './assumed-rules.ts'
 import { settingsTables } from './settings-tables.ts'
 
 export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promise<SourceTask> {
@@ -19,7 +19,9 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
   }
   const scope = await findScope(plugin, connectionId, run)
   const connection = await findConnection(plugin, connectionId, run)
-  const settings = options.scopeConfig ?? (await findSettings(plugin, scope, run)) ?? connection.rules
+  const stored = await findSettings(plugin, scope, run)
+  // A task for a connection that nobody stored has its options and no more.
+  const settings = options.scopeConfig ?? (stored || connection.isStored ? rulesOfScope(plugin, stored) : {})
   return {
     ...run,
     plugin,
@@ -117,10 +119,7 @@ async function findSettings(
   return settingsOf(scopeConfigs, row)
 }
 
-/**
- * `timeZone` is a field that plugins declare whose source writes times without one. `rules` are for scopes without a scope
- * config: a task for a connection that nobody stored has its options and no more.
- */
+/** `timeZone` is a field that plugins declare whose source writes times without one. */
 async function findConnection(plugin: PluginSpec, id: number, { database, options }: TaskRun) {
   const { connections, settingsOf } = settingsTables(plugin)
   const [row] = await readAll(database, { table: connections, where: { id } })
@@ -128,5 +127,5 @@ async function findConnection(plugin: PluginSpec, id: number, { database, option
   const { time_zone } = (row ?? {}) as { readonly time_zone?: string }
   const told = (plugin.connection.facts ?? []).map((field) => [field, row ? settingsOf(connections, row)[field] : ''])
   const facts = { endpoint, ...(time_zone && { timeZone: time_zone }), ...Object.fromEntries(told) }
-  return { facts, rules: row ? assumedRules(plugin) : {} }
+  return { facts, isStored: row !== undefined }
 }

@@ -163,15 +163,7 @@ export async function createField(
     const { quote, columnType } = inside.dialect
     const type = columnType(FIELD_TYPES[dataType], extended(table, [...existing, field]))
     await sql.raw(`alter table ${quote(tableName)} add column ${quote(columnName)} ${type}`).execute(inside.kysely)
-    await write(inside, [
-      customizedFields.row({
-        tb_name: tableName,
-        column_name: columnName,
-        display_name: displayName,
-        data_type: dataType,
-        description,
-      }),
-    ])
+    await describeField(inside, tableName, field)
     await atEnd(inside)
     return { columnName, displayName, dataType, description, isCustomizedField: true }
   })
@@ -201,4 +193,32 @@ export async function deleteField(
     }
     await atEnd(inside)
   })
+}
+
+/** What people read of a field that is there. */
+async function describeField(database: Database, tableName: string, field: NewField): Promise<void> {
+  const { columnName, displayName, dataType, description = '' } = field
+  await write(database, [
+    customizedFields.row({
+      tb_name: tableName,
+      column_name: columnName,
+      display_name: displayName,
+      data_type: dataType,
+      description,
+    }),
+  ])
+}
+
+/** For those who keep fields in a file. */
+export const ownFields = {
+  types: Object.keys(FIELD_TYPES) as FieldType[],
+  list: allFields,
+  /** Refuses a name that no field can have. */
+  require(tableName: string, columnName: string): void {
+    domainTable(tableName)
+    requireName(columnName)
+  },
+  create: createField,
+  describe: describeField,
+  remove: deleteField,
 }

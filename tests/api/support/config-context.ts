@@ -25,6 +25,7 @@ const SOMEBODY = { id: 'test', name: 'somebody', email: '', address: 'a test' }
 export const configContext = ({ control: { context, services } }: Pick<TestApi, 'control'>): ConfigContext => ({
   control: context,
   services,
+  actor: SOMEBODY,
   servicesOn: (database) => createControlPlane({ ...context, database }).servicesFor(SOMEBODY),
 })
 

@@ -1,0 +1,17 @@
+/** Values of described fields, as a file and an export see them. */
+import { emptyOf } from '../control-plane/settings.ts'
+import type { Fields, Settings } from '../plugin-kit/spec/fields.ts'
+import type { State } from './change.ts'
+
+const asked = (fields: Fields) => Object.entries(fields).filter(([, { isManaged }]) => !isManaged)
+
+export const stateOf = (fields: Fields, values: Settings): State =>
+  Object.fromEntries(asked(fields).map(([name]) => [name, values[name] ?? null]))
+export const standardOf = (fields: Fields): State =>
+  Object.fromEntries(asked(fields).map(([name, field]) => [name, emptyOf(field)]))
+
+/** What a file leaves out has its default, except secrets, which stay: not everybody lets a file bring them. */
+export const completed = (fields: Fields, values: Settings): Settings => ({
+  ...Object.fromEntries(asked(fields).flatMap(([name, { kind }]) => (kind === 'secret' ? [] : [[name, null]]))),
+  ...values,
+})

@@ -1,0 +1,162 @@
+/** Columns that users add to domain tables. A file adds them and renames them for people; it never deletes one with its values. */
+import { recordChange } from '../control-plane/audit/record.ts'
+import type { Database } from '../database/database.ts'
+import { UserError } from '../errors.ts'
+import { ownFields } from '../plugins/index.ts'
+import { change } from './change.ts'
+import type { Path } from './config-file.ts'
+import type { ConfigContext, Reconciling } from './context.ts'
+import type { Config, FieldConfig } from './document.ts'
+
+type StoredField = Awaited<ReturnType<typeof ownFields.list>>[number]
+
+interface WantedField {
+  readonly path: Path
+  readonly table: string
+  readonly name: string
+  readonly config: FieldConfig
+}
+export interface NewField extends WantedField {
+  /** Made before the transaction that all else is done in: one engine ends a transaction with a new column. */
+  readonly isNew: true
+}
+
+const SUBJECT = 'custom field'
+const wantedFields = ({ document }: Config): WantedField[] =>
+  Object.entries(document.fields).flatMap(([table, columns]) =>
+    Object.entries(columns).map(([name, config]) => ({ path: ['fields', table, name], table, name, config })),
+  )
+
+/** Those that are not there yet. One that is there with another type is refused: its values would be lost. */
+export async function missingFields(config: Config, database: Database): Promise<NewField[]> {
+  const wanted = wantedFields(config)
+  if (wanted.length === 0) return []
+  const stored = await ownFields.list(database)
+  const missing: NewField[] = []
+  for (const each of wanted) {
+    await config.file.at(each.path, () => {
+      ownFields.require(each.table, each.name)
+      const found = storedAs(stored, each)
+      if (found) requireSame(each, found)
+      else missing.push({ ...each, isNew: true })
+    })
+  }
+  return missing
+}
+
+/** One engine does not tell capital letters in column names. */
+const storedAs = (stored: readonly StoredField[], { table, name }: WantedField) =>
+  stored.find((each) => each.table === table && each.columnName.toLowerCase() === name.toLowerCase())
+
+function requireSame({ table, name, config: { type } }: WantedField, { columnName, dataType }: StoredField): void {
+  if (columnName !== name)
+    throw new UserError(`${table} already has ${columnName}: write it so, or choose another name.`)
+  if (dataType === type) return
+  throw new UserError(
+    `type of ${table}.${name} is ${dataType}, and the file says ${type}: correct the file, or delete the field with its values first.`,
+  )
+}
+
+/** Adds columns; `body` does the rest. If that fails they go again: they have no values yet. */
+export async function withNewFields<Result>(
+  fields: readonly NewField[],
+  { control: { database }, actor }: Pick<ConfigContext, 'control' | 'actor'>,
+  body: () => Promise<Result>,
+): Promise<Result> {
+  const made: NewField[] = []
+  try {
+    for (const each of fields) {
+      const { table, name, config } = each
+      const { type, title, description } = config
+      const after = { columnName: name, displayName: title, dataType: type, description }
+      await ownFields.create(database, table, after, ({ kysely }) =>
+        recordChange(kysely, actor, {
+          action: 'create',
+          subject: SUBJECT,
+          key: `${table}.${name}`,
+          before: null,
+          after,
+        }),
+      )
+      made.push(each)
+    }
+    return await body()
+  } catch (error) {
+    for (const { table, name } of made) {
+      await ownFields.remove(database, table, name, ({ kysely }) =>
+        recordChange(kysely, actor, {
+          action: 'delete',
+          subject: SUBJECT,
+          key: `${table}.${name}`,
+          before: null,
+          after: null,
+        }),
+      )
+    }
+    throw error
+  }
+}
+
+/** Tells new columns, and changes what people read of the others. */
+export async function reconcileFields(reconciling: Reconciling, missing: readonly NewField[]): Promise<void> {
+  const { changes, config, database, actor } = reconciling
+  for (const { path, table, name, config: field } of wantedFields(config)) {
+    const { type, title, description } = field
+    const subject = `field ${name} of ${table}`
+    if (missing.some((each) => each.table === table && each.name === name)) {
+      const told = Object.entries({ type, title, description }).filter(([, value]) => value !== '')
+      changes.push({
+        action: 'create',
+        subject,
+        fields: told.map(([each, after]) => ({ name: each, before: null, after })),
+      })
+      continue
+    }
+    const read = async () => {
+      const found = storedAs(await ownFields.list(database), { path, table, name, config: field })
+      return found && { title: found.displayName, description: found.description }
+    }
+    const before = await read()
+    if (before?.title === title && before.description === description) continue
+    await change(reconciling, {
+      subject,
+      read,
+      async write() {
+        await ownFields.describe(database, table, { columnName: name, displayName: title, dataType: type, description })
+        const after = { title, description }
+        await recordChange(database.kysely, actor, {
+          action: 'update',
+          subject: SUBJECT,
+          key: `${table}.${name}`,
+          before,
+          after,
+        })
+      },
+    })
+  }
+}
+
+/** All that a file can add again. */
+export async function exportFields(database: Database): Promise<Record<string, Record<string, FieldConfig>>> {
+  const known = (await ownFields.list(database)).filter(({ dataType }) =>
+    ownFields.types.some((type) => type === dataType),
+  )
+  const tables = Map.groupBy(known, ({ table }) => table)
+  return Object.fromEntries(
+    [...tables]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([table, fields]) => [
+        table,
+        Object.fromEntries(
+          fields.map(({ columnName, dataType, displayName, description }) => [
+            columnName,
+            {
+              type: dataType,
+              ...(displayName && { title: displayName }),
+              ...(description && { description }),
+            } as FieldConfig,
+          ]),
+        ),
+      ]),
+  )
+}

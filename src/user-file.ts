@@ -1,0 +1,100 @@
+/** Files that a command writes where its user says: never over another one unless told, and whole before they have their name. */
+import { constants, existsSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { access, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { messageOf, UserError } from './errors.ts'
+
+export interface Writing {
+  /** What is there may be replaced. */
+  readonly force?: boolean
+  /** For the owner only. */
+  readonly isPrivate?: boolean
+}
+
+/** What stands under this name; undefined: nothing. */
+const found = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false })
+
+/** Refuses a place before any work is done for it. */
+export async function requirePlace(file: string, { force = false }: Writing = {}): Promise<void> {
+  const there = found(file)
+  if (there?.isDirectory()) {
+    throw new UserError(`${file} is a folder: name a file in it, such as ${join(file, 'weir.yaml')}.`)
+  }
+  if (there?.isFile() && !force) {
+    throw new UserError(`${file} exists already: choose another name, or use --force to replace it.`)
+  }
+  try {
+    await access(dirname(file), constants.W_OK)
+  } catch (error) {
+    throw cannotWrite(file, error)
+  }
+}
+
+const cannotWrite = (file: string, error: unknown) =>
+  new UserError(`${file} cannot be written: ${messageOf(error)}. Choose another place.`, { cause: error })
+/** Of the disk, and not of what is written. */
+const isOfDisk = (error: unknown) => (error as NodeJS.ErrnoException).syscall !== undefined
+
+/** `fill` writes the content to the path that it is given. */
+export async function writeUserFile(
+  file: string,
+  fill: (draft: string) => Promise<void>,
+  writing: Writing = {},
+): Promise<void> {
+  await requirePlace(file, writing)
+  const there = found(file)
+  // A pipe or a terminal has no content that could be lost.
+  if (there && !there.isFile()) return fill(file)
+  // Who writes over a link means the file that it leads to.
+  const target = there ? realpathSync(file) : file
+  const draft = `${target}.part`
+  try {
+    await (await open(draft, 'w', writing.isPrivate ? 0o600 : 0o666)).close()
+    await fill(draft)
+    await settle(draft)
+    if (!writing.force) await requirePlace(file)
+    await rename(draft, target)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw isOfDisk(error) ? cannotWrite(file, error) : error
+  }
+}
+
+/** It has its name only when it is on the disk. */
+async function settle(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  await handle.sync()
+  await handle.close()
+}
+
+export const writeUserText = (file: string, text: string, writing?: Writing): Promise<void> =>
+  writeUserFile(file, (draft) => writeFile(draft, text), writing)
+
+/** Texts by their paths in a folder: all are written, or none, because one of them would replace another text. */
+export async function writeUserFolder(
+  folder: string,
+  texts: ReadonlyMap<string, string>,
+  { force = false }: Writing = {},
+): Promise<void> {
+  const there = found(folder)
+  if (there && !there.isDirectory()) throw new UserError(`${folder} is a file: name a folder.`)
+  const changed = [...texts].filter(([path, text]) => !isThere(join(folder, path), text))
+  const lost = changed.map(([path]) => join(folder, path)).filter((file) => existsSync(file))
+  if (lost.length > 0 && !force) {
+    const others = lost.length > 1 ? ` So do ${lost.length - 1} more.` : ''
+    throw new UserError(
+      `${lost[0]} exists already, with other content.${others} Choose another folder, or use --force to replace the files.`,
+    )
+  }
+  for (const [path, text] of changed) {
+    const file = join(folder, path)
+    try {
+      await mkdir(dirname(file), { recursive: true })
+    } catch (error) {
+      throw cannotWrite(file, error)
+    }
+    await writeUserText(file, text, { force: true })
+  }
+}
+
+const isThere = (file: string, text: string) => found(file)?.isFile() === true && readFileSync(file, 'utf8') === text
