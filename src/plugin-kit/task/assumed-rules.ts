@@ -2,6 +2,7 @@
 
 import type { Settings } from '../spec/fields.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
+import { ownerOf } from './family.ts'
 
 export function assumedRules({ settingsOf, scopeConfig }: PluginSpec): Settings {
   if (settingsOf) return assumedRules(settingsOf)
@@ -16,7 +17,7 @@ export function assumedRules({ settingsOf, scopeConfig }: PluginSpec): Settings 
  * that is left out stays, one that its source does not have means nothing.
  */
 export function rulesOfScope(source: PluginSpec, config: Settings | undefined, tried: Settings = {}): Settings {
-  const { fields } = (source.settingsOf ?? source).scopeConfig
+  const { fields } = ownerOf(source).scopeConfig
   const known = Object.entries(tried).filter(([name, value]) => name in fields && value !== undefined)
   return { ...(config ?? assumedRules(source)), ...Object.fromEntries(known) }
 }
