@@ -150,7 +150,9 @@ const readItems: Tool = {
     ...filter,
     reason: text(100)
       .optional()
-      .describe('`counted`, or one of the reasons that explain_metric names; all if left out.'),
+      .describe(
+        '`counted`, `against` (of a share: those that make it worse), or one of the reasons that explain_metric names; all if left out.',
+      ),
     ...page,
   }),
   run: (ask, input) =>
