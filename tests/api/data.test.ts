@@ -106,6 +106,27 @@ describeEachDatabase('data', (test) => {
     expect(await found(raw.rows[1].cells.record_key, RAW)).toEqual([raw.rows[1].cells.id])
   })
 
+  it('finds a row by its id, with the scope and the record that it came from', async () => {
+    const { rows } = await get('/v1/data/rows', { table: 'issues', search: 'SHOP-1' })
+    const { cells, record } = rows[0]
+    const ask = (query: Record<string, string>) =>
+      api.ask('GET', `/v1/data/domain-row?${new URLSearchParams({ table: 'issues', ...query })}`)
+    const { status, body } = await ask({ id: cells.id })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ table: 'issues', place, row: { record, cells: { issue_key: 'SHOP-1' } } })
+    // What the record is not there for is said to be so, instead of leading nowhere.
+    const { kysely } = test.database
+    await kysely.updateTable('issues').set({ _raw_data_id: 99_999 }).where('id', '=', cells.id).execute()
+    expect((await ask({ id: cells.id })).body).toMatchObject({ place, row: { record: null } })
+    await kysely.updateTable('issues').set({ _raw_data_id: record.id }).where('id', '=', cells.id).execute()
+    expect(await ask({ id: 'nothing' })).toMatchObject({
+      status: 404,
+      body: { message: 'There is no row nothing in issues. A later run may have removed it.' },
+    })
+    expect((await ask({ table: 'board_issues', id: 'x' })).status).toBe(404)
+    expect((await ask({ table: '_tool_jira_connections', id: '1' })).status).toBe(404)
+  })
+
   it('follows a record from the source to the domain', async () => {
     const { rows } = await get('/v1/data/rows', { table: 'issues', search: 'SHOP-1' })
     const { record } = rows[0]
