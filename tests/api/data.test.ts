@@ -75,6 +75,14 @@ describeEachDatabase('data', (test) => {
     expect(found.get(RAW)).toMatchObject({ layer: 'raw', count: 3, isMore: false, origins: [] })
     expect(found.get('_tool_jira_issues')).toMatchObject({ layer: 'tool', count: 3, origins: [RAW] })
     expect(found.get('issues')).toMatchObject({ layer: 'domain', count: 3, origins: [RAW] })
+    // Epics are few: what most rows were made from is offered first, whatever it is called.
+    const { kysely } = test.database
+    const made = (from: string) =>
+      kysely.updateTable('issues').set({ _raw_data_table: from }).where('issue_key', '=', 'SHOP-3').execute()
+    await made('_raw_jira_api_epics')
+    const { tables: mixed } = await get('/v1/data/tables')
+    expect(mixed.find(({ name }: any) => name === 'issues').origins).toEqual([RAW, '_raw_jira_api_epics'])
+    await made(RAW)
     const { connections, scopeConfigs } = settingsTables(jiraPlugin.source!)
     for (const { name } of [connections, scopeConfigs]) expect(found.has(name)).toBe(false)
     expect([...found.keys()].filter((name) => name.startsWith('_devlake') || name.startsWith('_weir'))).toEqual([])

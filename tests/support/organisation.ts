@@ -7,17 +7,27 @@ import { serveGit } from '../gitextractor/support/server.ts'
 const DAY = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY)
 
+/** A repository that GitHub tells of, and that nobody can clone. */
+export const LOST = 'acme/lost'
+
+interface OrganisationOptions {
+  /** It has the repository `LOST` as well. */
+  readonly withLost?: boolean
+}
+
 /** Ten pull requests, each merged, put into production the day after, and one of them followed by an incident. */
-export async function startOrganisation(): Promise<FakeGithub> {
+export async function startOrganisation({ withLost = false }: OrganisationOptions = {}): Promise<FakeGithub> {
   const repository = makeRepository(join(temporaryFolder(), 'web'))
   const git = await serveGit(join(repository.folder, '..'))
   const amounts = { issues: 1, pullRequests: 10, workflowRuns: 3, commits: 3, deployments: 10, releases: 0 }
   const name = 'acme/web'
+  const quiet = { statusesPerDeployment: 0, commentsPerIssue: 0 }
+  const lost = { name: LOST, cloneUrl: `${git.url}/nowhere`, ...amounts, ...quiet }
   const github = await startFakeGithub({
     world: {
       from: daysAgo(40).toISOString(),
       until: daysAgo(1).toISOString(),
-      repositories: [{ name, cloneUrl: `${git.url}/web`, ...amounts, statusesPerDeployment: 0, commentsPerIssue: 0 }],
+      repositories: [{ name, cloneUrl: `${git.url}/web`, ...amounts, ...quiet }, ...(withLost ? [lost] : [])],
     },
   })
   const pulls = [...github.world.repository(name).pullRequests]
