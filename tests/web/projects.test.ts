@@ -40,7 +40,7 @@ describeClient('projects', (client) => {
     await card(page, 'Change lead time').getByText('Median of 9 pull requests').waitFor()
     await card(page, 'Change failure rate').getByText('1 of 10 deployments led to an incident').waitFor()
     await card(page, 'Failed deployment recovery time').getByText('Median of 1 incident,').waitFor()
-    await page.getByRole('img', { name: /Lead time over time/ }).waitFor()
+    await page.getByRole('img', { name: /Change lead time over time/ }).waitFor()
 
     await page.getByRole('link', { name: 'Explain change lead time' }).click()
     const drawer = page.getByRole('dialog')

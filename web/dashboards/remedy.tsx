@@ -71,7 +71,7 @@ export function MissingField({ field: { name, title, table } }: MissingFieldProp
         {isAdmin ? 'Add it, and say which field of your tool fills it.' : 'Ask an admin to add it.'}
       </span>
       {isAdmin && (
-        <ButtonTo at={{ path: '/data/fields/map', search: { table, name } }}>Add the field {name}</ButtonTo>
+        <ButtonTo at={{ path: '/data/fields/map', search: { table, name } }}>Add the field</ButtonTo>
       )}
     </div>
   )

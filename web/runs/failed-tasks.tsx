@@ -5,6 +5,7 @@ import type { Task, TaskSubject } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { counted } from '../parts/words.ts'
 import type { HealthFilter } from './address.ts'
+import { withoutTitle } from './task-list.tsx'
 
 interface FailedTask {
   readonly runId: number
@@ -50,11 +51,14 @@ export function useFailedTasks({ project, plugin, connectionId, scopeId }: Healt
 export function FailedTasks({ filter }: { readonly filter: HealthFilter }) {
   const failed = useFailedTasks(filter) ?? []
   if (failed.length === 0) return null
+  const runs = new Set(failed.map(({ runId }) => runId)).size
   return (
     <section className="card" aria-label="Tasks that failed" style={{ marginBottom: 16 }}>
-      <h2 style={{ marginBottom: 4 }}>{counted(failed.length, 'task')} of the last run failed</h2>
+      <h2 style={{ marginBottom: 4 }}>{counted(failed.length, 'task')} failed in the last {runs === 1 ? 'run' : 'runs'}</h2>
       <p className="small quiet" style={{ marginBottom: 8 }}>
-        What they would have brought is missing from the numbers until they succeed.
+        {failed.length === 1
+          ? 'What it would have brought is missing from the numbers until it succeeds.'
+          : 'What they would have brought is missing from the numbers until they succeed.'}
       </p>
       {failed.slice(0, MOST_SHOWN).map(({ runId, task, subject }) => (
         <div key={task.id} className="row health">
@@ -62,9 +66,14 @@ export function FailedTasks({ filter }: { readonly filter: HealthFilter }) {
             <h3 className="cut" title={subject?.title}>
               {subject?.title ?? task.plugin} <span className="faint">· {subject?.pluginTitle ?? task.plugin}</span>
             </h3>
-            <p className="quiet small message">{task.message || 'It gave no reason; its log may.'}</p>
+            <p className="quiet small message">{withoutTitle(task.message, subject?.title) || 'It gave no reason; its log may.'}</p>
           </div>
-          <Link to="/runs/$id" params={{ id: String(runId) }} search={{ task: `${task.pipelineRow}.${task.pipelineCol}` }}>
+          <Link
+            to="/runs/$id"
+            params={{ id: String(runId) }}
+            search={{ task: `${task.pipelineRow}.${task.pipelineCol}` }}
+            style={{ whiteSpace: 'nowrap' }}
+          >
             Show the task
           </Link>
         </div>

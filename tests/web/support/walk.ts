@@ -6,8 +6,11 @@ export interface Walk {
   go(address: string): Promise<void>
   /** Addresses of the client that the page leads to. */
   links(): Promise<string[]>
-  /** Presses each button of the page that has not been pressed on such a page. */
-  press(address: string): Promise<void>
+  /**
+   * Presses each button of the page that has not been pressed on such a page: those of what stands over the page, where
+   * something does. What deletes comes in a round of its own, when nothing else needs what is deleted.
+   */
+  press(address: string, round: 'deletes' | 'others'): Promise<void>
   /** What went wrong so far, each with the page where it did. */
   readonly problems: ReadonlySet<string>
 }
@@ -15,6 +18,8 @@ export interface Walk {
 const QUIET_MS = 60
 const LONGEST_MS = 20_000
 const CLICK_MS = 5_000
+/** Asked for last; some ask back, some can be undone. */
+const DELETES = /^(delete|remove|revoke|take out|stop)/i
 /** Values that make another page of the same path. */
 const TELLING = new Set(['tab', 'show', 'step', 'explain'])
 
@@ -42,8 +47,8 @@ export function walkThrough(page: Page, origin: string): Walk {
   page.on('requestfailed', (request) => open.delete(request))
   page.on('pageerror', ({ message }) => problems.add(`${doing}: ${message}`))
   page.on('response', (response) => {
-    if (response.status() >= 400)
-      problems.add(`${doing}: ${response.request().method()} ${kindOf(response.url())} is answered with ${response.status()}`)
+    const found = `${doing}: ${response.request().method()} ${kindOf(response.url())} is answered with ${response.status()}`
+    if (response.status() >= 400) problems.add(found)
   })
   page.on('filechooser', () => {})
   page.on('dialog', (dialog) => void dialog.dismiss())
@@ -74,8 +79,10 @@ export function walkThrough(page: Page, origin: string): Walk {
     readonly place: number
     readonly name: string
   }
-  const buttons = (): Promise<Button[]> =>
-    page.evaluate(`[...document.querySelectorAll('main button')].flatMap((button, place) => {
+  const isOver = (): Promise<boolean> =>
+    page.evaluate(`[...document.querySelectorAll('[role=dialog]')].some((dialog) => dialog.checkVisibility())`)
+  const buttons = (within: string): Promise<Button[]> =>
+    page.evaluate(`[...document.querySelectorAll('${within} button')].flatMap((button, place) => {
       const isSeen = button.checkVisibility() && !button.disabled && button.getAttribute('aria-disabled') !== 'true'
       const name = (button.getAttribute('aria-label') || button.textContent || button.title).trim()
       return isSeen ? [{ place, name }] : []
@@ -92,16 +99,23 @@ export function walkThrough(page: Page, origin: string): Walk {
       page.evaluate(`[...document.querySelectorAll('a[href^="/"]')]
         .filter((link) => !link.getAttribute('href').startsWith('/api/') && !link.hasAttribute('download') && link.target !== '_blank')
         .map((link) => link.getAttribute('href'))`),
-    async press(address) {
+    async press(address, round) {
+      // Tabs and filters of a page share the buttons of its head.
       const kind = kindOf(address)
+      const [path = ''] = kind.split('?')
+      doing = kind
       await move(address)
+      const within = (await isOver()) ? '[role=dialog]' : 'main'
+      const isMeant = ({ name }: Button) => DELETES.test(name) === (round === 'deletes')
       for (;;) {
-        const next = (await buttons()).find(({ name }) => !pressed.has(`${kind} ${kindOfButton(name)}`))
+        const next = (await buttons(within)).find(
+          (button) => isMeant(button) && !pressed.has(`${path} ${kindOfButton(button.name)}`),
+        )
         if (!next) return
-        pressed.add(`${kind} ${kindOfButton(next.name)}`)
+        pressed.add(`${path} ${kindOfButton(next.name)}`)
         doing = `${kind}, button “${next.name}”`
         await page
-          .locator('main button')
+          .locator(`${within} button`)
           .nth(next.place)
           .click({ timeout: CLICK_MS })
           .catch(() => problems.add(`${doing}: it cannot be pressed`))
@@ -109,6 +123,7 @@ export function walkThrough(page: Page, origin: string): Walk {
         await look()
         // What opened over the page is closed again, and where it led elsewhere one comes back.
         await page.keyboard.press('Escape')
+        if (within === 'main' && (await isOver())) await move('/')
         if (here() !== address) await move(address)
       }
     },
