@@ -192,7 +192,7 @@ describeClient('blueprints', (client) => {
       await page.getByRole('heading', { level: 1, name: 'own fields' }).waitFor()
 
       await page.getByRole('button', { name: 'Collect now' }).click()
-        await page.waitForURL(/\/runs\/\d+/)
+      await page.waitForURL(/\/runs\/\d+/)
       await page.getByText('done', { exact: true }).first().waitFor({ timeout: 60_000 })
       await page.goBack()
       await page.getByRole('link', { name: /^Run \d+$/ }).waitFor()

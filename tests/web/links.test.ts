@@ -23,7 +23,9 @@ const WEB = join(import.meta.dirname, '../../web')
 
 it('addresses that no type knows are those of places', () => {
   const isPlace = (path: string) =>
-    placesOfPages.some((place) => new RegExp(`^${place.replace(/\$\w+/g, '[^/]+')}$`).test(path.replace(/\$\{[^}]+\}/g, 'x')))
+    placesOfPages.some((place) =>
+      new RegExp(`^${place.replace(/\$\w+/g, '[^/]+')}$`).test(path.replace(/\$\{[^}]+\}/g, 'x')),
+    )
   const files = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
   const found = files
     .filter((file) => !file.startsWith('dist') && !/places\.tsx?$/.test(file))
@@ -60,8 +62,12 @@ describeClient('every link and button', (client) => {
       ...['change-lead-time', 'change-failure-rate'].map((metric) => inProject(`explain=${metric}`)),
       ...['aside', 'receipts'].map((show) => `/runs/health?show=${show}`),
       `/start?step=numbers&plugin=github&connection=${filled.connectionId}&project=${project}`,
-      ...(IS_WHOLE ? [] : [`/start?step=numbers&plugin=github&connection=${filled.connectionId}&project=lost`,
-            '/runs/health?project=lost',]),
+      ...(IS_WHOLE
+        ? []
+        : [
+            `/start?step=numbers&plugin=github&connection=${filled.connectionId}&project=lost`,
+            '/runs/health?project=lost',
+          ]),
       '/dashboards/service-report',
     ]
     const seen = new Set(pages.map(kindOf))

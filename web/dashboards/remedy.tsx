@@ -66,13 +66,11 @@ export function MissingField({ field: { name, title, table } }: MissingFieldProp
   return (
     <div className="notice" role="status">
       <span>
-        <b>No table has the field {name} yet</b>, so nothing tells the {title.toLowerCase()} of what is counted here: all
-        of it counts, and there is none to choose.{' '}
+        <b>No table has the field {name} yet</b>, so nothing tells the {title.toLowerCase()} of what is counted here:
+        all of it counts, and there is none to choose.{' '}
         {isAdmin ? 'Add it, and say which field of your tool fills it.' : 'Ask an admin to add it.'}
       </span>
-      {isAdmin && (
-        <ButtonTo at={{ path: '/data/fields/map', search: { table, name } }}>Add the field</ButtonTo>
-      )}
+      {isAdmin && <ButtonTo at={{ path: '/data/fields/map', search: { table, name } }}>Add the field</ButtonTo>}
     </div>
   )
 }

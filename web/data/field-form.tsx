@@ -107,10 +107,7 @@ function Form({ scope, table, rawTable, found, fields, blueprints }: FormProps) 
         })
         const own = mappings.findLast(
           (each) =>
-            each.table === table &&
-            each.field === columnName &&
-            each.rawTable === rawTable &&
-            each.path === found.path,
+            each.table === table && each.field === columnName && each.rawTable === rawTable && each.path === found.path,
         )
         return { columnName, run: own && (await fillNow(own)) }
       } catch (error) {

@@ -38,7 +38,15 @@ export function RecordDrawer({ scope, record }: RecordDrawerProps) {
   )
 }
 
-export function Followed({ scope, table, id }: { readonly scope: WholePlace; readonly table: string; readonly id: number }) {
+export function Followed({
+  scope,
+  table,
+  id,
+}: {
+  readonly scope: WholePlace
+  readonly table: string
+  readonly id: number
+}) {
   const asked = useQuery(question('GET /v1/data/record', { query: { ...scope, table, id } }))
   return <Asked of={asked}>{(data) => <Record record={data} />}</Asked>
 }

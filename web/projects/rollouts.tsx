@@ -121,7 +121,9 @@ const Rows = ({ rollout: { rows }, apart }: RowsProps) => (
               <bdi>{title}</bdi>
             </a>
           ) : (
-            <Link to="/data/record" search={{ table: 'cicd_deployments', id }}>{title}</Link>
+            <Link to="/data/record" search={{ table: 'cicd_deployments', id }}>
+              {title}
+            </Link>
           )}
           {!counts && <span className="small faint"> not counted</span>}
         </td>

@@ -54,7 +54,9 @@ export function FailedTasks({ filter }: { readonly filter: HealthFilter }) {
   const runs = new Set(failed.map(({ runId }) => runId)).size
   return (
     <section className="card" aria-label="Tasks that failed" style={{ marginBottom: 16 }}>
-      <h2 style={{ marginBottom: 4 }}>{counted(failed.length, 'task')} failed in the last {runs === 1 ? 'run' : 'runs'}</h2>
+      <h2 style={{ marginBottom: 4 }}>
+        {counted(failed.length, 'task')} failed in the last {runs === 1 ? 'run' : 'runs'}
+      </h2>
       <p className="small quiet" style={{ marginBottom: 8 }}>
         {failed.length === 1
           ? 'What it would have brought is missing from the numbers until it succeeds.'
@@ -66,7 +68,9 @@ export function FailedTasks({ filter }: { readonly filter: HealthFilter }) {
             <h3 className="cut" title={subject?.title}>
               {subject?.title ?? task.plugin} <span className="faint">· {subject?.pluginTitle ?? task.plugin}</span>
             </h3>
-            <p className="quiet small message">{withoutTitle(task.message, subject?.title) || 'It gave no reason; its log may.'}</p>
+            <p className="quiet small message">
+              {withoutTitle(task.message, subject?.title) || 'It gave no reason; its log may.'}
+            </p>
           </div>
           <Link
             to="/runs/$id"

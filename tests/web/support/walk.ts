@@ -34,7 +34,12 @@ export function kindOf(address: string): string {
 }
 
 /** Of buttons that a page has for each of many things, one is enough. */
-const kindOfButton = (name: string) => name.replace(/[\d.,]+/g, '#').split(/\s+/).slice(0, 2).join(' ')
+const kindOfButton = (name: string) =>
+  name
+    .replace(/[\d.,]+/g, '#')
+    .split(/\s+/)
+    .slice(0, 2)
+    .join(' ')
 
 export function walkThrough(page: Page, origin: string): Walk {
   const problems = new Set<string>()
@@ -56,7 +61,8 @@ export function walkThrough(page: Page, origin: string): Walk {
   const settle = async () => {
     const end = Date.now() + LONGEST_MS
     for (let quietSince = Date.now(); Date.now() - quietSince < QUIET_MS; ) {
-      if (Date.now() > end) throw new Error(`${doing}: still waits for ${[...open].map((each) => each.url()).join(', ')}`)
+      if (Date.now() > end)
+        throw new Error(`${doing}: still waits for ${[...open].map((each) => each.url()).join(', ')}`)
       if (open.size > 0) quietSince = Date.now()
       await page.waitForTimeout(15)
     }
