@@ -84,7 +84,13 @@ export async function evaluate(context: FollowContext, row: AlertRow, now: Date)
       if (finding.news) {
         const { from, to } = filters[0] ?? { from: now, to: now }
         const link = linkToNumber(context.publicUrl, { project, metric: metric.name, from, to })
-        await storeMessage(inside, row.id, finding.news, messageFor(row, metric, { ...finding, inWords, link }, now), now)
+        await storeMessage(
+          inside,
+          row.id,
+          finding.news,
+          messageFor(row, metric, { ...finding, inWords, link }, now),
+          now,
+        )
       }
       return true
     }),

@@ -6,7 +6,12 @@ import type { Config } from '../config.ts'
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 
 /** As it is set, as people come back to from signing in, or else the address that the server listens on. */
-export function publicUrlOf({ publicUrl, oidc, host, port }: Pick<Config, 'publicUrl' | 'oidc' | 'host' | 'port'>): string {
+export function publicUrlOf({
+  publicUrl,
+  oidc,
+  host,
+  port,
+}: Pick<Config, 'publicUrl' | 'oidc' | 'host' | 'port'>): string {
   if (publicUrl) return publicUrl.replace(/\/+$/, '')
   const [provider] = oidc
   if (provider) return new URL(provider.redirectUrl).origin

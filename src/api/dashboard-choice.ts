@@ -58,11 +58,7 @@ export const summaryOf = ({ name, title, question, group }: Dashboard) => ({ nam
 const columnsOf = ({ columns }: Panel) =>
   Object.entries(columns).map(([name, { title, kind, link = null }]) => ({ name, title, kind, link }))
 
-export const recordOf = async (
-  database: Database,
-  { dashboard, own, placed }: ViewedDashboard,
-  range: Range,
-) => ({
+export const recordOf = async (database: Database, { dashboard, own, placed }: ViewedDashboard, range: Range) => ({
   ...summaryOf(dashboard),
   missingField: await missingFieldOf(database, dashboard),
   own,

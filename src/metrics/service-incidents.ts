@@ -64,7 +64,9 @@ export function serviceIncidents(query: MetricQuery, { value, reasons = [] }: Se
     value,
     reason: firstOf(
       words === null ? null : ['other_category', sql`${categoryOf('i.id')} not in (${words})`],
-      component === null ? null : ['other_component', sql`not ${hasComponent(query.dialect, 'i.component', sql`${component}`)}`],
+      component === null
+        ? null
+        : ['other_component', sql`not ${hasComponent(query.dialect, 'i.component', sql`${component}`)}`],
       ['outside_time_range', outside(sql`i.created_date`, query)],
       ...reasons,
     ),

@@ -8,7 +8,10 @@ import { canRead } from './parts.ts'
 import { itemsOf } from './stacked.ts'
 
 /** How many of the incidents behind the recovery time are not resolved, by month (`yy/mm`); months without one are left out. */
-export async function unresolvedByMonth(database: Database, filter: MetricFilter): Promise<ReadonlyMap<string, number>> {
+export async function unresolvedByMonth(
+  database: Database,
+  filter: MetricFilter,
+): Promise<ReadonlyMap<string, number>> {
   if (!(await canRead(database, serviceRecoveryTime, filter))) return new Map()
   const { dialect, kysely } = database
   const { rows } = await sql<{ month: string; amount: number }>`select month, count(*) as amount

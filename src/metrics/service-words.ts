@@ -5,8 +5,8 @@ import { hintOf, shortName } from '../nearest.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { MetricFilter, MetricQuery } from './metric.ts'
 import type { NoData } from './no-data.ts'
-import { categoryOf, categoryTable, NO_CATEGORY, serviceOf } from './service-incidents.ts'
 import { componentsOf } from './service-components.ts'
+import { categoryOf, categoryTable, NO_CATEGORY, serviceOf } from './service-incidents.ts'
 import { incidentsOf } from './sources.ts'
 
 /** `category` and `component` of each incident of the project; empty if it has none. */

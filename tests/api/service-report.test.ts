@@ -288,7 +288,14 @@ describeEachDatabase('the service report', (test) => {
       expect(grades).toEqual([])
     }
     expect(misspelt.months[0]).toEqual({
-      ...{ month: '24/01', incidents: null, deployments: 2, changeFailureRate: null, recoveryMinutes: null, unresolved: 0 },
+      ...{
+        month: '24/01',
+        incidents: null,
+        deployments: 2,
+        changeFailureRate: null,
+        recoveryMinutes: null,
+        unresolved: 0,
+      },
     })
     const elsewhere = await report({ ...CHECKOUT, component: 'Checkout' })
     expect(elsewhere.notes).toEqual([

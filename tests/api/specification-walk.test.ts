@@ -285,7 +285,12 @@ describeEachDatabase('the specification, walked line by line', (test) => {
     }))
     expect(byHand).toEqual(report.months)
 
-    const ofMonths = report.months.map((each: any) => [each.month, each.recoveryMinutes, each.incidents, each.unresolved])
+    const ofMonths = report.months.map((each: any) => [
+      each.month,
+      each.recoveryMinutes,
+      each.incidents,
+      each.unresolved,
+    ])
     const values = { project: 'ops', issue_category: CHOSEN.issueCategory, component: [CHOSEN.component] }
     const query = new URLSearchParams({ ...RANGE, values: JSON.stringify(values) })
     const panel = await send('GET', `/v1/dashboards/service-report/panels/recovery-by-month?${query}`)
@@ -300,7 +305,9 @@ describeEachDatabase('the specification, walked line by line', (test) => {
     for (const name of ['issue_category', 'component']) expect(template).toContain(`\${${name}:sqlstring}`)
     const range = { from: new Date(RANGE.from), to: new Date(RANGE.to) }
     const rows = await rowsOf<any>(asGrafana(test.engine, template, { ...range, values }))
-    expect(rows.map(({ month, value, incidents, unresolved }) => [month, ...[value, incidents, unresolved].map(Number)])).toEqual(ofMonths)
+    expect(
+      rows.map(({ month, value, incidents, unresolved }) => [month, ...[value, incidents, unresolved].map(Number)]),
+    ).toEqual(ofMonths)
   })
 
   it('9: refuses a parameter that it does not know', async () => {

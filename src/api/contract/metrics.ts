@@ -152,12 +152,9 @@ export const itemRecord = z
       .object({ sha: z.string(), title: z.string().meta({ description: 'First line of its message.' }) })
       .nullable()
       .meta({ description: 'Of a deployment.' }),
-    incidents: z
-      .array(linkedRow)
-      .readonly()
-      .meta({
-        description: 'Of a deployment: the incidents that are attributed to it, where the metric attributes them.',
-      }),
+    incidents: z.array(linkedRow).readonly().meta({
+      description: 'Of a deployment: the incidents that are attributed to it, where the metric attributes them.',
+    }),
     deployment: linkedRow.nullable().meta({ description: 'Of an incident: the deployment that it is attributed to.' }),
     isResolved: z.boolean().nullable().meta({ description: 'Of an incident.' }),
     rollout: rolloutRecord.nullable().meta({ description: 'Of a deployment that other rows tell of, too.' }),
@@ -289,7 +286,8 @@ const reportMonth = z.object({
   changeFailureRate: z.number().nullable(),
   recoveryMinutes: z.number().nullable(),
   unresolved: z.int().meta({
-    description: 'Incidents behind `recoveryMinutes` that are not resolved: they count with the time until their last update.',
+    description:
+      'Incidents behind `recoveryMinutes` that are not resolved: they count with the time until their last update.',
   }),
 })
 export const reportRecord = z.object({
@@ -311,7 +309,9 @@ export const reportRecord = z.object({
     .meta({ description: 'What the change failure rate divides, and how.' }),
   unresolved: z
     .object({ count: z.int(), how: z.string() })
-    .meta({ description: 'Incidents behind the recovery time that are not resolved, and how they count; empty: none.' }),
+    .meta({
+      description: 'Incidents behind the recovery time that are not resolved, and how they count; empty: none.',
+    }),
   notes: z
     .array(z.string())
     .meta({ description: 'A sentence for each chosen category and component that no incident of the project has.' }),

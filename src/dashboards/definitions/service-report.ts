@@ -73,7 +73,9 @@ const byMonth: Panel = {
     incidents: count('Incidents'),
     unresolved: count('Not resolved, until their last update'),
   },
-  statement: (query) => sql`select month, ${mean(query, sql`value`)} as value, count(*) as incidents, sum(unresolved) as unresolved
+  statement: (
+    query,
+  ) => sql`select month, ${mean(query, sql`value`)} as value, count(*) as incidents, sum(unresolved) as unresolved
     from (select ${sql.raw(query.dialect.monthLabel('item.at'))} as month, item.value, item.unresolved
       from (${recoveries(query)}) item) each_one group by month order by month limit 500`,
   remedy,
@@ -82,7 +84,8 @@ const byMonth: Panel = {
 const incidents: Panel = {
   name: 'incidents',
   title: 'The incidents, the latest first',
-  definition: 'The chosen incidents created in the range, with their category, component and the minutes they took: of one that is not resolved, the minutes until its last update.',
+  definition:
+    'The chosen incidents created in the range, with their category, component and the minutes they took: of one that is not resolved, the minutes until its last update.',
   look: 'table',
   width: 24,
   height: 12,
