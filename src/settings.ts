@@ -30,6 +30,12 @@ const server = {
     z.string().default('127.0.0.1'),
     'The address to listen on. If other machines can reach it, `AUTH` must be set.',
   ],
+  publicUrl: [
+    'PUBLIC_URL',
+    z.url({ protocol: /^https?$/ }).optional(),
+    'The address that people open Weir by, such as `https://weir.example.com`. Links in messages of alerts begin with it.',
+    'the host of the OpenID redirect address, or `http://HOST:PORT`',
+  ],
   port: ['PORT', whole(0, 65_535).default(8080), 'The port to listen on. 0 takes any free port.'],
   requestsPerMinute: [
     'REQUESTS_PER_MINUTE',

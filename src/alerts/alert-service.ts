@@ -7,6 +7,7 @@ import type { Database } from '../database/database.ts'
 import { among, onePiece } from '../database/pieces.ts'
 import { retrying } from '../database/write.ts'
 import { UserError } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import { metricNamed } from '../metrics/index.ts'
 import { requireOpenEndpoint } from '../plugin-kit/http/index.ts'
 import type { Secrets } from '../secrets.ts'
@@ -39,6 +40,12 @@ export interface AlertSettings {
 export interface AlertContext {
   readonly database: Database
   readonly secrets: Secrets
+}
+/** What looks after alerts also tells where its numbers can be seen. */
+export interface FollowContext extends AlertContext {
+  readonly log: Logger
+  /** Links in messages begin with it. */
+  readonly publicUrl: string
 }
 type Kind = (typeof KINDS)[number]
 

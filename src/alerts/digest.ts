@@ -7,7 +7,6 @@ import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf } from '../errors.ts'
-import type { Logger } from '../log.ts'
 import { changeOf } from '../metrics/change-words.ts'
 import { INCIDENTS_UNKNOWN } from '../metrics/evidence.ts'
 import { fourKeys } from '../metrics/index.ts'
@@ -16,7 +15,8 @@ import { readMetric } from '../metrics/read.ts'
 import { projectsKnowingIncidents } from '../metrics/read-grades.ts'
 import { alerts } from '../system/alerts.ts'
 import { projects } from '../system/projects.ts'
-import type { AlertContext } from './alert-service.ts'
+import type { FollowContext } from './alert-service.ts'
+import { linkToKeys } from './links.ts'
 import { reasonsOf } from './reasons.ts'
 import { type AlertRow, cronOf } from './records.ts'
 import { type Message, storeMessage } from './send.ts'
@@ -69,7 +69,11 @@ function linesOf(keys: Keys): string[] {
   })
 }
 
-export async function digestOf(database: Database, project: string, to: Date): Promise<Message> {
+export async function digestOf(
+  { database, publicUrl }: Pick<FollowContext, 'database' | 'publicUrl'>,
+  project: string,
+  to: Date,
+): Promise<Message> {
   const all = project
     ? [project]
     : (await selectRows(database.kysely, projects, (query) => query.orderBy('name'))).map(({ name }) => name)
@@ -90,14 +94,12 @@ export async function digestOf(database: Database, project: string, to: Date): P
     ...{ id: randomUUID(), type: 'digest' as const, text, at: to, from, to },
     project: project || null,
     projects: own,
+    link: linkToKeys(publicUrl, project),
   }
 }
 
 /** Those whose hour has come since the last one; several that were missed are one. */
-export async function makeDueDigests(
-  context: AlertContext & { readonly log: Logger },
-  now = new Date(),
-): Promise<void> {
+export async function makeDueDigests(context: FollowContext, now = new Date()): Promise<void> {
   const rows = await selectRows(context.database.kysely, alerts, (query) =>
     query.where('kind', '=', 'digest').where('enable', '=', true).orderBy('id'),
   )
@@ -111,8 +113,9 @@ export async function makeDueDigests(
   }
 }
 
-async function makeDigest({ database }: AlertContext, row: AlertRow, now: Date): Promise<void> {
-  const message = await digestOf(database, row.project_name, now)
+async function makeDigest(context: FollowContext, row: AlertRow, now: Date): Promise<void> {
+  const { database } = context
+  const message = await digestOf(context, row.project_name, now)
   await retrying(database, () =>
     database.transaction(async ({ kysely: inside }) => {
       const seen = { id: row.id, version: row.version }

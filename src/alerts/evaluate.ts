@@ -5,14 +5,14 @@ import { selectRows, updateRows } from '../control-plane/store.ts'
 import { counted } from '../counted.ts'
 import { retrying } from '../database/write.ts'
 import { messageOf, UserError } from '../errors.ts'
-import type { Logger } from '../log.ts'
 import type { Metric } from '../metrics/metric.ts'
 import { readMetrics } from '../metrics/read.ts'
 import { valueInWords } from '../metrics/value-words.ts'
 import { alerts } from '../system/alerts.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
-import type { AlertContext } from './alert-service.ts'
+import type { FollowContext } from './alert-service.ts'
+import { linkToNumber } from './links.ts'
 import { type AlertRow, metricOf } from './records.ts'
 import { type Message, storeMessage } from './send.ts'
 
@@ -58,7 +58,7 @@ export function judge(
   }
 }
 
-export async function evaluate(context: AlertContext, row: AlertRow, now: Date): Promise<Finding | undefined> {
+export async function evaluate(context: FollowContext, row: AlertRow, now: Date): Promise<Finding | undefined> {
   const { database } = context
   const metric = metricOf(row)
   if (!metric) throw new UserError(`There is no metric ${row.metric} any more: choose another.`)
@@ -81,8 +81,17 @@ export async function evaluate(context: AlertContext, row: AlertRow, now: Date):
       })
       // Another server, or somebody who changed it, was first.
       if (changed !== 1) return false
-      if (finding.news)
-        await storeMessage(inside, row.id, finding.news, messageFor(row, metric, { ...finding, inWords }, now), now)
+      if (finding.news) {
+        const { from, to } = filters[0] ?? { from: now, to: now }
+        const link = linkToNumber(context.publicUrl, { project, metric: metric.name, from, to })
+        await storeMessage(
+          inside,
+          row.id,
+          finding.news,
+          messageFor(row, metric, { ...finding, inWords, link }, now),
+          now,
+        )
+      }
       return true
     }),
   )
@@ -92,7 +101,7 @@ export async function evaluate(context: AlertContext, row: AlertRow, now: Date):
 function messageFor(
   row: AlertRow,
   metric: Metric,
-  { news, value, inWords, brokenSince }: Finding & { readonly inWords: string },
+  { news, value, inWords, brokenSince, link }: Finding & { readonly inWords: string; readonly link: string },
   now: Date,
 ): Message {
   const is = `${row.project_name}: ${metric.title} is ${inWords} over the last ${counted(row.window_days, 'day')}`
@@ -105,11 +114,12 @@ function messageFor(
     ...{ project: row.project_name, metric: metric.name, title: metric.title, unit: metric.unit, value },
     ...{ direction: row.direction, threshold: row.threshold, windowDays: row.window_days, forDays: row.for_days },
     brokenSince,
+    link,
   }
 }
 
 /** Those nobody has looked at for an hour, and those whose project has run since. */
-export async function evaluateDue(context: AlertContext & { readonly log: Logger }, now = new Date()): Promise<void> {
+export async function evaluateDue(context: FollowContext, now = new Date()): Promise<void> {
   const { kysely } = context.database
   const rows = await selectRows(kysely, alerts, (query) =>
     query.where('kind', '=', 'threshold').where('enable', '=', true).orderBy('id'),
@@ -134,7 +144,7 @@ export async function evaluateDue(context: AlertContext & { readonly log: Logger
 }
 
 /** One alert in trouble must not stop the others. */
-async function tryEvaluate(context: AlertContext & { readonly log: Logger }, row: AlertRow, now: Date): Promise<void> {
+async function tryEvaluate(context: FollowContext, row: AlertRow, now: Date): Promise<void> {
   try {
     await evaluate(context, row, now)
   } catch (error) {

@@ -1,8 +1,7 @@
 /** Looks after alerts beside any number of servers that do the same on this database. */
 import { messageOf } from '../errors.ts'
-import type { Logger } from '../log.ts'
 import { type Repeated, repeat } from '../runner/repeat.ts'
-import type { AlertContext } from './alert-service.ts'
+import type { FollowContext } from './alert-service.ts'
 import { makeDueDigests } from './digest.ts'
 import { evaluateDue } from './evaluate.ts'
 import { sendWaiting } from './send.ts'
@@ -11,7 +10,7 @@ import { tellOfSwitches } from './traffic.ts'
 /** Runs that end are seen this soon, whichever server they ran on. */
 const LOOK_MS = 5000
 
-export function followAlerts(context: AlertContext & { readonly log: Logger }, lookMs = LOOK_MS): Repeated {
+export function followAlerts(context: FollowContext, lookMs = LOOK_MS): Repeated {
   const look = async () => {
     await evaluateDue(context)
     await makeDueDigests(context)

@@ -13,7 +13,8 @@ import { pullRequestPickupTime } from '../metrics/definitions/pull-request-picku
 import { pullRequestReviewTime } from '../metrics/definitions/pull-request-review-time.ts'
 import { recoveryTime } from '../metrics/definitions/recovery-time.ts'
 import type { Item, Metric, MetricFilter } from '../metrics/metric.ts'
-import { readItems, readMetric } from '../metrics/read.ts'
+import { readMetric } from '../metrics/read.ts'
+import { readItems } from '../metrics/read-items.ts'
 import { valueInWords } from '../metrics/value-words.ts'
 
 const MOST_ITEMS = 1000

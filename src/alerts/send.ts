@@ -17,6 +17,8 @@ export interface Message {
   readonly id: string
   readonly type: 'alert.broken' | 'alert.recovered' | 'alert.test' | 'digest' | 'traffic'
   readonly text: string
+  /** Where people see what it tells of. */
+  readonly link?: string
   readonly [detail: string]: unknown
 }
 
@@ -53,7 +55,8 @@ async function post({ kind, url, secret }: Target, message: Message, now: Date):
   const { pathname, search } = new URL(url)
   const hidden = [url, `${pathname}${search}`].filter((part) => part.length > 1)
   const client = createApiClient({ connection: 'alert', endpoint: url, credentials: [], secrets: hidden, retries: 0 })
-  const body = kind === 'slack' ? { text: message.text } : message
+  const { text, link } = message
+  const body = kind === 'slack' ? { text: link === undefined ? text : `${text}\n${link}` } : message
   const moment = now.toISOString()
   const headers = {
     'x-weir-timestamp': moment,

@@ -58,8 +58,9 @@ export const summaryOf = ({ name, title, question, group }: Dashboard) => ({ nam
 const columnsOf = ({ columns }: Panel) =>
   Object.entries(columns).map(([name, { title, kind, link = null }]) => ({ name, title, kind, link }))
 
-export const recordOf = ({ dashboard, own, placed }: ViewedDashboard, range: Range) => ({
+export const recordOf = async (database: Database, { dashboard, own, placed }: ViewedDashboard, range: Range) => ({
   ...summaryOf(dashboard),
+  missingField: await missingFieldOf(database, dashboard),
   own,
   range: { ...range, before: rangeBefore(range) },
   variables: dashboard.variables.map(({ name, title, isList = false, options, remedy = null }) => ({
@@ -77,6 +78,15 @@ export const recordOf = ({ dashboard, own, placed }: ViewedDashboard, range: Ran
     })),
   })),
 })
+
+/** The field of users that it reads and that nobody has added yet: where it is added, and under which name. */
+async function missingFieldOf(database: Database, { ownField }: Dashboard) {
+  if (!ownField) return null
+  const live = await database.describe()
+  const { name, title, tables } = ownField
+  const [table = ''] = tables
+  return tables.some((each) => live.get(each)?.columns.has(name)) ? null : { name, title, table }
+}
 
 const originOf = ({ dashboard, panel }: PlacedPanel, isOwn: boolean) => ({
   dashboard: dashboard.name,

@@ -53,8 +53,11 @@ function oldKeyFor({ key }: Header, place: RestorePlace): string | undefined {
   if (key === '' || fits(current?.key)) return undefined
   const old = place.oldKeyFile === undefined ? place.oldEncryptionSecret : readKeyFile(place.oldKeyFile)?.key
   if (!fits(old)) {
+    const found = current
+      ? `The backup was made with another encryption key than the one ${current.origin}`
+      : 'There is no encryption key here, and the backup cannot be opened without the one that it was made with'
     throw new UserError(
-      `The backup was made with another encryption key than the one ${current?.origin ?? 'that is missing here'}: put that key back, or name the file that holds it with --old-key, or set OLD_ENCRYPTION_SECRET. Nothing was changed.`,
+      `${found}: put that key back, or name the file that holds it with --old-key, or set OLD_ENCRYPTION_SECRET. Nothing was changed.`,
     )
   }
   if (!current) {

@@ -1,6 +1,7 @@
 import { createServer as createProbe } from 'node:net'
 import { Command } from 'commander'
 import { followAlerts } from '../alerts/follow.ts'
+import { publicUrlOf } from '../alerts/links.ts'
 import { accessMode } from '../api/access/access-token.ts'
 import type { Config } from '../config.ts'
 import { UserError } from '../errors.ts'
@@ -42,7 +43,7 @@ export const up = new Command('up')
         const watch = startWatch(engineOn(database), (id, err) =>
           log.warn({ err, switch: id }, 'cannot watch a switch'),
         )
-        const alerts = followAlerts(control.context)
+        const alerts = followAlerts({ ...control.context, publicUrl: publicUrlOf(config) })
         const logs = startLogRetention(control.context, config.logRetentionDays)
         const retention = startRetention(control.context, config)
         try {

@@ -94,7 +94,7 @@ export function tableNamed(marks: ScopeMarks, name: string): LayeredTable {
 }
 
 /** The raw tables that what these plugins made is marked by. */
-const rawsOf = (own: readonly Plugin[]): string[] => [
+export const rawsOf = (own: readonly Plugin[]): string[] => [
   ...new Set([
     ...own.flatMap(({ source }) => (source ? rawsOfFamily(source) : [])),
     ...own.flatMap(({ tables }) => tables.map(({ name }) => name).filter(isRawTable)),
@@ -122,7 +122,7 @@ export interface StoredTable {
   readonly meaning: string
   readonly count: number
   readonly isMore: boolean
-  /** The raw tables that its rows were made from. */
+  /** The raw tables that its rows were made from, first the one that most were made from. */
   readonly origins: readonly string[]
 }
 
@@ -152,12 +152,18 @@ export async function tablesOfScope({ database }: Context, marks: ScopeMarks): P
         meaning: table.meaning,
         count: Math.min(count, MOST_ROWS),
         isMore: count > MOST_ROWS,
-        origins: own.flatMap(({ origin }) => (isRawTable(origin) ? [origin] : [])).sort(),
+        origins: originsOf(own),
       })
     }
   }
   return found
 }
+
+/** What most rows were made from stands first: it is what people mean when they choose nothing. */
+const originsOf = (origins: readonly { readonly origin: string; readonly count: number }[]): string[] =>
+  origins
+    .toSorted((one, other) => Number(other.count) - Number(one.count) || (one.origin < other.origin ? -1 : 1))
+    .flatMap(({ origin }) => (isRawTable(origin) ? [origin] : []))
 
 export interface StoredColumn {
   readonly name: string

@@ -15,6 +15,8 @@ export interface Dashboard {
   /** What it answers, in a sentence. */
   readonly question: string
   readonly group: 'Delivery' | 'Engineering' | 'Sources' | 'Operation' | 'Your own'
+  /** A field of users that it reads, in the first of these tables that has it. */
+  readonly ownField?: { readonly name: string; readonly title: string; readonly tables: readonly string[] }
   readonly variables: readonly Variable[]
   readonly sections: readonly Section[]
 }

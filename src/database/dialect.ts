@@ -66,6 +66,8 @@ export interface Dialect {
   later(unit: 'day' | 'week' | 'month', date: string, count: string): string
   /** Whole days from one date to another. */
   daysBetween(start: string, end: string): string
+  /** Part `number`, from 1, of a text with commas between its parts; empty where it has fewer, or the last one. */
+  partOf(text: string, number: string): string
   /** The month of a moment as `yy/mm`. */
   monthLabel(expression: string): string
   /** Whole and part seconds from `start` to `end`, as a double. */

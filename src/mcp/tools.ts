@@ -95,7 +95,7 @@ const readFourKeys: Tool = {
   name: 'read_four_keys',
   title: 'Read the four keys',
   description:
-    'Deployment frequency, lead time for changes, change failure rate and recovery time of projects: value, band of the DORA reports or why there is none, and values by day, week or month.',
+    'Deployment frequency, change lead time, change failure rate and failed deployment recovery time of projects: value, band of the DORA reports or why there is none, and values by day, week or month.',
   input: z.strictObject({
     projects: z.array(project).min(1).max(MOST_NAMES),
     ...range,
@@ -150,7 +150,9 @@ const readItems: Tool = {
     ...filter,
     reason: text(100)
       .optional()
-      .describe('`counted`, or one of the reasons that explain_metric names; all if left out.'),
+      .describe(
+        '`counted`, `against` (of a share: those that make it worse), or one of the reasons that explain_metric names; all if left out.',
+      ),
     ...page,
   }),
   run: (ask, input) =>

@@ -1,4 +1,5 @@
 /** What became of a number since the period before. */
+import { counted } from '../counted.ts'
 import type { Metric } from './metric.ts'
 import { valueInWords } from './value-words.ts'
 
@@ -17,7 +18,7 @@ export function changeOf({ unit, better }: Metric, before: number | null, now: n
     return { difference: null, direction: 'same', words }
   }
   const difference = now - before
-  const size = unit === 'share' ? `${Number((Math.abs(difference) * 100).toFixed(1))} points` : ''
+  const size = unit === 'share' ? counted(Number((Math.abs(difference) * 100).toFixed(1)), 'point') : ''
   const amount = size || valueInWords(unit, Math.abs(difference))
   if (difference === 0) return { difference, direction: 'same', words: 'as before' }
   const direction = difference > 0 === (better === 'higher') ? 'better' : 'worse'

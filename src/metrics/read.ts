@@ -7,12 +7,12 @@ import type { Grade } from './benchmarks.ts'
 import type { Sql } from './calculate/calculation.ts'
 import { deploymentsIn, type NoGrade } from './evidence.ts'
 import { type Frequency, frequencyOf } from './frequency.ts'
-import { type Item, type Metric, type MetricFilter, REASONS, type Reason } from './metric.ts'
+import { type Metric, type MetricFilter, REASONS, type Reason } from './metric.ts'
 import { type LeftOut, NO_DEPLOYMENT_IN_RANGE, type NoData, nothingCounts } from './no-data.ts'
-import { canRead, inParts } from './parts.ts'
+import { inParts } from './parts.ts'
 import { readGrades } from './read-grades.ts'
 import { NO_CATEGORY_FIELD } from './service-incidents.ts'
-import { itemsOf, placeIn, stacked } from './stacked.ts'
+import { placeIn, stacked } from './stacked.ts'
 import { valueInWords } from './value-words.ts'
 
 export interface MetricValue {
@@ -252,28 +252,4 @@ function starts({ from, to }: MetricFilter, bucket: Bucket): Date[] {
     all.push(at(index))
   }
   return all
-}
-
-export interface ItemQuery {
-  /** `counted`, a reason, or all. */
-  readonly reason?: Reason | 'counted' | undefined
-  readonly limit: number
-  readonly offset: number
-}
-
-/** Rows behind a number, in a stable order. */
-export async function readItems(
-  database: Database,
-  metric: Metric,
-  filter: MetricFilter,
-  { reason, limit, offset }: ItemQuery,
-): Promise<Item[]> {
-  if (!(await canRead(database, metric, filter))) return []
-  const wanted =
-    reason === undefined ? sql`1 = 1` : reason === 'counted' ? sql`reason is null` : sql`reason = ${reason}`
-  const { rows } = await sql<Item>`select * from (${itemsOf(database, metric, filter, true)}) item where ${wanted}
-    order by case when at is null then 1 else 0 end, at, id limit ${sql.lit(limit)} offset ${sql.lit(offset)}`.execute(
-    database.kysely,
-  )
-  return rows.map((item) => ({ ...item, value: item.value === null ? null : Number(item.value) }))
 }

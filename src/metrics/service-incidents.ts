@@ -4,12 +4,13 @@ import type { Database } from '../database/database.ts'
 import type { Sql } from './calculate/calculation.ts'
 import { firstOf, type MetricQuery, outside, type Reason, type ServiceChoice, selectItems } from './metric.ts'
 import type { NoData } from './no-data.ts'
+import { hasComponent } from './service-components.ts'
 import { incidentsOf, ofTicket } from './sources.ts'
 
 /** A column that users add themselves. */
 export const CATEGORY_FIELD = 'x_issue_category'
 /** Where it is looked for; the first that has it is read. */
-const CATEGORY_TABLES = ['incidents', 'issues'] as const
+export const CATEGORY_TABLES = ['incidents', 'issues'] as const
 export type CategoryTable = (typeof CATEGORY_TABLES)[number]
 
 export const NO_CATEGORY_FIELD: NoData = {
@@ -63,7 +64,9 @@ export function serviceIncidents(query: MetricQuery, { value, reasons = [] }: Se
     value,
     reason: firstOf(
       words === null ? null : ['other_category', sql`${categoryOf('i.id')} not in (${words})`],
-      component === null ? null : ['other_component', sql`coalesce(i.component, '') <> ${component}`],
+      component === null
+        ? null
+        : ['other_component', sql`not ${hasComponent(query.dialect, 'i.component', sql`${component}`)}`],
       ['outside_time_range', outside(sql`i.created_date`, query)],
       ...reasons,
     ),

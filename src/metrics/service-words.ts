@@ -5,6 +5,7 @@ import { hintOf, shortName } from '../nearest.ts'
 import type { Sql } from './calculate/calculation.ts'
 import type { MetricFilter, MetricQuery } from './metric.ts'
 import type { NoData } from './no-data.ts'
+import { componentsOf } from './service-components.ts'
 import { categoryOf, categoryTable, NO_CATEGORY, serviceOf } from './service-incidents.ts'
 import { incidentsOf } from './sources.ts'
 
@@ -36,7 +37,8 @@ export async function unknownWords(database: Database, filter: MetricFilter): Pr
   // Likewise without incidents.
   if (rows.length === 0) return { sentences: [] }
   const found = (['category', 'component'] as const).map((what) => {
-    const known = [...new Set(rows.map((row) => row[what]))].filter((each) => each !== '').sort()
+    const wordsOf = (row: (typeof rows)[number]) => (what === 'component' ? componentsOf(row.component) : [row[what]])
+    const known = [...new Set(rows.flatMap(wordsOf))].filter((each) => each !== '').sort()
     const unknown = chosen[what].filter((each) => !known.includes(each))
     const sentences = unknown.map(
       (each) => `no incident of ${filter.project} has the ${what} ${shortName(each)}${hintOf(each, known)}`,

@@ -25,6 +25,9 @@ it('minutes are told in their two largest parts', () => {
 it('every unit has its words', () => {
   expect(valueInWords('share', 0.1254)).toBe('12.5 %')
   expect(valueInWords('days per week', 2)).toBe('2 days per week')
+  expect(valueInWords('days per week', 1)).toBe('1 day per week')
+  expect(valueInWords('lines', 1.001)).toBe('1 line')
+  expect(valueInWords('comments', 1)).toBe('1 comment')
   expect(valueInWords('seconds', 12.34)).toBe('12.3 s')
   expect(valueInWords('seconds', 7500)).toBe('2 h 5 min')
   expect(valueInWords('count', 7)).toBe('7')
@@ -35,6 +38,8 @@ it('every unit has its words', () => {
 it('a change says by how much, and whether it is for the better', () => {
   expect(changeOf(changeLeadTime, 300, 60)).toMatchObject({ direction: 'better', words: '4 h less, better' })
   expect(changeOf(changeFailureRate, 0.1, 0.25).words).toBe('15 points more, worse')
+  expect(changeOf(changeFailureRate, 0.1, 0.11).words).toBe('1 point more, worse')
+  expect(changeOf(deploymentFrequency, 2, 1).words).toBe('1 day per week less, worse')
   expect(changeOf(deploymentFrequency, 1, 3).words).toBe('2 days per week more, better')
   expect(changeOf(changeLeadTime, 60, 60)).toMatchObject({ direction: 'same', words: 'as before' })
   expect(changeOf(changeLeadTime, null, 60)).toMatchObject({ difference: null, words: 'nothing to compare with' })

@@ -3,6 +3,8 @@ import type { Unit } from './metric.ts'
 
 const HOUR = 60
 const DAY = 24 * HOUR
+/** Of the units that are words. */
+const ONE_OF = { 'days per week': 'day per week', lines: 'line', comments: 'comment' } as const
 const rounded = (value: number, digits: number) => String(Number(value.toFixed(digits)))
 
 /** The two largest parts that say something: `3 d 4 h`, `4 h 10 min`, `12 min`. */
@@ -25,6 +27,8 @@ export function valueInWords(unit: Unit, value: number | null): string {
   if (unit === 'minutes') return minutesInWords(value)
   if (unit === 'seconds') return value < 60 ? `${rounded(value, 1)} s` : minutesInWords(value / 60)
   if (unit === 'share') return `${rounded(value * 100, 1)} %`
-  if (unit === 'days per week') return `${rounded(value, 2)} ${value === 1 ? 'day' : 'days'} per week`
-  return unit === 'count' ? rounded(value, 2) : `${rounded(value, 2)} ${unit}`
+  const amount = rounded(value, 2)
+  if (unit === 'count') return amount
+  // What is read decides: 1.001 is written as 1.
+  return `${amount} ${amount === '1' ? ONE_OF[unit] : unit}`
 }

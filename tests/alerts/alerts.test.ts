@@ -19,6 +19,8 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { startReceiver } from './receiver.ts'
 import { day, plantShop } from './shop.ts'
 
+/** Where people open the pages. */
+const PAGES = 'https://weir.example'
 const SECRET = 'the secret that signs messages'
 const MINUTE = 60_000
 
@@ -61,8 +63,8 @@ describeEachDatabase('alerts', (test) => {
   const servers = () => {
     const { secrets, log } = api.control.context
     return [
-      { database: test.database, secrets, log },
-      { database: other, secrets, log },
+      { database: test.database, secrets, log, publicUrl: PAGES },
+      { database: other, secrets, log, publicUrl: PAGES },
     ] as const
   }
   const everywhere = (work: (server: ReturnType<typeof servers>[number]) => Promise<unknown>) =>
@@ -102,6 +104,19 @@ describeEachDatabase('alerts', (test) => {
       text: 'shop: Change failure rate is 100 % over the last 7 days, above 15 % for 14 days.',
     })
     expect(fieldsOf(broken?.body)).toEqual(fieldsOf(documented('alert.broken')))
+    // The link leads to the same number: that of just this time.
+    const { origin, pathname, searchParams } = new URL(broken?.body.link)
+    expect([origin, pathname]).toEqual([PAGES, '/dashboards/dora'])
+    const { from, to, explain, 'var-project': project } = Object.fromEntries(searchParams)
+    expect({ explain, project, from, to }).toEqual({
+      explain: 'change-failure-rate',
+      project: 'shop',
+      from: day(53).toISOString(),
+      to: day(60).toISOString(),
+    })
+    const asked = new URLSearchParams({ project: project ?? '', from: from ?? '', to: to ?? '' })
+    const { body: number } = await api.ask('GET', `/v1/metrics/${explain}?${asked}`)
+    expect(number.values[0].value).toBe(broken?.body.value)
     expect(recovered?.body).toMatchObject({ type: 'alert.recovered', value: 0 })
     expect(recovered?.body.text).toBe('shop: Change failure rate is 0 % over the last 7 days, no longer above 15 %.')
     for (const { path, headers, text } of receiver.received) {
@@ -217,6 +232,7 @@ describeEachDatabase('alerts', (test) => {
     expect(lines[4]).toMatch(
       /^• Failed deployment recovery time: 3 h .*; longest: “outage 4\d”, 3 h; “outage 4\d”, 3 h\.$/,
     )
+    expect(lines.at(-1)).toBe(`${PAGES}/projects/shop`)
     // Servers were away for three weeks: one digest, of the week that has just ended.
     await lookAt(day(64))
     expect(receiver.received).toHaveLength(2)

@@ -76,6 +76,9 @@ describeEachDatabase('the list of connections', (test) => {
       expect(half.body).toMatchObject({ success: false, message: expect.stringContaining('401') })
       expect(half.body.tokens.map((each: any) => each.success)).toEqual([true, false])
       expect(half.text).not.toContain(DEFAULT_TOKEN)
+      // It is called as it will be called, not as its kind.
+      const wrong = await api.ask('POST', '/plugins/github/test', { ...both, name: 'ours', token: 'ghp_dead' })
+      expect(wrong.body.message).toContain('Connection "ours"')
     })
 
     it('lists scopes with their rules and projects, by part of their name', async () => {

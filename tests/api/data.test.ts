@@ -75,6 +75,14 @@ describeEachDatabase('data', (test) => {
     expect(found.get(RAW)).toMatchObject({ layer: 'raw', count: 3, isMore: false, origins: [] })
     expect(found.get('_tool_jira_issues')).toMatchObject({ layer: 'tool', count: 3, origins: [RAW] })
     expect(found.get('issues')).toMatchObject({ layer: 'domain', count: 3, origins: [RAW] })
+    // Epics are few: what most rows were made from is offered first, whatever it is called.
+    const { kysely } = test.database
+    const made = (from: string) =>
+      kysely.updateTable('issues').set({ _raw_data_table: from }).where('issue_key', '=', 'SHOP-3').execute()
+    await made('_raw_jira_api_epics')
+    const { tables: mixed } = await get('/v1/data/tables')
+    expect(mixed.find(({ name }: any) => name === 'issues').origins).toEqual([RAW, '_raw_jira_api_epics'])
+    await made(RAW)
     const { connections, scopeConfigs } = settingsTables(jiraPlugin.source!)
     for (const { name } of [connections, scopeConfigs]) expect(found.has(name)).toBe(false)
     expect([...found.keys()].filter((name) => name.startsWith('_devlake') || name.startsWith('_weir'))).toEqual([])
@@ -104,6 +112,27 @@ describeEachDatabase('data', (test) => {
     )
     expect(raw.rows[0].cells.data).toMatch(/^\{/)
     expect(await found(raw.rows[1].cells.record_key, RAW)).toEqual([raw.rows[1].cells.id])
+  })
+
+  it('finds a row by its id, with the scope and the record that it came from', async () => {
+    const { rows } = await get('/v1/data/rows', { table: 'issues', search: 'SHOP-1' })
+    const { cells, record } = rows[0]
+    const ask = (query: Record<string, string>) =>
+      api.ask('GET', `/v1/data/domain-row?${new URLSearchParams({ table: 'issues', ...query })}`)
+    const { status, body } = await ask({ id: cells.id })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ table: 'issues', place, row: { record, cells: { issue_key: 'SHOP-1' } } })
+    // What the record is not there for is said to be so, instead of leading nowhere.
+    const { kysely } = test.database
+    await kysely.updateTable('issues').set({ _raw_data_id: 99_999 }).where('id', '=', cells.id).execute()
+    expect((await ask({ id: cells.id })).body).toMatchObject({ place, row: { record: null } })
+    await kysely.updateTable('issues').set({ _raw_data_id: record.id }).where('id', '=', cells.id).execute()
+    expect(await ask({ id: 'nothing' })).toMatchObject({
+      status: 404,
+      body: { message: 'There is no row nothing in issues. A later run may have removed it.' },
+    })
+    expect((await ask({ table: 'board_issues', id: 'x' })).status).toBe(404)
+    expect((await ask({ table: '_tool_jira_connections', id: '1' })).status).toBe(404)
   })
 
   it('follows a record from the source to the domain', async () => {

@@ -132,6 +132,8 @@ describeEachDatabase('the service report', (test) => {
       expect(noData.remedy).toContain('/plugins/customize/incidents/fields')
     }
     expect(await send('GET', `/v1/metrics/service-incidents/items?${query(CHECKOUT)}`)).toMatchObject({ items: [] })
+    const { missingField } = await send('GET', '/v1/dashboards/service-report')
+    expect(missingField).toEqual({ name: 'x_issue_category', title: 'Issue category', table: 'incidents' })
     // Without a choice of categories the field is not needed.
     expect(values(await report({ component: 'checkout' }))).toEqual([5, 1, expect.any(Number)])
     expect(values(await report({ component: 'billing' }))).toEqual([1, 1 / 5, (20 * 24 + 9) * 60])
@@ -157,6 +159,11 @@ describeEachDatabase('the service report', (test) => {
         deployments: 5,
         how: '3 incidents created in the range, divided by 5 successful deployments of shop to PRODUCTION that finished in the range, counted as for the deployment frequency.',
       },
+      // The one that is open counts all the same, and is said to.
+      unresolved: {
+        count: 1,
+        how: '1 of 3 incidents is not resolved: it counts with the time until its last update.',
+      },
       notes: [],
       metrics: [
         { metric: 'service-incidents', unit: 'count', value: 3 },
@@ -166,9 +173,9 @@ describeEachDatabase('the service report', (test) => {
       ],
     })
     expect(first.months).toEqual([
-      { month: '24/01', incidents: 2, deployments: 2, changeFailureRate: 1, recoveryMinutes: 90 },
-      { month: '24/02', incidents: 1, deployments: 2, changeFailureRate: 0.5, recoveryMinutes: 300 },
-      { month: '24/03', incidents: 0, deployments: 1, changeFailureRate: 0, recoveryMinutes: null },
+      { month: '24/01', incidents: 2, deployments: 2, changeFailureRate: 1, recoveryMinutes: 90, unresolved: 0 },
+      { month: '24/02', incidents: 1, deployments: 2, changeFailureRate: 0.5, recoveryMinutes: 300, unresolved: 1 },
+      { month: '24/03', incidents: 0, deployments: 1, changeFailureRate: 0, recoveryMinutes: null, unresolved: 0 },
     ])
     expect(values(await report({ issueCategory: ODD }))).toEqual([1, 1 / 5, 300])
     // No deployment, nothing to be relative to.
@@ -179,9 +186,9 @@ describeEachDatabase('the service report', (test) => {
     })
     const { text } = await api.ask('GET', `/v1/service-report?${query({ ...CHECKOUT, format: 'csv' })}`)
     expect(text.split('\r\n').slice(0, 3)).toEqual([
-      'month,incidents,deployments,changeFailureRate,recoveryMinutes',
-      '24/01,2,2,1,90',
-      '24/02,1,2,0.5,300',
+      'month,incidents,deployments,changeFailureRate,recoveryMinutes,unresolved',
+      '24/01,2,2,1,90,0',
+      '24/02,1,2,0.5,300,1',
     ])
   })
 
@@ -209,7 +216,7 @@ describeEachDatabase('the service report', (test) => {
     const { months, ...after } = await report()
     expect(values(after)).toEqual([4, 4 / 5, 140])
     expect(months[2]).toEqual({
-      ...{ month: '24/03', incidents: 1, deployments: 1, changeFailureRate: 1, recoveryMinutes: 80 },
+      ...{ month: '24/03', incidents: 1, deployments: 1, changeFailureRate: 1, recoveryMinutes: 80, unresolved: 0 },
     })
   })
 
@@ -218,11 +225,11 @@ describeEachDatabase('the service report', (test) => {
     const { points } = await get('service-recovery-time/series?bucket=month')
     expect(points.map(({ value }: any) => value)).toEqual([90, 300, 80])
     const { items } = await get('service-recovery-time/items?reason=counted')
-    expect(items.map(({ kind, value }: any) => [kind, value])).toEqual([
-      ['incident', 150],
-      ['incident', 30],
-      ['incident', 300],
-      ['incident', 80],
+    expect(items.map(({ kind, value, isResolved }: any) => [kind, value, isResolved])).toEqual([
+      ['incident', 150, true],
+      ['incident', 30, true],
+      ['incident', 300, false],
+      ['incident', 80, true],
     ])
     const explained = await get('service-incidents/explanation')
     expect(Object.fromEntries(explained.leftOut.map(({ reason, count }: any) => [reason, count]))).toEqual({
@@ -281,7 +288,14 @@ describeEachDatabase('the service report', (test) => {
       expect(grades).toEqual([])
     }
     expect(misspelt.months[0]).toEqual({
-      ...{ month: '24/01', incidents: null, deployments: 2, changeFailureRate: null, recoveryMinutes: null },
+      ...{
+        month: '24/01',
+        incidents: null,
+        deployments: 2,
+        changeFailureRate: null,
+        recoveryMinutes: null,
+        unresolved: 0,
+      },
     })
     const elsewhere = await report({ ...CHECKOUT, component: 'Checkout' })
     expect(elsewhere.notes).toEqual([
@@ -297,6 +311,58 @@ describeEachDatabase('the service report', (test) => {
     expect([values(quiet), quiet.notes]).toEqual([[0, 0, null], []])
     const asked = await send('GET', `/v1/metrics/service-incidents?${query({ issueCategory: 'Outge' })}`)
     expect(asked.values).toMatchObject([{ value: null, noData: { because: expect.stringContaining('Outage?') } }])
+  })
+
+  it('counts an incident of two components for each of them, and for the whole text', async () => {
+    jira.issues.push(
+      issue(20, {
+        ...{ issuetype: OUTAGE, ...category('Outage') },
+        components: [
+          { id: '2', name: 'network' },
+          { id: '3', name: 'database' },
+        ],
+        ...took('2024-03-20T00:00:00.000+0000', '2024-03-20T01:00:00.000+0000'),
+      }),
+    )
+    await run()
+    for (const component of ['network', 'database', 'network,database']) {
+      expect(values(await report({ issueCategory: 'Outage', component })), component).toEqual([1, 1 / 5, 60])
+    }
+    // A part of a name is none.
+    const part = await report({ issueCategory: 'Outage', component: 'net' })
+    expect([values(part), part.notes]).toEqual([
+      [null, null, null],
+      [expect.stringMatching(/^No incident of shop has the component net; did you mean network or network,database\?/)],
+    ])
+    const at = '/v1/dashboards/service-report'
+    const chosen = (component: string[]) =>
+      new URLSearchParams({ ...RANGE, values: JSON.stringify({ project: 'shop', component }) })
+    const { options } = await send('GET', `${at}/variables/component?${chosen(['network'])}`)
+    expect(options.map(({ value }: any) => value)).toEqual(
+      expect.arrayContaining(['billing', 'checkout', 'database', 'network', 'network,database']),
+    )
+    for (const [component, amount] of [
+      [['database'], 1],
+      [['network,database'], 1],
+      [['database', 'billing'], 2],
+      [['data'], 0],
+    ] as const) {
+      const { rows } = await send('GET', `${at}/panels/service-incidents?${chosen([...component])}`)
+      expect(rows[0][0], component.join()).toBe(amount)
+    }
+    // What is open is said beside the number of the page, too.
+    const { rows } = await send('GET', `${at}/panels/service-recovery-time?${chosen(['checkout'])}`)
+    const open = await test.database.kysely
+      .selectFrom('incidents')
+      .select(({ fn }) => fn.countAll().as('amount'))
+      .where('component', '=', 'checkout')
+      .where('resolution_date', 'is', null)
+      .where('created_date', '>=', new Date(RANGE.from))
+      .executeTakeFirst()
+    expect(Number(open?.amount)).toBeGreaterThan(0)
+    expect(rows[0][2]).toBe(Number(open?.amount))
+    const { missingField } = await send('GET', at)
+    expect(missingField).toBeNull()
   })
 
   it('reads the field of incidents, where they have it as well', async () => {

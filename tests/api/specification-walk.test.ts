@@ -247,8 +247,9 @@ describeEachDatabase('the specification, walked line by line', (test) => {
       {
         ...{ month: label(EARLIER), incidents: 2, deployments: 2, changeFailureRate: 1 },
         recoveryMinutes: (150 + 409) / 2,
+        unresolved: 1,
       },
-      { month: label(LATER), incidents: 1, deployments: 1, changeFailureRate: 1, recoveryMinutes: 30 },
+      { month: label(LATER), incidents: 1, deployments: 1, changeFailureRate: 1, recoveryMinutes: 30, unresolved: 0 },
     ])
     expect(report.metrics.map(({ value }: any) => value)).toEqual([3, 1, expect.closeTo((150 + 409 + 30) / 3, 9)])
     expect(report.division).toMatchObject({ incidents: 3, deployments: 3 })
@@ -268,22 +269,28 @@ describeEachDatabase('the specification, walked line by line', (test) => {
     }[test.engine]
     const [from, to] = [RANGE.from, RANGE.to].map((moment) => `'${moment.replace('T', ' ').replace('Z', '')}'`)
     const plain = await rowsOf<Record<string, unknown>>(`
-      select i.month, i.incidents, d.deployments, i.minutes from (
+      select i.month, i.incidents, d.deployments, i.minutes, i.unresolved from (
         select ${ofEngine.month('created_date')} as month, count(*) as incidents,
-          avg(coalesce(lead_time_minutes, ${ofEngine.minutes})) as minutes
+          avg(coalesce(lead_time_minutes, ${ofEngine.minutes})) as minutes, count(*) - count(resolution_date) as unresolved
         from incidents where x_issue_category in ('Defect', 'Feature') and component = 'database'
           and created_date between ${from} and ${to} group by 1) i
       inner join (select ${ofEngine.month('finished_date')} as month, count(distinct cicd_deployment_id) as deployments
         from cicd_deployment_commits where result = 'SUCCESS' and environment = 'PRODUCTION'
           and finished_date between ${from} and ${to} group by 1) d on d.month = i.month
       order by i.month`)
-    const byHand = plain.map(({ month, incidents, deployments, minutes }) => ({
+    const byHand = plain.map(({ month, incidents, deployments, minutes, unresolved }) => ({
       ...{ month, incidents: Number(incidents), deployments: Number(deployments) },
       ...{ changeFailureRate: Number(incidents) / Number(deployments), recoveryMinutes: Number(minutes) },
+      unresolved: Number(unresolved),
     }))
     expect(byHand).toEqual(report.months)
 
-    const ofMonths = report.months.map((each: any) => [each.month, each.recoveryMinutes, each.incidents])
+    const ofMonths = report.months.map((each: any) => [
+      each.month,
+      each.recoveryMinutes,
+      each.incidents,
+      each.unresolved,
+    ])
     const values = { project: 'ops', issue_category: CHOSEN.issueCategory, component: [CHOSEN.component] }
     const query = new URLSearchParams({ ...RANGE, values: JSON.stringify(values) })
     const panel = await send('GET', `/v1/dashboards/service-report/panels/recovery-by-month?${query}`)
@@ -298,7 +305,9 @@ describeEachDatabase('the specification, walked line by line', (test) => {
     for (const name of ['issue_category', 'component']) expect(template).toContain(`\${${name}:sqlstring}`)
     const range = { from: new Date(RANGE.from), to: new Date(RANGE.to) }
     const rows = await rowsOf<any>(asGrafana(test.engine, template, { ...range, values }))
-    expect(rows.map(({ month, value, incidents }) => [month, Number(value), Number(incidents)])).toEqual(ofMonths)
+    expect(
+      rows.map(({ month, value, incidents, unresolved }) => [month, ...[value, incidents, unresolved].map(Number)]),
+    ).toEqual(ofMonths)
   })
 
   it('9: refuses a parameter that it does not know', async () => {

@@ -202,6 +202,9 @@ describeEachDatabase('a backup', (test) => {
 
   it('made with a key that was replaced since is restored with the old key, and encrypted with the new one', async () => {
     await expect(checkBackup(file, place(OTHER_KEY))).rejects.toThrow(/another encryption key.*OLD_ENCRYPTION_SECRET/)
+    await expect(checkBackup(file, place(''))).rejects.toThrow(
+      /^There is no encryption key here, and the backup cannot/,
+    )
     await opened(await test.createDatabase(), async (database) => {
       await restored(database, file, { ...place(OTHER_KEY), oldEncryptionSecret: KEY })
       const services = control(database, await openSecrets(database, place(OTHER_KEY)))

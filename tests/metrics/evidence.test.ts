@@ -187,10 +187,18 @@ describeEachDatabase('grades', (test) => {
     const project = await plant({ minutes: [0, 1440], teller: 'nothing' })
     await api.ask('POST', '/projects', { name: project })
     // Of the two weeks that the seven days touch, one has deployments.
-    const { text } = await digestOf(test.database, project, new Date(START + 4 * DAY))
+    const { text } = await digestOf(
+      { database: test.database, publicUrl: 'https://weir.example' },
+      project,
+      new Date(START + 4 * DAY),
+    )
     expect(text).toMatch(/Deployment frequency: 2 deployments in 2 weeks/)
     expect(text).toMatch(/Change failure rate: 0 %.*; no incident is known: no rule has matched one/)
-    const nothing = await digestOf(test.database, project, new Date(START + 100 * DAY))
+    const nothing = await digestOf(
+      { database: test.database, publicUrl: 'https://weir.example' },
+      project,
+      new Date(START + 100 * DAY),
+    )
     expect(nothing.text).toMatch(/Nothing was deployed, and no incident is known/)
     const settings = { metric: 'deployment-frequency', direction: 'below', threshold: 1, windowDays: 60, forDays: 0 }
     const target = { kind: 'webhook', url: 'http://127.0.0.1:9/', secret: 'the secret that signs messages' }
@@ -199,7 +207,7 @@ describeEachDatabase('grades', (test) => {
     })
     expect(status, JSON.stringify(body)).toBe(201)
     const row = (await findRow(test.database.kysely, alerts, { id: body.id }))!
-    await evaluate(api.control.context, row, new Date(START + 30 * DAY))
+    await evaluate({ ...api.control.context, publicUrl: 'https://weir.example' }, row, new Date(START + 30 * DAY))
     const said = { value: 0, inWords: expect.stringMatching(/^2 deployments in (9|10) weeks$/), state: 'broken' }
     const listed = (await api.ask('GET', '/v1/alerts')).body.alerts
     expect(listed.find(({ id }: any) => id === body.id)).toMatchObject(said)

@@ -170,6 +170,50 @@ describeEachDatabase('metrics, by hand', (test) => {
     expect(reasons(recovery)).toEqual({ no_deployment_before_incident: 1 })
   })
 
+  it('names what is behind an item: the commit, the repository, and which deployment led to which incident', async () => {
+    const { items } = await get('change-failure-rate/items?reason=against')
+    expect(items.map(({ id, incidents }: any) => [id, incidents.map((each: any) => each.id)])).toEqual([
+      ['run 5', ['i1']],
+      ['run 7', ['i2']],
+    ])
+    expect(items[0]).toMatchObject({
+      value: 1,
+      repositoryName: 'repo',
+      commit: { sha: 'c5', title: 'Rebased' },
+      incidents: [{ table: 'incidents', id: 'i1', title: 'i1' }],
+      deployment: null,
+      isResolved: null,
+    })
+    expect(await get('change-failure-rate/explanation')).toMatchObject({ against: 2, counted: 3 })
+    // All that count: the third led to nothing.
+    const { items: all } = await get('change-failure-rate/items?reason=counted')
+    expect(all.map(({ id, incidents }: any) => [id, incidents.length])).toEqual([
+      ['run 3', 0],
+      ['run 5', 1],
+      ['run 7', 1],
+    ])
+    const recovered = await get('failed-deployment-recovery-time/items?reason=counted')
+    expect(recovered.items).toMatchObject([
+      { id: 'i1', isResolved: true, deployment: { table: 'cicd_deployments', id: 'run 5' }, incidents: [] },
+      { id: 'i2', isResolved: true, deployment: { id: 'run 7' } },
+    ])
+    // As the policy attributes them, and not where nothing is attributed.
+    const { items: windowed } = await get('change-failure-rate/items?reason=against&policy=blame-window')
+    expect(windowed.map(({ id }: any) => id)).toEqual(['run 5'])
+    const { items: ofService } = await get('change-failure-rate/items?reason=against&policy=service-report')
+    expect(ofService.map(({ id, kind }: any) => [kind, id])).toEqual([
+      ['incident', 'i1'],
+      ['incident', 'i2'],
+    ])
+    // What makes a higher share worse is what did not succeed.
+    expect((await get('build-success-rate/items?reason=against')).items).toEqual([])
+    expect((await get('change-lead-time/explanation')).against).toBeNull()
+    expect(await api.ask('GET', `/v1/metrics/change-lead-time/items?${range}&reason=against`)).toMatchObject({
+      status: 400,
+      body: { message: 'Nothing counts against change-lead-time, which is no share: leave reason=against out.' },
+    })
+  })
+
   it('a project keeps its own policy', async () => {
     await api.ask('POST', '/projects', {
       name: 'shop',

@@ -18,15 +18,16 @@ export async function startOrganisation({ uncloned = [] }: OrganisationOptions =
   const git = await serveGit(join(repository.folder, '..'))
   const amounts = { issues: 1, pullRequests: 10, workflowRuns: 3, commits: 3, deployments: 10, releases: 0 }
   const name = 'acme/web'
+  const quiet = { statusesPerDeployment: 0, commentsPerIssue: 0 }
   const github = await startFakeGithub({
     world: {
       from: daysAgo(40).toISOString(),
       until: daysAgo(1).toISOString(),
       repositories: [
-        { name, cloneUrl: `${git.url}/web`, ...amounts, statusesPerDeployment: 0, commentsPerIssue: 0 },
+        { name, cloneUrl: `${git.url}/web`, ...amounts, ...quiet },
         ...uncloned.map((other) => ({
-          ...{ name: other, cloneUrl: `${git.url}/nothing-here`, ...amounts, issues: 0, workflowRuns: 0 },
-          ...{ pullRequests: 4, deployments: 0, statusesPerDeployment: 0, commentsPerIssue: 0 },
+          ...{ name: other, cloneUrl: `${git.url}/nothing-here`, ...amounts, ...quiet },
+          ...{ issues: 0, workflowRuns: 0, pullRequests: 4, deployments: 0 },
         })),
       ],
     },

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { insertRow } from '../../src/control-plane/store.ts'
+import { alertMessages } from '../../src/system/alerts.ts'
 import { startReceiver } from '../alerts/receiver.ts'
 import { describeClient } from './support/client.ts'
 
@@ -23,8 +25,14 @@ describeClient('the page of alerts', (client) => {
     expect(receiver.received).toMatchObject([
       { path: '/services/word-of-honour', body: { text: expect.stringContaining('this is a test') } },
     ])
-    await row.getByText('test, sent').waitFor()
+    await row.getByText(/^Delivered just now: a test$/).waitFor()
     expect(await page.content()).not.toContain('word-of-honour')
+
+    // “Wrong” is the number, never the delivery.
+    const told = { kind: 'broken', body: '{}', state: 'sent', sent_at: new Date() }
+    await insertRow(client.database.database.kysely, alertMessages, { alert_id: 1, ...told })
+    await page.reload()
+    await row.getByText(/^Delivered just now: that the limit is broken$/).waitFor()
 
     await row.getByRole('button', { name: 'Edit' }).click()
     await form.getByRole('textbox', { name: 'Limit' }).fill('20')

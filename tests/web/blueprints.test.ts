@@ -43,7 +43,6 @@ describeClient('blueprints', (client) => {
       timeAfter: '2026-01-31T00:00:00.000Z',
     })
     await page.getByRole('button', { name: 'Collect now' }).click()
-    await page.getByRole('menuitem', { name: /Collect what is new/ }).click()
     await page.waitForURL(/\/runs\/\d+/)
     await page.getByText('done', { exact: true }).first().waitFor({ timeout: 90_000 })
   })
@@ -193,7 +192,6 @@ describeClient('blueprints', (client) => {
       await page.getByRole('heading', { level: 1, name: 'own fields' }).waitFor()
 
       await page.getByRole('button', { name: 'Collect now' }).click()
-      await page.getByRole('menuitem', { name: /Collect what is new/ }).click()
       await page.waitForURL(/\/runs\/\d+/)
       await page.getByText('done', { exact: true }).first().waitFor({ timeout: 60_000 })
       await page.goBack()

@@ -95,17 +95,18 @@ describeClient('data', (client) => {
     await page.getByText(/must be x_/).waitFor()
     await page.getByLabel('Column').fill('x_points')
     await page.getByRole('button', { name: 'Add and fill the field' }).click()
-    await page
-      .getByRole('row', { name: /x_points/ })
-      .getByText('fields.customfield_10016')
-      .waitFor()
-
-    await page.getByRole('button', { name: 'Fill now' }).click()
+    // It does both: the run that fills it has begun.
     await page.getByRole('heading', { name: /Fill issues\.x_points/ }).waitFor()
     await page.locator('header.head').getByText('done', { exact: true }).waitFor()
     await page.goto(`${client.server.url}/data?plugin=jira&connectionId=1&scopeId=5&table=issues&words=SHOP-2`)
     await page.getByRole('columnheader', { name: 'x_points' }).waitFor()
     await page.getByRole('cell', { name: '5', exact: true }).waitFor()
+
+    await page.goto(`${client.server.url}/data/fields`)
+    const row = page.getByRole('row', { name: /x_points/ })
+    await row.getByText('fields.customfield_10016').waitFor()
+    await row.getByRole('button', { name: 'Fill now' }).click()
+    await page.getByRole('heading', { name: /Fill issues\.x_points/ }).waitFor()
 
     // The same by the project's own run.
     const { id } = await ask('POST', `/blueprints/${blueprintId}/trigger`)

@@ -103,6 +103,14 @@ describeClient('runs', (client) => {
     expect(await alert.textContent()).toMatch(/token|401/i)
     const link = alert.getByRole('link', { name: 'Check connection' })
     expect(await link.getAttribute('href')).toBe(`/sources/github/${shop.connectionId}`)
+    // The lists that came are whole; the task that failed is missing all the same.
+    await page.goto(`${client.server.url}/runs/health`)
+    const failed = page.getByRole('region', { name: 'Tasks that failed' })
+    await failed.getByRole('heading', { name: /acme\/web/ }).waitFor()
+    expect(await failed.textContent()).toMatch(/token|401/i)
+    expect(await page.getByText('Nothing is missing').count()).toBe(0)
+    await failed.getByRole('link', { name: 'Show the task' }).first().click()
+    await alert.waitFor()
 
     await ask(client.server, 'PATCH', path, { token: DEFAULT_TOKEN })
     await alert.getByRole('button', { name: 'Run this task again' }).click()

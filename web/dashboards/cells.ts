@@ -1,6 +1,6 @@
 /** Values by what kind their column is of. */
 import { bytes, short } from '../parts/amounts.ts'
-import { count, duration, exactly, type Quantity, quantity, when } from '../parts/words.ts'
+import { count, duration, exactly, oneOf, type Quantity, quantity, when } from '../parts/words.ts'
 import type { Column } from './view.ts'
 
 const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
@@ -49,9 +49,9 @@ export function exactText(value: unknown, kind: string): string | undefined {
   if (kind === 'moment') return exactly(String(value))
   const number = numberOf(value)
   if (number === null || kind === 'text' || kind === 'day' || kind === 'address') return undefined
-  return kind === 'share'
-    ? `${count(number * 100)} %`
-    : `${number.toLocaleString('en')} ${kind === 'count' ? '' : kind}`.trim()
+  if (kind === 'share') return `${count(number * 100)} %`
+  const amount = number.toLocaleString('en')
+  return kind === 'count' ? amount : `${amount} ${amount === '1' ? oneOf(kind) : kind}`
 }
 
 /** How much more or less, in words without a sign. */

@@ -11,7 +11,7 @@ import type { DashboardSearch, Refresh } from './address.ts'
 import { Arrange } from './arrange.tsx'
 import { Grid } from './grid.tsx'
 import { PartialData } from './partial-data.tsx'
-import { NoValues } from './remedy.tsx'
+import { MissingField, NoValues } from './remedy.tsx'
 import { Share } from './share.tsx'
 import { marksOf, rangeOf, Toolbar } from './toolbar.tsx'
 import { useVariables, valuesOf, withValue } from './variables.tsx'
@@ -149,6 +149,7 @@ function Viewed({ definition, search, onSearch, onRefresh }: ViewedProps) {
         onSearch={onSearch}
         onRefresh={onRefresh}
       />
+      {definition.missingField && <MissingField field={definition.missingField} />}
       {open ? (
         open.error ? (
           <Failure error={open.error} />

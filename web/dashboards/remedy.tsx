@@ -55,3 +55,22 @@ export function NoValues({ variable, values }: { readonly variable: Variable; re
     </section>
   )
 }
+
+interface MissingFieldProps {
+  readonly field: { readonly name: string; readonly title: string; readonly table: string }
+}
+
+/** A dashboard reads a field that nobody has added yet: what that means, and the way to add and fill it. */
+export function MissingField({ field: { name, title, table } }: MissingFieldProps) {
+  const isAdmin = useMay('admin')
+  return (
+    <div className="notice" role="status">
+      <span>
+        <b>No table has the field {name} yet</b>, so nothing tells the {title.toLowerCase()} of what is counted here:
+        all of it counts, and there is none to choose.{' '}
+        {isAdmin ? 'Add it, and say which field of your tool fills it.' : 'Ask an admin to add it.'}
+      </span>
+      {isAdmin && <ButtonTo at={{ path: '/data/fields/map', search: { table, name } }}>Add the field</ButtonTo>}
+    </div>
+  )
+}

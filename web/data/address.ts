@@ -13,6 +13,11 @@ export interface TablesView extends ScopePlace {
   /** The raw record that is followed: its table and number, such as _raw_jira_api_issues:12. */
   readonly record?: string
 }
+/** A row of the domain layer. */
+export interface RowView {
+  readonly table?: string
+  readonly id?: string
+}
 export interface FieldDraft extends ScopePlace {
   /** Of the domain layer. */
   readonly table?: string
@@ -20,6 +25,8 @@ export interface FieldDraft extends ScopePlace {
   readonly path?: string
   /** One that is there already; left out: a new one. */
   readonly field?: string
+  /** What a new one is to be called; left out: after the value that fills it. */
+  readonly name?: string
 }
 
 export const placeIn = ({ plugin, connectionId, scopeId }: Record<string, unknown>) => ({

@@ -10,6 +10,7 @@ import { question, refresh } from '../api/queries.ts'
 import { Asked } from '../parts/parts.tsx'
 import { counted } from '../parts/words.ts'
 import { useDraft } from './draft.ts'
+import { fillNow } from './fill.ts'
 import type { WholePlace } from './scope-select.tsx'
 
 type NewField = Given<'POST /plugins/customize/{table}/fields'>['body']
@@ -82,12 +83,13 @@ function Form({ scope, table, rawTable, found, fields, blueprints }: FormProps) 
   const navigate = useNavigate()
   const known = fields.find(({ columnName }) => columnName === draft.field)
   const [field, setField] = useState(known?.columnName ?? NEW)
-  const [name, setName] = useState(suggestedName(found))
+  const [name, setName] = useState(draft.name ?? suggestedName(found))
   const [title, setTitle] = useState(found.title || (found.keys.at(-1) ?? ''))
   const [type, setType] = useState(found.suggestion as DataType)
   const [blueprint, setBlueprint] = useState<string | null>(blueprints[0] ? String(blueprints[0].id) : null)
   const [reach, setReach] = useState<'connection' | 'scope'>('connection')
   const existing = fields.find(({ columnName }) => columnName === field)
+  const isFilled = blueprint !== null && scope.scopeId !== undefined
   const save = useMutation({
     mutationFn: async () => {
       const columnName = existing?.columnName ?? name
@@ -96,29 +98,32 @@ function Form({ scope, table, rawTable, found, fields, blueprints }: FormProps) 
           path: { table },
           body: { columnName, displayName: title, dataType: type },
         })
-      if (blueprint === null || scope.scopeId === undefined) return columnName
       const { plugin, connectionId, scopeId } = scope
+      if (blueprint === null || scopeId === undefined) return { columnName, run: undefined }
       try {
-        await ask('POST /v1/blueprints/{id}/mappings', {
+        const { mappings } = await ask('POST /v1/blueprints/{id}/mappings', {
           path: { id: Number(blueprint) },
           body: { table, field: columnName, rawTable, path: found.path, plugin, connectionId, scopeId, reach },
         })
+        const own = mappings.findLast(
+          (each) =>
+            each.table === table && each.field === columnName && each.rawTable === rawTable && each.path === found.path,
+        )
+        return { columnName, run: own && (await fillNow(own)) }
       } catch (error) {
         // The field is there by now: what is tried again only fills it.
         await refresh('GET /v1/fields')
         setField(columnName)
         throw error
       }
-      return columnName
     },
-    onSuccess: async (columnName) => {
-      await refresh('GET /v1/fields', 'GET /blueprints', 'GET /blueprints/{id}')
+    onSuccess: async ({ columnName, run }) => {
+      await refresh('GET /v1/fields', 'GET /blueprints', 'GET /blueprints/{id}', 'GET /pipelines')
       notifications.show({
         title: `${table}.${columnName} is there`,
-        message:
-          blueprint === null ? 'Nothing fills it yet.' : 'Every run fills it from now on; “Fill now” fills it at once.',
+        message: run ? 'This run fills it now, and every run of the project after it.' : 'Nothing fills it yet.',
       })
-      await navigate({ to: '/data/fields' })
+      await (run ? navigate({ to: '/runs/$id', params: { id: String(run.id) } }) : navigate({ to: '/data/fields' }))
     },
   })
   const submit = (event: FormEvent) => {
@@ -207,8 +212,8 @@ function Form({ scope, table, rawTable, found, fields, blueprints }: FormProps) 
           {save.error.message}
         </p>
       )}
-      <Button type="submit" loading={save.isPending}>
-        {existing ? 'Fill the field' : 'Add and fill the field'}
+      <Button type="submit" loading={save.isPending} disabled={existing !== undefined && !isFilled}>
+        {existing ? 'Fill the field' : isFilled ? 'Add and fill the field' : 'Add the field'}
       </Button>
     </form>
   )

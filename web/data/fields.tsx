@@ -9,6 +9,7 @@ import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, Empty, Page } from '../parts/parts.tsx'
 import './data.css'
+import { fillNow } from './fill.ts'
 
 const failed = (title: string) => (error: Error) => notifications.show({ color: 'red', title, message: error.message })
 
@@ -26,7 +27,7 @@ export function FieldsPage() {
           all.length === 0 ? (
             <Empty title="No field of your own yet" action={<Link to="/data">Look at the data</Link>}>
               Say you keep the risk of a change in a field of Jira. Add a field, click the value in a record that was
-              collected, and every issue has it from the next run on: in queries, exports and dashboards.
+              collected, and every issue has it: in queries, exports and dashboards, now and after every run.
             </Empty>
           ) : (
             <div className="card scroll">
@@ -109,22 +110,11 @@ function FieldRow({ field, may }: { readonly field: OwnField; readonly may: bool
   )
 }
 
-const ruleOf = ({ table, rawTable, rawParams, field, path }: Mapping) => ({
-  ...{ table, rawDataTable: rawTable, rawDataParams: rawParams },
-  mapping: { [field]: path },
-})
-
 function Filling({ mapping, may }: { readonly mapping: Mapping; readonly may: boolean }) {
   const navigate = useNavigate()
   const mayRun = useMay('operator')
   const fill = useMutation({
-    mutationFn: () =>
-      ask('POST /pipelines', {
-        body: {
-          name: `Fill ${mapping.table}.${mapping.field}`,
-          plan: [[{ plugin: 'customize', subtasks: [], options: { transformationRules: [ruleOf(mapping)] } }]],
-        },
-      }),
+    mutationFn: () => fillNow(mapping),
     onSuccess: ({ id }) => navigate({ to: '/runs/$id', params: { id: String(id) } }),
     onError: failed('No run was started'),
   })

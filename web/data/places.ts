@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { present, text, whole } from '../parts/address.ts'
 import { root } from '../root.tsx'
-import { type FieldDraft, placeIn, type TablesView } from './address.ts'
+import { type FieldDraft, placeIn, type RowView, type TablesView } from './address.ts'
 
 export const dataPlaces = [
   createRoute({
@@ -19,6 +19,12 @@ export const dataPlaces = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/data/record',
+    validateSearch: (search): RowView => present({ table: text(search.table), id: text(search.id) }),
+    component: lazyRouteComponent(() => import('./row.tsx'), 'RowPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/data/fields',
     component: lazyRouteComponent(() => import('./fields.tsx'), 'FieldsPage'),
   }),
@@ -32,6 +38,7 @@ export const dataPlaces = [
         rawTable: text(search.rawTable),
         path: text(search.path),
         field: text(search.field),
+        name: text(search.name),
       }),
     component: lazyRouteComponent(() => import('./map-field.tsx'), 'MapFieldPage'),
   }),

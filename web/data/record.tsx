@@ -38,7 +38,15 @@ export function RecordDrawer({ scope, record }: RecordDrawerProps) {
   )
 }
 
-function Followed({ scope, table, id }: { readonly scope: WholePlace; readonly table: string; readonly id: number }) {
+export function Followed({
+  scope,
+  table,
+  id,
+}: {
+  readonly scope: WholePlace
+  readonly table: string
+  readonly id: number
+}) {
   const asked = useQuery(question('GET /v1/data/record', { query: { ...scope, table, id } }))
   return <Asked of={asked}>{(data) => <Record record={data} />}</Asked>
 }
@@ -104,7 +112,7 @@ interface PartProps {
   readonly children: ReactNode
 }
 
-const Part = ({ title, says, children }: PartProps) => (
+export const Part = ({ title, says, children }: PartProps) => (
   <section className="part" aria-label={title}>
     <h2>{title}</h2>
     <p className="small quiet">{says}</p>
@@ -113,7 +121,7 @@ const Part = ({ title, says, children }: PartProps) => (
 )
 
 /** Names and values; what is empty says nothing. */
-function Made({ made: { table, columns, rows } }: { readonly made: MadeRows }) {
+export function Made({ made: { table, columns, rows } }: { readonly made: MadeRows }) {
   return (
     <>
       {rows.map((row, index) => (

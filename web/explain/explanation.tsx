@@ -59,7 +59,7 @@ function Reasons({ metric, unit, project, period, months = 12, reason, onReason 
   return (
     <Asked of={explained} lines={3}>
       {(explanation) => {
-        const { value, inWords, counted, total, leftOut, findings, places, definition } = explanation
+        const { value, inWords, counted, against, total, leftOut, findings, places, definition } = explanation
         const band = bandOf(explanation)
         const shared = { project, places, months }
         return (
@@ -100,6 +100,14 @@ function Reasons({ metric, unit, project, period, months = 12, reason, onReason 
                 words="They count"
                 amount={counted}
               />
+              {against !== null && counted > 0 && (
+                <Choice
+                  isChosen={reason === 'against'}
+                  onChoose={() => onReason('against')}
+                  words="Of these, they count against the number"
+                  amount={against}
+                />
+              )}
               {leftOut
                 .filter((each) => each.count > 0)
                 .map((each) => (

@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { ask } from '../api/ask.ts'
 import type { MetricItem } from '../api/description.ts'
-import { LinkTo } from '../parts/anywhere.tsx'
 import { Asked, Moment } from '../parts/parts.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { count, duration } from '../parts/words.ts'
-import type { Period } from '../projects/keys.ts'
+import { counted, duration } from '../parts/words.ts'
+import { type Period, valueText } from '../projects/keys.ts'
 
 interface ItemsProps {
   readonly metric: string
@@ -38,6 +38,7 @@ export function Items({ metric, unit, project, period, reason }: ItemsProps) {
       {({ pages }) => {
         const all = pages.flatMap((page) => page.items)
         if (all.length === 0) return <p className="quiet">There is none in this range.</p>
+        const better = pages[0]?.better ?? 'lower'
         return (
           <VirtualList
             items={all}
@@ -47,7 +48,7 @@ export function Items({ metric, unit, project, period, reason }: ItemsProps) {
             height="50vh"
             more={items.hasNextPage && !items.isFetchingNextPage ? items.fetchNextPage : undefined}
           >
-            {(item) => <Item item={item} unit={unit} />}
+            {(item) => <Item item={item} unit={unit} better={better} />}
           </VirtualList>
         )
       }}
@@ -55,14 +56,16 @@ export function Items({ metric, unit, project, period, reason }: ItemsProps) {
   )
 }
 
-function Item({
-  item: { kind, table, id, title, url, at, value, reason, rollout },
-  unit,
-}: {
+interface ItemProps {
   readonly item: MetricItem
   readonly unit: string
-}) {
-  const words = title || id
+  readonly better: 'higher' | 'lower'
+}
+
+function Item({ item, unit, better }: ItemProps) {
+  const { kind, table, id, url, at, value, reason, rollout, repositoryName, incidents, deployment, isResolved } = item
+  const words = titleOf(item)
+  const [incident] = incidents
   return (
     <div className="line">
       <div style={{ flex: 1, minWidth: 0 }}>
@@ -77,6 +80,12 @@ function Item({
         </div>
         <div className="small faint cut">
           {kind.replaceAll('_', ' ')}
+          {repositoryName && (
+            <>
+              {' · '}
+              <bdi>{repositoryName}</bdi>
+            </>
+          )}
           {at && (
             <>
               {' · '}
@@ -84,15 +93,44 @@ function Item({
             </>
           )}
           {' · '}
-          <LinkTo at={{ path: '/data/record', search: { table, id } }}>Data</LinkTo>
+          <Link to="/data/record" search={{ table, id }}>
+            Data
+          </Link>
+          {incident && (
+            <>
+              {' · led to '}
+              <Link to="/data/record" search={{ table: incident.table, id: incident.id }} className="bad">
+                <bdi>{incident.title}</bdi>
+              </Link>
+              {incidents.length > 1 && ` and ${counted(incidents.length - 1, 'more incident')}`}
+            </>
+          )}
+          {deployment && (
+            <>
+              {' · after '}
+              <Link to="/data/record" search={{ table: deployment.table, id: deployment.id }}>
+                <bdi>{deployment.title}</bdi>
+              </Link>
+            </>
+          )}
           {rollout && <OfRollout rollout={rollout} id={id} />}
         </div>
       </div>
-      <span className="number" style={{ whiteSpace: 'nowrap' }}>
-        {reason ? <span className="small faint">not counted</span> : amountOf(value, unit)}
+      <span className="number" style={{ whiteSpace: 'nowrap', textAlign: 'right' }}>
+        {reason ? <span className="small faint">not counted</span> : amountOf(value, unit, better)}
+        {isResolved === false && <div className="small attention">not resolved</div>}
       </span>
     </div>
   )
+}
+
+const SHA = /^[0-9a-f]{7,64}$/i
+const SHORT = 8
+
+/** A SHA says nothing to people: what was committed stands before it. */
+function titleOf({ title, id, commit }: MetricItem): string {
+  const words = title || id
+  return SHA.test(words) && commit?.title ? `${commit.title} (${words.slice(0, SHORT)})` : words
 }
 
 /** Which other rows tell of the same, and which of them stands for all. */
@@ -115,10 +153,11 @@ function OfRollout({
   )
 }
 
-function amountOf(value: number | null, unit: string): string {
+function amountOf(value: number | null, unit: string, better: ItemProps['better']): string {
   if (value === null || unit === 'count' || unit === 'days per week') return ''
   if (unit === 'minutes') return duration(value)
   if (unit === 'seconds') return duration(value / 60)
-  if (unit === 'share') return value > 0 ? 'led to an incident' : ''
-  return `${count(value)} ${unit}`
+  // Of a share, one of the two kinds of items makes it worse.
+  if (unit === 'share') return value > 0 === (better === 'lower') ? 'counts against' : ''
+  return valueText(value, unit)
 }

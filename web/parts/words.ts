@@ -51,9 +51,13 @@ export function when(moment: string | Date, now = Date.now()): string {
 export const exactly = (moment: string | Date): string =>
   `${moments.format(new Date(moment))} (${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC)`
 
+/** The word for one of a unit: `day per week`, `line`. */
+export const oneOf = (units: string): string => units.replace(/^(\w+)s\b/, '$1')
+
 /** Of a metric, by its unit. */
 export function quantity(value: number, unit: string): readonly Quantity[] {
   if (unit === 'minutes') return durationParts(value)
   if (unit === 'share' || unit === 'ratio') return [{ amount: counts.format(value * 100), unit: '%' }]
-  return [{ amount: counts.format(value), unit: unit === 'days per week' ? 'days / week' : unit }]
+  const amount = counts.format(value)
+  return [{ amount, unit: (amount === '1' ? oneOf(unit) : unit).replace(' per ', ' / ') }]
 }

@@ -4,10 +4,13 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../api/ask.ts'
 import { refresh } from '../api/queries.ts'
+import { Icon } from '../frame/icon.tsx'
 import { useMay } from '../frame/sign-in.tsx'
 
-const WAYS = [
-  { title: 'Collect what is new', says: 'Asks for what was changed since the last run.', flags: {} },
+const DOWN = 'M5 8l5 5 5-5'
+
+/** Beside what everybody wants: to collect what is new. */
+const OTHER_WAYS = [
   {
     title: 'Collect everything again',
     says: 'A full sync: slower, but it finds every change.',
@@ -32,7 +35,7 @@ interface CollectProps {
   readonly isMain: boolean
 }
 
-/** Starts a run and goes to it. */
+/** Starts a run of what is new and goes to it; other kinds of runs stand beside it. */
 export function Collect({ blueprintId, isEnabled, isMain }: CollectProps) {
   const navigate = useNavigate()
   const may = useMay('operator')
@@ -45,26 +48,31 @@ export function Collect({ blueprintId, isEnabled, isMain }: CollectProps) {
     onError: ({ message }) => notifications.show({ color: 'red', title: 'It did not start', message }),
   })
   if (!may) return null
+  const look = {
+    variant: isMain ? 'filled' : 'default',
+    disabled: !isEnabled,
+    title: isEnabled ? undefined : 'The blueprint is switched off',
+  } as const
   return (
-    <Menu position="bottom-end" width={320}>
-      <Menu.Target>
-        <Button
-          loading={start.isPending}
-          variant={isMain ? 'filled' : 'default'}
-          disabled={!isEnabled}
-          title={isEnabled ? undefined : 'The blueprint is switched off'}
-        >
-          Collect now
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {WAYS.map(({ title, says, flags }) => (
-          <Menu.Item key={title} onClick={() => start.mutate(flags)}>
-            {title}
-            <div className="small quiet">{says}</div>
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <Button.Group>
+      <Button {...look} loading={start.isPending} onClick={() => start.mutate({})}>
+        Collect now
+      </Button>
+      <Menu position="bottom-end" width={320}>
+        <Menu.Target>
+          <Button {...look} px={8} disabled={!isEnabled || start.isPending} aria-label="Other ways to collect">
+            <Icon path={DOWN} />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {OTHER_WAYS.map(({ title, says, flags }) => (
+            <Menu.Item key={title} onClick={() => start.mutate(flags)}>
+              {title}
+              <div className="small quiet">{says}</div>
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    </Button.Group>
   )
 }

@@ -39,7 +39,7 @@ export function Course({ project, months }: CourseProps) {
     items.length === 0
   return (
     <article className="card">
-      <h2>Lead time, deployments and incidents</h2>
+      <h2>Change lead time, deployments and incidents</h2>
       <p className="small quiet" style={{ marginBottom: 12 }}>
         {months === 12 ? 'Monthly' : 'Weekly'} median. Ticks are {counted(items.length, 'deployment')}
         {failed.length > 0 && `; ${failed.length} of them, red, led to an incident`}.
@@ -101,7 +101,7 @@ function Drawing({ width, period, points, before, deployments }: DrawingProps) {
   const label =
     last?.value === undefined || last.value === null ? 'No lead time is known.' : `Now ${duration(last.value)}.`
   return (
-    <svg width={width} height={HEIGHT} role="img" aria-label={`Lead time over time. ${label}`}>
+    <svg width={width} height={HEIGHT} role="img" aria-label={`Change lead time over time. ${label}`}>
       {Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step).map((value) => (
         <g key={value}>
           <path d={`M${LEFT} ${y(value)}H${right}`} stroke="var(--line)" />

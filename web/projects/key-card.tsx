@@ -51,9 +51,15 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
         </p>
       ) : (
         <>
-          <div className="value number">
+          <Link
+            to="/projects/$name"
+            params={{ name: project }}
+            search={(view) => ({ ...view, explain: name })}
+            className="value number open-number"
+            aria-label={`What ${title.toLowerCase()} is made of`}
+          >
             <Figure value={now.value} unit={now.unit} inWords={now.inWords} />
-          </div>
+          </Link>
           <div className="row">
             {band ? <Band band={band} /> : <NoGrade of={now} />}
             {earlier !== null && (
@@ -90,7 +96,8 @@ function sentenceOf(metric: string, { value, counted: own, total, summary }: Key
       : `Days with a deployment in the median week; ${all} in all.`
   if (summary === 'ratio') return `Incidents of the service for each deployment; ${count(own)} of both in all.`
   if (metric === 'change-failure-rate') return `${count(Math.round((value ?? 0) * own))} of ${all} led to an incident.`
-  if (summary === 'mean') return `Mean of ${all} of the service.${left}`
+  if (summary === 'mean')
+    return `Mean of ${all} of the service; one that is not resolved counts until its last update.${left}`
   return `Median of ${all}, from deployment to resolution.${left}`
 }
 

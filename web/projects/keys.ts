@@ -3,12 +3,12 @@ import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { count, duration, quantity } from '../parts/words.ts'
 
-/** The four keys, in the order in which they are told. */
+/** The four keys, in the order in which they are told, with the titles that the server gives them everywhere. */
 export const KEYS = [
-  { name: 'change-lead-time', title: 'Lead time for changes', of: 'pull request' },
+  { name: 'change-lead-time', title: 'Change lead time', of: 'pull request' },
   { name: 'deployment-frequency', title: 'Deployment frequency', of: 'deployment' },
   { name: 'change-failure-rate', title: 'Change failure rate', of: 'deployment' },
-  { name: 'failed-deployment-recovery-time', title: 'Recovery time', of: 'incident' },
+  { name: 'failed-deployment-recovery-time', title: 'Failed deployment recovery time', of: 'incident' },
 ] as const
 export type KeyName = (typeof KEYS)[number]['name']
 

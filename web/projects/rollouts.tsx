@@ -6,7 +6,6 @@ import type { AnswerTo } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
-import { LinkTo } from '../parts/anywhere.tsx'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
 import { counted } from '../parts/words.ts'
 import { metricsWith, settingsOf } from './policy-settings.ts'
@@ -122,7 +121,9 @@ const Rows = ({ rollout: { rows }, apart }: RowsProps) => (
               <bdi>{title}</bdi>
             </a>
           ) : (
-            <LinkTo at={{ path: '/data/record', search: { table: 'cicd_deployments', id } }}>{title}</LinkTo>
+            <Link to="/data/record" search={{ table: 'cicd_deployments', id }}>
+              {title}
+            </Link>
           )}
           {!counts && <span className="small faint"> not counted</span>}
         </td>

@@ -2,6 +2,7 @@ import { Button, Group, TagsInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { question } from '../api/queries.ts'
+import { MissingField } from '../dashboards/remedy.tsx'
 
 export interface ServiceSettings {
   /** Null: any. */
@@ -27,6 +28,9 @@ export function ServiceChoice({ project, settings, isInUse, isDisabled, save }: 
       query: { values: JSON.stringify({ project }) },
     }),
   )
+  const definition = useQuery(
+    question('GET /v1/dashboards/{dashboard}', { path: { dashboard: 'service-report' }, query: {} }),
+  )
   const isSame =
     component === (settings.component ?? '') &&
     JSON.stringify(categories) === JSON.stringify(settings.issueCategories ?? [])
@@ -39,6 +43,7 @@ export function ServiceChoice({ project, settings, isInUse, isDisabled, save }: 
           : 'The policy “service-report” is off. What is chosen here counts as soon as it is in use.'}{' '}
         The category of an incident is its column x_issue_category, which a mapping of the blueprint fills.
       </p>
+      {definition.data?.missingField && <MissingField field={definition.data.missingField} />}
       <Group align="end" mt={12}>
         <TagsInput
           label="Categories"

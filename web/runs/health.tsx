@@ -9,6 +9,7 @@ import { present } from '../parts/address.ts'
 import { Asked, Empty, Moment, Page } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
 import type { HealthFilter } from './address.ts'
+import { FailedTasks, useFailedTasks } from './failed-tasks.tsx'
 import './runs.css'
 import { gapSentence, useDrive } from './scope-health.tsx'
 import { Stored, stepWords } from './steps.tsx'
@@ -36,9 +37,10 @@ export function HealthPage() {
   return (
     <Page
       title="What is missing"
-      says="What sources have and Weir does not: lists that came in part, and records that could not be read."
+      says="What sources have and Weir does not: tasks that failed, lists that came in part, and records that could not be read."
     >
       <Filters filter={filter} />
+      <FailedTasks filter={filter} />
       <Tabs value={show} onChange={(value) => change({ show: value === 'gaps' ? undefined : (value as 'receipts') })}>
         <Tabs.List mb={16}>
           <Tabs.Tab value="gaps">Gaps{incomplete && ` (${count(incomplete.length)})`}</Tabs.Tab>
@@ -116,11 +118,15 @@ const keyOf = ({ plugin, connectionId, scopeId, rawTable, subtask }: Receipt) =>
 function Gaps({ receipts, filter }: { readonly receipts: readonly Receipt[]; readonly filter: HealthFilter }) {
   const may = useMay('operator')
   const askAgain = useDrive('POST /v1/gaps/ask-again')
+  const failed = useFailedTasks(filter)
+  if (receipts.length === 0 && failed === undefined) return null
   if (receipts.length === 0)
     return (
-      <Empty title="Nothing is missing">
-        Of every list that was asked for, all came that the source says it has. What comes in part will be listed here,
-        with the reason and a button that asks again.
+      <Empty title={failed?.length === 0 ? 'Nothing is missing' : 'No list came in part'}>
+        {failed?.length === 0
+          ? 'The last runs finished all their tasks, and of every list that was asked for, all came that the source says it has.'
+          : 'Of every list that was asked for, all came that the source says it has. What the tasks above would have brought is missing.'}{' '}
+        What comes in part will be listed here, with the reason and a button that asks again.
       </Empty>
     )
   return (

@@ -141,3 +141,7 @@ function TaskLine({ task, subject, isChosen }: TaskLineProps) {
     </Link>
   )
 }
+
+/** The heading says already what a message is about. */
+export const withoutTitle = (message: string, title = ''): string =>
+  message.startsWith(`${title}: `) ? message.slice(title.length + 2) : message

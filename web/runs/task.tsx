@@ -11,7 +11,7 @@ import { isUnfinished, State } from '../parts/parts.tsx'
 import { count, counted, duration, exactly } from '../parts/words.ts'
 import { ScopeHealth } from './scope-health.tsx'
 import { Steps, stepWords } from './steps.tsx'
-import { shareOf, subjectText } from './task-list.tsx'
+import { shareOf, subjectText, withoutTitle } from './task-list.tsx'
 import { TaskLog } from './task-log.tsx'
 
 const EVERY_MS = 1_500
@@ -147,10 +147,6 @@ function Facts({ task: { progressDetail: detail }, receipts, records = [] }: Fac
     </dl>
   )
 }
-
-/** The heading says already what it is about. */
-const withoutTitle = (message: string, title = '') =>
-  message.startsWith(`${title}: `) ? message.slice(title.length + 2) : message
 
 /** What went wrong, what to do, and a link that does it. */
 function Trouble({ task, subject, mayRunAgain }: TaskDetailsProps): ReactNode {

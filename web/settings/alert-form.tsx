@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import type { Alert } from '../api/description.ts'
 import { question } from '../api/queries.ts'
+import { oneOf } from '../parts/words.ts'
 
 interface AlertFormProps {
   /** Left out: a new one. */
@@ -39,7 +40,11 @@ const DEFAULTS: Draft = {
 
 /** What one unit of the input is in the unit of the metric. */
 const scaleOf = (unit: string | undefined) => (unit === 'share' ? 0.01 : unit === 'minutes' ? 60 : 1)
-const wordOf = (unit: string | undefined) => (unit === 'share' ? '%' : unit === 'minutes' ? 'hours' : (unit ?? ''))
+function wordOf(unit: string | undefined, amount: number): string {
+  if (unit === 'share') return '%'
+  const units = unit === 'minutes' ? 'hours' : (unit ?? '')
+  return amount === 1 ? oneOf(units) : units
+}
 const exact = (value: number) => Number(value.toPrecision(12))
 
 const draftOf = (alert: Alert): Draft => ({
@@ -190,7 +195,7 @@ function LimitFields({ draft, set, unit, metrics }: LimitFieldsProps) {
       />
       <NumberInput
         label="Limit"
-        suffix={wordOf(unit) === '' ? '' : ` ${wordOf(unit)}`}
+        suffix={` ${wordOf(unit, draft.limit)}`.trimEnd()}
         value={draft.limit}
         onChange={(limit) => set({ limit: Number(limit) })}
         required

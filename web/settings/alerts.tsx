@@ -8,6 +8,7 @@ import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { AskFirst } from '../parts/ask-first.tsx'
 import { Asked, Empty, Moment } from '../parts/parts.tsx'
+import { counted } from '../parts/words.ts'
 import { AlertForm } from './alert-form.tsx'
 import { SettingsPage } from './settings-page.tsx'
 
@@ -177,25 +178,33 @@ function Now({ alert: { kind, enable, state, inWords, problem, nextAt, brokenSin
   )
 }
 
-const KINDS = new Map([['broken', 'went wrong']])
+/** What the message said: nobody should take it for what became of the message. */
+const SAID = new Map([
+  ['broken', 'that the limit is broken'],
+  ['recovered', 'that all is well again'],
+  ['digest', 'the digest'],
+  ['test', 'a test'],
+  ['traffic', 'news of a traffic switch'],
+])
 
 function LastMessage({ alert: { lastMessage } }: { readonly alert: Alert }) {
   if (!lastMessage) return <span className="faint">none yet</span>
   const { kind, state, sentAt, createdAt, failure, attempts } = lastMessage
-  const word = KINDS.get(kind) ?? kind
+  const said = SAID.get(kind) ?? kind
   if (state === 'sent') {
     return (
       <>
-        {word}, sent <Moment at={sentAt} />
+        Delivered <Moment at={sentAt} />: {said}
       </>
     )
   }
   return (
     <>
-      {word}, <Moment at={createdAt} />{' '}
-      <span className="tag bad">
-        {state === 'failed' ? 'not delivered' : `failed ${attempts} times, will be tried again`}
-      </span>
+      <span className="tag bad">{state === 'failed' ? 'Not delivered' : 'Not delivered yet'}</span> {said},{' '}
+      <Moment at={createdAt} />
+      {state !== 'failed' && attempts > 0 && (
+        <div className="small quiet">Tried {counted(attempts, 'time')}; it will be tried again.</div>
+      )}
       <div className="small quiet">{failure}</div>
     </>
   )

@@ -99,7 +99,7 @@ function Form({ source, connection, onSaved }: FormProps) {
   }
 
   const test = useMutation<TestResult>({
-    mutationFn: () => (seen ? testStored(plugin, seen.id, sent) : testUnsaved(plugin, sent)),
+    mutationFn: () => (seen ? testStored(plugin, seen.id, sent) : testUnsaved(plugin, { ...sent, name: String(values.name ?? '') })),
     onSuccess: ({ success }) => setPassed(success ? mark : undefined),
   })
   async function saved(stored: Connection) {

@@ -9,11 +9,16 @@ export interface StartView {
   readonly plugin?: string
   readonly connection?: number
   readonly project?: string
+  /** The number whose items are open, and which of them. */
+  readonly explain?: string
+  readonly reason?: string
 }
 
-export const known = ({ step, plugin, connection, project }: Record<string, unknown>): StartView => ({
+export const known = ({ step, plugin, connection, project, explain, reason }: Record<string, unknown>): StartView => ({
   ...(STEPS.includes(step as Step) && { step: step as Step }),
   ...(text(plugin) && { plugin: text(plugin) as string }),
   ...(Number(connection) > 0 && { connection: Number(connection) }),
   ...(text(project) && { project: text(project) as string }),
+  ...(text(explain) && { explain: text(explain) as string }),
+  ...(text(reason) && { reason: text(reason) as string }),
 })

@@ -5,21 +5,28 @@ import { type AnswerTo, ask } from '../api/ask.ts'
 import type { Pipeline, Task } from '../api/description.ts'
 import { question, refresh } from '../api/queries.ts'
 import { CureButton, Marked } from '../explain/cure.tsx'
+import { Explanation } from '../explain/explanation.tsx'
 import { Asked, Band, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
 import { Figure, NoGrade } from '../projects/figure.tsx'
-import { bandOf, KEYS, useExplained } from '../projects/keys.ts'
+import { bandOf, KEYS, type KeyName, periods, useExplained } from '../projects/keys.ts'
+import { FailedTasks } from '../runs/failed-tasks.tsx'
 import { useRun } from '../runs/live.ts'
+import type { StartView } from './address.ts'
 
 const EVERY_MS = 1_500
 const MONTHS = 6
 
-interface NumbersStepProps {
+interface ProjectProps {
   readonly project: string
+}
+interface NumbersStepProps extends ProjectProps {
+  readonly view: StartView
+  go(next: StartView): void
 }
 
 /** The run as it goes, and then what it was for. */
-export function NumbersStep({ project: name }: NumbersStepProps) {
+export function NumbersStep({ project: name, view, go }: NumbersStepProps) {
   const project = useQuery(question('GET /projects/{projectName}', { path: { projectName: name } }))
   const blueprintId = project.data?.blueprint?.id
   const runs = useQuery({
@@ -35,7 +42,7 @@ export function NumbersStep({ project: name }: NumbersStepProps) {
       title={isDone ? `The first numbers of ${name}` : `Collecting ${name}`}
       says={
         isDone
-          ? 'The last six months. Click a number to see what it is made of.'
+          ? 'The last six months. Click a number to see what it is made of, and what it leaves out.'
           : 'You can leave this page: the run continues, and the line at the top says how far it is.'
       }
       actions={
@@ -53,7 +60,7 @@ export function NumbersStep({ project: name }: NumbersStepProps) {
               run === undefined ? (
                 <NotBegun blueprintId={blueprintId ?? 0} />
               ) : isDone ? (
-                <Numbers project={name} run={run} />
+                <Numbers project={name} run={run} view={view} go={go} />
               ) : (
                 <Going run={run} />
               )
@@ -158,34 +165,48 @@ interface NumbersProps extends NumbersStepProps {
   readonly run: Pipeline
 }
 
-function Numbers({ project, run }: NumbersProps) {
+function Numbers({ project, run, view, go }: NumbersProps) {
+  const { explain, reason, ...rest } = view
   return (
     <>
       {run.status === 'TASK_PARTIAL' && (
-        <div className="notice">
-          <span>Some of it could not be collected, so the numbers are not complete yet.</span>
-          <Link to="/runs/$id" params={{ id: String(run.id) }}>
-            Show the run
-          </Link>
-        </div>
+        <>
+          <div className="notice">
+            <span>Some of it could not be collected, so the numbers are not complete yet.</span>
+            <Link to="/runs/$id" params={{ id: String(run.id) }}>
+              Show the run
+            </Link>
+          </div>
+          <FailedTasks filter={{ project }} />
+        </>
       )}
       <section className="keys">
         {KEYS.map(({ name, title }) => (
-          <Key key={name} metric={name} title={title} project={project} />
+          <Key key={name} metric={name} title={title} project={project} onOpen={() => go({ ...rest, explain: name })} />
         ))}
       </section>
+      <Explanation
+        project={{ name: project }}
+        metric={explain}
+        reason={reason}
+        period={periods(MONTHS).current}
+        months={MONTHS}
+        onClose={() => go(rest)}
+        onReason={(chosen) => go({ ...rest, ...(explain && { explain }), ...(chosen && { reason: chosen }) })}
+      />
     </>
   )
 }
 
 type Explained = AnswerTo<'GET /v1/metrics/{metric}/explanation'>
 
-interface KeyProps extends NumbersStepProps {
-  readonly metric: (typeof KEYS)[number]['name']
+interface KeyProps extends ProjectProps {
+  readonly metric: KeyName
   readonly title: string
+  onOpen(): void
 }
 
-function Key({ metric, title, project }: KeyProps) {
+function Key({ metric, title, project, onOpen }: KeyProps) {
   const explained = useExplained(metric, project, MONTHS)
   const metrics = useQuery({ ...question('GET /v1/metrics'), staleTime: Number.POSITIVE_INFINITY })
   const { unit = '' } = metrics.data?.find(({ name }) => name === metric) ?? {}
@@ -198,9 +219,14 @@ function Key({ metric, title, project }: KeyProps) {
             <WhyNot explained={data} project={project} />
           ) : (
             <>
-              <div className="value number">
+              <button
+                type="button"
+                className="value number open-number"
+                aria-label={`What ${title.toLowerCase()} is made of`}
+                onClick={onOpen}
+              >
                 <Figure value={data.value} unit={unit} inWords={data.inWords} />
-              </div>
+              </button>
               <Grade explained={data} />
               <p className="small quiet">{SENTENCES[metric](data.counted, data.value)}</p>
             </>

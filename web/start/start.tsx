@@ -96,7 +96,7 @@ function Shown({ way, view, go }: ShownProps) {
         onDone={(name) => go({ ...own, step: 'numbers', project: name })}
       />
     )
-  return <NumbersStep project={project} />
+  return <NumbersStep project={project} view={view} go={go} />
 }
 
 function Rail({ way: { step, done, source, connection, project } }: { readonly way: Way }) {

@@ -48,7 +48,7 @@ function Course({ points, target }: { readonly points: readonly Point[]; readonl
   const last = Math.round(points.at(-1)!.share * 100)
   return (
     <svg
-      className="course"
+      className="gate-course"
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"

@@ -101,7 +101,7 @@ const TABLE: readonly (readonly [RouteRule['least'], Reach, readonly string[]])[
       ...['/scope-configs', '/scope-configs/:scopeConfigId'].map((part) => `GET ${CONNECTION}${part}`),
       ...all('GET', CONNECTION_BY_NAME, '/v1/webhook-deliveries'),
       ...all('GET', '/metrics', '/v1/storage', '/v1/health', '/v1/queue', DELIVERIES, `${DELIVERIES}/setup`),
-      ...['scopes', 'tables', 'rows', 'record'].map((part) => `GET /v1/data/${part}`),
+      ...['scopes', 'tables', 'rows', 'record', 'domain-row'].map((part) => `GET /v1/data/${part}`),
       'GET /domainlayer/repos',
       ...all('POST', '/v1/plans/preview', '/v1/patterns/match'),
       ...['', '/:id', '/:id/manifests', '/:id/gates', '/:id/live', '/:id/journal', '/:id/events'].map(

@@ -44,6 +44,10 @@ export const dashboardRecord = dashboardSummary.extend({
     .object({ id: z.int(), updatedAt: time })
     .nullable()
     .meta({ description: 'Set if a user created it, so it can be changed. Null: it comes with Weir.' }),
+  missingField: z
+    .object({ name: z.string(), title: z.string(), table: z.string() })
+    .nullable()
+    .meta({ description: 'A field of your own that it reads and that no table has yet. Null: nothing is missing.' }),
   range: range
     .extend({ before: range.meta({ description: 'The period of the same length right before, for comparison.' }) })
     .meta({ description: 'The requested range as absolute times.' }),

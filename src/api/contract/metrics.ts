@@ -55,7 +55,13 @@ export const seriesQuery = z.object({
 })
 export const itemsQuery = z.object({
   ...filterQuery,
-  reason: z.enum(['counted', ...reasons]).optional(),
+  reason: z
+    .enum(['counted', 'against', ...reasons])
+    .optional()
+    .meta({
+      description:
+        '`counted`: those that count. `against`: of these, those that make a share worse, such as deployments that led to an incident. Or a reason.',
+    }),
   ...paging,
   format,
 })
@@ -124,6 +130,7 @@ export const seriesRecord = z.object({
   ...answered,
   points: z.array(z.object({ start: z.date(), value: z.number().nullable(), counted: z.int() })),
 })
+const linkedRow = z.object({ table: z.string(), id: z.string(), title: z.string(), url: z.string() })
 export const itemRecord = z
   .object({
     kind: z.string(),
@@ -141,6 +148,15 @@ export const itemRecord = z
     rawTable: z.string().nullable(),
     rawParams: z.string().nullable(),
     rawId: z.number().nullable(),
+    commit: z
+      .object({ sha: z.string(), title: z.string().meta({ description: 'First line of its message.' }) })
+      .nullable()
+      .meta({ description: 'Of a deployment.' }),
+    incidents: z.array(linkedRow).readonly().meta({
+      description: 'Of a deployment: the incidents that are attributed to it, where the metric attributes them.',
+    }),
+    deployment: linkedRow.nullable().meta({ description: 'Of an incident: the deployment that it is attributed to.' }),
+    isResolved: z.boolean().nullable().meta({ description: 'Of an incident.' }),
     rollout: rolloutRecord.nullable().meta({ description: 'Of a deployment that other rows tell of, too.' }),
   })
   .meta({
@@ -182,6 +198,10 @@ export const explanationRecord = z.object({
       cure: cure.nullable().meta({ description: 'Null: there is nothing to do here.' }),
     }),
   ),
+  against: z
+    .int()
+    .nullable()
+    .meta({ description: 'Of a share: how many of those that count make it worse. Null: it is none.' }),
   findings: z
     .array(z.object({ seen: z.string(), remedy: z.string(), cure }))
     .meta({ description: 'What is there and does not count, and what to change if it should.' }),
@@ -265,6 +285,10 @@ const reportMonth = z.object({
   deployments: z.int(),
   changeFailureRate: z.number().nullable(),
   recoveryMinutes: z.number().nullable(),
+  unresolved: z.int().meta({
+    description:
+      'Incidents behind `recoveryMinutes` that are not resolved: they count with the time until their last update.',
+  }),
 })
 export const reportRecord = z.object({
   project: z.string(),
@@ -283,6 +307,11 @@ export const reportRecord = z.object({
   division: z
     .object({ incidents: z.int(), deployments: z.int(), how: z.string() })
     .meta({ description: 'What the change failure rate divides, and how.' }),
+  unresolved: z
+    .object({ count: z.int(), how: z.string() })
+    .meta({
+      description: 'Incidents behind the recovery time that are not resolved, and how they count; empty: none.',
+    }),
   notes: z
     .array(z.string())
     .meta({ description: 'A sentence for each chosen category and component that no incident of the project has.' }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type AlertSettings, alertService } from '../../alerts/alert-service.ts'
 import { digestOf } from '../../alerts/digest.ts'
+import { publicUrlOf } from '../../alerts/links.ts'
 import { sendNow } from '../../alerts/send.ts'
 import { idParameter } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf, visibleProjects } from '../access/gate.ts'
@@ -12,7 +13,7 @@ import { done } from '../envelope.ts'
 
 const tags = ['alerts']
 
-export const alertRoutes: Routes = (api, { database, secrets }) => {
+export const alertRoutes: Routes = (api, { config, database, secrets }) => {
   const context = { database, secrets }
   const alerts = alertService(context)
   api.get(
@@ -84,7 +85,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
       const text = `${row.name}: this is a test. Messages of this alert arrive here.`
       const message =
         row.kind === 'digest'
-          ? await digestOf(database, row.project_name, new Date())
+          ? await digestOf({ database, publicUrl: publicUrlOf(config) }, row.project_name, new Date())
           : { id: randomUUID(), type: 'alert.test' as const, text, at: new Date() }
       const { code, failure } = await sendNow(context, row.id, message)
       return { isTaken: failure === '', responseCode: code, failure }

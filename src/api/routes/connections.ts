@@ -125,7 +125,7 @@ function testRoutes(
         response: answers(200, tested, 403, 404, ...REMOTE_FAILURES),
       },
     },
-    ({ body }, reply) => test(services.connections.check(plugin, body), false, reply),
+    ({ body }, reply) => test({ ...services.connections.check(plugin, body), ...calledBy(body) }, false, reply),
   )
   api.post(
     `${base}/connections/:connectionId/test`,
@@ -145,6 +145,10 @@ function testRoutes(
     },
   )
 }
+
+/** What the connection is to be called: messages name it so already while it is tried. */
+const calledBy = ({ name }: { readonly name?: unknown }) =>
+  typeof name === 'string' && name.trim() !== '' ? { name: name.trim() } : {}
 
 /** Connections of one data source. */
 export function connectionRoutes(api: Api, source: PluginSpec, context: ApiContext): void {

@@ -48,7 +48,8 @@ const definitionRoutes: Routes = (api, { database }) => {
         response: answers(200, dashboardRecord, 404),
       },
     },
-    async ({ params, query }) => recordOf(await findDashboard(database, params.dashboard), rangeOfText(query)),
+    async ({ params, query }) =>
+      recordOf(database, await findDashboard(database, params.dashboard), rangeOfText(query)),
   )
   api.get(
     '/v1/dashboards/:dashboard/variables/:variable',

@@ -1,6 +1,7 @@
 /** What is stored, for people who look at it: the rows of a scope in each layer, and one record through all of them. */
 
 import { z } from 'zod'
+import { domainRow } from '../../control-plane/domain-row.ts'
 import { findScopes } from '../../control-plane/find-scopes.ts'
 import { LARGEST_PAGE, marksOf, rowsOfScope, tablesOfScope } from '../../control-plane/scope-layers.ts'
 import { followRecord } from '../../control-plane/scope-records.ts'
@@ -46,7 +47,9 @@ const table = z
     layer,
     meaning: z.string(),
     ...counted,
-    origins: z.array(z.string()).meta({ description: 'Raw tables that its rows were made from.' }),
+    origins: z
+      .array(z.string())
+      .meta({ description: 'Raw tables that its rows were made from, the one of most rows first.' }),
   })
   .meta({ id: 'StoredTable' })
 
@@ -63,6 +66,19 @@ const record = z
     made: z.array(z.object({ layer, table: z.string(), columns: z.array(column), rows: z.array(row) })),
   })
   .meta({ id: 'FollowedRecord' })
+
+const domain = z
+  .object({
+    table: z.string(),
+    meaning: z.string(),
+    columns: z.array(column),
+    row: row.meta({ description: '`record` is null where the record of the source is not stored any more.' }),
+    place: z
+      .object({ plugin: z.string(), connectionId: z.int(), scopeId: z.string().optional() })
+      .nullable()
+      .meta({ description: 'The scope that it was collected for. Null: nothing tells.' }),
+  })
+  .meta({ id: 'DomainRow' })
 
 const id = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 
@@ -129,4 +145,19 @@ const recordRoutes: Routes = (api, { database, plugins }) => {
   )
 }
 
-export const dataRoutes = inTurn(tableRoutes, recordRoutes)
+const domainRoutes: Routes = (api, { database, plugins }) => {
+  api.get(
+    '/v1/data/domain-row',
+    {
+      schema: {
+        tags,
+        summary: 'A row of a domain table by its id, such as an item of a metric, and the scope that it came from',
+        querystring: z.object({ table: word, id: bounded(1000).min(1) }),
+        response: answers(200, domain, 404),
+      },
+    },
+    async ({ query }) => plain(await domainRow({ database, plugins }, query)),
+  )
+}
+
+export const dataRoutes = inTurn(tableRoutes, recordRoutes, domainRoutes)

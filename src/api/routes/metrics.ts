@@ -14,11 +14,12 @@ import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
 import { findingsOf } from '../../metrics/findings.ts'
 import { metrics } from '../../metrics/index.ts'
+import { type DetailedItem, withDetails } from '../../metrics/item-details.ts'
 import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
-import { type NamedItem, withNames } from '../../metrics/names.ts'
 import { DEFAULT_POLICY, POLICIES } from '../../metrics/policy.ts'
 import { previewRules } from '../../metrics/preview.ts'
-import { readItems, readSeries } from '../../metrics/read.ts'
+import { readSeries } from '../../metrics/read.ts'
+import { countAgainst, readItems } from '../../metrics/read-items.ts'
 import { REMEDIES } from '../../metrics/remedies.ts'
 import { type Rollout, rolloutsOf } from '../../metrics/rollout-list.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
@@ -119,7 +120,7 @@ const itemRoutes: Routes = (api, { database }) => {
       const { metric, filter } = await askedFor(database, params, query)
       const limit = query.pageSize
       const page = { reason: query.reason, limit, offset: (query.page - 1) * limit }
-      const items = await publicItems(database, filter, await readItems(database, metric, filter, page))
+      const items = await publicItems(database, metric, filter, await readItems(database, metric, filter, page))
       return query.format === 'csv'
         ? sendCsv(
             reply,
@@ -167,10 +168,11 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
         ...headOf(metric, filter),
         ...explained,
         leftOut: explained.leftOut.map((each) => ({ ...each, ...REMEDIES[each.reason] })),
+        against: await countAgainst(database, metric, filter),
         findings: await findingsOf(database, metric, filter),
         assumptions: await assumptionsOfProject({ database, plugins }, filter.project),
         places: await rulePlacesOf({ database, plugins }, filter.project),
-        samples: await publicItems(database, filter, samples),
+        samples: await publicItems(database, metric, filter, samples),
         rolloutsJoined: [...new Set((await rolloutsAmong(database, filter, joined)).values())],
       }
     },
@@ -253,12 +255,12 @@ const rolloutsAmong = (database: Database, { project, policy }: MetricFilter, it
     items.flatMap(({ kind, id }) => (kind === 'deployment' ? [id] : [])),
   )
 
-async function publicItems(database: Database, filter: MetricFilter, items: readonly Item[]) {
+async function publicItems(database: Database, metric: Metric, filter: MetricFilter, items: readonly Item[]) {
   const rollouts = await rolloutsAmong(database, filter, items)
-  return (await withNames(database, items)).map((item) => publicItem(item, rollouts.get(item.id)))
+  return (await withDetails(database, metric, filter, items)).map((item) => publicItem(item, rollouts.get(item.id)))
 }
 
-const publicItem = ({ raw_table, raw_params, raw_id, ...item }: NamedItem, rollout: Rollout | undefined) => ({
+const publicItem = ({ raw_table, raw_params, raw_id, ...item }: DetailedItem, rollout: Rollout | undefined) => ({
   ...item,
   table: TABLE_OF[item.kind],
   rawTable: raw_table,

@@ -8,6 +8,7 @@ import { serviceReport } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { readMetric, readSeries } from '../../metrics/read.ts'
 import { categoryTable } from '../../metrics/service-incidents.ts'
+import { unresolvedByMonth, unresolvedSentence } from '../../metrics/service-unresolved.ts'
 import { unknownWords } from '../../metrics/service-words.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
 import type { Routes } from '../api.ts'
@@ -16,22 +17,30 @@ import { tables } from '../contract/common.ts'
 import { reportQuery, reportRecord } from '../contract/metrics.ts'
 import { aboutMetric, filterOf } from '../metric-filter.ts'
 
-const COLUMNS = ['month', 'incidents', 'deployments', 'changeFailureRate', 'recoveryMinutes']
+const COLUMNS = ['month', 'incidents', 'deployments', 'changeFailureRate', 'recoveryMinutes', 'unresolved']
 
 /** `24/03` */
 const monthOf = (start: Date) => start.toISOString().slice(2, 7).replace('-', '/')
+
+/** What of the recovery time is none: it goes on. */
+function unresolvedIn(months: readonly { readonly unresolved: number }[], incidents: number) {
+  const count = months.reduce((sum, { unresolved }) => sum + unresolved, 0)
+  return { count, how: unresolvedSentence(count, incidents) }
+}
 
 export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
   async function monthsOf(filter: MetricFilter, isKnown: boolean) {
     const [incidents = [], rates = [], times = [], deployments = []] = await Promise.all(
       [...serviceReport, deploymentFrequency].map((metric) => readSeries(database, metric, filter, 'month')),
     )
+    const unresolved = await unresolvedByMonth(database, filter)
     return incidents.map(({ start, value }, place) => ({
       month: monthOf(start),
       incidents: isKnown ? value : null,
       deployments: deployments[place]?.counted ?? 0,
       changeFailureRate: isKnown ? (rates[place]?.value ?? null) : null,
       recoveryMinutes: times[place]?.value ?? null,
+      unresolved: unresolved.get(monthOf(start)) ?? 0,
     }))
   }
 
@@ -76,6 +85,7 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
         pairing: policy.pairing,
         categoryTable: (await categoryTable(database)) ?? null,
         division: await divisionOf(filter),
+        unresolved: unresolvedIn(months, metrics.at(-1)?.counted ?? 0),
         notes: [...sentences],
         metrics,
         months,

@@ -99,7 +99,7 @@ const viewRoutes: Routes = (api, { database, secrets }) => {
     },
     async ({ params }) => {
       const { link, viewed, range } = await viewedBy(params.token)
-      return plain({ ...recordOf(viewed, range), values: link.values, expiresAt: link.expiresAt })
+      return plain({ ...(await recordOf(database, viewed, range)), values: link.values, expiresAt: link.expiresAt })
     },
   )
   api.get(

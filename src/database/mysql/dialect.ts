@@ -127,6 +127,7 @@ export const mysql: Dialect = {
   },
   later: (unit, date, count) => `date_add(${date}, interval ${count} ${unit})`,
   daysBetween: (start, end) => `datediff(${end}, ${start})`,
+  partOf: (text, number) => `substring_index(substring_index(${text}, ',', ${number}), ',', -1)`,
   monthLabel: (expression) => `date_format(${expression}, '%y/%m')`,
   secondsBetween: (start, end) => `(timestampdiff(microsecond, ${start}, ${end}) / 1e6)`,
   milliseconds: 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)',

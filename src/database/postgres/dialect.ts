@@ -102,6 +102,7 @@ export const postgres: Dialect = {
   startOf: (unit, expression) => `cast(date_trunc('${unit}', ${expression} at time zone 'UTC') as date)`,
   later: (unit, date, count) => `cast(${date} + ${count} * interval '1 ${unit}' as date)`,
   daysBetween: (start, end) => `(${end} - ${start})`,
+  partOf: (text, number) => `split_part(${text}, ',', ${number})`,
   monthLabel: (expression) => `to_char(${expression} at time zone 'UTC', 'YY/MM')`,
   secondsBetween: (start, end) => `cast(extract(epoch from (${end} - ${start})) as double precision)`,
   milliseconds: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',

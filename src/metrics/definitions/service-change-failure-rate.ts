@@ -8,7 +8,7 @@ export const serviceChangeFailureRate: Metric = {
   title: 'Change failure rate of the service',
   definition:
     'Incidents relative to deployments: the incidents created in the range whose x_issue_category is one of the chosen ' +
-    'words and whose component is the chosen service, divided by all successful deployments of the project to ' +
+    'words and whose component is the chosen service, alone or among others, divided by all successful deployments of the project to ' +
     'production that finished in the range, counted as for the deployment frequency. No incident is attributed to a particular deployment, ' +
     'so it can be more than 1.',
   unit: 'share',

@@ -6,7 +6,7 @@ export const serviceIncidentCount: Metric = {
   name: 'service-incidents',
   title: 'Incidents of the service',
   definition:
-    'Number of incidents created in the range whose x_issue_category is one of the chosen words and whose component is the chosen service.',
+    'Number of incidents created in the range whose x_issue_category is one of the chosen words and whose component is the chosen service, alone or among others.',
   unit: 'count',
   better: 'lower',
   summary: 'count',

@@ -7,8 +7,8 @@ export const serviceRecoveryTime: Metric = {
   title: 'Recovery time of the service',
   definition:
     'Mean minutes that the chosen incidents took, by date of creation: lead_time_minutes if the tool reports it, otherwise the ' +
-    'whole minutes from created_date to updated_date. Chosen are incidents created in the range by their ' +
-    'x_issue_category and component.',
+    'whole minutes from created_date to updated_date, as for an incident that is not resolved. Chosen are incidents created in ' +
+    'the range by their x_issue_category and component.',
   unit: 'minutes',
   better: 'lower',
   summary: 'mean',

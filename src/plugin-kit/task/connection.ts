@@ -67,7 +67,7 @@ type Way = Pick<ApiClientOptions, 'connection' | 'endpoint' | 'proxy' | 'trustsA
 export function wayOf(settings: Settings, { title, endpoint }: { title: string; endpoint: string }): Way {
   const { apiTimeoutMs, apiRetry, trustsAnyCertificate } = readConfig(process.env)
   return {
-    connection: String(settings.name ?? title),
+    connection: String(settings.name || title),
     endpoint: settings.endpoint || endpoint,
     proxy: withoutPath(settings.proxy),
     trustsAnyCertificate,

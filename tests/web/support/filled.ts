@@ -5,6 +5,16 @@ import type { LiveServer } from '../../api/support/live-server.ts'
 import { DEFAULT_TOKEN } from '../../fake-github/fake-github.ts'
 import { startOrganisation } from '../../support/organisation.ts'
 
+/** A repository that GitHub tells of, and that nobody can clone. */
+const LOST = 'acme/lost'
+
+const LOST_PROJECT = `
+  lost:
+    schedule: manual
+    collect:
+      - { connection: github/main, scopes: [${LOST}] }
+`
+
 export interface Filled {
   readonly project: string
   readonly connectionId: number
@@ -44,14 +54,19 @@ projects:
       - connection: webhook/ci
 `
 
-export async function fill({ ask }: Pick<LiveServer, 'ask'>): Promise<Filled> {
-  const github = await startOrganisation()
+/** `withLost`: with another project, whose repository cannot be cloned. */
+export async function fill(
+  { ask }: Pick<LiveServer, 'ask'>,
+  { withLost = false }: { readonly withLost?: boolean } = {},
+): Promise<Filled> {
+  const github = await startOrganisation({ uncloned: withLost ? [LOST] : [] })
   const done = async (method: string, path: string, body?: unknown) => {
     const answer = await ask(method, `/api${path}`, body)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
     return answer.body
   }
-  await done('POST', '/v1/config/apply', { config: CONFIG(github.url), variables: { TOKEN: DEFAULT_TOKEN } })
+  const config = `${CONFIG(github.url)}${withLost ? LOST_PROJECT : ''}`
+  await done('POST', '/v1/config/apply', { config, variables: { TOKEN: DEFAULT_TOKEN } })
   const [connection] = await done('GET', '/plugins/github/connections')
   const at = `/plugins/github/connections/${connection.id}`
   const [webhook] = await done('GET', '/plugins/webhook/connections')
@@ -84,6 +99,11 @@ export async function fill({ ask }: Pick<LiveServer, 'ask'>): Promise<Filled> {
 
   const run = await done('POST', `/blueprints/${blueprint.id}/trigger`, {})
   await finished(done, run.id)
+  if (withLost) {
+    const { blueprint: lost } = await done('GET', '/projects/lost')
+    const { id } = await done('POST', `/blueprints/${lost.id}/trigger`, {})
+    await finished(done, id, 'TASK_PARTIAL')
+  }
   return {
     ...{ project: 'shop', connectionId: connection.id, scopeId: String(scopes[0].scope.githubId) },
     ...{ scopeConfigId: scopeConfig.id, blueprintId: blueprint.id, runId: run.id },
@@ -95,10 +115,14 @@ export async function fill({ ask }: Pick<LiveServer, 'ask'>): Promise<Filled> {
 
 const OVER = ['TASK_COMPLETED', 'TASK_PARTIAL', 'TASK_FAILED', 'TASK_CANCELLED']
 
-async function finished(ask: (method: string, path: string) => Promise<any>, id: number): Promise<void> {
+async function finished(
+  ask: (method: string, path: string) => Promise<any>,
+  id: number,
+  expected = 'TASK_COMPLETED',
+): Promise<void> {
   for (;;) {
     const { status, message } = await ask('GET', `/pipelines/${id}`)
-    if (status === 'TASK_COMPLETED') return
+    if (status === expected) return
     if (OVER.includes(status)) throw new Error(`the run ended as ${status}: ${message}`)
     await sleep(200)
   }
