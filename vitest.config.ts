@@ -20,7 +20,7 @@ export default defineConfig({
     globalSetup: ['tests/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
     // Tests wait for servers and processes more than they compute.
-    maxWorkers: 5,
+    maxWorkers: 3,
     projects: [
       { test: { ...SHARED, name: 'alone', include: ALONE, isolate: true } },
       {
