@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { runCli } from './support/cli.ts'
-import { describeEachEmptyDatabase } from './support/databases.ts'
+import { describeEachDatabase } from './support/databases.ts'
 import { freePort, runStatement } from './support/servers.ts'
 
 /** What each engine needs to know a user that may connect and read, and nothing more. */
@@ -31,7 +31,7 @@ async function refused(url: string): Promise<string> {
   return errors
 }
 
-describeEachEmptyDatabase('a wrong DB_URL', (test) => {
+describeEachDatabase('a wrong DB_URL', (test) => {
   const changed = (change: (url: URL) => void): string => {
     const url = new URL(test.url)
     change(url)
