@@ -6,7 +6,7 @@ import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { openBrowser } from './support/browser.ts'
-import { describeClient } from './support/client.ts'
+import { describeClient, LONGEST_MS } from './support/client.ts'
 import { createQuickShop, type QuickShop } from './support/quick-shop.ts'
 import { ask } from './support/shop.ts'
 
@@ -184,6 +184,7 @@ describeEachDatabase('a page of a run whose server is started again', (test) => 
     github.failNext('slow', { path: '/issues', delayMilliseconds: 60_000 })
     const id = await shop.run()
     const page = await browser.newPage()
+    page.setDefaultTimeout(LONGEST_MS)
     await page.goto(`${first.url}/runs/${id}`)
     await details(page)
       .getByRole('row', { name: /Collect events running/ })
