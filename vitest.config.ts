@@ -27,7 +27,7 @@ export default defineConfig({
   test: {
     globalSetup: ['tests/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
-    // Tests wait for servers and processes more than they compute.
+    // Five at a time left no core idle, and single tests ran into their limits.
     maxWorkers: 3,
     projects: [
       { test: { ...SHARED, name: 'alone', include: ALONE, isolate: true } },
