@@ -1,8 +1,16 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/support/longest-first.ts'
 
-/** They change what a process has once (settings that are read once, the commands), so they get a process of their own. */
-const ALONE = ['src/plugin-kit/http/address-guard.test.ts', 'tests/cli/printed-commands.test.ts']
+/**
+ * They change what a process has once (settings that are read once, the commands, the clock that everything stamped goes
+ * by), so they get a process of their own.
+ */
+const ALONE = [
+  'src/plugin-kit/http/address-guard.test.ts',
+  'tests/cli/printed-commands.test.ts',
+  'tests/convergence/**/*.test.ts',
+  'tests/plugin-kit/source-clock.test.ts',
+]
 
 /** What is the same for both; not taken over from below, which would start the servers once for each of them. */
 const SHARED = {
@@ -19,8 +27,8 @@ export default defineConfig({
   test: {
     globalSetup: ['tests/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
-    // Tests wait for servers and processes more than they compute.
-    maxWorkers: 5,
+    // Five at a time left no core idle, and single tests ran into their limits.
+    maxWorkers: 3,
     projects: [
       { test: { ...SHARED, name: 'alone', include: ALONE, isolate: true } },
       {

@@ -10,6 +10,7 @@ import { createSwitch, type SwitchRow } from '../../src/traffic/engine/store.ts'
 import { type Plan, readPlan } from '../../src/traffic/model/plan.ts'
 import { openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { putEnvironmentBack } from '../support/environment.ts'
 import { startWorld, type World } from '../traffic/support/world.ts'
 import { type MotoController, startMotoController } from './controller.ts'
 import { type Moto, startMoto } from './moto.ts'
@@ -35,7 +36,7 @@ describeEachDatabase('AWS that is not ours', (database) => {
     route53.destroy()
     await database.database.kysely.deleteFrom('_weir_traffic_claims').execute()
     await world.close()
-    process.env = { ...saved }
+    putEnvironmentBack(saved)
   })
 
   const go = (row: SwitchRow, action: Request['action'], more: Partial<Request> = {}) =>

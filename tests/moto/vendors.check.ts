@@ -9,6 +9,7 @@ import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { type Balancer, openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { openMetrics } from '../../src/traffic/vendors/metrics.ts'
 import { openZones, type Zones } from '../../src/traffic/vendors/zones.ts'
+import { putEnvironmentBack } from '../support/environment.ts'
 import { shopPlan } from '../traffic/support/shop.ts'
 import { type Moto, startMoto } from './moto.ts'
 
@@ -25,7 +26,7 @@ beforeEach(async () => {
   Object.assign(process.env, moto.environment)
 })
 afterEach(() => {
-  process.env = { ...saved }
+  putEnvironmentBack(saved)
 })
 
 describe('the load balancer', () => {

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { preparedDatabases } from './prepared-databases.ts'
 import { databasesOf, type Engine } from './servers.ts'
 
 export interface TestDatabase {
   readonly engine: Engine
-  /** The address of a database of this describe block's own: with all our tables, unless it asked for none, and no rows. */
+  /** The address of a database of this describe block's own, empty at first. */
   readonly url: string
   /** The same, opened. */
   readonly database: Database
@@ -18,17 +17,12 @@ export interface TestDatabase {
 type Body = (test: TestDatabase) => void
 
 /**
- * Declares the tests of `body` once per engine, each time with a database of its own: for what may differ by database.
- * The fields of its argument can be read inside hooks and tests, not while the tests are being
+ * Declares the tests of `body` once per engine, each time with a fresh database that is dropped afterwards: for what may
+ * differ by database. The fields of its argument can be read inside hooks and tests, not while the tests are being
  * declared (but for `engine`).
  */
 export function describeEachDatabase(name: string, body: Body): void {
   for (const engine of inject('engines')) describeOn(engine, name, body)
-}
-
-/** The same for what makes its tables itself. */
-export function describeEachEmptyDatabase(name: string, body: Body): void {
-  for (const engine of inject('engines')) describeOn(engine, name, body, false)
 }
 
 /**
@@ -42,13 +36,12 @@ export function describeOneDatabase(name: string, body: Body): void {
   for (const engine of chosen) describeOn(engine, name, body)
 }
 
-function describeOn(engine: Engine, name: string, body: Body, hasTables = true): void {
+function describeOn(engine: Engine, name: string, body: Body): void {
   const server = inject('databaseServers')[engine]
   describe.skipIf(!server)(`${name} (${engine})`, () => {
     const { createDatabase, dropDatabase } = databasesOf(engine, server ?? '')
-    const prepared = preparedDatabases[engine](server ?? '')
     const created: string[] = []
-    let url = ''
+    let url: string
     let database: Database
     const create = async (databaseName?: string) => {
       const made = await createDatabase(databaseName)
@@ -56,13 +49,12 @@ function describeOn(engine: Engine, name: string, body: Body, hasTables = true):
       return made
     }
     beforeAll(async () => {
-      url = hasTables ? await prepared.take() : await create()
+      url = await create()
       database = await openDatabase(url)
     })
     afterAll(async () => {
       await database?.close()
       await Promise.all(created.map(dropDatabase))
-      if (hasTables && url) await prepared.giveBack(url)
     })
     body({
       engine,

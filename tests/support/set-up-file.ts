@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import fc from 'fast-check'
 import { afterAll, expect } from 'vitest'
+import { putEnvironmentBack } from './environment.ts'
 
 /** Generated tests are the same in every run, so that a red one is the change's fault; another seed searches elsewhere. */
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(process.env.FAST_CHECK_SEED ?? 20261115) })
@@ -14,8 +15,7 @@ const begun = processorSeconds()
 
 // Declared first, so it runs after the hooks of the file itself.
 afterAll(() => {
-  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name]
-  Object.assign(process.env, environment)
+  putEnvironmentBack(environment)
   process.chdir(folder)
   noteProcessorTime()
   // Node keeps what it compiled when a process ends by itself. Vitest ends ours.
@@ -28,7 +28,16 @@ afterAll(() => {
 /** What a test may replace for a while, such as the clock. */
 function everybodysGlobals(): Readonly<Record<string, unknown>> {
   const { fetch, setTimeout, setInterval } = globalThis
-  return { Date, now: Date.now, random: Math.random, parse: JSON.parse, fetch, setTimeout, setInterval }
+  return {
+    env: process.env,
+    Date,
+    now: Date.now,
+    random: Math.random,
+    parse: JSON.parse,
+    fetch,
+    setTimeout,
+    setInterval,
+  }
 }
 
 /** Of this process and of its children that have ended, where the system tells. */

@@ -10,6 +10,7 @@ import { tick } from '../../src/traffic/engine/watch.ts'
 import { actionKey } from '../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../src/traffic/model/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { putEnvironmentBack } from '../support/environment.ts'
 import { startWorld, type World } from './support/world.ts'
 
 describeEachDatabase('traffic switch', (database) => {
@@ -25,7 +26,7 @@ describeEachDatabase('traffic switch', (database) => {
   })
   afterEach(async () => {
     await database.database.kysely.deleteFrom('_weir_traffic_claims').execute()
-    process.env = { ...saved }
+    putEnvironmentBack(saved)
     await world.close()
   })
 

@@ -14,6 +14,7 @@ import { getSwitch, journalOf } from '../../src/traffic/engine/store.ts'
 import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/render.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeOneDatabase } from '../support/databases.ts'
+import { putEnvironmentBack } from '../support/environment.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
 import { startWorld, type World } from './support/world.ts'
 
@@ -167,7 +168,7 @@ describeOneDatabase('surfaces', (database) => {
     address = await api.server.listen({ port: 0, host: '127.0.0.1' })
   })
   afterAll(async () => {
-    process.env = { ...saved }
+    putEnvironmentBack(saved)
     await api.close()
     await world.close()
   })

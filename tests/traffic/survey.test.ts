@@ -21,6 +21,7 @@ import { openBalancer } from '../../src/traffic/vendors/balancer.ts'
 import { openCluster } from '../../src/traffic/vendors/cluster.ts'
 import { startTestApi } from '../api/support/test-api.ts'
 import { describeOneDatabase } from '../support/databases.ts'
+import { putEnvironmentBack } from '../support/environment.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import type { FakeCluster } from './support/fake-kubernetes.ts'
 import type { RouteName } from './support/many-routes.ts'
@@ -33,7 +34,7 @@ const servers: Server[] = []
 let world: World
 let isOpen = false
 afterEach(async () => {
-  process.env = { ...saved }
+  putEnvironmentBack(saved)
   for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve))
   if (isOpen) await world.close()
   isOpen = false

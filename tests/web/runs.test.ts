@@ -6,7 +6,7 @@ import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { openBrowser } from './support/browser.ts'
-import { describeClient } from './support/client.ts'
+import { describeClient, LONGEST_MS } from './support/client.ts'
 import { createQuickShop, type QuickShop } from './support/quick-shop.ts'
 import { ask } from './support/shop.ts'
 
@@ -192,6 +192,7 @@ describeEachDatabase('a page of a run whose server is started again', (test) => 
     github.failNext('slow', { path: '/issues', delayMilliseconds: 60_000 })
     const id = await shop.run()
     const page = await browser.newPage()
+    page.setDefaultTimeout(LONGEST_MS)
     await page.goto(`${first.url}/runs/${id}`)
     await details(page)
       .getByRole('row', { name: /Collect events running/ })
@@ -203,7 +204,8 @@ describeEachDatabase('a page of a run whose server is started again', (test) => 
     const second = await startLiveServer(test.url, { PORT: new URL(first.url).port }, folder)
     try {
       await state(page, 'done').waitFor({ timeout: 60_000 })
-      expect(await page.getByText('The server does not answer.').count()).toBe(0)
+      // Each part of the page notices by itself, not all at the same moment.
+      await expect.poll(() => page.getByText('The server does not answer.').count(), { timeout: LONGEST_MS }).toBe(0)
     } finally {
       await second.stop()
     }

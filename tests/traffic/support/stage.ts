@@ -8,6 +8,7 @@ import { createSwitch, getSwitch, journalOf, type SwitchRow } from '../../../src
 import { actionKey } from '../../../src/traffic/model/action.ts'
 import type { RoutePlan } from '../../../src/traffic/model/plan.ts'
 import type { TestDatabase } from '../../support/databases.ts'
+import { putEnvironmentBack } from '../../support/environment.ts'
 import type { FakeGroup } from './fake-elbv2.ts'
 import { type Routes, startWorld, type World } from './world.ts'
 
@@ -56,7 +57,7 @@ export function setStage(database: TestDatabase, startCluster?: Parameters<typeo
       Object.fromEntries(stage.world.routes.map((own) => [own.route?.name ?? '', stage.world.liveWeights(own)])),
     async end() {
       await database.database.kysely.deleteFrom('_weir_traffic_claims').execute()
-      process.env = { ...saved }
+      putEnvironmentBack(saved)
       await stage.world.close()
     },
     confirmed: () => ({ confirm: stage.world.plan.name, skipQuiet: true, reason: 'test' }),

@@ -14,7 +14,7 @@ export interface Client {
   expectComplaint(part: string): void
 }
 
-const LONGEST_MS = 100_000
+export const LONGEST_MS = 100_000
 
 /** What pages ask for is tested on both databases by the tests of its routes: one of the two is enough to see the pages. */
 export function describeClient(
