@@ -1,17 +1,20 @@
 /** YAML in linear time, and never deeper than who walks it can bear. */
 import {
+  Composer,
   type Document,
   isAlias,
   isCollection,
   isPair,
   isScalar,
   LineCounter,
-  parseAllDocuments,
+  Parser,
   YAMLParseError,
 } from 'yaml'
 
 /** An alias costs the library a walk through the document. */
 const MOST_ALIASES = 100
+/** Each error costs a stack trace, and only the first is told. */
+const MOST_ERRORS = 100
 /** Deeper values would overflow the stack of whoever walks them. */
 const DEEPEST = 100
 
@@ -24,8 +27,14 @@ export interface YamlText {
 export function parseYaml(text: string): YamlText {
   const lines = new LineCounter()
   // The library would compare each key of a map with all others, and copy the line of each error.
-  const options = { lineCounter: lines, uniqueKeys: false, prettyErrors: false }
-  const documents = [...parseAllDocuments(text, options)] as Document.Parsed[]
+  const composer = new Composer({ uniqueKeys: false, prettyErrors: false })
+  const documents: Document.Parsed[] = []
+  let unexpected = 0
+  for (const token of new Parser(lines.addNewLine).parse(text)) {
+    documents.push(...(composer.next(token) as Iterable<Document.Parsed>))
+    if (token.type === 'error' && ++unexpected === MOST_ERRORS) break
+  }
+  documents.push(...(composer.end(unexpected > 0, text.length) as Iterable<Document.Parsed>))
   for (const { contents, errors } of documents) {
     const problem = errors.length === 0 ? problemIn(contents) : undefined
     if (problem) errors.push(new YAMLParseError([problem.offset, problem.offset], problem.code, problem.message))

@@ -44,7 +44,7 @@ describeClient('blueprints', (client) => {
     })
     await page.getByRole('button', { name: 'Collect now' }).click()
     await page.waitForURL(/\/runs\/\d+/)
-    await page.getByText('done', { exact: true }).first().waitFor({ timeout: 90_000 })
+    await page.getByText('done', { exact: true }).first().waitFor()
   })
 
   it('choose among the scopes that their sources are set up for', async () => {
@@ -193,7 +193,7 @@ describeClient('blueprints', (client) => {
 
       await page.getByRole('button', { name: 'Collect now' }).click()
       await page.waitForURL(/\/runs\/\d+/)
-      await page.getByText('done', { exact: true }).first().waitFor({ timeout: 60_000 })
+      await page.getByText('done', { exact: true }).first().waitFor()
       await page.goBack()
       await page.getByRole('link', { name: /^Run \d+$/ }).waitFor()
       await page.getByRole('button', { name: 'Delete', exact: true }).click()

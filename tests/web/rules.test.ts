@@ -1,6 +1,6 @@
 /** Rules: what patterns match of what is there, what a change does to the four keys, and who else is at it. */
 import { expect, it } from 'vitest'
-import { describeClient } from './support/client.ts'
+import { describeClient, LONGEST_MS } from './support/client.ts'
 import { type Collected, collectOrganisation } from './support/collected.ts'
 
 describeClient('rules', (client) => {
@@ -47,7 +47,7 @@ describeClient('rules', (client) => {
     expect(body.pipelines[0].skipCollectors).toBe(true)
     await expect
       .poll(async () => (await ask('GET', `/pipelines/${body.pipelines[0].id}`)).body.status, {
-        timeout: 60_000,
+        timeout: LONGEST_MS,
       })
       .toBe('TASK_COMPLETED')
     const { body: frequent } = await ask('GET', '/v1/metrics/deployment-frequency?project=shop')

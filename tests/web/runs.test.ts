@@ -75,7 +75,7 @@ describeClient('runs', (client) => {
     const page = await client.open(`/runs/${id}`)
     await details(page).getByRole('progressbar', { name: 'Progress of this task' }).waitFor()
     // Else the slow answer would wait for the run that comes after.
-    await expect.poll(() => github.waitingFaults, { timeout: 30_000 }).toBe(0)
+    await expect.poll(() => github.waitingFaults, { timeout: LONGEST_MS }).toBe(0)
     await page.getByRole('button', { name: 'Cancel run' }).click()
     await state(page, 'cancelled').waitFor()
     await page.getByText('What it had collected stays').waitFor()
@@ -197,13 +197,13 @@ describeEachDatabase('a page of a run whose server is started again', (test) => 
     await details(page)
       .getByRole('row', { name: /Collect events running/ })
       .waitFor()
-    await expect.poll(() => github.waitingFaults, { timeout: 30_000 }).toBe(0)
+    await expect.poll(() => github.waitingFaults, { timeout: LONGEST_MS }).toBe(0)
     await first.stop()
     await page.getByText('The server does not answer.').waitFor()
     await details(page).waitFor()
     const second = await startLiveServer(test.url, { PORT: new URL(first.url).port }, folder)
     try {
-      await state(page, 'done').waitFor({ timeout: 60_000 })
+      await state(page, 'done').waitFor()
       // Each part of the page notices by itself, not all at the same moment.
       await expect.poll(() => page.getByText('The server does not answer.').count(), { timeout: LONGEST_MS }).toBe(0)
     } finally {
