@@ -99,7 +99,8 @@ function Form({ source, connection, onSaved }: FormProps) {
   }
 
   const test = useMutation<TestResult>({
-    mutationFn: () => (seen ? testStored(plugin, seen.id, sent) : testUnsaved(plugin, { ...sent, name: String(values.name ?? '') })),
+    mutationFn: () =>
+      seen ? testStored(plugin, seen.id, sent) : testUnsaved(plugin, { ...sent, name: String(values.name ?? '') }),
     onSuccess: ({ success }) => setPassed(success ? mark : undefined),
   })
   async function saved(stored: Connection) {

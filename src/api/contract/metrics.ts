@@ -307,11 +307,9 @@ export const reportRecord = z.object({
   division: z
     .object({ incidents: z.int(), deployments: z.int(), how: z.string() })
     .meta({ description: 'What the change failure rate divides, and how.' }),
-  unresolved: z
-    .object({ count: z.int(), how: z.string() })
-    .meta({
-      description: 'Incidents behind the recovery time that are not resolved, and how they count; empty: none.',
-    }),
+  unresolved: z.object({ count: z.int(), how: z.string() }).meta({
+    description: 'Incidents behind the recovery time that are not resolved, and how they count; empty: none.',
+  }),
   notes: z
     .array(z.string())
     .meta({ description: 'A sentence for each chosen category and component that no incident of the project has.' }),
