@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { initialPlan } from '../../src/traffic/model/init.ts'
 import { DEFAULT_TOKEN, type FakeGithub } from '../fake-github/fake-github.ts'
 import { type FakeJira, startFakeJira, USER } from '../jira/fake-jira.ts'
+import { issue } from '../jira/jira-world.ts'
 import { startOrganisation } from '../support/organisation.ts'
 import { describeClient } from '../web/support/client.ts'
 import { root } from './blocks.ts'
@@ -44,6 +45,9 @@ describeClient('clicks of the guide', (client) => {
   let jira: FakeJira
   beforeAll(async () => {
     ;[github, jira] = await Promise.all([startOrganisation({ uncloned: ['acme/api'] }), startFakeJira()])
+    // A project of the guide looks back half a year.
+    const now = new Date().toISOString().replace('Z', '+0000')
+    jira.issues.push(...[21, 22].map((number) => issue(number, { created: now, updated: now })))
   })
   afterAll(() => Promise.all([github?.stop(), jira?.stop()]))
 
@@ -122,7 +126,7 @@ describeClient('clicks of the guide', (client) => {
     // The second source, in the words of the document; its connection is made as the first was.
     const connection = { name: 'tickets', endpoint: jira.url, ...USER }
     await client.server.ask('POST', '/plugins/jira/connections', connection)
-    await client.server.ask('PUT', '/plugins/jira/connections/1/scopes', { data: [{ boardId: 8, name: 'Shop' }] })
+    await client.server.ask('PUT', '/plugins/jira/connections/1/scopes', { data: [{ boardId: 5, name: 'Shop' }] })
     await page.reload()
     await add(/^tickets/, another, /^Shop$/)
     await press(page, save)
@@ -137,7 +141,7 @@ describeClient('clicks of the guide', (client) => {
     const deployed = await count('cicd_deployments', sql`environment = 'PRODUCTION' and result = 'SUCCESS'`)
     await card('Change failure rate').getByText(`of ${deployed} deployments`).waitFor()
     const lead = await count('project_pr_metrics', sql`pr_deployed_date is not null`)
-    await card('Lead time for changes').getByText(`Median of ${lead} pull requests`).waitFor()
+    await card('Change lead time').getByText(`Median of ${lead} pull requests`).waitFor()
     await follow(page, said('Rollouts'))
     await page.waitForURL(/tab=rollouts/)
     await follow(page, said('Webhooks'))
@@ -210,7 +214,18 @@ describeClient('clicks of the guide', (client) => {
     const page = await client.open('/')
     for (const words of said('Data → Own fields').split(' → ')) await follow(page, words)
     await follow(page, said('Add field'))
-    await page.getByRole('combobox', { name: 'Scope' }).waitFor()
+    await page.getByRole('combobox', { name: 'Scope' }).click()
+    await page.getByRole('option', { name: /Shop/ }).click()
+    await page.getByLabel('Find a value').fill('summary')
+    await page
+      .getByRole('button', { name: /fields\.summary/ })
+      .first()
+      .click()
+    await press(page, said('Add and fill the field'))
+    await page.locator('header.head').getByText('done', { exact: true }).waitFor()
+    const [boards, filled] = [sql`id like 'jira:%'`, sql`id like 'jira:%' and x_summary = title`]
+    expect(await count('issues', filled)).toBe(await count('issues', boards))
+    expect(await count('issues', filled)).toBeGreaterThan(1)
   })
 
   walk('docs/guide/7-service-report.md', async (said) => {

@@ -19,6 +19,12 @@ interface FileTime {
 
 /** Every file, slowest first; then the sum of each room. Files run side by side: the sums are more than the run took. */
 export default class FileTimes implements Reporter {
+  /** At once, since a run may be ended before it would print them. */
+  onTestCaseResult(test: TestCase): void {
+    for (const { message, stack } of test.result().errors ?? [])
+      console.log(`\nFailed: ${test.module.relativeModuleId} ${test.fullName}\n${message}\n${stack ?? ''}`)
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     if (modules.length < 2) return
     printTimes(modules)

@@ -17,8 +17,8 @@ const PATIENCE_MS = 900_000
 const IS_WHOLE = process.env.FULL_SIZE === 'true'
 /** What the server answers itself. */
 const SWAGGER = '/swagger'
-/** Forms that nobody filled in: the server says at which field. */
-const REFUSED = ['/new, button “Test connection”']
+/** Forms that nobody filled in: the server says at which field. And a run that another page began. */
+const REFUSED = ['/new, button “Test connection”', 'of this blueprint is not finished yet: wait for it, or cancel it.']
 const WEB = join(import.meta.dirname, '../../web')
 
 it('addresses that no type knows are those of places', () => {

@@ -78,7 +78,7 @@ describeClient('the guided start', (client) => {
     await key('Failed deployment recovery time').locator('.value').waitFor()
 
     // A click on a number opens what it is made of, here.
-    await page.getByRole('button', { name: 'What change failure rate is made of' }).click()
+    await page.getByTitle('What change failure rate is made of').click()
     const drawer = page.getByRole('dialog', { name: 'Change failure rate' })
     await drawer.getByRole('button', { name: /They count 10/ }).waitFor()
     expect(page.url()).toContain('/start?')

@@ -56,7 +56,7 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
             params={{ name: project }}
             search={(view) => ({ ...view, explain: name })}
             className="value number open-number"
-            aria-label={`What ${title.toLowerCase()} is made of`}
+            title={`What ${title.toLowerCase()} is made of`}
           >
             <Figure value={now.value} unit={now.unit} inWords={now.inWords} />
           </Link>

@@ -222,7 +222,7 @@ function Key({ metric, title, project, onOpen }: KeyProps) {
               <button
                 type="button"
                 className="value number open-number"
-                aria-label={`What ${title.toLowerCase()} is made of`}
+                title={`What ${title.toLowerCase()} is made of`}
                 onClick={onOpen}
               >
                 <Figure value={data.value} unit={unit} inWords={data.inWords} />

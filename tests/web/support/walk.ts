@@ -46,14 +46,18 @@ export function walkThrough(page: Page, origin: string): Walk {
   const pressed = new Set<string>()
   const open = new Set<Request>()
   let doing = ''
+  /** What a page is about may have been deleted on a page before. */
+  let isGone = false
   const isAsked = (request: Request) => !/\/(events|logs?)(\?|$)/.test(request.url())
   page.on('request', (request) => isAsked(request) && open.add(request))
   page.on('requestfinished', (request) => open.delete(request))
   page.on('requestfailed', (request) => open.delete(request))
   page.on('pageerror', ({ message }) => problems.add(`${doing}: ${message}`))
-  page.on('response', (response) => {
+  page.on('response', async (response) => {
+    if (response.status() < 400 || isGone) return
     const found = `${doing}: ${response.request().method()} ${kindOf(response.url())} is answered with ${response.status()}`
-    if (response.status() >= 400) problems.add(found)
+    const { message = '' } = await response.json().catch(() => ({}))
+    problems.add(`${found} ${message}`)
   })
   page.on('filechooser', () => {})
   page.on('dialog', (dialog) => void dialog.dismiss())
@@ -110,7 +114,9 @@ export function walkThrough(page: Page, origin: string): Walk {
       const kind = kindOf(address)
       const [path = ''] = kind.split('?')
       doing = kind
+      isGone = round === 'deletes'
       await move(address)
+      isGone = false
       const within = (await isOver()) ? '[role=dialog]' : 'main'
       const isMeant = ({ name }: Button) => DELETES.test(name) === (round === 'deletes')
       for (;;) {
