@@ -176,7 +176,8 @@ describeEachDatabase('dashboards', (test) => {
           if (panel.look === 'number') {
             const { value, counted, inWords } = await readMetric(test.database, metric, filter)
             const words = metric.summary === 'days' ? [value === null ? null : inWords] : []
-            expect([panel.name, rows]).toEqual([
+            // Further columns say more about the number.
+            expect([panel.name, rows.map((row) => row.slice(0, 2 + words.length))]).toEqual([
               panel.name,
               [[value === null ? null : expect.closeTo(value, 6), counted, ...words]],
             ])
