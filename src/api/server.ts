@@ -15,9 +15,10 @@ import { createMeasures, type Measures } from '../measure/measures.ts'
 import { accessMode } from './access/access-token.ts'
 import { attemptLimit, networkOf } from './access/attempt-limit.ts'
 import { actorOf, installGate, isProbe } from './access/gate.ts'
+import { requireLaws, sizeOf } from './access/route-law.ts'
 import { rewriteUrl, withoutSlash } from './addresses.ts'
 import type { Api, ApiContext } from './api.ts'
-import { LARGEST_BODY, parseBody } from './body.ts'
+import { parseBody } from './body.ts'
 import { cleanRequests } from './clean-requests.ts'
 import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
@@ -30,6 +31,7 @@ import { sharedAnswers } from './shared-answers.ts'
 import { socketOptions } from './sockets.ts'
 import { streamLimit } from './stream.ts'
 import { unknownAddresses } from './unknown-addresses.ts'
+import { installWatchdog } from './watchdog.ts'
 
 export interface ServerDependencies {
   readonly config: Config
@@ -47,7 +49,6 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     forceCloseConnections: true,
-    bodyLimit: LARGEST_BODY,
     ...socketOptions(config),
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
@@ -81,6 +82,8 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     if (!others.measures) measures.close()
     await context.heavy.close()
   })
+  requireLaws(api)
+  installWatchdog(api)
   observeRequests(api, measures)
   // A schema validates what comes in; what goes out is compared with it by tests, not at every request.
   api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
@@ -103,7 +106,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   })
   api.removeAllContentTypeParsers()
   api.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, text: string) =>
-    parseBody(request, text),
+    parseBody(request, text, sizeOf(request)),
   )
   // What was begun before a change may not show it.
   api.addHook('onSend', async ({ method }) => {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { among } from '../database/pieces.ts'
 import { COUNTED_TYPES, typeOrText } from '../domain/issue-types.ts'
+import { checkPattern } from '../user-patterns.ts'
 import {
   type Decision,
   hasRule,
@@ -27,7 +28,7 @@ const BY_LABEL = [
 const BY_TEXT = 'issueTextIncident'
 
 export function issueSources(subjects: Subjects, rules: Rules): Source[] {
-  for (const name of [...BY_LABEL.map(([rule]) => rule), BY_TEXT] as const) matcherOf(rules[name] ?? '', name)
+  for (const name of [...BY_LABEL.map(([rule]) => rule), BY_TEXT] as const) checkPattern(rules[name] ?? '', name)
   const boards = own('boards', subjects)
   const isAsked = BY_LABEL.some(([rule]) => rules[rule] !== undefined) || rules[BY_TEXT] !== undefined
   if (!isAsked && rules.typeMappings === undefined) return []
@@ -45,12 +46,11 @@ export function issueSources(subjects: Subjects, rules: Rules): Source[] {
         read: (ids) => sql`select issue_id as id, label_name as text from issue_labels
           where ${among(sql`issue_id`, ids)} order by label_name`,
       },
-      decide: (subject) => decideIssue(rules, subject),
     },
   ]
 }
 
-function decideIssue(rules: Rules, subject: Subject): Decision {
+export function decideIssue(rules: Rules, subject: Subject): Decision {
   const { row, inForce } = subject
   const { type = '', title = '', description = '', original_type = '' } = row
   const isGiven = (rule: keyof Rules) => rules[rule] !== undefined && hasRule(inForce, rule)

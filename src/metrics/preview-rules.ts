@@ -1,9 +1,8 @@
 /** What rules would match, decided on stored rows a page at a time. */
 import { type RawBuilder, sql } from 'kysely'
-import { RE2JS } from 're2js'
 import type { Database } from '../database/database.ts'
 import { among, inPieces, onePiece, type Piece } from '../database/pieces.ts'
-import { messageOf, UserError } from '../errors.ts'
+import { compilePattern, type Pattern } from '../user-patterns.ts'
 import { mapped, type Sql } from './calculate/calculation.ts'
 
 /** Fields of a scope config; one that is absent stays as it is, one that is empty is taken away. */
@@ -83,24 +82,22 @@ export interface Source {
     readonly by: string
     readonly read: (ids: Piece<string>) => RawBuilder<{ id: string; text: string }>
   }
-  readonly decide: (subject: Subject) => Decision
 }
+/** Decides on rows of a table, in their order: patterns are matched, so it is done beside the thread that answers. */
+export type Decide = (table: string, rules: Rules, subjects: readonly Subject[]) => Promise<readonly Decision[]>
 
 export type PatternName = Exclude<keyof Rules, 'typeMappings'>
 export type Matcher = (text: string) => boolean
 
-const compiled = new Map<string, RE2JS>()
+const MOST_COMPILED = 1000
+const compiled = new Map<string, Pattern>()
 /** Null for an empty pattern, which matches nothing. */
 export function matcherOf(pattern: string, name: PatternName): Matcher | null {
   if (pattern === '') return null
-  try {
-    const known = compiled.get(pattern) ?? RE2JS.compile(pattern)
-    if (compiled.size > 1000) compiled.clear()
-    compiled.set(pattern, known)
-    return (text) => known.matcher(text).find()
-  } catch (error) {
-    throw new UserError(`${name}: the pattern ${JSON.stringify(pattern)} does not compile: ${messageOf(error)}`)
-  }
+  const known = compiled.get(pattern) ?? compilePattern(pattern, name)
+  if (compiled.size >= MOST_COMPILED) compiled.clear()
+  compiled.set(pattern, known)
+  return (text) => known.matcher(text).find()
 }
 
 /** The rule as it would be: changed, or as it is in force; undefined if nobody knows. */
@@ -121,7 +118,8 @@ export const own = (table: 'cicd_scopes' | 'boards', { project, idsBegin }: Subj
 /** Goes through a source, counts what starts and stops matching, and writes the new words. */
 export async function applyRules(
   database: Database,
-  { table, pageSize, rows: read, more, decide }: Source,
+  { table, pageSize, rows: read, more }: Source,
+  decide: (subjects: readonly Subject[]) => Promise<readonly Decision[]>,
   inForce: Subjects['inForce'],
   effects: Map<string, RuleEffect>,
 ): Promise<void> {
@@ -129,11 +127,13 @@ export async function applyRules(
     const { rows } = await read(last).execute(database.kysely)
     const texts = more ? await textsOf(database, more, rows) : new Map<string, string[]>()
     const changes = new Map<string, { column: string; after: string; ids: string[] }>()
-    for (const each of rows) {
+    const subjects = rows.map((each): Subject => {
       const row = Object.fromEntries(Object.entries(each).map(([column, value]) => [column, value ?? '']))
-      const { id = '', scope = '' } = row
-      const further = texts.get(row[more?.by ?? ''] ?? '') ?? []
-      const decision = decide({ row, inForce: inForce.get(scope), more: further })
+      return { row, inForce: inForce.get(row.scope ?? ''), more: texts.get(row[more?.by ?? ''] ?? '') ?? [] }
+    })
+    for (const [index, decision] of (await decide(subjects)).entries()) {
+      const { row } = subjects[index] as Subject
+      const { id = '' } = row
       for (const effect of decision.effects) count(effects, { table, id, name: effect.name }, effect)
       for (const [column, after] of Object.entries(decision.after)) {
         if (row[column] === after) continue

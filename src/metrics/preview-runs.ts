@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { among } from '../database/pieces.ts'
 import { deliveryOf } from '../domain/deliveries.ts'
+import { checkPattern } from '../user-patterns.ts'
 import type { Sql } from './calculate/calculation.ts'
 import {
   type Decision,
@@ -21,13 +22,13 @@ const RULES = ['deploymentPattern', 'productionPattern', 'productionBranchPatter
 
 export function runSources(subjects: Subjects, rules: Rules): Source[] {
   const scopes = own('cicd_scopes', subjects)
-  for (const name of RULES) matcherOf(rules[name] ?? '', name)
+  for (const name of RULES) checkPattern(rules[name] ?? '', name)
   const pipelines = sql`run.id, run.name, run.id as pipeline, run.cicd_scope_id as scope, run.type, run.environment
     from cicd_pipelines run where run.cicd_scope_id in (${scopes})`
   // Jobs of some sources name their scope otherwise: their run knows it.
   const jobs = sql`run.id, run.name, p.id as pipeline, p.cicd_scope_id as scope, run.type, run.environment
     from cicd_tasks run inner join cicd_pipelines p on p.id = run.pipeline_id where p.cicd_scope_id in (${scopes})`
-  const runs = (table: string, columns: Sql, isJob: boolean): Source => ({
+  const runs = (table: string, columns: Sql): Source => ({
     table,
     pageSize: PAGE,
     rows: (after) => sql`select ${columns} and run.id > ${after} order by run.id limit ${sql.lit(PAGE)}`,
@@ -36,17 +37,20 @@ export function runSources(subjects: Subjects, rules: Rules): Source[] {
       read: (ids) => sql`select pipeline_id as id, branch as text from cicd_pipeline_commits
         where ${among(sql`pipeline_id`, ids)}`,
     },
-    // A run without jobs of its own is its only job.
-    decide: (subject) => decideRun(rules, subject, isJob && subject.row.id !== subject.row.pipeline),
   })
   const isAboutRuns = RULES.some((name) => rules[name] !== undefined)
   return [
-    ...(isAboutRuns ? [runs('cicd_tasks', jobs, true), runs('cicd_pipelines', pipelines, false)] : []),
+    ...(isAboutRuns ? [runs('cicd_tasks', jobs), runs('cicd_pipelines', pipelines)] : []),
     ...environmentSources(scopes, rules),
   ]
 }
 
-function decideRun(rules: Rules, { row, inForce, more }: Subject, isJob: boolean): Decision {
+/** A run without jobs of its own is its only job. */
+export const decideJob = (rules: Rules, subject: Subject): Decision =>
+  decide(rules, subject, subject.row.id !== subject.row.pipeline)
+export const decideRun = (rules: Rules, subject: Subject): Decision => decide(rules, subject, false)
+
+function decide(rules: Rules, { row, inForce, more }: Subject, isJob: boolean): Decision {
   const { id = '', name = '', type = '', environment = '' } = row
   const isGiven = (rule: PatternName) => rules[rule] !== undefined && hasRule(inForce, rule)
   const after = (rule: PatternName) => ruleAfter(rules, inForce, rule)
@@ -105,21 +109,25 @@ function decideRun(rules: Rules, { row, inForce, more }: Subject, isJob: boolean
   }
 }
 
+const ENVIRONMENT = 'envNamePattern'
+export const ENVIRONMENT_TABLES = ['cicd_deployments', 'cicd_deployment_commits']
+
 function environmentSources(scopes: Sql, rules: Rules): Source[] {
-  const isProduction = matcherOf(rules.envNamePattern ?? '', 'envNamePattern')
-  if (rules.envNamePattern === undefined) return []
-  return ['cicd_deployments', 'cicd_deployment_commits'].map((table) => ({
+  checkPattern(rules[ENVIRONMENT] ?? '', ENVIRONMENT)
+  if (rules[ENVIRONMENT] === undefined) return []
+  return ENVIRONMENT_TABLES.map((table) => ({
     table,
     pageSize: PAGE,
     rows: (after) => sql`select id, max(original_environment) as name, max(cicd_scope_id) as scope,
       max(environment) as environment
       from ${sql.table(table)} where cicd_scope_id in (${scopes}) and coalesce(subtask_name, '') = ''
       and id > ${after} group by id order by id limit ${sql.lit(PAGE)}`,
-    decide: ({ row: { name = '', environment = '' }, inForce }) => {
-      if (!hasRule(inForce, 'envNamePattern')) return { after: {}, effects: [] }
-      const after = isProduction?.(name) ? 'PRODUCTION' : name
-      const effect = { was: environment === 'PRODUCTION', is: after === 'PRODUCTION' }
-      return { after: { environment: after }, effects: [{ rule: 'envNamePattern', name, ...effect }] }
-    },
   }))
+}
+
+export function decideEnvironment(rules: Rules, { row: { name = '', environment = '' }, inForce }: Subject): Decision {
+  if (!hasRule(inForce, ENVIRONMENT)) return { after: {}, effects: [] }
+  const after = matcherOf(rules[ENVIRONMENT] ?? '', ENVIRONMENT)?.(name) ? 'PRODUCTION' : name
+  const effect = { was: environment === 'PRODUCTION', is: after === 'PRODUCTION' }
+  return { after: { environment: after }, effects: [{ rule: ENVIRONMENT, name, ...effect }] }
 }

@@ -8,7 +8,7 @@ import { writeRollouts } from './calculate/rollouts.ts'
 import { fourKeys } from './index.ts'
 import type { MetricFilter } from './metric.ts'
 import { issueSources } from './preview-issues.ts'
-import { applyRules, type RuleEffect, type Rules, type Subjects } from './preview-rules.ts'
+import { applyRules, type Decide, type RuleEffect, type Rules, type Subject, type Subjects } from './preview-rules.ts'
 import { runSources } from './preview-runs.ts'
 import { checkRange, type Explanation, readMetric } from './read.ts'
 
@@ -44,7 +44,12 @@ export async function previewRules(
   database: Database,
   filter: MetricFilter,
   rules: Rules,
-  { signal, idsBegin, inForce }: Pick<Subjects, 'idsBegin' | 'inForce'> & { readonly signal: AbortSignal },
+  {
+    signal,
+    idsBegin,
+    inForce,
+    decide,
+  }: Pick<Subjects, 'idsBegin' | 'inForce'> & { readonly signal: AbortSignal; readonly decide: Decide },
 ): Promise<Preview> {
   checkRange(filter)
   const subjects = { project: filter.project, idsBegin, inForce }
@@ -53,7 +58,10 @@ export async function previewRules(
     await database.transaction(async (inside) => {
       const before = await readKeys(inside, filter)
       const effects = new Map<string, RuleEffect>()
-      for (const source of sources) await applyRules(inside, source, inForce, effects)
+      for (const source of sources) {
+        const decideRows = (rows: readonly Subject[]) => decide(source.table, rules, rows)
+        await applyRules(inside, source, decideRows, inForce, effects)
+      }
       const options = { projectName: filter.project }
       for (const calculate of CALCULATIONS) await calculate({ database: inside, options, fullSync: false, signal })
       await writeRollouts(inside, filter.project, filter.policy)

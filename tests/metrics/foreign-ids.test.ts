@@ -4,10 +4,12 @@ import { migrate } from '../../src/database/migrate.ts'
 import { write } from '../../src/database/write.ts'
 import { repos } from '../../src/domain/code.ts'
 import { cicdPipelineCommits, cicdPipelines, cicdTasks } from '../../src/domain/devops.ts'
+import { decideRules } from '../../src/metrics/decide-rules.ts'
 import { findingsOf } from '../../src/metrics/findings.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
 import { REFERENCE } from '../../src/metrics/policy.ts'
 import { previewRules } from '../../src/metrics/preview.ts'
+import type { Decide } from '../../src/metrics/preview-rules.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
@@ -54,7 +56,8 @@ describeEachDatabase('ids of tools in domain rows', (test) => {
   it('jobs are found by their run, whatever scope they name', async () => {
     const [finding] = await findingsOf(test.database, metricNamed('deployment-frequency'), filterOf('jobs'))
     expect(finding?.seen).toMatch(/with jobs .*roll out/)
-    const how = { signal: AbortSignal.timeout(60_000), inForce: new Map() }
+    const decide: Decide = async (...rows) => decideRules(...rows)
+    const how = { signal: AbortSignal.timeout(60_000), inForce: new Map(), decide }
     const preview = await previewRules(test.database, filterOf('jobs'), { deploymentPattern: 'roll' }, how)
     expect(JSON.stringify(preview)).toContain('"name":"roll out"')
   })

@@ -7,6 +7,7 @@ import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { branchName } from '../../src/domain/deliveries.ts'
 import { cicdPipelines, cicdTasks } from '../../src/domain/devops.ts'
 import { issues } from '../../src/domain/ticket.ts'
+import { decideRules } from '../../src/metrics/decide-rules.ts'
 import { REFERENCE } from '../../src/metrics/policy.ts'
 import { previewRules } from '../../src/metrics/preview.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
@@ -178,6 +179,7 @@ function collected(vendor: VendorUnderTest, test: TestDatabase) {
       const { effects } = await previewRules(test.database, range as never, rules, {
         signal: AbortSignal.timeout(60_000),
         inForce: new Map(ids.map(({ id }) => [id, known])),
+        decide: async (...rows) => decideRules(...rows),
       })
       return (rule: string) => {
         const { matching = 0, starting = 0, stopping = 0 } = effects.find((each) => each.rule === rule) ?? {}

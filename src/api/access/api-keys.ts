@@ -19,9 +19,9 @@ import type { Database } from '../../database/database.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { compilePattern } from '../../plugin-kit/spec/patterns.ts'
 import type { Secrets } from '../../secrets.ts'
 import { apiKeyRoles, apiKeys } from '../../system/access.ts'
+import { pathMatcher } from '../../user-patterns.ts'
 import type { User } from './identity.ts'
 import { EVERYTHING } from './roles.ts'
 
@@ -96,10 +96,17 @@ function grantsOf({ role, projects }: Row): readonly Grant[] {
   return projects.length === 0 ? [{ role: role as Role }] : projects.map((project) => ({ role: role as Role, project }))
 }
 
+const MOST_MATCHERS = 1000
+
 /** Anchored, so that a key for /plugins/webhook opens no path that merely contains it. DevLake's form suggests no slash before. */
-function opens({ allowed_path }: Row, path: string): boolean {
-  const pattern = compilePattern(allowed_path, 'allowedPath')
-  return pattern.matcher(path).matches() || pattern.matcher(path.slice(1)).matches()
+function opener(): (row: Row, path: string) => boolean {
+  const matchers = new Map<string, ReturnType<typeof pathMatcher>>()
+  return ({ allowed_path }, path) => {
+    const matches = matchers.get(allowed_path) ?? pathMatcher(allowed_path)
+    if (matchers.size >= MOST_MATCHERS) matchers.clear()
+    matchers.set(allowed_path, matches)
+    return matches(path, path.slice(1))
+  }
 }
 
 /** What lies behind a proxy may read `..` and its encodings as a way up, past what the pattern allows. */
@@ -111,6 +118,7 @@ function leadsUp(path: string): boolean {
 
 export function apiKeyService(database: Database, secrets: Secrets): ApiKeyService {
   const { kysely } = database
+  const opens = opener()
   async function stored(id: number, queries: Queries = kysely) {
     const row = await findRow(queries, apiKeys, { id })
     if (!row) throw new UserError(`There is no API key ${id}.`, { status: 404 })

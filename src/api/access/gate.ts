@@ -11,7 +11,7 @@ import { ownPageCheck } from './forgery.ts'
 import { bearerOf, identify, type User } from './identity.ts'
 import { projectFinder } from './projects.ts'
 import { EVERYTHING, mayEverywhere, mayIn, maySomewhere, projectsOf } from './roles.ts'
-import { type RouteRule, ruleOf } from './route-roles.ts'
+import { isOpenTo, lawOf } from './route-law.ts'
 import { CSRF_COOKIE, SESSION_COOKIE, sessionService } from './sessions.ts'
 
 declare module 'fastify' {
@@ -32,13 +32,8 @@ const grantsOf = ({ user }: FastifyRequest) => user?.grants ?? EVERYTHING
 /** The projects that the asker may see; undefined: all. */
 export const visibleProjects = (request: FastifyRequest): readonly string[] | undefined => projectsOf(grantsOf(request))
 
-export const ruleOfRequest = ({ method, routeOptions }: FastifyRequest): RouteRule => ruleOf(method, routeOptions.url)
 /** Asked by those who watch over the server: never limited, whatever else happens. A key below /rest is a key all the same. */
-export const isProbe = (request: FastifyRequest): boolean =>
-  ruleOfRequest(request).least === 'probe' && !isKeyed(request.raw)
-
-const isOpenTo = (least: RouteRule['least']): least is 'probe' | 'anyone' | 'signed' =>
-  least === 'probe' || least === 'anyone' || least === 'signed'
+export const isProbe = (request: FastifyRequest): boolean => lawOf(request).least === 'probe' && !isKeyed(request.raw)
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
@@ -84,7 +79,7 @@ export function installGate(api: Api, context: ApiContext): void {
     request.user = user
     if (failure) await countFailure(request, failure)
     if (isOpen) return undefined
-    if (!user && ruleOfRequest(request).least !== 'anyone') {
+    if (!user && lawOf(request).least !== 'anyone') {
       return refuse(reply, 401, 'Sign in first, or send a token as "Authorization: Bearer TOKEN".')
     }
     const { cookies } = request
@@ -105,21 +100,21 @@ export function installGate(api: Api, context: ApiContext): void {
       return refuse(reply, 429, 'Too many wrong keys or tokens from this address: wait a minute.')
     }
     // No page can sign.
-    if (ruleOfRequest(request).least === 'signed' && !isKeyed(request.raw)) return
+    if (lawOf(request).least === 'signed' && !isKeyed(request.raw)) return
     const isWithKey = isKeyed(request.raw)
     requireOwnPage(request, isWithKey)
     const delegation = delegationOf()
     if (delegation) request.user = delegation.user
     const refused = delegation ? undefined : await (isWithKey ? admitKey : admitUser)(request, reply)
     if (refused) return refused
-    const { least, reach } = ruleOfRequest(request)
+    const { least, reach } = lawOf(request)
     if (isOpenTo(least) || mayEverywhere(grantsOf(request), least)) return
     const isPossible = reach !== 'everywhere' && maySomewhere(grantsOf(request), least)
     if (!isPossible) return refuse(reply, 403, lacking(least, reach))
   })
   // After validation: only then is it settled which project the request names.
   api.addHook('preHandler', async (request, reply) => {
-    const { least, reach } = ruleOfRequest(request)
+    const { least, reach } = lawOf(request)
     if (isOpenTo(least) || reach === 'everywhere' || reach === 'somewhere') return
     const grants = grantsOf(request)
     if (mayEverywhere(grants, least)) return

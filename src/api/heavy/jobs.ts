@@ -1,6 +1,7 @@
 /** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
 import { readConfigText } from '../../config-as-code/config-file.ts'
-import { matchPattern } from '../../plugin-kit/spec/patterns.ts'
+import { decideRules } from '../../metrics/decide-rules.ts'
+import { findGroups, matchPattern } from '../../plugin-kit/spec/patterns.ts'
 import { lintPlan } from '../../traffic/lint/plan.ts'
 import { planFromText, requirePlan } from '../../traffic/lint/require-plan.ts'
 import { lintText } from '../../traffic/lint/text.ts'
@@ -9,7 +10,9 @@ import { diffSides } from '../../traffic/render/diff.ts'
 import { simulate } from '../../traffic/render/simulate.ts'
 
 export const jobs = {
+  decideRules,
   diffSides,
+  findGroups,
   lintPlan,
   lintText,
   matchPattern,

@@ -18,6 +18,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
   api.get(
     '/v1/alerts',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Alerts and weekly digests, with their state and last message',
@@ -29,6 +30,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
   api.post(
     '/v1/alerts',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Create an alert (kind threshold) or a weekly digest (kind digest)',
@@ -44,6 +46,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
   api.patch(
     '/v1/alerts/:id',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Change an alert; what is left out stays as it is',
@@ -57,6 +60,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
   api.delete(
     '/v1/alerts/:id',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Delete an alert and its unsent messages',
@@ -72,6 +76,7 @@ export const alertRoutes: Routes = (api, { database, secrets }) => {
   api.post(
     '/v1/alerts/:id/test',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Send a test message, or the digest as it would be now',

@@ -76,7 +76,10 @@ function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, wit
   const { failures } = context
   api.get(
     '/auth/methods',
-    { schema: { tags, summary: 'Ways to sign in', response: answers(200, methods) } },
+    {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Ways to sign in', response: answers(200, methods) },
+    },
     async () => {
       const providers = oidc.providers.map(({ name, displayName = name }) => ({
         name,
@@ -93,6 +96,7 @@ function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, wit
   api.get(
     '/auth/login',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Sign in with OpenID Connect',
@@ -113,6 +117,7 @@ function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, wit
   api.get(
     '/auth/callback',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Where the provider sends the browser back to',
@@ -141,6 +146,7 @@ function tokenRoutes(api: Api, { context, mode, tokens, withPage, signIn }: Sign
   api.post(
     '/auth/token',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Sign a browser in with the access token',
@@ -172,6 +178,7 @@ function sessionRoutes(api: Api, { context, mode, oidc, sessions }: SignInTools)
   api.post(
     '/auth/logout',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Sign out',
@@ -192,6 +199,7 @@ function sessionRoutes(api: Api, { context, mode, oidc, sessions }: SignInTools)
   api.get(
     '/auth/userinfo',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Who asks',
@@ -203,6 +211,7 @@ function sessionRoutes(api: Api, { context, mode, oidc, sessions }: SignInTools)
   api.get(
     '/v1/access',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What you may do: your roles, each for one project or for all',

@@ -74,6 +74,7 @@ export const collectedRoutes: Routes = (api, { services: { collected }, services
   api.get(
     '/v1/receipts',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'For each list: what was asked for, what came, and what is missing',
@@ -89,6 +90,7 @@ export const collectedRoutes: Routes = (api, { services: { collected }, services
   api.get(
     '/v1/quarantine',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Records that could not be used, newest first',
@@ -104,7 +106,10 @@ export const collectedRoutes: Routes = (api, { services: { collected }, services
   const again = (path: string, summary: string, act: 'redrive' | 'askAgain') =>
     api.post(
       path,
-      { schema: { tags, summary, body: driven, response: answers(201, pipeline, 404) } },
+      {
+        config: { least: 'operator', reach: 'body', size: 'small', cost: 'light' },
+        schema: { tags, summary, body: driven, response: answers(201, pipeline, 404) },
+      },
       async (request, reply) => reply.code(201).send(plain(await servicesFor(request).collected[act](request.body))),
     )
   again('/v1/quarantine/redrive', 'Process records again that were put aside, for a project or a scope', 'redrive')

@@ -71,6 +71,7 @@ const tableRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/scopes',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Scopes of all connections by a part of their name, the first of them',
@@ -88,6 +89,7 @@ const tableRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/tables',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Tables that have rows of a scope',
@@ -100,6 +102,7 @@ const tableRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/rows',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: `Rows of a scope in one table, ${LARGEST_PAGE} at most; long texts are cut, secrets left out`,
@@ -117,6 +120,7 @@ const recordRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/record',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'A raw record, and the tool and domain rows that were made from it',

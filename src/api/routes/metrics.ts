@@ -13,6 +13,7 @@ import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../../metri
 import { type NamedItem, withNames } from '../../metrics/names.ts'
 import { DEFAULT_POLICY, POLICIES } from '../../metrics/policy.ts'
 import { previewRules } from '../../metrics/preview.ts'
+import type { Decide } from '../../metrics/preview-rules.ts'
 import { readItems, readSeries } from '../../metrics/read.ts'
 import { REMEDIES } from '../../metrics/remedies.ts'
 import { type Rollout, rolloutsOf } from '../../metrics/rollout-list.ts'
@@ -43,7 +44,10 @@ const SAMPLES = 20
 const valueRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics',
-    { schema: { tags, summary: 'Every metric and what it means', response: answers(200, metricRecord.array()) } },
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Every metric and what it means', response: answers(200, metricRecord.array()) },
+    },
     async () =>
       metrics.map(({ name, title, definition, unit, better, summary }) => ({
         name,
@@ -57,6 +61,7 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The value of a metric, for a project or for each environment, repository or team of it',
@@ -80,6 +85,7 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric/series',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'A metric over time; one point for every bucket of the range',
@@ -102,6 +108,7 @@ const itemRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/metrics/:metric/items',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The rows behind a number: those that count, and those left out with the reason',
@@ -145,6 +152,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric/explanation',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Why the number is what it is: how many rows count, and how many do not for which reason',
@@ -173,6 +181,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric/policies',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The value under each policy, and how many rows count differently than without one',
@@ -197,10 +206,11 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
   )
 }
 
-const previewRoutes: Routes = (api, { database, plugins }) => {
+const previewRoutes: Routes = (api, { database, plugins, heavy }) => {
   api.post(
     '/v1/metrics/rule-preview',
     {
+      config: { least: 'viewer', reach: 'body', size: 'settings', cost: 'heavy' },
       schema: {
         tags,
         summary: 'What changed rules would match, and what they would do to the four keys; nothing is saved',
@@ -214,7 +224,9 @@ const previewRoutes: Routes = (api, { database, plugins }) => {
       const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy }
       const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
       const inForce = await rulesInForce({ database, plugins }, body.project)
-      return previewRules(database, filter, body.rules, { signal: AbortSignal.timeout(300_000), idsBegin, inForce })
+      const decide: Decide = (...page) => heavy.run('decideRules', ...page)
+      const signal = AbortSignal.timeout(300_000)
+      return previewRules(database, filter, body.rules, { signal, idsBegin, inForce, decide })
     },
   )
 }

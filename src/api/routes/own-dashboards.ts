@@ -23,6 +23,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.get(
     BASE,
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Dashboards that users built from existing panels',
@@ -34,6 +35,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.post(
     BASE,
     {
+      config: { least: 'operator', reach: 'somewhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Create a dashboard from existing panels',
@@ -50,6 +52,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.get(
     `${BASE}/:id`,
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'One dashboard that a user built',
@@ -62,6 +65,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.patch(
     `${BASE}/:id`,
     {
+      config: { least: 'operator', reach: 'somewhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Change the name or the panels of such a dashboard',
@@ -79,6 +83,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.delete(
     `${BASE}/:id`,
     {
+      config: { least: 'operator', reach: 'somewhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Delete such a dashboard and the public links to it; its panels stay in their own dashboards',
