@@ -14,6 +14,9 @@ export const whileAnswering = <Result>(act: () => Result): Result => answering.r
 /** What a request has started, and does not answer it. */
 export const besideAnswers = <Result>(act: () => Result): Result => answering.run(false, act)
 
+/** Prepares rules to see whether they can be, or to read what is no pattern in them. Nothing is matched with what it gives. */
+export const preparedOnly = <Result>(prepare: () => Result): Result => answering.run(false, prepare)
+
 export interface PatternProblem {
   readonly message: string
   /** The character, from 0, that it is about. */

@@ -28,7 +28,7 @@ import { observeRequests, requestId } from './observe-requests.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
-import { socketOptions } from './sockets.ts'
+import { limitUnused, socketOptions } from './sockets.ts'
 import { streamLimit } from './stream.ts'
 import { unknownAddresses } from './unknown-addresses.ts'
 import { installWatchdog } from './watchdog.ts'
@@ -57,6 +57,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     frameworkErrors: (error, request, reply: FastifyReply) => sendFailure(error, database, request, reply),
   })
   server.server.maxConnections = config.mostConnections
+  limitUnused(server.server, config.mostUnusedConnections)
   const api = server as unknown as Api
   const measures = others.measures ?? createMeasures({ ...control.context, version: packageFile.version })
   const shared = sharedAnswers()

@@ -100,12 +100,18 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     )
   }
 
-  async function change(before: Blueprint, changes: BlueprintChanges): Promise<Blueprint> {
+  async function change(
+    before: Blueprint,
+    changes: BlueprintChanges,
+    allow: Parameters<BlueprintService['update']>[3],
+  ): Promise<Blueprint> {
     if (changes.mode !== undefined && changes.mode !== before.mode) {
       throw new UserError('mode cannot be changed: create another blueprint.')
     }
     requireReadable(before, changes)
-    return save(changed(before, { ...changes, ...plansIn(changes, before) }), before)
+    const after = changed(before, { ...changes, ...plansIn(changes, before) })
+    allow?.(before, after)
+    return save(after, before)
   }
 
   const flagsOf = (flags: Partial<Flags> = {}): Flags => ({
@@ -117,13 +123,13 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     list: (filter) => listBlueprints(context, filter),
     create: async (blueprint) => save(changed(DEFAULTS, { ...blueprint, ...plansIn(blueprint) })),
     get: async (id) => withMaskedPlans(await stored(id)),
-    update: async (id, changes, seen) =>
+    update: async (id, changes, seen, allow) =>
       whileChanging(
         await stored(id),
         (before) => {
           if (isStale(before.updatedAt, seen))
             throw new ChangedError(`Blueprint ${before.name}`, withMaskedPlans(before))
-          return change(before, typeof changes === 'function' ? changes(before) : changes)
+          return change(before, typeof changes === 'function' ? changes(before) : changes, allow)
         },
         () => stored(id),
       ),

@@ -59,12 +59,21 @@ describeOneDatabase('access', (test) => {
       for (const { apiKey } of [all, some, renewed]) expect(stored).not.toContain(apiKey)
     })
 
-    it('guessing keys ends in 429', async () => {
-      const guess = () => api.ask('GET', '/rest/version', undefined, { headers: { authorization: 'Bearer guess' } })
+    it('guessing keys ends in 429 and leaves no more traces, and a right key passes all the same', async () => {
+      const send = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+      const { apiKey } = (
+        await api.ask('POST', '/api-keys', { name: 'right', type: 'devlake', allowedPath: '/version' })
+      ).body
+      const guess = () => api.ask('GET', '/rest/version', undefined, send('guess'))
+      const failures = async () =>
+        (await api.ask('GET', '/v1/audit?action=sign-in%20failed&pageSize=1')).body.count as number
+      const before = await failures()
       const answers = []
-      for (let count = 0; count < 25; count++) answers.push((await guess()).status)
+      for (let count = 0; count < 30; count++) answers.push((await guess()).status)
       expect(answers[0]).toBe(403)
       expect(answers.at(-1)).toBe(429)
+      expect((await failures()) - before).toBe(answers.filter((status) => status === 403).length)
+      expect((await api.ask('GET', '/rest/version', undefined, send(apiKey))).status).toBe(200)
     })
   })
 
@@ -131,6 +140,13 @@ describeOneDatabase('access', (test) => {
     expect((await api.ask('GET', '/projects', undefined, { headers: { cookie: forged } })).status).toBe(401)
     expect((await api.ask('POST', '/auth/logout', undefined, { headers: csrf })).body).toEqual({ ok: true })
     expect((await api.ask('GET', '/projects', undefined, { headers: { cookie } })).status).toBe(401)
+    const forwarded = { 'x-forwarded-for': '10.1.2.3' }
+    for (let count = 0; count < 30; count++) {
+      await api.ask('GET', '/projects', undefined, { headers: { ...forwarded, authorization: 'Bearer wrong' } })
+    }
+    expect((await api.ask('GET', '/projects', undefined, { headers: bearer })).status).toBe(200)
+    expect((await api.ask('POST', '/auth/token', { token: TOKEN })).status).toBe(303)
+    expect(api.log().match(/not in TRUSTED_PROXIES/g)).toHaveLength(1)
     expect(api.log()).not.toContain(TOKEN)
     await api.close()
   })

@@ -1,11 +1,13 @@
 /** Whether a request may pass: strange addresses and forged pages first, then who asks, then what their role allows. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Role } from '../../config.ts'
 import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
 import { UserError } from '../../errors.ts'
 import { isKeyed } from '../addresses.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { accessMode, accessTokens } from './access-token.ts'
 import { apiKeyService } from './api-keys.ts'
+import { TOO_MANY_ATTEMPTS } from './attempt-limit.ts'
 import { delegationOf } from './delegate.ts'
 import { ownPageCheck } from './forgery.ts'
 import { bearerOf, identify, type User } from './identity.ts'
@@ -29,6 +31,8 @@ export const actorOf = ({ user, ip }: FastifyRequest): Actor => ({
 })
 
 const grantsOf = ({ user }: FastifyRequest) => user?.grants ?? EVERYTHING
+/** Whether the asker has at least this role in all projects. */
+export const mayAsk = (request: FastifyRequest, least: Role): boolean => mayEverywhere(grantsOf(request), least)
 /** The projects that the asker may see; undefined: all. */
 export const visibleProjects = (request: FastifyRequest): readonly string[] | undefined => projectsOf(grantsOf(request))
 
@@ -45,6 +49,7 @@ export function installGate(api: Api, context: ApiContext): void {
   const requireOwnPage = ownPageCheck(config)
   const userOf = identify(config, secrets, accessTokens(config, secrets), sessions)
   const findProjects = projectFinder(database)
+  const proxies = proxyWarning()
 
   const refuse = (reply: FastifyReply, status: number, message: string) =>
     reply
@@ -52,9 +57,11 @@ export function installGate(api: Api, context: ApiContext): void {
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ success: false, message }))
 
-  async function countFailure(request: FastifyRequest, reason: string): Promise<void> {
-    failures.count(request.ip)
+  /** Sends the refusal itself when there were too many. */
+  async function countFailure(request: FastifyRequest, reply: FastifyReply, reason: string) {
+    if (!failures.count(request.ip)) return refuse(reply, 429, TOO_MANY_ATTEMPTS)
     await recordFailure(context, request, reason)
+    return undefined
   }
 
   /** Sends the refusal itself when the key is not good. */
@@ -69,15 +76,15 @@ export function installGate(api: Api, context: ApiContext): void {
       return undefined
     } catch (error) {
       if (!(error instanceof UserError)) throw error
-      await countFailure(request, error.message)
-      return refuse(reply, error.status, error.message)
+      return (await countFailure(request, reply, error.message)) ?? refuse(reply, error.status, error.message)
     }
   }
 
   async function admitUser(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const { user, failure } = await userOf(request)
     request.user = user
-    if (failure) await countFailure(request, failure)
+    const refused = failure && (await countFailure(request, reply, failure))
+    if (refused) return refused
     if (isOpen) return undefined
     if (!user && lawOf(request).least !== 'anyone') {
       return refuse(reply, 401, 'Sign in first, or send a token as "Authorization: Bearer TOKEN".')
@@ -96,9 +103,7 @@ export function installGate(api: Api, context: ApiContext): void {
   api.addHook('onRequest', async (request, reply) => {
     requirePlainAddress(request)
     if (isProbe(request)) return requireOwnPage(request, false)
-    if (failures.isOver(request.ip)) {
-      return refuse(reply, 429, 'Too many wrong keys or tokens from this address: wait a minute.')
-    }
+    proxies.look(request)
     // No page can sign.
     if (lawOf(request).least === 'signed' && !isKeyed(request.raw)) return
     const isWithKey = isKeyed(request.raw)
@@ -122,6 +127,21 @@ export function installGate(api: Api, context: ApiContext): void {
     const isAllowed = projects.length > 0 && projects.every((project) => mayIn(grants, least, project))
     if (!isAllowed) return refuse(reply, 403, lacking(least, reach))
   })
+}
+
+/** Behind a proxy that is not trusted, all visitors have one address: who counts addresses counts them as one. */
+function proxyWarning() {
+  let isTold = false
+  return {
+    look({ headers, ip, socket, log }: FastifyRequest): void {
+      const isUntrusted = headers['x-forwarded-for'] !== undefined && ip === socket.remoteAddress
+      if (isTold || !isUntrusted) return
+      isTold = true
+      log.warn(
+        `requests from ${ip} have X-Forwarded-For, and it is not in TRUSTED_PROXIES: if it is your proxy, add it there, or all its visitors count as one`,
+      )
+    },
+  }
 }
 
 const lacking = (least: string, reach: string) =>

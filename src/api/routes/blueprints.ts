@@ -11,6 +11,7 @@ import {
   text,
 } from '../../plugin-kit/spec/request-values.ts'
 import { visibleProjects } from '../access/gate.ts'
+import { allowedTo } from '../access/own-parts.ts'
 import { inTurn, type Routes } from '../api.ts'
 import { blueprintChanges, blueprintFields, EXAMPLE_PLAN, READ_ONLY } from '../contract/blueprint-body.ts'
 import { answers, paging, success } from '../contract/common.ts'
@@ -97,7 +98,8 @@ const settingRoutes: Routes = (api, { services, servicesFor, shared }) => {
     },
     (request) => {
       const changes = present(request.body) as BlueprintChanges
-      return servicesFor(request).blueprints.update(request.params.id, changes, request.headers['if-match'])
+      const { blueprints } = servicesFor(request)
+      return blueprints.update(request.params.id, changes, request.headers['if-match'], allowedTo(request))
     },
   )
   api.delete(

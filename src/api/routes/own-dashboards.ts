@@ -8,6 +8,7 @@ import {
 import { dora } from '../../dashboards/definitions/dora.ts'
 import { example, idParameter, present } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf } from '../access/gate.ts'
+import { requireMaker } from '../access/own-parts.ts'
 import type { Routes } from '../api.ts'
 import { plain } from '../api.ts'
 import { answers, success } from '../contract/common.ts'
@@ -77,7 +78,9 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
     },
     async (request) => {
       const { params, body, headers } = request
-      return plain(await updateOwnDashboard(database, params.id, present(body), headers['if-match'], actorOf(request)))
+      const allow = (makerId: string) => requireMaker(request, makerId)
+      const changes = present(body)
+      return plain(await updateOwnDashboard(database, params.id, changes, headers['if-match'], actorOf(request), allow))
     },
   )
   api.delete(
@@ -92,7 +95,9 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
       },
     },
     async (request) => {
-      await removeOwnDashboard(database, request.params.id, actorOf(request))
+      await removeOwnDashboard(database, request.params.id, actorOf(request), (makerId) =>
+        requireMaker(request, makerId),
+      )
       return done()
     },
   )

@@ -119,7 +119,6 @@ export const mappingRoutes: readonly Route[] = [
     least: 'admin',
     size: 'settings',
     cost: 'light',
-    reach: 'blueprint',
     params: idParameter,
     body: z.union([ofScope, asListed]),
     answer: listed,
