@@ -110,8 +110,10 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     parseBody(request, text, sizeOf(request)),
   )
   // What was begun before a change may not show it.
-  api.addHook('onSend', async ({ method }) => {
+  api.addHook('onSend', async ({ method }, reply) => {
     if (method !== 'GET') shared.changed()
+    // What is shown to one must not stay in a cache that others use.
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
 
   await installProtection(api, context)

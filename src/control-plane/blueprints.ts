@@ -10,6 +10,7 @@ import {
   setTick,
   storedBlueprint,
   type UnsavedBlueprint,
+  unknownBlueprint,
   whileChanging,
   writeBlueprint,
 } from './blueprint-rows.ts'
@@ -147,7 +148,11 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     async remove(id) {
       const { name } = await blueprintRow(kysely, id)
       await requireFinished(kysely, [id], `blueprint ${name}`)
-      await retrying(database, () => kysely.transaction().execute((transaction) => deleteBlueprint(transaction, id)))
+      await retrying(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          if (!(await deleteBlueprint(transaction, id))) throw unknownBlueprint(id)
+        }),
+      )
       context.changed('schedule')
     },
     async trigger(id, flags) {

@@ -101,7 +101,9 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
       }
       await requireNotGiven(kysely, plugin, config)
       await requireNothingRuns(kysely)
-      await deleteRows(kysely, table, { id })
+      if ((await deleteRows(kysely, table, { id })) === 0) {
+        throw new UserError(`There is no ${plugin} scope config ${id}.`, { status: 404 })
+      }
       return config
     },
     async requireFreeName(plugin, name, id) {

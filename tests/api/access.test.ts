@@ -59,6 +59,22 @@ describeOneDatabase('access', (test) => {
       for (const { apiKey } of [all, some, renewed]) expect(stored).not.toContain(apiKey)
     })
 
+    it('of equal requests at once one creates a key, and one deletes a connection', async () => {
+      const key = { name: 'equal', type: 'devlake', allowedPath: '/version' }
+      const made = await Promise.all(Array.from({ length: 20 }, () => api.ask('POST', '/api-keys', key)))
+      expect(made.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(1)
+      const { body } = await api.ask('POST', '/plugins/github/connections', { name: 'gone', token: 'none' })
+      const path = `/plugins/github/connections/${body.id}`
+      const deleted = await Promise.all(Array.from({ length: 10 }, () => api.ask('DELETE', path)))
+      expect(deleted.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)])
+      const entries = await api.ask('GET', '/v1/audit?action=delete&subject=github%20connection')
+      expect(entries.body.count).toBe(1)
+      expect(entries.headers['cache-control']).toBe('no-store')
+      for (const name of ['.', '..']) expect((await api.ask('POST', '/projects', { name })).status).toBe(400)
+      const steps = { ...key, name: 'steps', allowedPath: '(a?){200}' }
+      expect((await api.ask('POST', '/api-keys', steps)).body.message).toMatch(/too large: repeat less/)
+    })
+
     it('guessing keys ends in 429 and leaves no more traces, and a right key passes all the same', async () => {
       const send = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
       const { apiKey } = (
@@ -133,6 +149,15 @@ describeOneDatabase('access', (test) => {
       status: 403,
       body: REFUSED,
     })
+    // Another session's, or any Authorization beside the cookie, is no way around it.
+    const other = cookiesOf(await api.ask('POST', '/auth/token', { token: TOKEN }))
+    const planted = cookieHeader({ ...cookies, devlake_csrf: other.devlake_csrf as string })
+    for (const headers of [
+      { cookie: planted, 'x-csrf-token': other.devlake_csrf as string },
+      { cookie, authorization: 'Basic eDp5' },
+    ]) {
+      expect((await api.ask('POST', '/projects', { name: 'x' }, { headers })).status).toBe(403)
+    }
     const csrf = { cookie, 'x-csrf-token': cookies.devlake_csrf as string }
     const name = `signed in ${test.engine}`
     expect((await api.ask('POST', '/projects', { name }, { headers: csrf })).status).toBe(201)

@@ -5,7 +5,7 @@ import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
 import { UserError } from '../../errors.ts'
 import { isKeyed } from '../addresses.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { accessMode, accessTokens } from './access-token.ts'
+import { accessMode, accessTokens, sameSecret } from './access-token.ts'
 import { apiKeyService } from './api-keys.ts'
 import { TOO_MANY_ATTEMPTS } from './attempt-limit.ts'
 import { delegationOf } from './delegate.ts'
@@ -14,7 +14,7 @@ import { bearerOf, identify, type User } from './identity.ts'
 import { projectFinder } from './projects.ts'
 import { EVERYTHING, mayEverywhere, mayIn, maySomewhere, projectsOf } from './roles.ts'
 import { isOpenTo, lawOf } from './route-law.ts'
-import { CSRF_COOKIE, SESSION_COOKIE, sessionService } from './sessions.ts'
+import { CSRF_COOKIE, sessionService } from './sessions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -81,7 +81,7 @@ export function installGate(api: Api, context: ApiContext): void {
   }
 
   async function admitUser(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    const { user, failure } = await userOf(request)
+    const { user, failure, csrf } = await userOf(request)
     request.user = user
     const refused = failure && (await countFailure(request, reply, failure))
     if (refused) return refused
@@ -89,14 +89,11 @@ export function installGate(api: Api, context: ApiContext): void {
     if (!user && lawOf(request).least !== 'anyone') {
       return refuse(reply, 401, 'Sign in first, or send a token as "Authorization: Bearer TOKEN".')
     }
-    const { cookies } = request
-    if (cookies[SESSION_COOKIE] && !bearerOf(request) && !isSafe(request.method)) {
-      const csrfToken = request.headers['x-csrf-token']
-      if (!cookies[CSRF_COOKIE] || csrfToken !== cookies[CSRF_COOKIE]) {
-        return refuse(reply, 403, `Send the value of the cookie ${CSRF_COOKIE} as the header X-CSRF-Token.`)
-      }
-    }
-    return undefined
+    const sent = request.headers['x-csrf-token']
+    if (csrf === undefined || isSafe(request.method)) return undefined
+    if (typeof sent === 'string' && sameSecret(secrets, sent, csrf)) return undefined
+    const how = `Send the value of the cookie ${CSRF_COOKIE} as the header X-CSRF-Token, or sign in again.`
+    return refuse(reply, 403, how)
   }
 
   api.decorateRequest('user', undefined)

@@ -125,7 +125,7 @@ const quoted = (path: string) => `'${path.replaceAll("'", `'\\''`)}'`
 async function keyFiles({ options }: GitTask, parent: string, route: readonly string[]): Promise<Omit<Access, 'url'>> {
   const privateKey = text(options, 'privateKey')
   const passphrase = text(options, 'passphrase')
-  await mkdir(parent, { recursive: true })
+  await mkdir(parent, { recursive: true, mode: 0o700 })
   const folder = await mkdtemp(join(parent, 'key-'))
   const ssh = [
     'ssh',

@@ -33,6 +33,6 @@ export const isProbe = (path: string): boolean => ['/ping', '/ready', '/health']
 export const defaultPort = variables.port[1].parse(undefined)
 
 /** A name, and a tag that says which: never the latest. */
-export const isPinnedImage = (image: string): boolean => /^[a-z0-9./-]+:(?!latest$)[\w.-]*\d[\w.-]*$/.test(image)
+export const isPinnedImage = (image: string): boolean => /^[a-z0-9./-]+:(?!latest$)[\w.-]*\d[\w.-]*(@sha256:[0-9a-f]{64})?$/.test(image)
 
 export const isSecretName = (name: string): boolean => /(PASSWORD|SECRET|TOKEN|_URL)$/.test(name)
