@@ -8,7 +8,7 @@ export interface ToWorker {
   readonly job: JobName
   readonly args: readonly unknown[]
 }
-export type FromWorker = { readonly value: unknown } | { readonly failure: Failure }
+export type FromWorker = { readonly value: unknown } | { readonly failure: Failure } | { readonly isReady: true }
 export interface Failure {
   readonly message: string
   /** Missing: nobody's fault but ours. */
@@ -35,3 +35,5 @@ parentPort?.on('message', ({ job, args }: ToWorker) => {
   }
   parentPort?.postMessage(answer)
 })
+// All that it needs is loaded: from now on its time counts.
+parentPort?.postMessage({ isReady: true } satisfies FromWorker)
