@@ -18,6 +18,7 @@ import type { DeliveredRecord } from '../plugin-kit/spec/deliveries.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
 import { webhookDeliveries } from '../system/deliveries.ts'
+import { besideAnswers } from '../user-patterns.ts'
 import type { Leases } from './leases.ts'
 import { leasesOfTask } from './task-leases.ts'
 
@@ -155,7 +156,9 @@ async function applyAlone(
         if (!(await holdWaiting(inside, row))) return
         const all: Applied[] = []
         for (const options of plan.options) {
-          all.push(await applyRecords(plan.plugin, { database: inside, options, signal }, plan.records))
+          const run = { database: inside, options, signal }
+          // The request that brought it may have woken us.
+          all.push(await besideAnswers(() => applyRecords(plan.plugin, run, plan.records)))
         }
         await note(inside, row, { ...outcomeOf(plan, all), scope: plan.scope })
       }),
