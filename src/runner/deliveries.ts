@@ -20,6 +20,7 @@ import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
 import { findScope, scopeKey } from '../plugin-kit/task/source-task.ts'
 import { webhookDeliveries } from '../system/deliveries.ts'
+import { besideAnswers } from '../user-patterns.ts'
 import type { Leases } from './leases.ts'
 import { leasesOfTask } from './task-leases.ts'
 
@@ -157,7 +158,9 @@ async function applyAlone(
         if (!(await holdWaiting(inside, row))) return
         const all: Applied[] = []
         for (const options of plan.options) {
-          all.push(await applyRecords(plan.plugin, { database: inside, options, signal }, plan.records))
+          const run = { database: inside, options, signal }
+          // The request that brought it may have woken us.
+          all.push(await besideAnswers(() => applyRecords(plan.plugin, run, plan.records)))
         }
         const outcome = outcomeOf(plan, all)
         await note(inside, row, { ...outcome, scope: plan.scope })
