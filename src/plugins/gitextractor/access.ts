@@ -114,7 +114,8 @@ function mayHaveToken(url: string, endpoint: string, title: string): boolean {
   const [to, own] = [new URL(url), new URL(endpoint)]
   // A vendor's API may have a name of its own before that of its repositories: api.github.com.
   if (to.origin === own.origin || `${to.protocol}//api.${to.host}` === own.origin) return true
-  if (to.hostname === own.hostname && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(to.hostname)) return false
+  const isOtherPort = to.protocol === own.protocol && to.hostname === own.hostname
+  if (isOtherPort && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(to.hostname)) return false
   throw new UserError(
     `gitextractor: the url is on ${to.origin}, but the ${title} connection belongs to ${own.origin}, so its token is not sent there. Correct the url, or leave connectionId out and give user and password.`,
   )
