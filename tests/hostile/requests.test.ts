@@ -11,7 +11,7 @@ import type { LawfulRoute } from '../../src/api/access/route-law.ts'
 import { generatedRequests } from '../api/support/requests-from-description.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { type Attack, attacksOf } from './support/attacks.ts'
-import { atLimits, SILENCING } from './support/limits.ts'
+import { atLimits, largestDeliveries, largestFiles, SILENCING } from './support/limits.ts'
 
 const isFull = process.env.FULL_SIZE === 'true'
 const ATTACKS = Number(process.env.ATTACKS ?? (isFull ? Number.POSITIVE_INFINITY : 300))
@@ -24,6 +24,7 @@ const LARGE_AT_ONCE = isFull ? 1 : 4
 const AT_ONCE = 4
 const AT_LIMIT = 5
 const LIMITS = isFull ? Number.POSITIVE_INFINITY : 25
+const LARGEST = isFull ? Number.POSITIVE_INFINITY : 6
 /** To look at some again: ONLY='many lines'. */
 const ONLY = new RegExp(process.env.ONLY ?? '')
 
@@ -70,8 +71,15 @@ describeEachDatabase('hostile requests', (test) => {
     stranger.close()
   })
 
-  async function answerTo({ method, url, body, type = 'application/json' }: Omit<Attack, 'name' | 'mayAnswer'>) {
-    const sent = body !== undefined && method !== 'GET' && { body: body(), headers: { 'content-type': type } }
+  async function answerTo({
+    method,
+    url,
+    body,
+    type = 'application/json',
+    ...more
+  }: Omit<Attack, 'name' | 'mayAnswer'>) {
+    const headers = { 'content-type': type, ...more.headers }
+    const sent = body !== undefined && method !== 'GET' && { body: body(), headers }
     const began = performance.now()
     const response = await fetch(address + url, {
       method,
@@ -160,6 +168,20 @@ describeEachDatabase('hostile requests', (test) => {
     expect(all.length).toBeGreaterThan(300)
     const step = Math.max(1, all.length / LIMITS)
     const some = Array.from({ length: Math.min(all.length, LIMITS) }, (_, index) => all[Math.floor(index * step)]!)
+    await attack(
+      some.flatMap((each) => Array<Attack>(AT_LIMIT).fill(each)),
+      AT_LIMIT,
+    )
+  }, 3_600_000)
+
+  it(`files and deliveries of the largest size, ${AT_LIMIT} at once`, async () => {
+    const made = await fetch(`${address}/v1/plugins/github/connections/1/deliveries/secret`, { method: 'POST' })
+    const { secret } = (await made.json()) as { secret: string }
+    const files = largestFiles(laws)
+    expect(files.length).toBeGreaterThan(20)
+    const all = [...largestDeliveries(secret), ...files].filter(({ name }) => ONLY.test(name))
+    const step = Math.max(1, all.length / LARGEST)
+    const some = Array.from({ length: Math.min(all.length, LARGEST) }, (_, index) => all[Math.floor(index * step)]!)
     await attack(
       some.flatMap((each) => Array<Attack>(AT_LIMIT).fill(each)),
       AT_LIMIT,

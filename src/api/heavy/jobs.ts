@@ -15,9 +15,11 @@ export const jobs = {
   lintText,
   matchPattern,
   planFromText,
-  // Loads all sources, which the other jobs do without.
+  // These load all sources, which the other jobs do without.
   previewRules: async (...args: Parameters<typeof import('./preview-job.ts').previewRules>) =>
     (await import('./preview-job.ts')).previewRules(...args),
+  readSentDelivery: async (...args: Parameters<typeof import('./delivery-job.ts').readSentDelivery>) =>
+    (await import('./delivery-job.ts')).readSentDelivery(...args),
   planFromValue: (value: unknown) => requirePlan(readPlan(value)),
   readConfigText,
   simulate,

@@ -16,13 +16,12 @@ import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
 import type { SentDelivery } from '../../plugin-kit/spec/deliveries.ts'
 import { body, id } from '../../plugin-kit/spec/request-values.ts'
-import { SIZES } from '../../plugin-kit/spec/route-size.ts'
 import { webhookDeliveries } from '../../system/deliveries.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { parseBody } from '../body.ts'
 import { answers, paging, success, time, timeOrNull } from '../contract/common.ts'
 import { done } from '../envelope.ts'
+import { readSentDelivery } from '../read-delivery.ts'
 
 const tags = ['deliveries']
 export const DELIVERIES = '/v1/plugins/:plugin/connections/:connectionId/deliveries'
@@ -58,9 +57,11 @@ function shown(row: DeliveryRow) {
 /** Of one connection, in a minute: whoever cannot sign must not fill the inbox, nor cost more than an answer. */
 const MOST_NOTES = 10
 const MINUTE_MS = 60_000
+/** A longer one is read in a thread: others would wait for it. */
+const LONGEST_READ_HERE = 64 * 1024
 
 export const deliveryRoutes: Routes = (api, context) => {
-  const { control, database, plugins } = context
+  const { control, database, plugins, heavy } = context
   const service = deliveryService(control.context)
   const isNoted = noteLimit()
   const placeOf = (request: FastifyRequest) => {
@@ -216,8 +217,9 @@ export const deliveryRoutes: Routes = (api, context) => {
           if (isNoted(to)) await service.refuse(to, 401, message)
           throw new UserError(message, { status: 401 })
         }
-        const payload = readPayload(request, sent.body)
-        const { isKnown, ...taken } = await service.take(to, sent, payload)
+        const isLong = sent.body.length > LONGEST_READ_HERE
+        const read = isLong ? await heavy.run('readSentDelivery', to.plugin, sent) : readSentDelivery(spec, sent)
+        const { isKnown, ...taken } = await service.take(to, read)
         return reply.code(202).send(taken)
       },
     )
@@ -238,19 +240,6 @@ function sentBy({ headers, query, body }: FastifyRequest): SentDelivery {
     body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
   }
 }
-
-/** As a form, GitHub puts the JSON into its only field. */
-function readPayload(request: FastifyRequest, body: Buffer): unknown {
-  const read = parseBody(request, body.toString(), SIZES.delivery) as { readonly payload?: unknown } | undefined
-  const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
-  const payload = isForm && typeof read?.payload === 'string' ? parseJson(read.payload) : read
-  if (payload === null || typeof payload !== 'object' || Array.isArray(payload)) {
-    throw new UserError('The delivery is no JSON object: choose application/json as its content type.')
-  }
-  return payload
-}
-
-const parseJson = (text: string): unknown => parseBody({ headers: {} }, text, SIZES.delivery)
 
 function noteLimit(): (to: SentTo) => boolean {
   let counts = new Map<string, number>()

@@ -1,8 +1,9 @@
 /** The largest that a route takes, in the shapes that cost most: made from what routes say of themselves. */
+import { createHmac, randomUUID } from 'node:crypto'
 import type { LawfulRoute } from '../../../src/api/access/route-law.ts'
 import { SIZES } from '../../../src/plugin-kit/spec/route-size.ts'
 import { resolver } from '../../api/support/requests-from-description.ts'
-import type { Attack } from './attacks.ts'
+import { type Attack, uploads } from './attacks.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const LONG_NUMBER = '12345678901234567890'
@@ -73,4 +74,38 @@ export function atLimits(laws: readonly LawfulRoute[], document: any): readonly 
       return own.map((field) => named(`${name} ${field}`, method, path, () => shape(bytes - ROOM, values, field)))
     })
   })
+}
+
+/** Files of the largest size, for every route that takes one. */
+export const largestFiles = (laws: readonly LawfulRoute[]): readonly Attack[] =>
+  laws
+    .filter(({ size }) => size === 'file')
+    .flatMap(({ method, url }) => {
+      const path = url.replaceAll(/:\w+/g, '1')
+      const made = (name: string, rest: Partial<Attack> = {}) => ({
+        name: `largest ${name}: ${method} ${path}`,
+        ...{ method, url: path, mayAnswer: BUSY },
+        ...rest,
+      })
+      return uploads(made, SIZES.file.bytes - 65_536 - ROOM)
+    })
+
+const delivery = (name: string, secret: string, body: () => string): Attack => {
+  const text = body()
+  const signature = createHmac('sha256', secret).update(text).digest('hex')
+  const headers = {
+    'x-github-event': 'push',
+    'x-github-delivery': randomUUID(),
+    'x-hub-signature-256': `sha256=${signature}`,
+  }
+  const url = '/v1/plugins/github/connections/1/deliveries'
+  return { name: `delivery, ${name}`, method: 'POST', url, body: () => text, headers, mayAnswer: BUSY }
+}
+
+/** What GitHub may send at most, signed as it does. */
+export const largestDeliveries = (secret: string): readonly Attack[] => {
+  const { bytes, values } = SIZES.delivery
+  return Object.entries(SHAPES)
+    .filter(([name]) => name !== 'list')
+    .map(([name, shape]) => delivery(name, secret, () => shape(bytes - ROOM, values, 'commits')))
 }
