@@ -38,6 +38,6 @@ USER 10001:10001
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=10s --start-period=120s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(process.env.METRICS_PORT ? `http://127.0.0.1:${process.env.METRICS_PORT}/ping` : `http://127.0.0.1:${process.env.PORT}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/dist/src/main.js"]
 CMD ["up"]

@@ -20,7 +20,18 @@ interface Folder {
 
 const EVERYTHING = ['']
 const BASICS = [
-  ...['decimal', 'errors', 'config', 'log', 'address-secrets', 'nearest', 'by-name', 'clean-text', 'counted'],
+  ...[
+    'decimal',
+    'errors',
+    'config',
+    'log',
+    'address-secrets',
+    'nearest',
+    'by-name',
+    'clean-text',
+    'counted',
+    'user-patterns',
+  ],
   'observe',
 ]
 const CONTROL_PLANE = [
@@ -58,6 +69,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   'src/log': { mayImport: ['errors', 'address-secrets'] },
   'src/user-file': { mayImport: ['errors'] },
   'src/nearest': { mayImport: ['errors'] },
+  'src/user-patterns': { mayImport: ['errors'] },
   'src/nearly-equal': { mayImport: [] },
   'src/observe': { mayImport: ['errors', 'log'] },
   'src/git': { mayImport: ['errors', 'by-name'] },

@@ -60,9 +60,9 @@ const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an operator deletes projects',
-    file: 'src/api/access/route-roles.ts',
-    instead: "['admin', 'path', ['PATCH /projects/:projectName', 'DELETE /projects/:projectName']]",
-    put: "['operator', 'path', ['PATCH /projects/:projectName', 'DELETE /projects/:projectName']]",
+    file: 'src/api/routes/projects.ts',
+    instead: "least: 'admin', reach: 'path', size: 'small'",
+    put: "least: 'operator', reach: 'path', size: 'small'",
     tests: ['tests/api/roles.test.ts'],
   },
   {

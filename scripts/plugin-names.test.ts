@@ -20,7 +20,7 @@ describe('names of plugins', () => {
     ['src/runner/pipelines.ts', "const OTHERS = ['org', 'jira']", 'jira'],
     ['src/api/server.ts', '\nif (name === "github_graphql") run()', 'github_graphql'],
     ['src/api/routes/issues.ts', 'api.get(`/plugins/jira/issues`)', 'jira'],
-    ['src/api/access/route-roles.ts', "all('POST /plugins/webhook/connections')", 'webhook'],
+    ['src/api/access/route-law.ts', "all('POST /plugins/webhook/connections')", 'webhook'],
   ])('are refused in %s: %s', (path, text, name) => {
     expect(check(path, text)).toEqual([
       `${path}:${text.startsWith('\n') ? 2 : 1}: the plugin ${name} is named outside of src/plugins`,

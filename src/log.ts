@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { hideAddressSecrets, isSecretName } from './address-secrets.ts'
 
@@ -38,8 +40,11 @@ export function redact(text: string): string {
 }
 
 /** Without a file it goes to standard error, so that the output of a command can be piped on. */
-export const logDestination = (file?: string): DestinationStream =>
-  pino.destination(file === undefined ? { dest: 2, sync: true } : { dest: file, sync: true, mkdir: true, mode: 0o600 })
+export function logDestination(file?: string): DestinationStream {
+  if (file === undefined) return pino.destination({ dest: 2, sync: true })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  return pino.destination({ dest: file, sync: true, mode: 0o600 })
+}
 
 export type LogFormat = 'json' | 'text'
 

@@ -58,6 +58,11 @@ const server = {
     'How long an idle connection stays open for the next request.',
   ],
   mostConnections: ['MAX_CONNECTIONS', whole(1).default(1000), 'The most open connections. Others are closed at once.'],
+  mostUnusedConnections: [
+    'MAX_UNUSED_CONNECTIONS',
+    whole(1).default(100),
+    'The most connections from one address on which no request has arrived yet. A new one closes the oldest of them.',
+  ],
   mostEventStreams: [
     'MAX_EVENT_STREAMS',
     whole(0).default(200),

@@ -55,10 +55,12 @@ const LEAST_SECRET = 16
 /** A change of one of these makes what was found out before worthless. */
 const DECISIVE: readonly (keyof AlertRow)[] = ['project_name', 'metric', 'direction']
 
+const unknown = (id: number) => new UserError(`There is no alert ${id}.`, { status: 404 })
+
 export function alertService({ database, secrets }: AlertContext) {
   async function stored(id: number, queries: Queries = database.kysely): Promise<AlertRow> {
     const row = await findRow(queries, alerts, { id })
-    if (!row) throw new UserError(`There is no alert ${id}.`, { status: 404 })
+    if (!row) throw unknown(id)
     return row
   }
   const complete = async (row: AlertRow, queries: Queries = database.kysely) =>
@@ -134,7 +136,7 @@ export function alertService({ database, secrets }: AlertContext) {
         database.transaction(async ({ kysely: inside }) => {
           const before = await complete(await stored(id, inside), inside)
           await deleteRows(inside, alertMessages, { alert_id: id })
-          await deleteRows(inside, alerts, { id })
+          if ((await deleteRows(inside, alerts, { id })) === 0) throw unknown(id)
           await recordChange(inside, actor, {
             action: 'delete',
             subject: 'alert',

@@ -2,16 +2,19 @@
 import type { FastifyRequest } from 'fastify'
 import { parseExact } from '../database/exact-json.ts'
 import { messageOf, UserError } from '../errors.ts'
+import type { SizeLimit } from '../plugin-kit/spec/route-size.ts'
 
-export const LARGEST_BODY = 4 * 1024 * 1024
 /** One engine stores no JSON that is deeper than 32; and it would overflow the stack of whoever walks it. */
 const DEEPEST = 30
+/** Forms of browsers have a handful. */
+const MOST_FORM_FIELDS = 100
 
-export function parseBody({ headers }: FastifyRequest, text: string): unknown {
+/** `limit`: of the route. It is looked at in the text: what becomes objects first has cost the time already. */
+export function parseBody({ headers }: Pick<FastifyRequest, 'headers'>, text: string, limit: SizeLimit): unknown {
   if (text.trim() === '') return undefined
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') && !/^\s*[[{"]/.test(text)
-  if (isForm) return Object.fromEntries(new URLSearchParams(text))
-  requireShallow(text)
+  if (isForm) return parseForm(text)
+  requireFewValues(text, limit)
   try {
     return parseExact(text)
   } catch (error) {
@@ -19,17 +22,37 @@ export function parseBody({ headers }: FastifyRequest, text: string): unknown {
   }
 }
 
-function requireShallow(text: string): void {
+function parseForm(text: string): unknown {
+  let fields = 1
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    if (++fields > MOST_FORM_FIELDS) {
+      throw new UserError(`The form has more than ${MOST_FORM_FIELDS} fields: leave some out.`)
+    }
+  }
+  return Object.fromEntries(new URLSearchParams(text))
+}
+
+const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",[\\]{}')
+
+/** Depth, and how many names and items there are, without parsing: each but the first has a comma before it. */
+function requireFewValues(text: string, { values: most }: SizeLimit): void {
   let depth = 0
+  let values = 0
   let isText = false
   for (let position = 0; position < text.length; position++) {
     const code = text.charCodeAt(position)
     if (isText) {
-      if (code === 92) position++
-      else if (code === 34) isText = false
-    } else if (code === 34) isText = true
-    else if (code === 91 || code === 123) {
+      if (code === BACKSLASH) position++
+      else if (code === QUOTE) isText = false
+    } else if (code === QUOTE) isText = true
+    else if (code === COMMA) values++
+    else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+      values++
       if (++depth > DEEPEST) throw new UserError(`The body is nested deeper than ${DEEPEST} levels: make it flatter.`)
-    } else if (code === 93 || code === 125) depth--
+    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth--
+    if (values > most) {
+      const message = `The body has more than ${most} names and list items: send less at once.`
+      throw new UserError(message, { status: 413 })
+    }
   }
 }

@@ -7,6 +7,7 @@ import type { z } from 'zod'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
+import { LONGEST_PREVIEW_MS } from '../control-plane/rule-preview.ts'
 import { createControlPlane } from '../create-control-plane.ts'
 import { UserError } from '../errors.ts'
 import { explainIssues, type Issue } from '../explain-issues.ts'
@@ -15,9 +16,10 @@ import { createMeasures, type Measures } from '../measure/measures.ts'
 import { accessMode } from './access/access-token.ts'
 import { attemptLimit, networkOf } from './access/attempt-limit.ts'
 import { actorOf, installGate, isProbe } from './access/gate.ts'
+import { requireLaws, sizeOf } from './access/route-law.ts'
 import { rewriteUrl, withoutSlash } from './addresses.ts'
 import type { Api, ApiContext } from './api.ts'
-import { LARGEST_BODY, parseBody } from './body.ts'
+import { parseBody } from './body.ts'
 import { cleanRequests } from './clean-requests.ts'
 import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
@@ -27,9 +29,10 @@ import { observeRequests, requestId } from './observe-requests.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
-import { socketOptions } from './sockets.ts'
+import { limitUnused, socketOptions } from './sockets.ts'
 import { streamLimit } from './stream.ts'
 import { unknownAddresses } from './unknown-addresses.ts'
+import { installWatchdog } from './watchdog.ts'
 
 export interface ServerDependencies {
   readonly config: Config
@@ -47,7 +50,6 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     forceCloseConnections: true,
-    bodyLimit: LARGEST_BODY,
     ...socketOptions(config),
     routerOptions: { maxParamLength: LONGEST_NAME_IN_ADDRESS },
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
@@ -56,6 +58,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     frameworkErrors: (error, request, reply: FastifyReply) => sendFailure(error, database, request, reply),
   })
   server.server.maxConnections = config.mostConnections
+  limitUnused(server.server, config.mostUnusedConnections)
   const api = server as unknown as Api
   const measures = others.measures ?? createMeasures({ ...control.context, version: packageFile.version })
   const shared = sharedAnswers()
@@ -73,14 +76,17 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     shared,
     failures: attemptLimit(),
     heavy: createHeavyWork(),
+    previews: createHeavyWork({ limitMs: LONGEST_PREVIEW_MS + 10_000, mostWaiting: 8 }),
     admitStream: streamLimit(config.mostEventStreams),
     measures,
   }
 
   api.addHook('onClose', async () => {
     if (!others.measures) measures.close()
-    await context.heavy.close()
+    await Promise.all([context.heavy.close(), context.previews.close()])
   })
+  requireLaws(api)
+  installWatchdog(api)
   observeRequests(api, measures)
   // A schema validates what comes in; what goes out is compared with it by tests, not at every request.
   api.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
@@ -103,11 +109,13 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   })
   api.removeAllContentTypeParsers()
   api.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, text: string) =>
-    parseBody(request, text),
+    parseBody(request, text, sizeOf(request)),
   )
   // What was begun before a change may not show it.
-  api.addHook('onSend', async ({ method }) => {
+  api.addHook('onSend', async ({ method }, reply) => {
     if (method !== 'GET') shared.changed()
+    // What is shown to one must not stay in a cache that others use.
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
 
   await installProtection(api, context)

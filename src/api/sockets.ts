@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { FastifyHttpOptions } from 'fastify'
 import { byName } from '../by-name.ts'
 import type { Config } from '../config.ts'
+import { networkOf } from './access/attempt-limit.ts'
 import { envelope } from './envelope.ts'
 
 const CHECK_MS = 1000
@@ -48,3 +49,27 @@ export const socketOptions = (config: Config) =>
     },
     clientErrorHandler: refuse,
   }) satisfies FastifyHttpOptions<Server>
+
+/**
+ * Connections on which no request has arrived yet hold a place each. An address that opens too many loses its oldest, so
+ * that whoever comes next, from there too, still gets in.
+ */
+export function limitUnused(server: Server, most: number): void {
+  const unused = new Map<string, Set<Socket>>()
+  const forget = (address: string, socket: Socket) => {
+    const own = unused.get(address)
+    own?.delete(socket)
+    if (own?.size === 0) unused.delete(address)
+  }
+  const addressOf = new WeakMap<Socket, string>()
+  server.on('connection', (socket: Socket) => {
+    const address = networkOf(socket.remoteAddress ?? '')
+    const own = unused.get(address) ?? new Set()
+    unused.set(address, own.add(socket))
+    addressOf.set(socket, address)
+    socket.once('close', () => forget(address, socket))
+    const [oldest] = own
+    if (own.size > most) oldest?.destroy()
+  })
+  server.on('request', ({ socket }) => forget(addressOf.get(socket) ?? '', socket))
+}

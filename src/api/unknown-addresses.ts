@@ -27,7 +27,9 @@ export function unknownAddresses(api: Api): { answer(request: FastifyRequest, re
       const path = request.url.split('?')[0] as string
       const known = [...addresses.values()].filter(({ pattern }) => pattern.test(path))
       const [nearest] = known.sort((one, other) => one.open - other.open)
-      if (!nearest) return reply.code(404).type('text/plain; charset=utf-8').send('404 page not found')
+      // A route may find out itself that there is no such thing: no file of that name.
+      if (!nearest || nearest.methods.has(request.method))
+        return reply.code(404).type('text/plain; charset=utf-8').send('404 page not found')
       const allowed = [...nearest.methods].sort().join(', ')
       return reply
         .code(405)

@@ -1,13 +1,12 @@
 /** Files that are sent as multipart/form-data; a route finds them in its body, beside the fields of the form. */
 import type { FastifyRequest } from 'fastify'
 import { UserError } from '../errors.ts'
+import { SIZES } from '../plugin-kit/spec/route-size.ts'
 import type { Api } from './api.ts'
 
 const LARGEST_FILE_MB = 20
 const LARGEST_FILE = LARGEST_FILE_MB * 1024 * 1024
-/** What stands around the file. */
-const LARGEST_FORM = LARGEST_FILE + 64 * 1024
-const MOST_PARTS = 12
+const MOST_PARTS = SIZES.file.values
 const LONGEST_FIELD = 4096
 
 export const consumes = ['multipart/form-data']
@@ -21,8 +20,7 @@ export function uploadRoutes(api: Api, routes: (api: Api) => void): void {
     })
     scope.addContentTypeParser(
       'multipart/form-data',
-      // A little more than may be, so that it is said in our words.
-      { parseAs: 'buffer', bodyLimit: 2 * LARGEST_FORM },
+      { parseAs: 'buffer' },
       async (request: FastifyRequest, bytes: Buffer) => readForm(request.headers['content-type'] ?? '', bytes),
     )
     routes(scope as Api)
@@ -31,7 +29,6 @@ export function uploadRoutes(api: Api, routes: (api: Api) => void): void {
 
 /** Read whole before it is taken apart: parsers of streams have let a form that breaks off end the process. */
 async function readForm(type: string, bytes: Buffer): Promise<Record<string, unknown>> {
-  if (bytes.length > LARGEST_FORM) throw tooLarge()
   requireFewParts(type, bytes)
   const data = await new Response(bytes, { headers: { 'content-type': type } }).formData().catch((error) => {
     throw new UserError('The upload cannot be read: it breaks off, or is no multipart/form-data.', { cause: error })

@@ -2,7 +2,6 @@
 import { UserError } from '../errors.ts'
 import { HttpFatalError } from '../plugin-kit/http/index.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
-import { compilePattern, matches } from '../plugin-kit/spec/patterns.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { type RemoteEntry, readAnswer } from '../plugin-kit/spec/remote-scopes.ts'
 import { openClient } from '../plugin-kit/task/connection.ts'
@@ -24,14 +23,39 @@ export interface Glob {
   test(name: string): boolean
 }
 
-/** `*` stands for anything but a slash, `**` for anything. Many stars would keep a backtracking matcher busy for ever. */
+/** `*` stands for anything but a slash, `**` for anything; capitals count as small letters. */
 export function globOf(pattern: string): Glob {
-  const source = pattern
+  const parts = pattern
+    .toLowerCase()
     .split(/(\*+)/)
-    .map((part) => (part === '*' ? '[^/]*' : part.startsWith('**') ? '.*' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&')))
-    .join('')
-  const compiled = compilePattern(`(?i)^${source}$`, pattern)
-  return { test: (name) => matches(compiled, name) }
+    .flatMap((part): readonly Part[] => (part.startsWith('*') ? [part === '*' ? ONE_LEVEL : ALL_LEVELS] : [...part]))
+  return { test: (name) => fits(parts, name.toLowerCase()) }
+}
+type Part = string | symbol
+const ONE_LEVEL = Symbol('*')
+const ALL_LEVELS = Symbol('**')
+
+/** All places of the pattern that a beginning of the name can have led to, kept side by side: stars cost no going back. */
+function fits(parts: readonly Part[], name: string): boolean {
+  const isStar = (place: number) => typeof parts[place] === 'symbol'
+  const reach = (places: Set<number>, place: number) => {
+    for (let next = place; ; next++) {
+      places.add(next)
+      if (!isStar(next)) return
+    }
+  }
+  let places = new Set<number>()
+  reach(places, 0)
+  for (const letter of name) {
+    const next = new Set<number>()
+    for (const place of places) {
+      const part = parts[place]
+      if (part === ALL_LEVELS || (part === ONE_LEVEL && letter !== '/')) reach(next, place)
+      else if (part === letter) reach(next, place + 1)
+    }
+    places = next
+  }
+  return places.has(parts.length)
 }
 
 const MOST_PAGES = 1000

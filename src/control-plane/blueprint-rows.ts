@@ -54,9 +54,11 @@ export async function readBlueprints(
   return ids.length === 0 ? [] : joinBlueprints(rows, await readBlueprintParts(queries, ids, secrets, longestPlan))
 }
 
+export const unknownBlueprint = (id: number) => new UserError(`There is no blueprint ${id}.`, { status: 404 })
+
 export async function blueprintRow(queries: Queries, id: number): Promise<BlueprintRow> {
   const row = await findRow(queries, blueprints, { id })
-  if (!row) throw new UserError(`There is no blueprint ${id}.`, { status: 404 })
+  if (!row) throw unknownBlueprint(id)
   return row
 }
 
@@ -214,12 +216,13 @@ async function deleteParts(queries: Queries, id: number): Promise<void> {
   }
 }
 
-export async function deleteBlueprint(queries: Queries, id: number): Promise<void> {
+/** False: there is none any more. */
+export async function deleteBlueprint(queries: Queries, id: number): Promise<boolean> {
   await deleteParts(queries, id)
   await deletePlans(queries, 'blueprint', id)
   for (const table of [blueprintTicks, wantedCalculations]) await deleteRows(queries, table, { blueprint_id: id })
   await deleteRows(queries, scopeSelectors, { blueprint_id: id })
-  await deleteRows(queries, blueprints, { id })
+  return (await deleteRows(queries, blueprints, { id })) > 0
 }
 
 /** From now on only ticks after this moment count. */

@@ -10,6 +10,7 @@ import {
   setTick,
   storedBlueprint,
   type UnsavedBlueprint,
+  unknownBlueprint,
   whileChanging,
   writeBlueprint,
 } from './blueprint-rows.ts'
@@ -112,12 +113,18 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     )
   }
 
-  async function change(before: Blueprint, changes: BlueprintChanges): Promise<Blueprint> {
+  async function change(
+    before: Blueprint,
+    changes: BlueprintChanges,
+    allow: Parameters<BlueprintService['update']>[3],
+  ): Promise<Blueprint> {
     if (changes.mode !== undefined && changes.mode !== before.mode) {
       throw new UserError('mode cannot be changed: create another blueprint.')
     }
     requireReadable(before, changes)
-    return save(changed(before, { ...changes, ...plansIn(changes, before) }), before)
+    const after = changed(before, { ...changes, ...plansIn(changes, before) })
+    allow?.(before, after)
+    return save(after, before)
   }
 
   const flagsOf = (flags: Partial<Flags> = {}): Flags => ({
@@ -129,13 +136,13 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     list: (filter) => listBlueprints(context, filter),
     create: async (blueprint) => save(changed(DEFAULTS, { ...blueprint, ...plansIn(blueprint) })),
     get: async (id) => withMaskedPlans(await stored(id)),
-    update: async (id, changes, seen) =>
+    update: async (id, changes, seen, allow) =>
       whileChanging(
         await stored(id),
         (before) => {
           if (isStale(before.updatedAt, seen))
             throw new ChangedError(`Blueprint ${before.name}`, withMaskedPlans(before))
-          return change(before, typeof changes === 'function' ? changes(before) : changes)
+          return change(before, typeof changes === 'function' ? changes(before) : changes, allow)
         },
         () => stored(id),
       ),
@@ -153,7 +160,11 @@ export function blueprintService(context: ServiceContext, startPipeline: StartPi
     async remove(id) {
       const { name } = await blueprintRow(kysely, id)
       await requireFinished(kysely, [id], `blueprint ${name}`)
-      await retrying(database, () => kysely.transaction().execute((transaction) => deleteBlueprint(transaction, id)))
+      await retrying(database, () =>
+        kysely.transaction().execute(async (transaction) => {
+          if (!(await deleteBlueprint(transaction, id))) throw unknownBlueprint(id)
+        }),
+      )
       context.changed('schedule')
     },
     async trigger(id, flags) {

@@ -24,9 +24,14 @@ const LONGEST_NAME = 100
 export function checkName(value: unknown, longest: number): string {
   const name = typeof value === 'string' ? value.trim() : ''
   if (name === '') throw new UserError('name is missing: give it one.')
+  // In an address they lead to another place.
+  if (name === '.' || name === '..') throw new UserError('name must not be . or ..: choose another.')
   if ([...name].length > longest) throw new UserError(`name must be at most ${longest} characters.`)
   return name
 }
+
+const unknownConnection = (plugin: string, id: number) =>
+  new UserError(`There is no ${plugin} connection ${id}.`, { status: 404 })
 
 /** What the connections of all plugins have. */
 interface ConnectionRow extends SettingsRow {
@@ -50,7 +55,7 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
   async function stored(plugin: string, id: number, find = findRow) {
     const owner = connected(plugin)
     const row = await find(kysely, owner.table, { id })
-    if (!row) throw new UserError(`There is no ${plugin} connection ${id}.`, { status: 404 })
+    if (!row) throw unknownConnection(plugin, id)
     return open(owner, row)
   }
 
@@ -118,7 +123,8 @@ export function connectionService({ database, plugins, secrets }: ServiceContext
         // Of a push source nothing is asked that a blueprint would miss.
         else await deleteRows(transaction, blueprintConnections, { plugin_name: plugin, connection_id: id })
         await deleteRows(transaction, scopeSelectors, { plugin, connection_id: id })
-        await deleteRows(transaction, table, { id })
+        // Of several at once, one has deleted it.
+        if ((await deleteRows(transaction, table, { id })) === 0) throw unknownConnection(plugin, id)
         await forgetUse(transaction, plugin, id)
         await forgetDeliveries(transaction, { plugin, connectionId: id })
       })

@@ -44,6 +44,19 @@ export interface SentTo extends Place {
   readonly address: string
 }
 
+/** What is kept of a delivery. */
+export interface ReadDelivery {
+  readonly deliveryId: string
+  readonly kind: string
+  /** As JSON, secrets masked. */
+  readonly whole: string
+}
+export const readDelivery = (spec: DeliverySpec, sent: SentDelivery, payload: unknown): ReadDelivery => ({
+  deliveryId: spec.idOf(sent, payload).slice(0, 191),
+  kind: spec.eventOf(sent, payload).slice(0, 100),
+  whole: JSON.stringify(maskSecrets(withBareAddresses(payload))),
+})
+
 export interface Taken {
   readonly id: number
   readonly state: DeliveryState
@@ -108,16 +121,13 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
       return row && secrets.decrypt(row.secret)
     },
     /** Keeps a genuine delivery until it is applied. */
-    take(to: SentTo, sent: SentDelivery, payload: unknown): Promise<Taken> {
-      const spec = specOf(to.plugin)
-      const delivery_id = spec.idOf(sent, payload).slice(0, 191)
+    take(to: SentTo, { deliveryId: delivery_id, kind, whole }: ReadDelivery): Promise<Taken> {
       return inLine(database, `deliveries ${to.plugin} ${to.connectionId}`, async () => {
         const known = delivery_id && (await findRow(kysely, webhookDeliveries, { ...whereOf(to), delivery_id }))
         if (known) return { id: known.id, state: known.state as DeliveryState, isKnown: true }
         await requireRoom(kysely, to)
-        const whole = JSON.stringify(maskSecrets(withBareAddresses(payload)))
         const id = await insertRow(kysely, webhookDeliveries, {
-          ...{ ...whereOf(to), kind: spec.eventOf(sent, payload).slice(0, 100), delivery_id, state: 'waiting' },
+          ...{ ...whereOf(to), kind, delivery_id, state: 'waiting' },
           ...{ path: to.path, address: to.address, sender: to.plugin, status: 202, body: Buffer.from(whole) },
           ...{ payload: whole.slice(0, LONGEST_PAYLOAD), characters: whole.length },
         })

@@ -27,6 +27,8 @@ export interface OwnDashboard {
   readonly createdAt: Date
   readonly updatedAt: Date
 }
+/** Throws where whoever asks may not change what this one made. */
+export type Allow = (makerId: string) => void
 export type OwnDashboardChanges = Partial<Pick<OwnDashboard, 'title' | 'question' | 'panels'>>
 
 /** A panel, and the dashboard whose variables its statement knows. */
@@ -95,11 +97,13 @@ export async function updateOwnDashboard(
   changes: OwnDashboardChanges,
   seen: Date | undefined,
   actor: Actor,
+  allow: Allow,
 ): Promise<OwnDashboard> {
   if (changes.panels) checkPanels(changes.panels)
   return database.transaction(async (inside) => {
     const row = await holdRow(inside.kysely, ownDashboards, { id })
     if (!row) throw unknown(id)
+    allow(row.maker_id)
     const before = recordOf(row)
     if (isStale(before.updatedAt, seen)) throw new ChangedError(`The dashboard ${before.title}`, before)
     await updateRows(inside.kysely, ownDashboards, { id }, { ...changes, updated_at: laterThan(before.updatedAt) })
@@ -109,9 +113,12 @@ export async function updateOwnDashboard(
   })
 }
 
-export const removeOwnDashboard = (database: Database, id: number, actor: Actor): Promise<void> =>
+export const removeOwnDashboard = (database: Database, id: number, actor: Actor, allow: Allow): Promise<void> =>
   database.transaction(async (inside) => {
-    const before = await getOwnDashboard(inside, id)
+    const row = await holdRow(inside.kysely, ownDashboards, { id })
+    if (!row) throw unknown(id)
+    allow(row.maker_id)
+    const before = recordOf(row)
     await deleteRows(inside.kysely, ownDashboards, { id })
     await deleteRows(inside.kysely, sharedDashboards, { dashboard: before.name })
     await record(inside.kysely, actor, 'delete', before, null)

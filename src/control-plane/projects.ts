@@ -186,7 +186,9 @@ export function projectService(
           for (const table of [projectMetricSettings, alerts, ...projectTables]) {
             await deleteRows(inside.kysely, table, { project_name: name })
           }
-          await deleteRows(inside.kysely, projects, { name })
+          if ((await deleteRows(inside.kysely, projects, { name })) === 0) {
+            throw await unknownProject(inside.kysely, name)
+          }
         }),
       )
       changed('schedule')

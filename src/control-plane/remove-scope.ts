@@ -58,7 +58,7 @@ export async function removeScope(
     }
     if (dataOnly) return
     await database.transaction(async (inside) => {
-      await deleteRows(inside.kysely, source.scope.table, where)
+      if ((await deleteRows(inside.kysely, source.scope.table, where)) === 0) return
       await recorded(inside.kysely, 'scope')
     })
   })

@@ -3,6 +3,7 @@ import { UserError } from '../errors.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import { settingsTables } from '../plugin-kit/task/settings-tables.ts'
 import { blueprintScopes, blueprints, scopeSelectors } from '../system/projects.ts'
+import { preparedOnly } from '../user-patterns.ts'
 import { checkName } from './connections.ts'
 import { ConflictError, requireNothingRuns } from './guards.ts'
 import type { ScopeConfig } from './records.ts'
@@ -61,7 +62,7 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
     }
     if (before) requireReadable(source.scopeConfig.fields, before, input)
     const values = checkSettings(source.scopeConfig.fields, input, before)
-    source.scopeConfig.prepare(values)
+    preparedOnly(() => source.scopeConfig.prepare(values))
     const namesake = await findRow(kysely, table, { name, connection_id: connectionId })
     if (namesake && namesake.id !== before?.id) {
       throw new UserError(`A ${plugin} scope config of this connection is already called ${name}: choose another name.`)
@@ -100,7 +101,9 @@ export function scopeConfigService({ database, plugins, secrets }: ServiceContex
       }
       await requireNotGiven(kysely, plugin, config)
       await requireNothingRuns(kysely)
-      await deleteRows(kysely, table, { id })
+      if ((await deleteRows(kysely, table, { id })) === 0) {
+        throw new UserError(`There is no ${plugin} scope config ${id}.`, { status: 404 })
+      }
       return config
     },
     async requireFreeName(plugin, name, id) {

@@ -81,6 +81,9 @@ export interface ProjectService {
   remove(name: string): Promise<void>
 }
 
+/** What a blueprint reaches. */
+export type BlueprintParts = Pick<Blueprint, 'mode' | 'plan' | 'beforePlan' | 'afterPlan' | 'connections'>
+
 export interface BlueprintService {
   list(
     filter?: Paged & {
@@ -99,6 +102,8 @@ export interface BlueprintService {
     id: number,
     changes: BlueprintChanges | ((before: Blueprint) => BlueprintChanges),
     seen?: Seen,
+    /** Throws where whoever asks may not do it: looks at the blueprint as it is and as it would be, plans in clear. */
+    allow?: (before: BlueprintParts, after: BlueprintParts) => void,
   ): Promise<Blueprint>
   /** Connections and scopes that `found` names for the blueprint as it is join it; gives it as stored, plans in clear. */
   addScopes(

@@ -34,9 +34,12 @@ const recordOf = (row: RowOf<typeof sharedDashboards>): SharedDashboard => ({
 export const listSharedDashboards = async ({ kysely }: Database): Promise<SharedDashboard[]> =>
   (await selectRows(kysely, sharedDashboards, (query) => query.orderBy('id', 'desc'))).map(recordOf)
 
+const unknown = (id: number) =>
+  new UserError(`There is no link ${id}: it may have been revoked already.`, { status: 404 })
+
 const get = async ({ kysely }: Database, id: number) => {
   const row = await findRow(kysely, sharedDashboards, { id })
-  if (!row) throw new UserError(`There is no link ${id}: it may have been revoked already.`, { status: 404 })
+  if (!row) throw unknown(id)
   return recordOf(row)
 }
 
@@ -67,7 +70,7 @@ export async function shareDashboard(
 export const revokeSharedDashboard = (database: Database, id: number, actor: Actor): Promise<void> =>
   database.transaction(async (inside) => {
     const before = await get(inside, id)
-    await deleteRows(inside.kysely, sharedDashboards, { id })
+    if ((await deleteRows(inside.kysely, sharedDashboards, { id })) === 0) throw unknown(id)
     const change = { action: 'delete', subject: 'public link', key: before.title, before, after: null } as const
     await recordChange(inside.kysely, actor, change)
   })

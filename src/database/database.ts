@@ -73,5 +73,7 @@ export interface Database {
   isRetryable(error: unknown): boolean
   /** An error of the server that somebody can do something about, in a sentence; that it is away among them. */
   explain(error: unknown): Explained | undefined
+  /** Where it is, for a thread that opens it for itself. It holds the password. */
+  url(): string
   close(): Promise<void>
 }

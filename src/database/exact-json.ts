@@ -28,11 +28,37 @@ export function exactInteger(digits: string): number | string {
   return Number.isSafeInteger(number) ? number : digits
 }
 
-const parseSlowly = (text: string) => JSON.parse(text, exactly as (name: string, value: unknown) => unknown)
+/** Asking a reviver about every value would take seconds of a long text, so such numbers are put in quotes instead. */
+function parseSlowly(text: string): RawRecord {
+  // What is no JSON must not become some.
+  JSON.parse(text)
+  return JSON.parse(quoted(text))
+}
 
-/** The engine gives a third argument, which the type of a reviver does not know yet. */
-const exactly = (_name: string, value: unknown, { source = '' }: { source?: string }) =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value
+const [QUOTE, BACKSLASH] = Buffer.from('"\\')
+/** All that a number may consist of. */
+const NUMERIC = new Set(Buffer.from('0123456789+-.eE'))
+
+function quoted(text: string): string {
+  const pieces: string[] = []
+  let copied = 0
+  let at = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    const start = at
+    if (code === QUOTE) {
+      for (at++; text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++
+      at++
+    } else if (code === MINUS || (code - ZERO) >>> 0 < 10) {
+      while (NUMERIC.has(text.charCodeAt(at))) at++
+      if (at - start < DIGITS || typeof exactInteger(text.slice(start, at)) === 'number') continue
+      if (!/^-?\d+$/.test(text.slice(start, at))) continue
+      pieces.push(text.slice(copied, start), '"', text.slice(start, at), '"')
+      copied = at
+    } else at++
+  }
+  return pieces.join('') + text.slice(copied)
+}
 
 /** May find one inside of a string, too: that costs time, and nothing else. */
 function hasUnsafeInteger(bytes: Buffer): boolean {

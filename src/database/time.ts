@@ -1,12 +1,17 @@
 const TIME =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?\s*(Z|[+-]\d{2}:?\d{2}(?: [A-Z]{3,4})?)?$/i
 
+/** Hours: no clock of the world is, or was, further from UTC. */
+const FURTHEST_ZONE = 15
+
 /** ISO 8601 and its usual relatives; no offset means UTC. Undefined when it is no date. */
 export function parseTime(text: string): Date | undefined {
   // The form nearly every API sends; the engine's own parser is fastest, but takes far too much else for a date.
   if (text.length === 20 && text.charCodeAt(19) === 90 && text.charCodeAt(10) === 84) {
-    const moment = Date.parse(text)
-    return Number.isNaN(moment) ? undefined : new Date(moment)
+    const moment = new Date(text)
+    if (Number.isNaN(moment.getTime())) return undefined
+    // It reads 30 February as a day of March.
+    if (moment.getUTCDate() === Number(text.slice(8, 10))) return moment
   }
   const parts = TIME.exec(text.trim())
   if (!parts) return undefined
@@ -21,6 +26,8 @@ export function parseTime(text: string): Date | undefined {
   if (/^z$/i.test(zone)) return new Date(moment)
   const sign = zone[0] === '-' ? -1 : 1
   const digits = zone.slice(1).replace(':', '')
-  const offset = sign * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2, 4)))
+  const [hours, minutes] = [Number(digits.slice(0, 2)), Number(digits.slice(2, 4))]
+  if (hours > FURTHEST_ZONE || minutes > 59) return undefined
+  const offset = sign * (hours * 60 + minutes)
   return new Date(moment - offset * 60_000)
 }

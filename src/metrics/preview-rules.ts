@@ -1,9 +1,8 @@
 /** What rules would match, decided on stored rows a page at a time. */
 import { type RawBuilder, sql } from 'kysely'
-import { RE2JS } from 're2js'
 import type { Database } from '../database/database.ts'
 import { among, inPieces, onePiece, type Piece } from '../database/pieces.ts'
-import { messageOf, UserError } from '../errors.ts'
+import { compilePattern, type Pattern } from '../user-patterns.ts'
 import { mapped, type Sql } from './calculate/calculation.ts'
 
 /** Fields of a scope config; one that is absent stays as it is, one that is empty is taken away. */
@@ -96,18 +95,15 @@ export interface Source {
 export type PatternName = Exclude<keyof Rules, 'typeMappings'>
 export type Matcher = (text: string) => boolean
 
-const compiled = new Map<string, RE2JS>()
+const MOST_COMPILED = 1000
+const compiled = new Map<string, Pattern>()
 /** Null for an empty pattern, which matches nothing. */
 export function matcherOf(pattern: string, name: PatternName): Matcher | null {
   if (pattern === '') return null
-  try {
-    const known = compiled.get(pattern) ?? RE2JS.compile(pattern)
-    if (compiled.size > 1000) compiled.clear()
-    compiled.set(pattern, known)
-    return (text) => known.matcher(text).find()
-  } catch (error) {
-    throw new UserError(`${name}: the pattern ${JSON.stringify(pattern)} does not compile: ${messageOf(error)}`)
-  }
+  const known = compiled.get(pattern) ?? compilePattern(pattern, name)
+  if (compiled.size >= MOST_COMPILED) compiled.clear()
+  compiled.set(pattern, known)
+  return (text) => known.matcher(text).find()
 }
 
 /** The rule as it would be: changed, or as it is in force; undefined if nobody knows. */

@@ -6,6 +6,7 @@ export { inChunks } from '../database/read.ts'
 export { rowShape } from '../database/rows.ts'
 export { parseTime } from '../database/time.ts'
 export { retrying, update, write } from '../database/write.ts'
+export { checkPattern, compilePattern, type Pattern } from '../user-patterns.ts'
 export { definePlugin } from './define/define-plugin.ts'
 export { definePushSource } from './define/define-push-source.ts'
 export { requireLogin } from './define/required-fields.ts'
@@ -69,13 +70,12 @@ export { fieldName } from './spec/fields.ts'
 export { parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
 export { byKey, type Lookups, manyByKey, wholeTable } from './spec/lookups.ts'
 export {
-  compilePattern,
   DELIVERY_FIELDS,
   deliveryRules,
+  type Groups,
   incidentTextRule,
   matches,
   optionalPattern,
-  type Pattern,
   patternText,
 } from './spec/patterns.ts'
 export type { DomainScope, MetricProject, Plan, PlannedScope, PlanParts, PlanTask } from './spec/plan.ts'

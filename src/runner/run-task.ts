@@ -21,6 +21,7 @@ import type { Subtask, SubtaskResult, TaskRun } from '../plugin-kit/spec/subtask
 import { type Secrets, secretsIn } from '../secrets.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { taskProgress } from '../system/runs.ts'
+import { besideAnswers } from '../user-patterns.ts'
 import { trackProgress } from './progress.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
 import { createTaskLog, logFolder, taskLogName } from './task-log.ts'
@@ -46,11 +47,14 @@ export async function runTask(environment: TaskEnvironment, taskId: number, sign
   if (!task) throw new FatalError(`there is no task ${taskId}`)
   const began = performance.now()
   const attributes = { 'weir.pipeline': task.pipeline_id, 'weir.task': task.id, 'weir.plugin': task.plugin }
-  const outcome = await inSpan(`task ${task.plugin}`, attributes, async (span) => {
-    const ended = await runStored(environment, task, signal)
-    span.set({ 'weir.status': ended.status })
-    return ended
-  })
+  // A request may have started it, in the same process.
+  const outcome = await besideAnswers(() =>
+    inSpan(`task ${task.plugin}`, attributes, async (span) => {
+      const ended = await runStored(environment, task, signal)
+      span.set({ 'weir.status': ended.status })
+      return ended
+    }),
+  )
   tellWork({ kind: 'task', plugin: task.plugin, status: outcome.status, seconds: (performance.now() - began) / 1000 })
   return outcome
 }

@@ -15,7 +15,8 @@ import { messageOf } from '../errors.ts'
 import { blueprints } from '../system/projects.ts'
 import { startCalculations } from './calculations.ts'
 import { applyDeliveries } from './deliveries.ts'
-import { behindFence, now } from './fence.ts'
+import { createDeliveryThread } from './delivery-thread.ts'
+import { now } from './fence.ts'
 import { createLeases, type Server } from './leases.ts'
 import { cancelRequests, recoverLost, release, takeNext } from './queue.ts'
 import { repeat } from './repeat.ts'
@@ -131,7 +132,8 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
   const queue = repeat(LOOK_MS, async () => (consume && isMember ? consumeQueue() : undefined), goOn)
   const schedule = followSchedule(control, LOOK_MS)
   const stopping = new AbortController()
-  const applier = { control, database: behindFence(database, dispatch.fence), leases }
+  const work = createDeliveryThread({ database, fence: dispatch.fence, log }, stopping.signal)
+  const applier = { database, leases, work }
   const deliveries = repeat(
     LOOK_MS,
     async () => {
@@ -159,6 +161,7 @@ export async function startRunner(control: ControlPlane, options: RunnerOptions)
       forget()
       stopping.abort(STOPPED)
       await Promise.all([schedule.stop(), queue.stop(), deliveries.stop(), calculations.stop()])
+      await work.close()
       const interrupted = [...running]
       for (const [, { abort }] of interrupted) abort.abort(STOPPED)
       await Promise.all(interrupted.map(([, { ended }]) => ended))

@@ -153,7 +153,7 @@ export interface TaskLog {
 
 /** Appends at once, so that a reader follows and a crash loses nothing; secrets are redacted. The server's log gets it, too. */
 export function createTaskLog(path: string, place: WorkPlace): TaskLog {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const file = openSync(path, 'a', 0o600)
   const log = (line: string) => {
     const clean = redact(line)

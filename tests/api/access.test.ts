@@ -59,12 +59,37 @@ describeOneDatabase('access', (test) => {
       for (const { apiKey } of [all, some, renewed]) expect(stored).not.toContain(apiKey)
     })
 
-    it('guessing keys ends in 429', async () => {
-      const guess = () => api.ask('GET', '/rest/version', undefined, { headers: { authorization: 'Bearer guess' } })
+    it('of equal requests at once one creates a key, and one deletes a connection', async () => {
+      const key = { name: 'equal', type: 'devlake', allowedPath: '/version' }
+      const made = await Promise.all(Array.from({ length: 20 }, () => api.ask('POST', '/api-keys', key)))
+      expect(made.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(1)
+      const { body } = await api.ask('POST', '/plugins/github/connections', { name: 'gone', token: 'none' })
+      const path = `/plugins/github/connections/${body.id}`
+      const deleted = await Promise.all(Array.from({ length: 10 }, () => api.ask('DELETE', path)))
+      expect(deleted.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)])
+      const entries = await api.ask('GET', '/v1/audit?action=delete&subject=github%20connection')
+      expect(entries.body.count).toBe(1)
+      expect(entries.headers['cache-control']).toBe('no-store')
+      for (const name of ['.', '..']) expect((await api.ask('POST', '/projects', { name })).status).toBe(400)
+      const steps = { ...key, name: 'steps', allowedPath: '(a?){200}' }
+      expect((await api.ask('POST', '/api-keys', steps)).body.message).toMatch(/too large: repeat less/)
+    })
+
+    it('guessing keys ends in 429 and leaves no more traces, and a right key passes all the same', async () => {
+      const send = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+      const { apiKey } = (
+        await api.ask('POST', '/api-keys', { name: 'right', type: 'devlake', allowedPath: '/version' })
+      ).body
+      const guess = () => api.ask('GET', '/rest/version', undefined, send('guess'))
+      const failures = async () =>
+        (await api.ask('GET', '/v1/audit?action=sign-in%20failed&pageSize=1')).body.count as number
+      const before = await failures()
       const answers = []
-      for (let count = 0; count < 25; count++) answers.push((await guess()).status)
+      for (let count = 0; count < 30; count++) answers.push((await guess()).status)
       expect(answers[0]).toBe(403)
       expect(answers.at(-1)).toBe(429)
+      expect((await failures()) - before).toBe(answers.filter((status) => status === 403).length)
+      expect((await api.ask('GET', '/rest/version', undefined, send(apiKey))).status).toBe(200)
     })
   })
 
@@ -124,6 +149,15 @@ describeOneDatabase('access', (test) => {
       status: 403,
       body: REFUSED,
     })
+    // Another session's, or any Authorization beside the cookie, is no way around it.
+    const other = cookiesOf(await api.ask('POST', '/auth/token', { token: TOKEN }))
+    const planted = cookieHeader({ ...cookies, devlake_csrf: other.devlake_csrf as string })
+    for (const headers of [
+      { cookie: planted, 'x-csrf-token': other.devlake_csrf as string },
+      { cookie, authorization: 'Basic eDp5' },
+    ]) {
+      expect((await api.ask('POST', '/projects', { name: 'x' }, { headers })).status).toBe(403)
+    }
     const csrf = { cookie, 'x-csrf-token': cookies.devlake_csrf as string }
     const name = `signed in ${test.engine}`
     expect((await api.ask('POST', '/projects', { name }, { headers: csrf })).status).toBe(201)
@@ -131,6 +165,13 @@ describeOneDatabase('access', (test) => {
     expect((await api.ask('GET', '/projects', undefined, { headers: { cookie: forged } })).status).toBe(401)
     expect((await api.ask('POST', '/auth/logout', undefined, { headers: csrf })).body).toEqual({ ok: true })
     expect((await api.ask('GET', '/projects', undefined, { headers: { cookie } })).status).toBe(401)
+    const forwarded = { 'x-forwarded-for': '10.1.2.3' }
+    for (let count = 0; count < 30; count++) {
+      await api.ask('GET', '/projects', undefined, { headers: { ...forwarded, authorization: 'Bearer wrong' } })
+    }
+    expect((await api.ask('GET', '/projects', undefined, { headers: bearer })).status).toBe(200)
+    expect((await api.ask('POST', '/auth/token', { token: TOKEN })).status).toBe(303)
+    expect(api.log().match(/not in TRUSTED_PROXIES/g)).toHaveLength(1)
     expect(api.log()).not.toContain(TOKEN)
     await api.close()
   })

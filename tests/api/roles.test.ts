@@ -1,6 +1,9 @@
 /** Roles: one table of routes, held everywhere or in a project, by token, API key or group. */
+
+import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findRule, ruledRoutes, ruleOf } from '../../src/api/access/route-roles.ts'
+import { type LawfulRoute, requireLaws } from '../../src/api/access/route-law.ts'
+import type { Api } from '../../src/api/api.ts'
 import { readConfig } from '../../src/config.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
@@ -39,20 +42,27 @@ describeEachDatabase('roles', (test) => {
   })
   afterAll(() => api.close())
 
-  it('every route has a rule, and every rule a route', () => {
+  it('every route says whose it is, how much it takes and what it costs; one that does not is refused', async () => {
+    const { laws } = api.server as unknown as { laws: readonly LawfulRoute[] }
+    const lawOf = (method: string, url: string) => laws.find((each) => each.method === method && each.url === url)
     const { paths } = (api.server as any).swagger()
-    const routes = Object.entries<object>(paths).flatMap(([path, methods]) => {
+    const described = Object.entries<object>(paths).flatMap(([path, methods]) => {
       const url = path.replace('rest/{path}', 'rest/*').replaceAll(/\{(\w+)\}/g, ':$1')
       return Object.keys(methods).map((method) => ({ method: method.toUpperCase(), url }))
     })
-    expect(routes.filter(({ method, url }) => !findRule(method, url))).toEqual([])
-    const used = new Set(routes.map(({ method, url }) => findRule(method, url)))
-    const left = ruledRoutes.filter((route) => !used.has(findRule(...(route.split(' ') as [string, string]))))
-    // Files of the web client are no part of the description.
-    expect(left).toEqual(['GET /assets/*'])
-    expect(ruleOf('POST', '/v1/forgotten')).toEqual({ least: 'admin', reach: 'everywhere' })
-    const changes = routes.filter(({ method, url }) => method !== 'GET' && findRule(method, url)?.least === 'anyone')
-    expect(changes.map(({ url }) => url).sort()).toEqual(['/auth/logout', '/auth/token'])
+    expect(described.filter(({ method, url }) => !lawOf(method, url))).toEqual([])
+    const open = laws.filter(({ least }) => ['probe', 'anyone', 'signed'].includes(least))
+    expect(open.filter(({ method }) => !['GET', 'HEAD'].includes(method)).map(({ url }) => url)).toEqual([
+      '/auth/token',
+      '/auth/logout',
+      '/v1/plugins/:plugin/connections/:connectionId/deliveries',
+    ])
+    const bare = Fastify() as unknown as Api
+    requireLaws(bare)
+    const config = { least: 'anyone', reach: 'everywhere', size: 'list', cost: 'light' } as const
+    expect(() => bare.get('/forgotten', async () => '')).toThrow('GET /forgotten does not declare least, reach, size')
+    expect(() => bare.get('/half', { config: { least: 'viewer' } }, async () => '')).toThrow('reach, size, cost')
+    expect(() => bare.post('/large', { config }, async () => '')).toThrow('its size must be none or small')
   })
 
   it('a viewer reads, an operator runs, an admin changes', async () => {
@@ -120,6 +130,40 @@ describeEachDatabase('roles', (test) => {
     expect(await status(TOKENS.boss, 'PATCH', '/projects/the%20shop', { description: 'ours' })).toBe(201)
     expect(await status(TOKENS.boss, 'DELETE', '/projects/bank')).toBe(403)
     expect(await status(TOKENS.boss, 'POST', '/plugins/github/connections', { name: 'x' })).toBe(403)
+  })
+
+  it('an admin of a project adds nothing to it that is not its own, and nobody changes dashboards of others', async () => {
+    const { blueprint } = ids['the shop']!
+    const change = (body: unknown) => as(TOKENS.boss, 'PATCH', `/blueprints/${blueprint}`, body)
+    const { body: connection } = await as(ADMIN, 'POST', '/plugins/webhook/connections', { name: 'of the bank' })
+    const webhook = { pluginName: 'webhook', connectionId: connection.id, scopes: [] }
+    const stolen = [
+      [{ plugin: 'gitextractor', options: { url: 'https://git.example/x', repoId: 'x', connectionId: 1 } }],
+    ]
+    for (const sent of [{ connections: [webhook] }, { plan: stolen }, { beforePlan: stolen }, { afterPlan: PLAN }]) {
+      expect(await change(sent), JSON.stringify(sent)).toMatchObject({
+        status: 403,
+        body: { message: expect.stringContaining('needs the role admin in all projects') },
+      })
+    }
+    // As clients do, which send back what they were shown.
+    const { body: shown } = await as(TOKENS.boss, 'GET', `/blueprints/${blueprint}`)
+    expect((await change({ ...shown, name: 'renamed' })).status).toBe(200)
+    expect(await status(ADMIN, 'PATCH', `/blueprints/${blueprint}`, { connections: [webhook] })).toBe(200)
+    expect((await change({ connections: [webhook] })).status).toBe(200)
+    expect((await change({ connections: [{ ...webhook, scopes: [{ scopeId: 'other' }] }] })).status).toBe(403)
+    expect((await change({ connections: [] })).status).toBe(200)
+    expect((await change({ connections: [webhook] })).status).toBe(403)
+
+    const { body: dashboard } = await as(ADMIN, 'POST', '/v1/own-dashboards', { title: 'of an admin' })
+    const { body: own } = await as(TOKENS.shop, 'POST', '/v1/own-dashboards', { title: 'of the shop' })
+    for (const token of [TOKENS.shop, TOKENS.boss]) {
+      expect(await status(token, 'PATCH', `/v1/own-dashboards/${dashboard.id}`, { title: 'taken' })).toBe(403)
+      expect(await status(token, 'DELETE', `/v1/own-dashboards/${dashboard.id}`)).toBe(403)
+    }
+    expect(await status(TOKENS.boss, 'DELETE', `/v1/own-dashboards/${own.id}`)).toBe(403)
+    expect(await status(TOKENS.shop, 'PATCH', `/v1/own-dashboards/${own.id}`, { title: 'renamed' })).toBe(200)
+    expect(await status(TOKENS.operator, 'DELETE', `/v1/own-dashboards/${own.id}`)).toBe(200)
   })
 
   it('API keys have roles, too', async () => {

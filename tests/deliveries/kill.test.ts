@@ -1,7 +1,11 @@
 /** A server that is killed while it applies a delivery: all of it is there afterwards, or nothing. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
+import { plugins } from '../../src/plugins/index.ts'
 import { applyDeliveries } from '../../src/runner/deliveries.ts'
+import { createDeliveryThread } from '../../src/runner/delivery-thread.ts'
+import { deliveryWork } from '../../src/runner/delivery-work.ts'
+import { createFence } from '../../src/runner/fence.ts'
 import { createLeases } from '../../src/runner/leases.ts'
 import type { Membership } from '../../src/runner/servers.ts'
 import { scopeLeases } from '../../src/system/runs.ts'
@@ -45,8 +49,8 @@ describeEachDatabase('a delivery while the server is killed', (test) => {
 
   const apply = async (database: Database) => {
     const leases = createLeases(test.database, () => ({ leaseHolder: 'this server', membership: ALIVE }))
-    const applier = { control: receiver.api.control, database, leases }
-    await applyDeliveries(applier, new AbortController().signal).catch(() => {})
+    const work = deliveryWork({ database, plugins, onFault: () => {} })
+    await applyDeliveries({ database, leases, work }, new AbortController().signal).catch(() => {})
     // As others do with what a dead server held.
     await test.database.kysely.deleteFrom(scopeLeases.name).execute()
   }
@@ -71,5 +75,22 @@ describeEachDatabase('a delivery while the server is killed', (test) => {
     expect(more).toEqual([])
     expect(only).toMatchObject({ state: 'applied', effect: expect.stringMatching(/^Pull request \d+ changed/) })
     expect((await domainRows(test.database)).pull_requests).toHaveLength(1)
+  })
+
+  it('that takes too long is given up in its thread, and says so; it can be replayed', async () => {
+    const { log } = receiver.api.control.context
+    const { signal } = new AbortController()
+    const own = { database: test.database, fence: createFence(), log }
+    const [{ id }] = (await receiver.inbox(place)) as [{ id: number }]
+    const outcome = async (limitMs?: number) => {
+      expect(await receiver.replay(place, id)).toBe(200)
+      const work = createDeliveryThread(own, signal, limitMs)
+      const leases = createLeases(test.database, () => ({ leaseHolder: 'this server', membership: ALIVE }))
+      expect(await applyDeliveries({ database: test.database, leases, work }, signal)).toBe(1)
+      await work.close()
+      return (await receiver.inbox(place))[0]
+    }
+    expect(await outcome(1)).toMatchObject({ state: 'failed', effect: expect.stringContaining('takes too long') })
+    expect(await outcome()).toMatchObject({ state: 'ignored', effect: expect.stringContaining('is as it was') })
   })
 })

@@ -102,9 +102,13 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
 
     it('probes routes that exist, on the port that the server listens on', () => {
       const [server] = containersOf(find(name, 'Deployment', 'weir') as Manifest)
-      expect(server.ports).toEqual([{ name: 'http', containerPort: defaultPort }])
+      const { value: watched } = server.env.find((each: { name: string }) => each.name === 'METRICS_PORT')
+      expect(server.ports).toEqual([
+        { name: 'http', containerPort: defaultPort },
+        { name: 'metrics', containerPort: Number(watched) },
+      ])
       for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
-        expect(server[probe].httpGet.port).toBe('http')
+        expect(server[probe].httpGet.port).toBe(probe === 'livenessProbe' ? 'metrics' : 'http')
         expect(isProbe(server[probe].httpGet.path), server[probe].httpGet.path).toBe(true)
       }
     })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import launch from '../../scripts/launch.json' with { type: 'json' }
+import { pinned } from '../../scripts/pin-images.ts'
 import { freePort } from '../support/servers.ts'
 import {
   all,
@@ -35,7 +36,13 @@ const isOfSystem = (run: string) => run.startsWith('apt-get ')
 describe('the Dockerfile', () => {
   it('builds in stages, from pinned images', () => {
     expect(stages.map(({ name }) => name)).toEqual(['build', 'packages', 'final'])
-    for (const { image } of stages) expect(isPinnedImage(image) || image.endsWith(':bookworm-slim'), image).toBe(true)
+    for (const { image } of stages) expect(isPinnedImage(image) || /:bookworm-slim(@|$)/.test(image), image).toBe(true)
+    // The release writes their digests; what has one gets another.
+    const digest = (digit: string) => `sha256:${digit.repeat(64)}`
+    const first = pinned(read('Dockerfile'), () => digest('1'))
+    expect(parseDockerfile(first).map(({ image }) => image.split('@')[1])).toEqual(stages.map(() => digest('1')))
+    expect(pinned(first, () => digest('2'))).toBe(first.replaceAll(digest('1'), digest('2')))
+    expect(pinned(read('deploy/compose.yaml'), () => digest('1')).match(/sha256/g)?.length).toBeGreaterThan(3)
   })
 
   it('runs as a user without rights, from files that it need not write', () => {

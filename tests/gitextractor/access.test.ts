@@ -68,7 +68,7 @@ describeOneDatabase('access to git history', (test) => {
     const url = server.url + pathOf(repository)
     const { connections } = settingsTables(githubSpec)
     await test.database.kysely.deleteFrom(connections.name).execute()
-    const row = { name: 'one', endpoint: 'http://127.0.0.1:1/', auth_method: 'AccessToken', token: 'stored' }
+    const row = { name: 'one', endpoint: `${server.url}/`, auth_method: 'AccessToken', token: 'stored' }
     await write(test.database, [connections.row({ id: 1, ...row })])
     const options = { url: url.replace('://', '://git:stale@'), pluginName: 'github', connectionId: 1 }
     const decrypt = (value: string) => (value === 'stored' ? 'token-of-connection,second' : value)
@@ -81,6 +81,11 @@ describeOneDatabase('access to git history', (test) => {
       await expect(collect(test.database, options, { decrypt })).rejects.toThrow(/its token is not sent there/)
       expect(server.requests).toEqual([])
     }
+    // Another port is another server, on this machine, too.
+    await write(test.database, [connections.row({ id: 1, ...row, endpoint: 'http://127.0.0.1:1/' })])
+    await expect(collect(test.database, { ...options, url }, { decrypt })).rejects.toThrow()
+    expect(server.requests.length).toBeGreaterThan(0)
+    expect(server.requests.filter(({ authorization }) => authorization !== undefined)).toEqual([])
   })
 
   it('sends it through no other proxy, and to no other port of another machine', async () => {

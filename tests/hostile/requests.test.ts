@@ -7,9 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { LawfulRoute } from '../../src/api/access/route-law.ts'
 import { generatedRequests } from '../api/support/requests-from-description.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { type Attack, attacksOf } from './support/attacks.ts'
+import { atLimits, largestDeliveries, largestFiles, SILENCING } from './support/limits.ts'
 
 const isFull = process.env.FULL_SIZE === 'true'
 const ATTACKS = Number(process.env.ATTACKS ?? (isFull ? Number.POSITIVE_INFINITY : 300))
@@ -20,6 +22,9 @@ const SLOWEST_PING_MS = isFull ? 500 : 5000
 /** Large ones one by one where their time counts: an import of 100,000 lines is work, and others wait for it. */
 const LARGE_AT_ONCE = isFull ? 1 : 4
 const AT_ONCE = 4
+const AT_LIMIT = 5
+const LIMITS = isFull ? Number.POSITIVE_INFINITY : 25
+const LARGEST = isFull ? Number.POSITIVE_INFINITY : 6
 /** To look at some again: ONLY='many lines'. */
 const ONLY = new RegExp(process.env.ONLY ?? '')
 
@@ -31,6 +36,7 @@ describeEachDatabase('hostile requests', (test) => {
   let server: ChildProcess
   let address: string
   let document: any
+  let laws: readonly LawfulRoute[]
 
   beforeAll(async () => {
     stranger = createServer((_request, response) => {
@@ -39,7 +45,9 @@ describeEachDatabase('hostile requests', (test) => {
     await new Promise<void>((done) => stranger.listen(0, '127.0.0.1', done))
     local = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`
     server = fork(start, [test.url, local], { execArgv: [] })
-    ;[address] = (await once(server, 'message')) as [string]
+    const [started] = (await once(server, 'message')) as [{ address: string; laws: readonly LawfulRoute[] }]
+    address = started.address
+    laws = started.laws
     document = await (await fetch(`${address}/swagger/doc.json`)).json()
     for (const plugin of ['github', 'jira', 'webhook']) {
       const body = JSON.stringify({
@@ -63,8 +71,15 @@ describeEachDatabase('hostile requests', (test) => {
     stranger.close()
   })
 
-  async function answerTo({ method, url, body, type = 'application/json' }: Omit<Attack, 'name' | 'mayAnswer'>) {
-    const sent = body !== undefined && method !== 'GET' && { body: body(), headers: { 'content-type': type } }
+  async function answerTo({
+    method,
+    url,
+    body,
+    type = 'application/json',
+    ...more
+  }: Omit<Attack, 'name' | 'mayAnswer'>) {
+    const headers = { 'content-type': type, ...more.headers }
+    const sent = body !== undefined && method !== 'GET' && { body: body(), headers }
     const began = performance.now()
     const response = await fetch(address + url, {
       method,
@@ -139,6 +154,38 @@ describeEachDatabase('hostile requests', (test) => {
     const step = Math.max(1, all.length / ATTACKS)
     const some = Array.from({ length: Math.min(all.length, ATTACKS) }, (_, index) => all[Math.floor(index * step)]!)
     await attack(some, LARGE_AT_ONCE)
+  }, 3_600_000)
+
+  it('those that have silenced it for up to a quarter of an hour', async () => {
+    await attack(
+      SILENCING.flatMap((each) => Array<Attack>(AT_LIMIT).fill(each)),
+      AT_LIMIT,
+    )
+  }, 3_600_000)
+
+  it(`as much as a route takes, in the worst shapes, ${AT_LIMIT} at once`, async () => {
+    const all = atLimits(laws, document).filter(({ name }) => ONLY.test(name))
+    expect(all.length).toBeGreaterThan(300)
+    const step = Math.max(1, all.length / LIMITS)
+    const some = Array.from({ length: Math.min(all.length, LIMITS) }, (_, index) => all[Math.floor(index * step)]!)
+    await attack(
+      some.flatMap((each) => Array<Attack>(AT_LIMIT).fill(each)),
+      AT_LIMIT,
+    )
+  }, 3_600_000)
+
+  it(`files and deliveries of the largest size, ${AT_LIMIT} at once`, async () => {
+    const made = await fetch(`${address}/v1/plugins/github/connections/1/deliveries/secret`, { method: 'POST' })
+    const { secret } = (await made.json()) as { secret: string }
+    const files = largestFiles(laws)
+    expect(files.length).toBeGreaterThan(20)
+    const all = [...largestDeliveries(secret), ...files].filter(({ name }) => ONLY.test(name))
+    const step = Math.max(1, all.length / LARGEST)
+    const some = Array.from({ length: Math.min(all.length, LARGEST) }, (_, index) => all[Math.floor(index * step)]!)
+    await attack(
+      some.flatMap((each) => Array<Attack>(AT_LIMIT).fill(each)),
+      AT_LIMIT,
+    )
   }, 3_600_000)
 
   it(`${GENERATED} requests as generated from the description`, async () => {

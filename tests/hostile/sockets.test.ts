@@ -6,6 +6,7 @@ import { describeOneDatabase } from '../support/databases.ts'
 
 const SLOW = 60
 const MOST = 80
+const UNUSED = 65
 
 describeOneDatabase('sockets', (test) => {
   let api: TestApi
@@ -23,7 +24,7 @@ describeOneDatabase('sockets', (test) => {
   }
   beforeAll(async () => {
     const limits = { HEADER_TIMEOUT: '500ms', REQUEST_TIMEOUT: '1s', KEEP_ALIVE_TIMEOUT: '500ms' }
-    const counts = { MAX_CONNECTIONS: String(MOST), MAX_EVENT_STREAMS: '2' }
+    const counts = { MAX_CONNECTIONS: String(MOST), MAX_EVENT_STREAMS: '2', MAX_UNUSED_CONNECTIONS: String(UNUSED) }
     api = await startTestApi(test.database, { ...limits, ...counts })
     address = await api.server.listen({ port: 0, host: '127.0.0.1' })
   })
@@ -59,6 +60,12 @@ describeOneDatabase('sockets', (test) => {
     const sockets = Array.from({ length: MOST + 20 }, () => open())
     await Promise.all(sockets.map(({ answer }) => answer))
     expect((await fetch(`${address}/ping`)).status).toBe(200)
+  })
+
+  it('one address cannot hold all places: its oldest unused connections give way', async () => {
+    const held = Array.from({ length: 3 * UNUSED }, () => open())
+    for (let count = 0; count < 10; count++) expect((await fetch(`${address}/ping`)).status).toBe(200)
+    for (const { socket } of held) socket.destroy()
   })
 
   it('more event streams than may be get 503, and there is room when one ends', async () => {

@@ -16,12 +16,13 @@ import {
   updateRows,
 } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
+import { inLine } from '../../database/line.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { compilePattern } from '../../plugin-kit/spec/patterns.ts'
 import type { Secrets } from '../../secrets.ts'
 import { apiKeyRoles, apiKeys } from '../../system/access.ts'
+import { pathMatcher } from '../../user-patterns.ts'
 import type { User } from './identity.ts'
 import { EVERYTHING } from './roles.ts'
 
@@ -96,10 +97,17 @@ function grantsOf({ role, projects }: Row): readonly Grant[] {
   return projects.length === 0 ? [{ role: role as Role }] : projects.map((project) => ({ role: role as Role, project }))
 }
 
+const MOST_MATCHERS = 1000
+
 /** Anchored, so that a key for /plugins/webhook opens no path that merely contains it. DevLake's form suggests no slash before. */
-function opens({ allowed_path }: Row, path: string): boolean {
-  const pattern = compilePattern(allowed_path, 'allowedPath')
-  return pattern.matcher(path).matches() || pattern.matcher(path.slice(1)).matches()
+function opener(): (row: Row, path: string) => boolean {
+  const matchers = new Map<string, ReturnType<typeof pathMatcher>>()
+  return ({ allowed_path }, path) => {
+    const matches = matchers.get(allowed_path) ?? pathMatcher(allowed_path)
+    if (matchers.size >= MOST_MATCHERS) matchers.clear()
+    matchers.set(allowed_path, matches)
+    return matches(path, path.slice(1))
+  }
 }
 
 /** What lies behind a proxy may read `..` and its encodings as a way up, past what the pattern allows. */
@@ -109,11 +117,17 @@ function leadsUp(path: string): boolean {
   return plain.split(/[/\\]/).some((part) => part === '..' || part === '.')
 }
 
+const unknown = (id: number) => new UserError(`There is no API key ${id}.`, { status: 404 })
+
 export function apiKeyService(database: Database, secrets: Secrets): ApiKeyService {
   const { kysely } = database
+  const opens = opener()
+  /** A name is looked up and taken by one at a time, over all servers; those of this one wait without a connection each. */
+  const alone = <Result>(act: (inside: Database) => Promise<Result>) =>
+    inLine(database, 'API keys', () => database.locked('API keys', () => database.transaction(act)))
   async function stored(id: number, queries: Queries = kysely) {
     const row = await findRow(queries, apiKeys, { id })
-    if (!row) throw new UserError(`There is no API key ${id}.`, { status: 404 })
+    if (!row) throw unknown(id)
     return (await withRoles(queries, [row]))[0] as Row
   }
 
@@ -128,13 +142,13 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
       return (await withRoles(kysely, rows)).map(publicKey)
     },
     async create({ name, type, allowedPath, expiredAt, extra = '', role = '', projects = [] }, actor) {
-      if (await findRow(kysely, apiKeys, { name })) {
-        throw new UserError(`There is already an API key ${name}: choose another name.`)
-      }
       const plain = newKey()
       const who = { creator: actor.name, creator_email: actor.email, updater: actor.name, updater_email: actor.email }
       const row = { ...who, name, type, extra, allowed_path: allowedPath, expired_at: expiredAt ?? null }
-      return database.transaction(async ({ kysely: inside }) => {
+      return alone(async ({ kysely: inside }) => {
+        if (await findRow(inside, apiKeys, { name })) {
+          throw new UserError(`There is already an API key ${name}: choose another name.`)
+        }
         const id = await insertRow(inside, apiKeys, { ...row, api_key: secrets.digest(plain) })
         if (role) await insertRow(inside, apiKeyRoles, { api_key_id: id, role, projects })
         const key = publicKey(await stored(id, inside))
@@ -156,7 +170,7 @@ export function apiKeyService(database: Database, secrets: Secrets): ApiKeyServi
     remove: (id, actor) =>
       database.transaction(async ({ kysely: inside }) => {
         const before = publicKey(await stored(id, inside))
-        await deleteRows(inside, apiKeys, { id })
+        if ((await deleteRows(inside, apiKeys, { id })) === 0) throw unknown(id)
         await deleteRows(inside, apiKeyRoles, { api_key_id: id })
         const change = { action: 'delete', subject: 'API key', key: before.name, before, after: null } as const
         await recordChange(inside, actor, change)

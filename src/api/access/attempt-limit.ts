@@ -1,22 +1,25 @@
-import { isIPv6 } from 'node:net'
+import { groupsOf, plainAddress } from '../../plugin-kit/http/index.ts'
 
 const ATTEMPTS = 20
 const WINDOW_MS = 60_000
 
-/** Counts wrong keys by address and minute, so that guessing is slow. */
+/** Counts wrong keys by address and minute, so that guessing is slow. Right ones are never counted, and always pass. */
 export interface AttemptLimit {
-  count(address: string): void
-  isOver(address: string): boolean
+  /** Whether this one is still within the limit; those beyond it are refused, and leave no trace. */
+  count(address: string): boolean
 }
+
+export const TOO_MANY_ATTEMPTS = 'Too many wrong keys or tokens from this address: wait a minute.'
 
 /** Whoever has one address of IPv6 has at least 2^64 of them. */
 export function networkOf(address: string): string {
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address
-  const [head = '', tail] = address.split('::')
-  const groups = head === '' ? [] : head.split(':')
-  const rest = tail ? tail.split(':') : []
-  const whole = tail === undefined ? groups : [...groups, ...Array(8 - groups.length - rest.length).fill('0'), ...rest]
-  return `${whole.slice(0, 4).join(':')}::/64`
+  const plain = plainAddress(address)
+  const groups = groupsOf(plain)
+  if (!groups) return plain
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`
 }
 
 export function attemptLimit(): AttemptLimit {
@@ -30,7 +33,11 @@ export function attemptLimit(): AttemptLimit {
     return counts
   }
   return {
-    count: (address) => void current().set(networkOf(address), (current().get(networkOf(address)) ?? 0) + 1),
-    isOver: (address) => (current().get(networkOf(address)) ?? 0) >= ATTEMPTS,
+    count(address) {
+      const network = networkOf(address)
+      const times = (current().get(network) ?? 0) + 1
+      current().set(network, times)
+      return times <= ATTEMPTS
+    },
   }
 }

@@ -1,18 +1,20 @@
 /** Whether a request may pass: strange addresses and forged pages first, then who asks, then what their role allows. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Role } from '../../config.ts'
 import { type Actor, recordChange } from '../../control-plane/audit/record.ts'
 import { UserError } from '../../errors.ts'
 import { isKeyed } from '../addresses.ts'
 import type { Api, ApiContext } from '../api.ts'
-import { accessMode, accessTokens } from './access-token.ts'
+import { accessMode, accessTokens, sameSecret } from './access-token.ts'
 import { apiKeyService } from './api-keys.ts'
+import { TOO_MANY_ATTEMPTS } from './attempt-limit.ts'
 import { delegationOf } from './delegate.ts'
 import { ownPageCheck } from './forgery.ts'
 import { bearerOf, identify, type User } from './identity.ts'
 import { projectFinder } from './projects.ts'
 import { EVERYTHING, mayEverywhere, mayIn, maySomewhere, projectsOf } from './roles.ts'
-import { type RouteRule, ruleOf } from './route-roles.ts'
-import { CSRF_COOKIE, SESSION_COOKIE, sessionService } from './sessions.ts'
+import { isOpenTo, lawOf } from './route-law.ts'
+import { CSRF_COOKIE, sessionService } from './sessions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,16 +31,13 @@ export const actorOf = ({ user, ip }: FastifyRequest): Actor => ({
 })
 
 const grantsOf = ({ user }: FastifyRequest) => user?.grants ?? EVERYTHING
+/** Whether the asker has at least this role in all projects. */
+export const mayAsk = (request: FastifyRequest, least: Role): boolean => mayEverywhere(grantsOf(request), least)
 /** The projects that the asker may see; undefined: all. */
 export const visibleProjects = (request: FastifyRequest): readonly string[] | undefined => projectsOf(grantsOf(request))
 
-export const ruleOfRequest = ({ method, routeOptions }: FastifyRequest): RouteRule => ruleOf(method, routeOptions.url)
 /** Asked by those who watch over the server: never limited, whatever else happens. A key below /rest is a key all the same. */
-export const isProbe = (request: FastifyRequest): boolean =>
-  ruleOfRequest(request).least === 'probe' && !isKeyed(request.raw)
-
-const isOpenTo = (least: RouteRule['least']): least is 'probe' | 'anyone' | 'signed' =>
-  least === 'probe' || least === 'anyone' || least === 'signed'
+export const isProbe = (request: FastifyRequest): boolean => lawOf(request).least === 'probe' && !isKeyed(request.raw)
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
@@ -50,6 +49,7 @@ export function installGate(api: Api, context: ApiContext): void {
   const requireOwnPage = ownPageCheck(config)
   const userOf = identify(config, secrets, accessTokens(config, secrets), sessions)
   const findProjects = projectFinder(database)
+  const proxies = proxyWarning()
 
   const refuse = (reply: FastifyReply, status: number, message: string) =>
     reply
@@ -57,9 +57,11 @@ export function installGate(api: Api, context: ApiContext): void {
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ success: false, message }))
 
-  async function countFailure(request: FastifyRequest, reason: string): Promise<void> {
-    failures.count(request.ip)
+  /** Sends the refusal itself when there were too many. */
+  async function countFailure(request: FastifyRequest, reply: FastifyReply, reason: string) {
+    if (!failures.count(request.ip)) return refuse(reply, 429, TOO_MANY_ATTEMPTS)
     await recordFailure(context, request, reason)
+    return undefined
   }
 
   /** Sends the refusal itself when the key is not good. */
@@ -74,52 +76,47 @@ export function installGate(api: Api, context: ApiContext): void {
       return undefined
     } catch (error) {
       if (!(error instanceof UserError)) throw error
-      await countFailure(request, error.message)
-      return refuse(reply, error.status, error.message)
+      return (await countFailure(request, reply, error.message)) ?? refuse(reply, error.status, error.message)
     }
   }
 
   async function admitUser(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    const { user, failure } = await userOf(request)
+    const { user, failure, csrf } = await userOf(request)
     request.user = user
-    if (failure) await countFailure(request, failure)
+    const refused = failure && (await countFailure(request, reply, failure))
+    if (refused) return refused
     if (isOpen) return undefined
-    if (!user && ruleOfRequest(request).least !== 'anyone') {
+    if (!user && lawOf(request).least !== 'anyone') {
       return refuse(reply, 401, 'Sign in first, or send a token as "Authorization: Bearer TOKEN".')
     }
-    const { cookies } = request
-    if (cookies[SESSION_COOKIE] && !bearerOf(request) && !isSafe(request.method)) {
-      const csrfToken = request.headers['x-csrf-token']
-      if (!cookies[CSRF_COOKIE] || csrfToken !== cookies[CSRF_COOKIE]) {
-        return refuse(reply, 403, `Send the value of the cookie ${CSRF_COOKIE} as the header X-CSRF-Token.`)
-      }
-    }
-    return undefined
+    const sent = request.headers['x-csrf-token']
+    if (csrf === undefined || isSafe(request.method)) return undefined
+    if (typeof sent === 'string' && sameSecret(secrets, sent, csrf)) return undefined
+    const how = `Send the value of the cookie ${CSRF_COOKIE} as the header X-CSRF-Token, or sign in again.`
+    return refuse(reply, 403, how)
   }
 
   api.decorateRequest('user', undefined)
   api.addHook('onRequest', async (request, reply) => {
     requirePlainAddress(request)
     if (isProbe(request)) return requireOwnPage(request, false)
-    if (failures.isOver(request.ip)) {
-      return refuse(reply, 429, 'Too many wrong keys or tokens from this address: wait a minute.')
-    }
+    proxies.look(request)
     // No page can sign.
-    if (ruleOfRequest(request).least === 'signed' && !isKeyed(request.raw)) return
+    if (lawOf(request).least === 'signed' && !isKeyed(request.raw)) return
     const isWithKey = isKeyed(request.raw)
     requireOwnPage(request, isWithKey)
     const delegation = delegationOf()
     if (delegation) request.user = delegation.user
     const refused = delegation ? undefined : await (isWithKey ? admitKey : admitUser)(request, reply)
     if (refused) return refused
-    const { least, reach } = ruleOfRequest(request)
+    const { least, reach } = lawOf(request)
     if (isOpenTo(least) || mayEverywhere(grantsOf(request), least)) return
     const isPossible = reach !== 'everywhere' && maySomewhere(grantsOf(request), least)
     if (!isPossible) return refuse(reply, 403, lacking(least, reach))
   })
   // After validation: only then is it settled which project the request names.
   api.addHook('preHandler', async (request, reply) => {
-    const { least, reach } = ruleOfRequest(request)
+    const { least, reach } = lawOf(request)
     if (isOpenTo(least) || reach === 'everywhere' || reach === 'somewhere') return
     const grants = grantsOf(request)
     if (mayEverywhere(grants, least)) return
@@ -127,6 +124,21 @@ export function installGate(api: Api, context: ApiContext): void {
     const isAllowed = projects.length > 0 && projects.every((project) => mayIn(grants, least, project))
     if (!isAllowed) return refuse(reply, 403, lacking(least, reach))
   })
+}
+
+/** Behind a proxy that is not trusted, all visitors have one address: who counts addresses counts them as one. */
+function proxyWarning() {
+  let isTold = false
+  return {
+    look({ headers, ip, socket, log }: FastifyRequest): void {
+      const isUntrusted = headers['x-forwarded-for'] !== undefined && ip === socket.remoteAddress
+      if (isTold || !isUntrusted) return
+      isTold = true
+      log.warn(
+        `requests from ${ip} have X-Forwarded-For, and it is not in TRUSTED_PROXIES: if it is your proxy, add it there, or all its visitors count as one`,
+      )
+    },
+  }
 }
 
 const lacking = (least: string, reach: string) =>

@@ -59,6 +59,8 @@ export interface Found {
   readonly user?: User | undefined
   /** What was wrong with what was sent. */
   readonly failure?: string
+  /** Known by a session, which a browser adds by itself: what changes must bring along. */
+  readonly csrf?: string
 }
 
 export function identify(config: Config, secrets: Secrets, tokens: AccessTokens, sessions: SessionService) {
@@ -72,7 +74,7 @@ export function identify(config: Config, secrets: Secrets, tokens: AccessTokens,
     }
     const session = await sessions.read(request.cookies[SESSION_COOKIE])
     const user = session && ofSession(session, config, tokens)
-    if (user) return { user }
+    if (user) return { user, csrf: session.csrf }
     const proxySecret = request.headers[PROXY_SECRET_HEADER]
     if (config.proxyIdentitySecret && proxySecret !== undefined) {
       const isRight = sameSecret(secrets, String(proxySecret), config.proxyIdentitySecret)

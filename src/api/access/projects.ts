@@ -5,7 +5,7 @@ import { blueprintOfRun } from '../../control-plane/wanted-calculations.ts'
 import type { Database } from '../../database/database.ts'
 import { pipelines, tasks } from '../../system/pipelines.ts'
 import { blueprints } from '../../system/projects.ts'
-import type { ProjectOf } from './route-roles.ts'
+import type { ProjectOf } from './route-law.ts'
 
 type Values = Readonly<Record<string, unknown>>
 

@@ -25,16 +25,23 @@ export interface Session {
   readonly token_mark: string
 }
 
+export interface OpenSession extends Session {
+  /** What changes made with it must bring along: a page of another site cannot know it. */
+  readonly csrf: string
+}
+
 export interface SessionService {
   /** In the transaction that records it. */
   open(queries: Queries, reply: FastifyReply, session: Session): Promise<void>
-  read(cookie: string | undefined): Promise<Session | undefined>
+  read(cookie: string | undefined): Promise<OpenSession | undefined>
   close(queries: Queries, reply: FastifyReply, cookie: string | undefined): Promise<void>
   readonly cookieOptions: CookieSerializeOptions
 }
 
 export function sessionService({ kysely }: Database, secrets: Secrets, config: Config): SessionService {
   const signer = signerFor<{ jti: string }>('session', config, secrets)
+  /** Of this session and no other: one that somebody planted, from a sibling domain say, does not fit. */
+  const csrfOf = (jti: string) => secrets.digest(`csrf ${jti}`)
   const cookieOptions: CookieSerializeOptions = {
     path: '/',
     sameSite: 'lax',
@@ -56,7 +63,7 @@ export function sessionService({ kysely }: Database, secrets: Secrets, config: C
       await insertRow(queries, sessionOrigins, { jti, provider, groups, token_mark, expires_at: expires })
       reply.setCookie(SESSION_COOKIE, signer.sign({ jti }, expires), { ...cookieOptions, expires })
       // Readable by scripts of the same origin only, which send it back as a header.
-      reply.setCookie(CSRF_COOKIE, randomUUID(), { ...cookieOptions, expires, httpOnly: false })
+      reply.setCookie(CSRF_COOKIE, csrfOf(jti), { ...cookieOptions, expires, httpOnly: false })
     },
     async read(cookie) {
       const claims = signer.read(cookie)
@@ -64,7 +71,7 @@ export function sessionService({ kysely }: Database, secrets: Secrets, config: C
       const row = await findRow(kysely, authSessions, { jti: claims.jti })
       const origin = await findRow(kysely, sessionOrigins, { jti: claims.jti })
       const isOpen = row && origin && !row.revoked_at && (row.expires_at as Date) > new Date()
-      return isOpen ? ({ ...row, ...origin } as Session) : undefined
+      return isOpen ? ({ ...row, ...origin, csrf: csrfOf(claims.jti) } as OpenSession) : undefined
     },
     async close(queries, reply, cookie) {
       const claims = signer.read(cookie)

@@ -14,7 +14,7 @@ const IDLE_MS = 60_000
 const MEMORY_MB = 512
 
 export interface HeavyWork {
-  run<Name extends JobName>(job: Name, ...args: Parameters<Jobs[Name]>): Promise<ReturnType<Jobs[Name]>>
+  run<Name extends JobName>(job: Name, ...args: Parameters<Jobs[Name]>): Promise<Awaited<ReturnType<Jobs[Name]>>>
   close(): Promise<void>
 }
 
@@ -37,6 +37,7 @@ export function createHeavyWork({ limitMs = LIMIT_MS, mostWaiting = MOST_WAITING
   const idle: Worker[] = []
   const all = new Set<Worker>()
   const waiting: Waiting[] = []
+  const ready = new WeakSet<Worker>()
   const naps = new WeakMap<Worker, NodeJS.Timeout>()
 
   function start(): Worker {
@@ -79,14 +80,23 @@ export function createHeavyWork({ limitMs = LIMIT_MS, mostWaiting = MOST_WAITING
       finish()
       next()
     }
-    const hear = (answer: FromWorker) =>
-      settle(true, () => ('failure' in answer ? reject(errorOf(answer.failure)) : resolve(answer.value)))
+    const begin = () => {
+      limit = setTimeout(() => settle(false, () => reject(tooLong())), limitMs)
+    }
+    const hear = (answer: FromWorker) => {
+      if ('isReady' in answer) {
+        ready.add(worker)
+        begin()
+      } else settle(true, () => ('failure' in answer ? reject(errorOf(answer.failure)) : resolve(answer.value)))
+    }
     const fail = (error: Error) => {
       const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
       settle(false, () => reject(isMemory ? tooLong() : error))
     }
     const exit = () => settle(false, () => reject(new UserError('The server stops.', { status: 503 })))
-    const limit = setTimeout(() => settle(false, () => reject(tooLong())), limitMs)
+    // A thread that is just loaded, on a busy machine for seconds, has not begun.
+    let limit: NodeJS.Timeout | undefined
+    if (ready.has(worker)) begin()
     worker.on('message', hear).on('error', fail).on('exit', exit)
     worker.postMessage(message)
   }

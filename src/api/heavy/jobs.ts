@@ -1,6 +1,6 @@
 /** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
 import { readConfigText } from '../../config-as-code/config-file.ts'
-import { matchPattern } from '../../plugin-kit/spec/patterns.ts'
+import { findGroups, matchPattern } from '../../plugin-kit/spec/patterns.ts'
 import { lintPlan } from '../../traffic/lint/plan.ts'
 import { planFromText, requirePlan } from '../../traffic/lint/require-plan.ts'
 import { lintText } from '../../traffic/lint/text.ts'
@@ -10,10 +10,16 @@ import { simulate } from '../../traffic/render/simulate.ts'
 
 export const jobs = {
   diffSides,
+  findGroups,
   lintPlan,
   lintText,
   matchPattern,
   planFromText,
+  // These load all sources, which the other jobs do without.
+  previewRules: async (...args: Parameters<typeof import('./preview-job.ts').previewRules>) =>
+    (await import('./preview-job.ts')).previewRules(...args),
+  readSentDelivery: async (...args: Parameters<typeof import('./delivery-job.ts').readSentDelivery>) =>
+    (await import('./delivery-job.ts')).readSentDelivery(...args),
   planFromValue: (value: unknown) => requirePlan(readPlan(value)),
   readConfigText,
   simulate,

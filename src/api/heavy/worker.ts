@@ -1,6 +1,6 @@
 /** A thread that does one heavy job after another. */
 import { parentPort } from 'node:worker_threads'
-import { messageOf, UserError } from '../../errors.ts'
+import { messageOf, UnavailableError, UserError } from '../../errors.ts'
 import { TrafficError, type Trouble } from '../../traffic/model/finding.ts'
 import { type JobName, jobs } from './jobs.ts'
 
@@ -8,7 +8,7 @@ export interface ToWorker {
   readonly job: JobName
   readonly args: readonly unknown[]
 }
-export type FromWorker = { readonly value: unknown } | { readonly failure: Failure }
+export type FromWorker = { readonly value: unknown } | { readonly failure: Failure } | { readonly isReady: true }
 export interface Failure {
   readonly message: string
   /** Missing: nobody's fault but ours. */
@@ -22,16 +22,19 @@ function failureOf(error: unknown): Failure {
   const { message, status } = error as UserError
   if (error instanceof TrafficError) return { message, status, trouble: error.trouble, findings: error.findings }
   if (error instanceof UserError) return { message, status }
+  if (error instanceof UnavailableError) return { message: error.publicMessage, status }
   if (error instanceof RangeError) return { message: 'It is nested too deeply: make it flatter.', status: 400 }
   return { message: messageOf(error) }
 }
 
-parentPort?.on('message', ({ job, args }: ToWorker) => {
+parentPort?.on('message', async ({ job, args }: ToWorker) => {
   let answer: FromWorker
   try {
-    answer = { value: (jobs[job] as (...args: readonly unknown[]) => unknown)(...args) }
+    answer = { value: await (jobs[job] as (...args: readonly unknown[]) => unknown)(...args) }
   } catch (error) {
     answer = { failure: failureOf(error) }
   }
   parentPort?.postMessage(answer)
 })
+// All that it needs is loaded: from now on its time counts.
+parentPort?.postMessage({ isReady: true } satisfies FromWorker)

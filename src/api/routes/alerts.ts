@@ -19,6 +19,7 @@ export const alertRoutes: Routes = (api, { config, database, secrets }) => {
   api.get(
     '/v1/alerts',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Alerts and weekly digests, with their state and last message',
@@ -30,6 +31,7 @@ export const alertRoutes: Routes = (api, { config, database, secrets }) => {
   api.post(
     '/v1/alerts',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Create an alert (kind threshold) or a weekly digest (kind digest)',
@@ -45,6 +47,7 @@ export const alertRoutes: Routes = (api, { config, database, secrets }) => {
   api.patch(
     '/v1/alerts/:id',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Change an alert; what is left out stays as it is',
@@ -58,6 +61,7 @@ export const alertRoutes: Routes = (api, { config, database, secrets }) => {
   api.delete(
     '/v1/alerts/:id',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Delete an alert and its unsent messages',
@@ -73,6 +77,7 @@ export const alertRoutes: Routes = (api, { config, database, secrets }) => {
   api.post(
     '/v1/alerts/:id/test',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Send a test message, or the digest as it would be now',

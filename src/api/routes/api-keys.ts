@@ -7,7 +7,7 @@ import {
   idParameter,
   moment,
   nullAsAbsent,
-  pattern,
+  pathPattern,
   text,
 } from '../../plugin-kit/spec/request-values.ts'
 import { apiKeyService } from '../access/api-keys.ts'
@@ -24,6 +24,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
   api.get(
     '/api-keys',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'API keys, newest first, without the keys themselves',
@@ -40,7 +41,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
     {
       name: text.pipe(z.string().trim().min(1, 'must not be empty').max(255)),
       type: text.pipe(z.string().min(1, 'must not be empty').max(40)),
-      allowedPath: pattern.pipe(z.string().min(1, 'must not be empty').max(255)),
+      allowedPath: pathPattern.pipe(z.string().min(1, 'must not be empty').max(255)),
       expiredAt: nullAsAbsent(moment),
       role: nullAsAbsent(z.enum(ROLES)),
       projects: nullAsAbsent(z.array(text.pipe(z.string().min(1).max(100))).max(100)),
@@ -50,6 +51,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
   api.post(
     '/api-keys',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Create an API key for paths under /rest; only this answer shows it',
@@ -68,6 +70,7 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
   api.put(
     '/api-keys/:id',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Renew an API key; the old one stops working',
@@ -79,7 +82,10 @@ export const apiKeyRoutes: Routes = (api, { database, secrets }) => {
   )
   api.delete(
     '/api-keys/:id',
-    { schema: { tags, summary: 'Delete an API key', params: idParameter, response: answers(200, success, 404) } },
+    {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
+      schema: { tags, summary: 'Delete an API key', params: idParameter, response: answers(200, success, 404) },
+    },
     async (request) => {
       await keys.remove(request.params.id, actorOf(request))
       return done()

@@ -34,6 +34,7 @@ export const auditRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/audit',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags: ['audit'],
         summary: 'Who changed what, newest first; secrets are masked',
@@ -51,6 +52,7 @@ export const auditRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/audit/export',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'heavy' },
       schema: {
         tags: ['audit'],
         summary:

@@ -6,6 +6,7 @@ import type { Queries } from '../../control-plane/store.ts'
 import { UserError } from '../../errors.ts'
 import { body, longText } from '../../plugin-kit/spec/request-values.ts'
 import { accessMode, accessTokens } from '../access/access-token.ts'
+import { TOO_MANY_ATTEMPTS } from '../access/attempt-limit.ts'
 import { actorOf, recordFailure } from '../access/gate.ts'
 import { localPath, openOidc, STATE_COOKIE, STATE_MINUTES } from '../access/oidc.ts'
 import { EVERYTHING } from '../access/roles.ts'
@@ -68,15 +69,22 @@ function signInTools(context: ApiContext) {
       const id = provider === '' ? `token:${name}` : `${provider}:${sub}`
       await recordAccess(kysely, { id, name, email, address: request.ip }, 'sign-in')
     })
-  return { context, mode, oidc, tokens, sessions, sendPage, withPage, signIn }
+  const requireFewFailures = async (request: FastifyRequest, reason: string) => {
+    if (!context.failures.count(request.ip)) throw new UserError(TOO_MANY_ATTEMPTS, { status: 429 })
+    await recordFailure(context, request, reason)
+  }
+  return { context, mode, oidc, tokens, sessions, sendPage, withPage, signIn, requireFewFailures }
 }
 type SignInTools = ReturnType<typeof signInTools>
 
-function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, withPage, signIn }: SignInTools): void {
-  const { failures } = context
+function providerRoutes(api: Api, tools: SignInTools): void {
+  const { mode, oidc, sessions, sendPage, withPage, signIn, requireFewFailures } = tools
   api.get(
     '/auth/methods',
-    { schema: { tags, summary: 'Ways to sign in', response: answers(200, methods) } },
+    {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Ways to sign in', response: answers(200, methods) },
+    },
     async () => {
       const providers = oidc.providers.map(({ name, displayName = name }) => ({
         name,
@@ -93,6 +101,7 @@ function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, wit
   api.get(
     '/auth/login',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Sign in with OpenID Connect',
@@ -113,6 +122,7 @@ function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, wit
   api.get(
     '/auth/callback',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Where the provider sends the browser back to',
@@ -126,8 +136,7 @@ function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, wit
         reply.clearCookie(STATE_COOKIE, sessions.cookieOptions)
         const { session, returnUrl } = await oidc.finish(request.cookies[STATE_COOKIE], search).catch(async (error) => {
           if (!(error instanceof UserError)) throw error
-          failures.count(request.ip)
-          await recordFailure(context, request, error.message)
+          await requireFewFailures(request, error.message)
           throw error
         })
         await signIn(request, reply, session)
@@ -136,11 +145,11 @@ function providerRoutes(api: Api, { context, mode, oidc, sessions, sendPage, wit
   )
 }
 
-function tokenRoutes(api: Api, { context, mode, tokens, withPage, signIn }: SignInTools): void {
-  const { failures } = context
+function tokenRoutes(api: Api, { mode, tokens, withPage, signIn, requireFewFailures }: SignInTools): void {
   api.post(
     '/auth/token',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Sign a browser in with the access token',
@@ -153,8 +162,7 @@ function tokenRoutes(api: Api, { context, mode, tokens, withPage, signIn }: Sign
         if (mode !== 'token') throw new UserError('Sign-in with a token is off: set AUTH to token.', { status: 503 })
         const token = tokens.find(request.body.token)
         if (!token) {
-          failures.count(request.ip)
-          await recordFailure(context, request, 'not an access token')
+          await requireFewFailures(request, 'not an access token')
           throw new UserError(
             'This is not the access token: it is in AUTH_TOKEN, or in the file access-token of the data folder.',
             { status: 401 },
@@ -172,6 +180,7 @@ function sessionRoutes(api: Api, { context, mode, oidc, sessions }: SignInTools)
   api.post(
     '/auth/logout',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Sign out',
@@ -192,6 +201,7 @@ function sessionRoutes(api: Api, { context, mode, oidc, sessions }: SignInTools)
   api.get(
     '/auth/userinfo',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Who asks',
@@ -203,6 +213,7 @@ function sessionRoutes(api: Api, { context, mode, oidc, sessions }: SignInTools)
   api.get(
     '/v1/access',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What you may do: your roles, each for one project or for all',

@@ -11,6 +11,7 @@ import {
   text,
 } from '../../plugin-kit/spec/request-values.ts'
 import { visibleProjects } from '../access/gate.ts'
+import { allowedTo } from '../access/own-parts.ts'
 import { inTurn, type Routes } from '../api.ts'
 import { blueprintChanges, blueprintFields, EXAMPLE_PLAN, READ_ONLY } from '../contract/blueprint-body.ts'
 import { answers, paging, success } from '../contract/common.ts'
@@ -45,7 +46,10 @@ const listed = z.object({ count: z.int(), blueprints: z.array(blueprint) })
 const settingRoutes: Routes = (api, { services, servicesFor, shared }) => {
   api.get(
     '/blueprints',
-    { schema: { tags, summary: 'Blueprints, newest first', querystring: list, response: answers(200, listed) } },
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Blueprints, newest first', querystring: list, response: answers(200, listed) },
+    },
     async (request, reply) => {
       const projects = visibleProjects(request)
       const answer = await shared.share(JSON.stringify([projects, request.url]), async () => {
@@ -58,6 +62,7 @@ const settingRoutes: Routes = (api, { services, servicesFor, shared }) => {
   api.post(
     '/blueprints',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: 'Create a blueprint',
@@ -72,12 +77,16 @@ const settingRoutes: Routes = (api, { services, servicesFor, shared }) => {
   )
   api.get(
     '/blueprints/:id',
-    { schema: { tags, summary: 'One blueprint', params: idParameter, response: answers(200, blueprint, 404) } },
+    {
+      config: { least: 'viewer', reach: 'blueprint', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'One blueprint', params: idParameter, response: answers(200, blueprint, 404) },
+    },
     ({ params }) => services.blueprints.get(params.id),
   )
   api.patch(
     '/blueprints/:id',
     {
+      config: { least: 'admin', reach: 'blueprint', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: 'Change a blueprint; a list in the request replaces the whole stored list',
@@ -89,12 +98,16 @@ const settingRoutes: Routes = (api, { services, servicesFor, shared }) => {
     },
     (request) => {
       const changes = present(request.body) as BlueprintChanges
-      return servicesFor(request).blueprints.update(request.params.id, changes, request.headers['if-match'])
+      const { blueprints } = servicesFor(request)
+      return blueprints.update(request.params.id, changes, request.headers['if-match'], allowedTo(request))
     },
   )
   api.delete(
     '/blueprints/:id',
-    { schema: { tags, summary: 'Delete a blueprint', params: idParameter, response: answers(200, success, 404, 409) } },
+    {
+      config: { least: 'admin', reach: 'blueprint', size: 'small', cost: 'light' },
+      schema: { tags, summary: 'Delete a blueprint', params: idParameter, response: answers(200, success, 404, 409) },
+    },
     async (request) => {
       await servicesFor(request).blueprints.remove(request.params.id)
       return done()
@@ -106,6 +119,7 @@ const runRoutes: Routes = (api, { services, servicesFor }) => {
   api.post(
     '/blueprints/:id/trigger',
     {
+      config: { least: 'operator', reach: 'blueprint', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Run it now',
@@ -119,6 +133,7 @@ const runRoutes: Routes = (api, { services, servicesFor }) => {
   api.get(
     '/blueprints/:id/pipelines',
     {
+      config: { least: 'viewer', reach: 'blueprint', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Its runs, newest first',
@@ -135,6 +150,7 @@ const runRoutes: Routes = (api, { services, servicesFor }) => {
   api.get(
     '/v1/blueprints/:id/plan',
     {
+      config: { least: 'viewer', reach: 'blueprint', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What a run would do now, with the expected requests and time',
@@ -148,6 +164,7 @@ const runRoutes: Routes = (api, { services, servicesFor }) => {
   api.post(
     '/v1/plans/preview',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: 'What a blueprint that is not saved would run, with the expected requests and time',

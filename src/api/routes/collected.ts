@@ -85,6 +85,7 @@ export const collectedRoutes: Routes = (api, { control, services: { collected },
   api.get(
     '/v1/partial-data',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What the numbers of a project lack, and what to do about it',
@@ -100,6 +101,7 @@ export const collectedRoutes: Routes = (api, { control, services: { collected },
   api.get(
     '/v1/receipts',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'For each list: what was asked for, what came, and what is missing',
@@ -115,6 +117,7 @@ export const collectedRoutes: Routes = (api, { control, services: { collected },
   api.get(
     '/v1/quarantine',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Records that could not be used, newest first',
@@ -130,7 +133,10 @@ export const collectedRoutes: Routes = (api, { control, services: { collected },
   const again = (path: string, summary: string, act: 'redrive' | 'askAgain') =>
     api.post(
       path,
-      { schema: { tags, summary, body: driven, response: answers(201, pipeline, 404) } },
+      {
+        config: { least: 'operator', reach: 'body', size: 'small', cost: 'light' },
+        schema: { tags, summary, body: driven, response: answers(201, pipeline, 404) },
+      },
       async (request, reply) => reply.code(201).send(plain(await servicesFor(request).collected[act](request.body))),
     )
   again('/v1/quarantine/redrive', 'Process records again that were put aside, for a project or a scope', 'redrive')

@@ -45,6 +45,7 @@ export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures },
   api.get(
     '/v1/config',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'heavy' },
       schema: {
         tags,
         summary: 'The stored configuration as a file; secrets become variables',
@@ -60,6 +61,7 @@ export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures },
     api.post(
       `/v1/config/${path}`,
       {
+        config: { least: 'admin', reach: 'everywhere', size: 'list', cost: 'heavy' },
         schema: {
           tags,
           summary,

@@ -48,6 +48,7 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
   api.get(
     '/v1/connections',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'All connections: whether they work, what they collect, and how many requests are left',
@@ -59,6 +60,7 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
   api.get(
     '/v1/connections/:plugin/:connectionId/scopes',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Scopes of a connection by name, with their scope config, last collection and projects',
@@ -76,6 +78,7 @@ export const connectionListRoutes: Routes = (api, { control, plugins, services }
   api.post(
     '/v1/connections/:plugin/:connectionId/matches',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Scopes of the source that match patterns such as `acme/*` now',

@@ -37,6 +37,7 @@ function settingRoutes(
   api.get(
     `${base}/connections`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: { tags, summary: `${title} connections, secrets masked`, response: answers(200, z.array(answerSchema)) },
     },
     () => services.connections.list(plugin),
@@ -44,6 +45,7 @@ function settingRoutes(
   api.post(
     `${base}/connections`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: `Create a ${title} connection`,
@@ -55,12 +57,16 @@ function settingRoutes(
   )
   api.get(
     `${base}/connections/:connectionId`,
-    { schema: { tags, summary: `One ${title} connection`, params, response: answers(200, answerSchema, 404) } },
+    {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: `One ${title} connection`, params, response: answers(200, answerSchema, 404) },
+    },
     (request) => services.connections.get(plugin, request.params.connectionId),
   )
   api.patch(
     `${base}/connections/:connectionId`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: `Change a ${title} connection; a masked or empty secret keeps the stored one`,
@@ -78,6 +84,7 @@ function settingRoutes(
   api.delete(
     `${base}/connections/:connectionId`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: `Delete a ${title} connection and its scope configs`,
@@ -118,6 +125,7 @@ function testRoutes(
   api.post(
     `${base}/test`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: `Try ${title} settings before they are saved`,
@@ -130,6 +138,7 @@ function testRoutes(
   api.post(
     `${base}/connections/:connectionId/test`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: `Try a saved ${title} connection, with changes if any are sent`,

@@ -29,7 +29,10 @@ const tags = ['dashboards']
 const definitionRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/dashboards',
-    { schema: { tags, summary: 'The dashboards', response: answers(200, dashboardSummary.array()) } },
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'The dashboards', response: answers(200, dashboardSummary.array()) },
+    },
     async () => [
       ...dashboards.map(summaryOf),
       ...(await listOwnDashboards(database)).map(({ name, title, question }) => ({
@@ -40,6 +43,7 @@ const definitionRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/dashboards/:dashboard',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What a dashboard is made of: variables to choose, and panels',
@@ -54,6 +58,7 @@ const definitionRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/dashboards/:dashboard/variables/:variable',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The values that a variable can have',
@@ -80,6 +85,7 @@ const panelRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/dashboards/:dashboard/panels/:panel',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The rows of a panel, as they are drawn',
@@ -99,6 +105,7 @@ const panelRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/annotations',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Deployments, incidents and traffic switches of a project, as marks on pictures of time',

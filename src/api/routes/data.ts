@@ -87,6 +87,7 @@ const tableRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/scopes',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Scopes of all connections by a part of their name, the first of them',
@@ -104,6 +105,7 @@ const tableRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/tables',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Tables that have rows of a scope',
@@ -116,6 +118,7 @@ const tableRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/rows',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: `Rows of a scope in one table, ${LARGEST_PAGE} at most; long texts are cut, secrets left out`,
@@ -133,6 +136,7 @@ const recordRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/record',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'A raw record, and the tool and domain rows that were made from it',
@@ -149,6 +153,7 @@ const domainRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/data/domain-row',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'A row of a domain table by its id, such as an item of a metric, and the scope that it came from',

@@ -19,9 +19,9 @@ import { body, id } from '../../plugin-kit/spec/request-values.ts'
 import { webhookDeliveries } from '../../system/deliveries.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
-import { parseBody } from '../body.ts'
 import { answers, paging, success, time, timeOrNull } from '../contract/common.ts'
 import { done } from '../envelope.ts'
+import { readSentDelivery } from '../read-delivery.ts'
 
 const tags = ['deliveries']
 export const DELIVERIES = '/v1/plugins/:plugin/connections/:connectionId/deliveries'
@@ -57,14 +57,24 @@ function shown(row: DeliveryRow) {
 /** Of one connection, in a minute: whoever cannot sign must not fill the inbox, nor cost more than an answer. */
 const MOST_NOTES = 10
 const MINUTE_MS = 60_000
+/** A longer one is read in a thread: others would wait for it. */
+const LONGEST_READ_HERE = 64 * 1024
 
 export const deliveryRoutes: Routes = (api, context) => {
-  const { control, database, plugins } = context
+  const { control, database, plugins, heavy } = context
   const service = deliveryService(control.context)
   const isNoted = noteLimit()
   const placeOf = (request: FastifyRequest) => {
     const { plugin, connectionId } = request.params as Params
     return { plugin, connectionId }
+  }
+  const receiverOf = async (request: FastifyRequest) => {
+    const place = params.safeParse(request.params)
+    const spec = place.success ? deliverySpecOf(plugins, place.data.plugin) : undefined
+    const secret = place.success && spec && (await service.secretOf(place.data))
+    if (spec && secret) return { spec, secret }
+    const message = 'Nothing is taken here: an admin makes a secret for deliveries on the page of the connection.'
+    throw new UserError(message, { status: 404 })
   }
   const settings = z.object({
     address: z.string().meta({ description: 'Where the source sends to, below the address of this server.' }),
@@ -78,6 +88,7 @@ export const deliveryRoutes: Routes = (api, context) => {
   api.get(
     DELIVERIES,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: `The last ${MOST_KEPT} deliveries to a connection, newest first, with their results`,
@@ -96,6 +107,7 @@ export const deliveryRoutes: Routes = (api, context) => {
   api.get(
     `${DELIVERIES}/setup`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Where a source sends what changes there, and how that is set up',
@@ -113,6 +125,7 @@ export const deliveryRoutes: Routes = (api, context) => {
   api.post(
     `${DELIVERIES}/secret`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Make a secret that deliveries are signed with, in place of the one before; nothing shows it again',
@@ -125,6 +138,7 @@ export const deliveryRoutes: Routes = (api, context) => {
   api.put(
     `${DELIVERIES}/secret`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Enter the secret that a source made, in place of the one before; nothing shows it again',
@@ -141,6 +155,7 @@ export const deliveryRoutes: Routes = (api, context) => {
   api.delete(
     `${DELIVERIES}/secret`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Take no deliveries any more',
@@ -156,6 +171,7 @@ export const deliveryRoutes: Routes = (api, context) => {
   api.post(
     `${DELIVERIES}/:id/replay`,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Apply a delivery of a source again',
@@ -177,6 +193,7 @@ export const deliveryRoutes: Routes = (api, context) => {
     own.post(
       DELIVERIES,
       {
+        config: { least: 'signed', reach: 'everywhere', size: 'delivery', cost: 'heavy' },
         schema: {
           tags,
           summary: 'Take what a source sends, when it is signed with the secret of the connection',
@@ -188,27 +205,21 @@ export const deliveryRoutes: Routes = (api, context) => {
           body: z.any().meta({ description: 'As the source sends it.' }),
           response: answers(202, z.object({ id: z.int(), state: z.string() }), 401, 404),
         },
+        // Before the body is read: megabytes are not taken in for nothing.
+        onRequest: async (request) => void (await receiverOf(request)),
       },
       async (request, reply) => {
         const to: SentTo = { ...placeOf(request), path: request.url.split('?')[0] as string, address: request.ip }
-        const spec = deliverySpecOf(plugins, to.plugin)
-        const secret = spec && (await service.secretOf(to))
-        if (!spec || !secret) {
-          throw new UserError(
-            'Nothing is taken here: an admin makes a secret for deliveries on the page of the connection.',
-            {
-              status: 404,
-            },
-          )
-        }
+        const { spec, secret } = await receiverOf(request)
         const sent = sentBy(request)
         if (!spec.isGenuine(sent, secret)) {
           const message = 'The delivery is not signed with the secret of this connection: enter it at the source.'
           if (isNoted(to)) await service.refuse(to, 401, message)
           throw new UserError(message, { status: 401 })
         }
-        const payload = readPayload(request, sent.body)
-        const { isKnown, ...taken } = await service.take(to, sent, payload)
+        const isLong = sent.body.length > LONGEST_READ_HERE
+        const read = isLong ? await heavy.run('readSentDelivery', to.plugin, sent) : readSentDelivery(spec, sent)
+        const { isKnown, ...taken } = await service.take(to, read)
         return reply.code(202).send(taken)
       },
     )
@@ -229,20 +240,6 @@ function sentBy({ headers, query, body }: FastifyRequest): SentDelivery {
     body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
   }
 }
-
-/** As a form, GitHub puts the JSON into its only field. */
-function readPayload(request: FastifyRequest, body: Buffer): unknown {
-  const read = parseBody(request, body.toString()) as { readonly payload?: unknown } | undefined
-  const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
-  const payload = isForm && typeof read?.payload === 'string' ? parseJson(request, read.payload) : read
-  if (payload === null || typeof payload !== 'object' || Array.isArray(payload)) {
-    throw new UserError('The delivery is no JSON object: choose application/json as its content type.')
-  }
-  return payload
-}
-
-const parseJson = (request: FastifyRequest, text: string): unknown =>
-  parseBody({ ...request, headers: {} } as FastifyRequest, text)
 
 function noteLimit(): (to: SentTo) => boolean {
   let counts = new Map<string, number>()

@@ -23,6 +23,7 @@ export const domainRowRoutes: Routes = (api, { config, database }) => {
   api.post(
     '/push/:tableName',
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: 'Write rows into a table; a row whose key exists is replaced',
@@ -60,6 +61,7 @@ export const domainRowRoutes: Routes = (api, { config, database }) => {
   api.get(
     '/domainlayer/repos',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Repositories',

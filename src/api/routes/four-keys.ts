@@ -21,6 +21,7 @@ export const fourKeyRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/four-keys',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags: ['metrics'],
         summary: 'The four keys of many projects at once: value, band, and values over time',

@@ -49,6 +49,7 @@ export const installationRoutes: Routes = (api, { config, control }) => {
   api.get(
     '/v1/storage',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What the database holds: the largest tables, and the scopes with the most raw records',
@@ -60,6 +61,7 @@ export const installationRoutes: Routes = (api, { config, control }) => {
   api.get(
     '/v1/health',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The state of database, encryption key, runner and disk, with a sentence for each',

@@ -16,6 +16,7 @@ export const mcpRoutes: Routes = (api) => {
   api.post(
     '/v1/mcp',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'list', cost: 'light' },
       schema: {
         tags: ['assistants'],
         summary: 'Model Context Protocol (Streamable HTTP, JSON answers): one message or a list of them',

@@ -1,14 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { measureOne } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
-import { policyOfProject } from '../../control-plane/project-policy.ts'
-import {
-  rulePlacesOf,
-  rulesInForce,
-  rulesToSave,
-  scopeRulesOf,
-  transformWith,
-} from '../../control-plane/rules-in-force.ts'
+import { rulePlacesOf } from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
@@ -17,14 +10,12 @@ import { metrics } from '../../metrics/index.ts'
 import { type DetailedItem, withDetails } from '../../metrics/item-details.ts'
 import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
 import { DEFAULT_POLICY, POLICIES } from '../../metrics/policy.ts'
-import { previewRules } from '../../metrics/preview.ts'
 import { readSeries } from '../../metrics/read.ts'
 import { countAgainst, readItems } from '../../metrics/read-items.ts'
 import { REMEDIES } from '../../metrics/remedies.ts'
 import { type Rollout, rolloutsOf } from '../../metrics/rollout-list.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
-import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
-import { inTurn, type Routes, sentAlready } from '../api.ts'
+import { inTurn, plain, type Routes, sentAlready } from '../api.ts'
 import { answers, tables } from '../contract/common.ts'
 import {
   explanationRecord,
@@ -49,7 +40,10 @@ const SAMPLES = 20
 const valueRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics',
-    { schema: { tags, summary: 'Every metric and what it means', response: answers(200, metricRecord.array()) } },
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Every metric and what it means', response: answers(200, metricRecord.array()) },
+    },
     async () =>
       metrics.map(({ name, title, definition, unit, better, summary }) => ({
         name,
@@ -63,6 +57,7 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The value of a metric, for a project or for each environment, repository or team of it',
@@ -86,6 +81,7 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric/series',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'A metric over time; one point for every bucket of the range',
@@ -108,6 +104,7 @@ const itemRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/metrics/:metric/items',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The rows behind a number: those that count, and those left out with the reason',
@@ -151,6 +148,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric/explanation',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Why the number is what it is: how many rows count, and how many do not for which reason',
@@ -180,6 +178,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/metrics/:metric/policies',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The value under each policy, and how many rows count differently than without one',
@@ -204,10 +203,11 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
   )
 }
 
-const previewRoutes: Routes = (api, { database, plugins }) => {
+const previewRoutes: Routes = (api, { database, plugins, previews }) => {
   api.post(
     '/v1/metrics/rule-preview',
     {
+      config: { least: 'viewer', reach: 'body', size: 'settings', cost: 'heavy' },
       schema: {
         tags,
         summary: 'What changed rules would match, and what they would do to the four keys; nothing is saved',
@@ -217,28 +217,13 @@ const previewRoutes: Routes = (api, { database, plugins }) => {
     },
     async ({ body }) => {
       await requireProject(database, body.project)
-      const policy = await policyOfProject(database, body.project)
-      const filter = { ...rangeOf(body), project: body.project, environment: 'PRODUCTION', policy }
-      const idsBegin = body.connection && idsOf(sourceNamed(plugins, body.connection.plugin), body.connection.id)
-      const scopes = await scopeRulesOf({ database, plugins }, body.project)
-      const tried = scopes.filter(({ ids }) => ids.some((id) => id.startsWith(idsBegin ?? '')))
-      const signal = AbortSignal.timeout(300_000)
-      const preview = await previewRules(database, filter, body.rules, {
-        ...{ signal, idsBegin, inForce: rulesInForce(scopes, body.rules) },
-        // Of what no source here has collected, nothing can be made again: there the stored rows have to do.
-        ...(scopes.length > 0 && {
-          transform: (inside, types) => transformWith(inside, tried, { tried: body.rules, types, signal }),
-        }),
-      })
-      return { ...preview, save: rulesToSave(tried, body.rules) }
+      if (body.connection) sourceNamed(plugins, body.connection.plugin)
+      return plain(await previews.run('previewRules', database.url(), { ...body, ...rangeOf(body) }))
     },
   )
 }
 
 export const metricRoutes = inTurn(valueRoutes, itemRoutes, explanationRoutes, previewRoutes)
-
-/** How ids of the scopes of a connection begin. */
-const idsOf = ({ scope }: PluginSpec, connectionId: number) => `${scope.table.idPrefix}:${connectionId}:`
 
 /** What every answer says first. */
 const headOf = (metric: Metric, filter: MetricFilter) => ({

@@ -50,6 +50,7 @@ export const nameRoutes: Routes = (api, { database, plugins, services, heavy }) 
   api.get(
     '/v1/names',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Names that the rules of a source can match, with suggested rules',
@@ -94,6 +95,7 @@ export const nameRoutes: Routes = (api, { database, plugins, services, heavy }) 
   api.post(
     '/v1/patterns/match',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Which names a pattern matches, as rules do it, or what is wrong with it',

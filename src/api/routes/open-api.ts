@@ -6,23 +6,26 @@ import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../config.ts'
 import { accessMode } from '../access/access-token.ts'
-import { ruleOf } from '../access/route-roles.ts'
+import { isOpenTo } from '../access/route-law.ts'
 import type { Api } from '../api.ts'
 import { completeDescription } from '../complete-description.ts'
 import { answers, eitherWay } from '../contract/common.ts'
 import { sendPage } from './web-client.ts'
 
 /** `{id}` of the description is `:id` of the route. */
-const isPublic = (method: string, path: string): boolean => {
-  const url = path.replace('{*}', '*').replace(/\{(\w+)\}/g, ':$1')
-  return ['probe', 'anyone', 'signed'].includes(ruleOf(method.toUpperCase(), url).least)
-}
+const isPublicOf =
+  ({ laws }: Api) =>
+  (method: string, path: string): boolean => {
+    const url = path.replace('{*}', '*').replace(/\{(\w+)\}/g, ':$1')
+    const law = laws.find((each) => each.method === method.toUpperCase() && each.url === url)
+    return law !== undefined && isOpenTo(law.least)
+  }
 
 /** Before the routes: it collects them as they come. */
 export function installDescription(api: Api, config: Config): void {
   const toComponents = createJsonSchemaTransformObject({})
   const mode = accessMode(config)
-  const rules = { isPublic, needsSignIn: mode === 'token' || mode === 'oidc' }
+  const rules = { isPublic: isPublicOf(api), needsSignIn: mode === 'token' || mode === 'oidc' }
   void api.register(swagger, {
     // `/api-keys` does not lie below `/api`.
     stripBasePath: false,
@@ -54,6 +57,7 @@ export function descriptionRoutes(api: Api): void {
   api.get(
     '/swagger/doc.json',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'This description',
@@ -66,6 +70,7 @@ export function descriptionRoutes(api: Api): void {
     api.get(
       path,
       {
+        config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
         schema: {
           tags,
           summary: 'This description: for browsers a page on which requests can be tried, for programs JSON',

@@ -71,6 +71,7 @@ export const overviewRoutes: Routes = (api, { control, services, shared }) => {
   api.get(
     '/v1/attention',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What needs attention: failed runs, failing connections, gaps, and records that were put aside',
@@ -82,6 +83,7 @@ export const overviewRoutes: Routes = (api, { control, services, shared }) => {
   api.get(
     '/v1/overview',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: `The newest ${PROJECTS} projects with their four keys of the last six months, or why they have none`,

@@ -8,6 +8,7 @@ import {
 import { dora } from '../../dashboards/definitions/dora.ts'
 import { example, idParameter, present } from '../../plugin-kit/spec/request-values.ts'
 import { actorOf } from '../access/gate.ts'
+import { requireMaker } from '../access/own-parts.ts'
 import type { Routes } from '../api.ts'
 import { plain } from '../api.ts'
 import { answers, success } from '../contract/common.ts'
@@ -23,6 +24,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.get(
     BASE,
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Dashboards that users built from existing panels',
@@ -34,6 +36,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.post(
     BASE,
     {
+      config: { least: 'operator', reach: 'somewhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Create a dashboard from existing panels',
@@ -50,6 +53,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.get(
     `${BASE}/:id`,
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'One dashboard that a user built',
@@ -62,6 +66,7 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
   api.patch(
     `${BASE}/:id`,
     {
+      config: { least: 'operator', reach: 'somewhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Change the name or the panels of such a dashboard',
@@ -73,12 +78,15 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
     },
     async (request) => {
       const { params, body, headers } = request
-      return plain(await updateOwnDashboard(database, params.id, present(body), headers['if-match'], actorOf(request)))
+      const allow = (makerId: string) => requireMaker(request, makerId)
+      const changes = present(body)
+      return plain(await updateOwnDashboard(database, params.id, changes, headers['if-match'], actorOf(request), allow))
     },
   )
   api.delete(
     `${BASE}/:id`,
     {
+      config: { least: 'operator', reach: 'somewhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Delete such a dashboard and the public links to it; its panels stay in their own dashboards',
@@ -87,7 +95,9 @@ export const ownDashboardRoutes: Routes = (api, { database }) => {
       },
     },
     async (request) => {
-      await removeOwnDashboard(database, request.params.id, actorOf(request))
+      await removeOwnDashboard(database, request.params.id, actorOf(request), (makerId) =>
+        requireMaker(request, makerId),
+      )
       return done()
     },
   )

@@ -5,6 +5,7 @@ export const ownMeasureRoutes: Routes = (api, { measures }) => {
   api.get(
     '/metrics',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags: ['system'],
         summary: 'What Prometheus reads: requests, queue, tasks, sources, database, memory',

@@ -18,8 +18,8 @@ import { consumes, uploadRoutes } from '../upload.ts'
 
 export function ownRoutes(api: Api, plugin: Plugin, context: ApiContext): void {
   const { routes = [] } = plugin
-  for (const route of routes) if (!route.isUpload) addRoute(api, plugin, route, context)
-  const uploads = routes.filter(({ isUpload }) => isUpload)
+  for (const route of routes) if (route.size !== 'file') addRoute(api, plugin, route, context)
+  const uploads = routes.filter(({ size }) => size === 'file')
   if (uploads.length > 0) {
     uploadRoutes(api, (scope) => {
       for (const route of uploads) addRoute(scope, plugin, route, context)
@@ -29,16 +29,18 @@ export function ownRoutes(api: Api, plugin: Plugin, context: ApiContext): void {
 
 function addRoute(api: Api, plugin: Plugin, route: Route, context: ApiContext): void {
   const { method, path: url, summary, tag = plugin.name, params, query, body, csv, failures = [] } = route
+  const { least, reach = 'everywhere', size, cost } = route
   api.route({
     method,
     url,
+    config: { least, reach, size, cost },
     schema: {
       tags: [tag],
       summary,
       ...(params && { params }),
       ...(query && { querystring: query }),
       ...(body && { body }),
-      ...(route.isUpload && { consumes }),
+      ...(size === 'file' && { consumes }),
       response: csv
         ? streams('text/csv', `Columns: ${csv.columns.join(', ')}.`, ...failures)
         : answers(200, route.answer ?? success, ...failures),
@@ -58,7 +60,7 @@ function addRoute(api: Api, plugin: Plugin, route: Route, context: ApiContext): 
 
 function serverOf(
   { name, source }: Plugin,
-  { database, plugins, services, servicesFor }: ApiContext,
+  { database, plugins, services, servicesFor, heavy }: ApiContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): RouteServer {
@@ -73,6 +75,7 @@ function serverOf(
         ask((question) => client.send(question, patience(stop))),
       )
     },
+    findGroups: (...args) => heavy.run('findGroups', ...args),
     paramsOf: async (place) => (await marksOf({ database, plugins }, place)).params,
     async sampleRecords(place, rawTable) {
       const marks = await marksOf({ database, plugins }, place)

@@ -82,7 +82,10 @@ const runRoutes: Routes = (api, { services, servicesFor, shared }) => {
   const { pipelines } = services
   api.post(
     '/pipelines',
-    { schema: { tags, summary: 'Run a plan', body: newPipeline, response: answers(201, pipeline) } },
+    {
+      config: { least: 'operator', reach: 'everywhere', size: 'list', cost: 'light' },
+      schema: { tags, summary: 'Run a plan', body: newPipeline, response: answers(201, pipeline) },
+    },
     async (request, reply) => {
       const { plan, ...rest } = request.body
       const created = await servicesFor(request).pipelines.create({ ...present(rest), plan: services.parsePlan(plan) })
@@ -91,7 +94,10 @@ const runRoutes: Routes = (api, { services, servicesFor, shared }) => {
   )
   api.get(
     '/pipelines',
-    { schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed) } },
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Runs, newest first', querystring: list, response: answers(200, listed) },
+    },
     async (request, reply) => {
       const { blueprint_id: blueprintId, project, ...query } = request.query
       const visible = visibleProjects(request)
@@ -106,12 +112,16 @@ const runRoutes: Routes = (api, { services, servicesFor, shared }) => {
   )
   api.get(
     '/pipelines/:id',
-    { schema: { tags, summary: 'One run', params: idParameter, response: answers(200, pipeline, 404) } },
+    {
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'One run', params: idParameter, response: answers(200, pipeline, 404) },
+    },
     ({ params }) => pipelines.get(params.id),
   )
   api.delete(
     '/pipelines/:id',
     {
+      config: { least: 'operator', reach: 'pipeline', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Cancel a run; nothing happens to a finished one',
@@ -131,6 +141,7 @@ const taskRoutes: Routes = (api, { services }) => {
   api.get(
     '/pipelines/:id/tasks',
     {
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The tasks of a run: the newest attempt of each task in the plan',
@@ -146,6 +157,7 @@ const taskRoutes: Routes = (api, { services }) => {
   api.get(
     '/pipelines/:id/subtasks',
     {
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The tasks of a run, with their steps',
@@ -158,6 +170,7 @@ const taskRoutes: Routes = (api, { services }) => {
   api.get(
     '/v1/pipelines/:id/subjects',
     {
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The scopes that the tasks of a run work on',
@@ -170,6 +183,7 @@ const taskRoutes: Routes = (api, { services }) => {
   api.get(
     '/v1/tasks/:id/steps',
     {
+      config: { least: 'viewer', reach: 'task', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The steps of a task, in their order',
@@ -185,6 +199,7 @@ const rerunRoutes: Routes = (api, { servicesFor }) => {
   api.post(
     '/pipelines/:id/rerun',
     {
+      config: { least: 'operator', reach: 'pipeline', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Run again what did not complete',
@@ -196,7 +211,10 @@ const rerunRoutes: Routes = (api, { servicesFor }) => {
   )
   api.post(
     '/tasks/:id/rerun',
-    { schema: { tags, summary: 'Run one task again', params: idParameter, response: answers(200, task, 404) } },
+    {
+      config: { least: 'operator', reach: 'task', size: 'small', cost: 'light' },
+      schema: { tags, summary: 'Run one task again', params: idParameter, response: answers(200, task, 404) },
+    },
     (request) => servicesFor(request).pipelines.rerunTask(request.params.id),
   )
 }
@@ -206,6 +224,7 @@ const logRoutes: Routes = (api, { services, admitStream }) => {
   api.get(
     '/pipelines/:id/logging.tar.gz',
     {
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Logs of the run and of each task',
@@ -224,6 +243,7 @@ const logRoutes: Routes = (api, { services, admitStream }) => {
   api.get(
     '/v1/pipelines/:id/events',
     {
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Progress as server-sent events: a snapshot now and at each change, until the run is finished',
@@ -239,6 +259,7 @@ const logRoutes: Routes = (api, { services, admitStream }) => {
   api.get(
     '/v1/tasks/:id/log',
     {
+      config: { least: 'viewer', reach: 'task', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The log of a task; it continues while the task runs',

@@ -19,6 +19,7 @@ export const planRoutes: Routes = (api, { plugins }) => {
   api.get(
     '/v1/schedules/next',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'A schedule in words, and its next runs',
@@ -51,6 +52,7 @@ export const planRoutes: Routes = (api, { plugins }) => {
   api.get(
     '/v1/plans/plugins',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What a plan can contain: plugins with their subtasks, options and a task to start from',
@@ -75,6 +77,7 @@ export const planRoutes: Routes = (api, { plugins }) => {
   api.post(
     '/v1/plans/check',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: 'Errors and warnings about a plan, each with its place',

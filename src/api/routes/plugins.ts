@@ -194,6 +194,7 @@ const pluginListRoutes: Routes = (api, { plugins }) => {
   api.get(
     '/plugins',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: { tags, summary: 'Plugins', response: answers(200, z.array(z.object({ plugin: z.string(), metric }))) },
     },
     async () =>
@@ -204,7 +205,10 @@ const pluginListRoutes: Routes = (api, { plugins }) => {
   )
   api.get(
     '/plugininfo',
-    { schema: { tags, summary: 'Tables and subtasks of every plugin', response: answers(200, info) } },
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Tables and subtasks of every plugin', response: answers(200, info) },
+    },
     async () => ({
       DomainInfos: domainTables.map(describeTable),
       PluginInfos: plugins.map(({ name, title, tables, subtasks }) => ({
@@ -227,6 +231,7 @@ const sourceListRoutes: Routes = (api, { plugins }) => {
   api.get(
     '/v1/sources',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Data sources, those that push too, with all that forms of their connections and scope configs need',

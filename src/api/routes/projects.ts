@@ -67,6 +67,7 @@ const readRoutes: Routes = (api, { services, servicesFor, shared }) => {
   api.get(
     '/projects',
     {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Projects, newest first unless sorted',
@@ -86,6 +87,7 @@ const readRoutes: Routes = (api, { services, servicesFor, shared }) => {
   api.post(
     '/projects',
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: 'Create a project and its blueprint',
@@ -106,12 +108,16 @@ const readRoutes: Routes = (api, { services, servicesFor, shared }) => {
   )
   api.get(
     '/projects/:projectName',
-    { schema: { tags, summary: 'One project', params: named, response: answers(200, project, 404) } },
+    {
+      config: { least: 'viewer', reach: 'path', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'One project', params: named, response: answers(200, project, 404) },
+    },
     ({ params }) => services.projects.get(params.projectName),
   )
   api.get(
     '/projects/:projectName/check',
     {
+      config: { least: 'viewer', reach: 'path', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Is the name taken?',
@@ -127,6 +133,7 @@ const changeRoutes: Routes = (api, { servicesFor }) => {
   api.patch(
     '/projects/:projectName',
     {
+      config: { least: 'admin', reach: 'path', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: 'Change a project; a description that is left out is cleared',
@@ -152,6 +159,7 @@ const changeRoutes: Routes = (api, { servicesFor }) => {
   api.delete(
     '/projects/:projectName',
     {
+      config: { least: 'admin', reach: 'path', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Delete a project with its blueprint; what was collected stays',

@@ -37,6 +37,7 @@ export function pushConnectionRoutes(
   api.get(
     base,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: { tags, summary: `${source} connections, each with its API key`, response: answers(200, z.array(whole)) },
     },
     async () => {
@@ -48,6 +49,7 @@ export function pushConnectionRoutes(
   api.post(
     base,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: `Create a ${plugin} connection and an API key for it; only this answer shows the key`,
@@ -73,7 +75,10 @@ export function pushConnectionRoutes(
   for (const { path, params, title, connectionId } of [byId, byName]) {
     api.get(
       path,
-      { schema: { tags, summary: `Show ${title}`, params, response: answers(200, whole, 404) } },
+      {
+        config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
+        schema: { tags, summary: `Show ${title}`, params, response: answers(200, whole, 404) },
+      },
       async (request) => {
         const id = await connectionId(services, request)
         return withEndpoints(await services.connections.get(plugin, id), await keyOf(id))
@@ -81,7 +86,10 @@ export function pushConnectionRoutes(
     )
     api.patch(
       path,
-      { schema: { tags, summary: `Rename ${title}`, params, body, response: answers(200, bare, 404) } },
+      {
+        config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
+        schema: { tags, summary: `Rename ${title}`, params, body, response: answers(200, bare, 404) },
+      },
       async (request) => {
         const id = await connectionId(services, request)
         return servicesFor(request).connections.update(plugin, id, request.body)
@@ -90,6 +98,7 @@ export function pushConnectionRoutes(
     api.delete(
       path,
       {
+        config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
         schema: {
           tags,
           summary: `Delete ${title}, with its API key; what was sent stays`,

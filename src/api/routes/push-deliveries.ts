@@ -37,6 +37,7 @@ export function pushDeliveryRoutes(api: Api, { name: plugin }: PushSource, { dat
   api.get(
     `/v1/${plugin}-deliveries`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags: [plugin],
         summary: `The last ${MOST_KEPT} messages to a ${plugin} connection, newest first, with their results`,

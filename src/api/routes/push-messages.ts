@@ -31,6 +31,7 @@ export function pushMessageRoutes(
       api.post(
         `${place.path}/${path}`,
         {
+          config: { least: 'operator', reach: place.reach, size: 'list', cost: 'light' },
           schema: {
             tags: [pushSource.name],
             summary: summary(place.title),

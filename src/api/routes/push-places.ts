@@ -9,6 +9,8 @@ import { id } from '../../plugin-kit/spec/request-values.ts'
 export interface Place {
   readonly path: string
   readonly params: z.ZodObject
+  /** Where whoever sends there must be an operator. */
+  readonly reach: 'everywhere' | 'path'
   /** How people call it, for descriptions of routes. */
   readonly title: string
   connectionId(services: Services, request: FastifyRequest): Promise<number>
@@ -32,6 +34,7 @@ export function placesOf(plugin: string): Places {
   const idPlace = (path: string, title: string): Place => ({
     path,
     title,
+    reach: 'everywhere',
     params: z.object({ connectionId: id }),
     connectionId: async (_services, { params }) => (params as { connectionId: number }).connectionId,
     async knownId({ connections }, { params }) {
@@ -42,6 +45,7 @@ export function placesOf(plugin: string): Places {
   const byName: Place = {
     path: `${base}/connections/by-name/:connectionName`,
     title: 'a connection, by its name',
+    reach: 'everywhere',
     params: z.object({ connectionName: z.string().max(100, 'must be at most 100 characters') }),
     async connectionId(services, { params }) {
       const { connectionName } = params as { connectionName: string }
@@ -57,6 +61,7 @@ export function placesOf(plugin: string): Places {
   const byProject: Place = {
     path: `${base}/projects/:projectName`,
     title: 'a project',
+    reach: 'path',
     params: z.object({ projectName: z.string() }),
     connectionId: (services, { params }) =>
       connectionOfProject(services, plugin, (params as { projectName: string }).projectName),

@@ -38,6 +38,7 @@ export const queueRoutes: Routes = (api, { config, database }) => {
   api.get(
     '/v1/queue',
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags: ['system'],
         summary: 'Workers with their tasks, what waits for them, and whether Redis answers',

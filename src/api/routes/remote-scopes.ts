@@ -52,6 +52,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
     api.get(
       `${base}/remote-scopes`,
       {
+        config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'light' },
         schema: {
           tags,
           summary: `What ${title} offers: groups, and scopes in them`,
@@ -80,6 +81,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
     api.get(
       `${base}/search-remote-scopes`,
       {
+        config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'light' },
         schema: {
           tags,
           summary: `Scopes of ${title} by name`,
@@ -105,6 +107,7 @@ export function remoteScopeRoutes(api: Api, source: PluginSpec, { services }: Ap
   api.get(
     `${base}/proxy/rest/*`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: `A GET request to ${title} itself, signed by the connection`,

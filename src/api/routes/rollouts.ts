@@ -16,6 +16,7 @@ export const rolloutRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/rollouts',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary:
@@ -39,6 +40,7 @@ export const rolloutRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/number-changes',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Where an update of Weir changed the four keys of a project: since when, why, before and after',

@@ -30,6 +30,7 @@ function listRoutes(
   api.get(
     base,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: `${title} scope configs of a connection`,
@@ -42,6 +43,7 @@ function listRoutes(
   api.post(
     base,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: `Create a ${title} scope config`,
@@ -65,12 +67,16 @@ function oneRoutes(
 ): void {
   api.get(
     `${base}/:scopeConfigId`,
-    { schema: { tags, summary: `One ${title} scope config`, params, response: answers(200, answerSchema, 404) } },
+    {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: `One ${title} scope config`, params, response: answers(200, answerSchema, 404) },
+    },
     (request) => services.scopeConfigs.get(plugin, request.params.connectionId, request.params.scopeConfigId),
   )
   api.patch(
     `${base}/:scopeConfigId`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: `Change a ${title} scope config`,
@@ -90,6 +96,7 @@ function oneRoutes(
   api.delete(
     `${base}/:scopeConfigId`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: `Delete a ${title} scope config`,
@@ -108,6 +115,7 @@ function projectRoutes(api: Api, { plugin, tags }: ScopeConfigContract, { servic
   api.get(
     `/plugins/${plugin}/scope-config/:scopeConfigId/projects`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Projects whose scopes use it',

@@ -50,6 +50,7 @@ function listRoutes(
   api.put(
     base,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: `Add or replace scopes (${what}); all columns are written`,
@@ -63,6 +64,7 @@ function listRoutes(
   api.get(
     base,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: `Scopes (${what}) of a connection`,
@@ -86,6 +88,7 @@ function oneRoutes(
   api.get(
     `${base}/:scopeId`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: `One scope (${what})`,
@@ -100,6 +103,7 @@ function oneRoutes(
   api.patch(
     `${base}/:scopeId`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: `Change a scope (${what}); scopeConfigId null detaches its scope config`,
@@ -123,6 +127,7 @@ function oneRoutes(
   api.delete(
     `${base}/:scopeId`,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: `Delete what was collected for a scope (${what}) and, unless asked not to, the scope`,
@@ -143,6 +148,7 @@ function stateRoutes(api: Api, { plugin, tags, base }: ScopeContract, { services
   api.get(
     `${base}/:scopeId/latest-sync-state`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'When each of its raw tables was last collected',

@@ -38,6 +38,7 @@ export const selectorRoutes: Routes = (api, { control, database, services, servi
   api.get(
     BASE,
     {
+      config: { least: 'viewer', reach: 'blueprint', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Selectors such as `acme/*`: new scopes that match are added at the next run',
@@ -53,6 +54,7 @@ export const selectorRoutes: Routes = (api, { control, database, services, servi
   api.post(
     BASE,
     {
+      config: { least: 'admin', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Add a selector; scopes that match now are added at once',
@@ -84,6 +86,7 @@ export const selectorRoutes: Routes = (api, { control, database, services, servi
   api.delete(
     `${BASE}/:selectorId`,
     {
+      config: { least: 'admin', reach: 'blueprint', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Delete a selector; the scopes that it added stay',

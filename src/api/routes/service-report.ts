@@ -60,6 +60,7 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
   api.get(
     '/v1/service-report',
     {
+      config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags: ['metrics'],
         summary: 'Incidents of a service, what share of deployments they are, and how long they took, by month',

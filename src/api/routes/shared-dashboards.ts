@@ -38,6 +38,7 @@ const linkRoutes: Routes = (api, { database, secrets }) => {
   api.get(
     BASE,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'Public links, newest first, without their tokens',
@@ -49,6 +50,7 @@ const linkRoutes: Routes = (api, { database, secrets }) => {
   api.post(
     BASE,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'settings', cost: 'light' },
       schema: {
         tags,
         summary: 'Create a public link to a dashboard with these values; only this answer shows its token',
@@ -68,6 +70,7 @@ const linkRoutes: Routes = (api, { database, secrets }) => {
   api.delete(
     `${BASE}/:id`,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Revoke a public link: it stops working at once',
@@ -90,6 +93,7 @@ const viewRoutes: Routes = (api, { database, secrets }) => {
   api.get(
     '/v1/shared/:token',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The dashboard that a public link leads to',
@@ -105,6 +109,7 @@ const viewRoutes: Routes = (api, { database, secrets }) => {
   api.get(
     '/v1/shared/:token/panels/:panel',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The rows of a panel of it, with the values of the link',

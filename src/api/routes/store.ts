@@ -13,7 +13,10 @@ const params = z.object({ key: z.string().min(1).max(255) })
 export const storeRoutes: Routes = (api, { database }) => {
   api.get(
     '/store/:key',
-    { schema: { tags, summary: 'What was stored; null for nothing', params, response: answers(200, z.any()) } },
+    {
+      config: { least: 'viewer', reach: 'somewhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'What was stored; null for nothing', params, response: answers(200, z.any()) },
+    },
     async (request, reply) => {
       const row = await findRow(database.kysely, store, { store_key: request.params.key })
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(row?.store_value ?? null))
@@ -21,7 +24,10 @@ export const storeRoutes: Routes = (api, { database }) => {
   )
   api.put(
     '/store/:key',
-    { schema: { tags, summary: 'Store any JSON', params, body: z.any(), response: answers(201, z.any()) } },
+    {
+      config: { least: 'operator', reach: 'everywhere', size: 'settings', cost: 'light' },
+      schema: { tags, summary: 'Store any JSON', params, body: z.any(), response: answers(201, z.any()) },
+    },
     async (request, reply) => {
       const { key } = request.params
       const value = request.body ?? null

@@ -20,13 +20,19 @@ export const systemRoutes: Routes = (api, { database: { kysely } }) => {
   }
   api.get(
     '/ping',
-    { schema: { tags, summary: 'Does the server listen?', response: streams('text/plain', 'Nothing.') } },
+    {
+      config: { least: 'probe', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Does the server listen?', response: streams('text/plain', 'Nothing.') },
+    },
     async (_request, reply) => reply.type('text/plain; charset=utf-8').send(''),
   )
   // Tables are made to match before the server listens: only the database may be missing.
   api.get(
     '/ready',
-    { schema: { tags, summary: 'Can it be used?', response: answers(200, success, 503) } },
+    {
+      config: { least: 'probe', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Can it be used?', response: answers(200, success, 503) },
+    },
     async () => {
       await requireDatabase()
       return envelope(true, 'ready')
@@ -34,7 +40,10 @@ export const systemRoutes: Routes = (api, { database: { kysely } }) => {
   )
   api.get(
     '/health',
-    { schema: { tags, summary: 'Does its database answer?', response: answers(200, success) } },
+    {
+      config: { least: 'probe', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Does its database answer?', response: answers(200, success) },
+    },
     async () => {
       await requireDatabase()
       return envelope(true, 'good')
@@ -42,12 +51,16 @@ export const systemRoutes: Routes = (api, { database: { kysely } }) => {
   )
   api.get(
     '/version',
-    { schema: { tags, summary: 'Version', response: answers(200, z.object({ version: z.string() })) } },
+    {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Version', response: answers(200, z.object({ version: z.string() })) },
+    },
     async () => ({ version: packageFile.version }),
   )
   api.get(
     '/proceed-db-migration',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'For older clients: the tables are always current before the server starts',

@@ -29,6 +29,7 @@ const transitionRoutes: Routes = (api, { database }) => {
   api.post(
     `${BASE}/:id/transitions`,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Prepare, advance, pause, roll back, confirm the DNS switch, clean up or abort',
@@ -55,6 +56,7 @@ const transitionRoutes: Routes = (api, { database }) => {
   api.post(
     `${BASE}/:id/approve`,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Approve the present step',
@@ -71,6 +73,7 @@ const transitionRoutes: Routes = (api, { database }) => {
   api.post(
     `${BASE}/:id/reverse`,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'heavy' },
       schema: {
         tags,
         summary: 'A new draft in the other direction',
@@ -93,6 +96,7 @@ const gateRoutes: Routes = (api, { database }) => {
   api.get(
     `${BASE}/:id/gates`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What the gates of the present step say now',
@@ -109,6 +113,7 @@ const gateRoutes: Routes = (api, { database }) => {
   api.get(
     `${BASE}/:id/live`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'What the load balancer does now: weights, health, gates, and the time left',
@@ -136,6 +141,7 @@ const journalRoutes: Routes = (api, { database, admitStream }) => {
   api.get(
     `${BASE}/:id/journal`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary: 'The journal of a switch: each action and its result',
@@ -149,6 +155,7 @@ const journalRoutes: Routes = (api, { database, admitStream }) => {
   api.get(
     `${BASE}/:id/events`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags,
         summary:

@@ -17,6 +17,7 @@ export const trafficSurveyRoutes: Routes = (api, { database }) => {
   api.post(
     '/v1/traffic-imports',
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'A plan made of what is live, or what has to be decided first; nothing is stored',
@@ -36,6 +37,7 @@ export const trafficSurveyRoutes: Routes = (api, { database }) => {
   api.post(
     `${BASE}/:id/preflight`,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'heavy' },
       schema: {
         tags,
         summary: 'What stands in the way of a switch, before anything changes',

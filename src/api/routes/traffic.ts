@@ -64,12 +64,16 @@ async function readBody(heavy: HeavyWork, { yaml, ...plan }: z.infer<typeof plan
 const planRoutes: Routes = (api, { database, heavy }) => {
   api.get(
     BASE,
-    { schema: { tags, summary: 'Traffic switches, newest first', response: answers(200, z.array(switchRecord)) } },
+    {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'Traffic switches, newest first', response: answers(200, z.array(switchRecord)) },
+    },
     async () => (await listSwitches(database)).map(describeSwitch),
   )
   api.post(
     BASE,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'A new switch, as a draft',
@@ -85,6 +89,7 @@ const planRoutes: Routes = (api, { database, heavy }) => {
   api.post(
     `${BASE}/lint`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Findings about a plan or about any manifests; nothing is stored',
@@ -101,7 +106,10 @@ const planRoutes: Routes = (api, { database, heavy }) => {
 const switchRoutes: Routes = (api, { database, heavy }) => {
   api.get(
     `${BASE}/:id`,
-    { schema: { tags, summary: 'One switch', params: idParameter, response: answers(200, switchRecord, 404) } },
+    {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { tags, summary: 'One switch', params: idParameter, response: answers(200, switchRecord, 404) },
+    },
     async ({ params }, reply) => {
       const row = await getSwitch(database, params.id)
       return reply.header('etag', `"${row.version}"`).send(describeSwitch(row))
@@ -110,6 +118,7 @@ const switchRoutes: Routes = (api, { database, heavy }) => {
   api.put(
     `${BASE}/:id`,
     {
+      config: { least: 'operator', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Correct the plan of a draft',
@@ -128,6 +137,7 @@ const switchRoutes: Routes = (api, { database, heavy }) => {
   api.post(
     `${BASE}/:id/validate`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Findings about the plan of a switch',
@@ -144,6 +154,7 @@ const manifestRoutes: Routes = (api, { database, heavy }) => {
   api.get(
     `${BASE}/:id/manifests`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Manifests and commands of a phase, as the command line prints them',
@@ -170,6 +181,7 @@ const manifestRoutes: Routes = (api, { database, heavy }) => {
   api.post(
     `${BASE}/:id/diff`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'What differs between two phases, or between the live or a saved manifest and a phase',
@@ -202,6 +214,7 @@ const simulateRoutes: Routes = (api, { database, heavy }) => {
   api.post(
     `${BASE}/:id/simulate`,
     {
+      config: { least: 'viewer', reach: 'everywhere', size: 'list', cost: 'heavy' },
       schema: {
         tags,
         summary: 'Who reaches which cluster when',

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import staticFiles from '@fastify/static'
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
 import type { Api, Routes } from '../api.ts'
 import { streams } from '../contract/common.ts'
 import { page } from '../page.ts'
@@ -25,6 +26,7 @@ export const webClientRoutes: Routes = (api: Api) => {
   api.get(
     '/',
     {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
       schema: {
         tags: ['system'],
         summary: 'The web client: a page for browsers',
@@ -36,6 +38,13 @@ export const webClientRoutes: Routes = (api: Api) => {
   const assets = join(BUILT, 'assets')
   if (!existsSync(assets)) return
   // The name of a file changes with its content.
-  const options = { root: assets, prefix: '/assets/', immutable: true, maxAge: '1y', preCompressed: true }
-  void api.register(staticFiles, { ...options, decorateReply: false, schemaHide: true })
+  void api.register(staticFiles, { root: assets, immutable: true, maxAge: '1y', preCompressed: true, serve: false })
+  api.get(
+    '/assets/*',
+    {
+      config: { least: 'anyone', reach: 'everywhere', size: 'none', cost: 'light' },
+      schema: { hide: true, params: z.object({ '*': z.string() }) },
+    },
+    ({ params }, reply) => reply.sendFile(params['*']),
+  )
 }

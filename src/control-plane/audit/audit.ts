@@ -111,13 +111,13 @@ const auditedBlueprints = (service: BlueprintService, recorded: Record): Bluepri
       nothing,
       (own) => own.blueprints.create(blueprint),
     ),
-  update: (id, changes, seen) =>
+  update: (id, changes, seen, allow) =>
     recorded(
       'update',
       'blueprint',
       id,
       (own) => own.blueprints.get(id),
-      (own) => own.blueprints.update(id, changes, seen),
+      (own) => own.blueprints.update(id, changes, seen, allow),
     ),
   addScopes: (id, found) =>
     recorded(

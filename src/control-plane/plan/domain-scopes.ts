@@ -7,6 +7,7 @@ import { idMaker } from '../../plugin-kit/spec/id-of.ts'
 import type { DomainScope } from '../../plugin-kit/spec/plan.ts'
 import type { PluginSpec } from '../../plugin-kit/spec/plugin.ts'
 import type { DomainType } from '../../plugin-kit/spec/subtask.ts'
+import { preparedOnly } from '../../user-patterns.ts'
 import type { SettingsRow } from '../sources.ts'
 
 const TABLE_OF: Record<DomainType, string> = {
@@ -65,7 +66,7 @@ function convertedOf(source: PluginSpec, connectionId: number, scope: SettingsRo
     connectionId,
     connection: { endpoint: source.connection.endpoint },
     scope,
-    scopeConfig: source.scopeConfig.prepare({}),
+    scopeConfig: preparedOnly(() => source.scopeConfig.prepare({})),
     idOf,
     lookups: {},
   }

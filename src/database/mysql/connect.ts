@@ -179,6 +179,7 @@ function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = poo
       return body(own).finally(() => own.close())
     },
     until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
+    url: () => settings.url,
     connections: () => poolState(whole),
     describe: () => describe(kysely),
     locked: (name, body) =>

@@ -133,6 +133,7 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
       return body(own).finally(() => own.close())
     },
     until: (signal) => (turns ? { ...database, kysely: open(signal) } : database),
+    url: () => url,
     connections: () => ({ open: whole.totalCount, idle: whole.idleCount, waiting: whole.waitingCount }),
     describe: () => describe(kysely),
     async locked(name, body) {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import { RE2JS } from 're2js'
 import type { Database } from '../../database/database.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import type { AnyTable } from '../../database/table.ts'
 import { bigint, defineTable, indexed, key, string } from '../../database/table.ts'
 import { pullRequestIssues } from '../../domain/crossdomain.ts'
-import { messageOf, UserError } from '../../errors.ts'
+import { UserError } from '../../errors.ts'
+import { compilePattern, type Pattern } from '../../user-patterns.ts'
 import {
   type Calculation,
   type CalculationRun,
@@ -120,20 +120,16 @@ async function removeLinks(inside: Database, condition: Sql): Promise<number> {
 }
 
 /** An empty pattern names nothing: links that an earlier one found go. */
-function compile(pattern: unknown): RE2JS | null {
+function compile(pattern: unknown): Pattern | null {
   if (pattern === '') return null
   if (typeof pattern !== 'string')
     throw new UserError('prToIssueRegexp is missing: give the pattern that finds issue keys, for example #(\\d+)')
-  try {
-    return RE2JS.compile(pattern)
-  } catch (error) {
-    throw new UserError(`prToIssueRegexp ${JSON.stringify(pattern)} does not compile: ${messageOf(error)}`)
-  }
+  return compilePattern(pattern, 'prToIssueRegexp')
 }
 
 /** Keys named by the first text that names any. */
 export function keysIn(
-  pattern: RE2JS,
+  pattern: Pattern,
   { title, description, head_ref }: Omit<PullRequest, 'id' | 'pull_request_key'>,
 ): string[] {
   for (const text of [title, description, head_ref]) {
@@ -147,7 +143,7 @@ export function keysIn(
 
 interface Search {
   readonly project: string
-  readonly pattern: RE2JS | null
+  readonly pattern: Pattern | null
   readonly table: AnyTable
 }
 

@@ -1,7 +1,6 @@
 /** Commits, issues and cherry-picks between tags or branches of one repository. */
 
 import { type RawBuilder, sql } from 'kysely'
-import { RE2JS } from 're2js'
 import { byName } from '../../by-name.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
@@ -11,7 +10,8 @@ import { retrying } from '../../database/write.ts'
 import { commits, refCommits } from '../../domain/code.ts'
 import { refsIssuesDiffs } from '../../domain/crossdomain.ts'
 import { refsPrCherrypicks } from '../../domain/pull-requests.ts'
-import { messageOf, UserError } from '../../errors.ts'
+import { UserError } from '../../errors.ts'
+import { compilePattern, type Pattern } from '../../user-patterns.ts'
 import { type Calculation, type CalculationRun, noOrigin, type Sql, word } from './calculation.ts'
 import { calculateRanges, finishedCommitsDiffs } from './commit-ranges.ts'
 import { fill, inTurn, replaceRows, writeInto } from './results.ts'
@@ -97,7 +97,7 @@ async function readRefs({ database, options }: CalculationRun): Promise<Refs> {
     oldRef: refOf(oldRef),
   }))
   const hasTags = tagsPattern && tagsLimit > 1
-  const pattern = hasTags ? compile(tagsPattern) : null
+  const pattern = hasTags ? compilePattern(tagsPattern, 'tagsPattern') : null
   const tags = rows.filter(({ ref_type, name }) => ref_type === 'TAG' && pattern?.matcher(name).find())
   const matching = new Set(tags.map(({ id }) => id))
   const sorted = tags.sort(ORDERS[tagsOrder] ?? newestFirst).slice(0, tagsLimit)
@@ -122,14 +122,6 @@ async function conditionsOf(
   return [...inPieces([...asked, ...stored.filter(isOurs)], 2)].map((piece) =>
     among(sql`(new_ref_id, old_ref_id)`, piece, ([newRef, oldRef]) => sql`(${newRef}, ${oldRef})`),
   )
-}
-
-function compile(pattern: string): RE2JS {
-  try {
-    return RE2JS.compile(pattern)
-  } catch (error) {
-    throw new UserError(`tagsPattern ${JSON.stringify(pattern)} does not compile: ${messageOf(error)}`)
-  }
 }
 
 type Order = (one: Ref, other: Ref) => number
@@ -222,7 +214,7 @@ export const calculatePrCherryPick: Calculation = ({ database, options }) => {
   const { repoId, projectName } = options
   if (projectName || !repoId) return Promise.resolve(0)
   const title = readConfig(process.env).cherryPickTitle
-  const pattern = title ? compile(title) : null
+  const pattern = title ? compilePattern(title, 'prPattern') : null
   const ofRepo = sql`parent_pr_id in (select id from pull_requests where base_repo_id = ${repoId})`
   const isGone = sql`not exists (select 1 from pull_requests r where r.id = ${sql.ref('refs_pr_cherrypicks.parent_pr_id')})`
   return inTurn(database, refsPrCherrypicks.name, async (inside) => {
@@ -251,7 +243,7 @@ export const calculatePrCherryPick: Calculation = ({ database, options }) => {
 
 type Picks = ReadonlyMap<PickedRequest, readonly PickedRequest[]>
 
-function picksOf(pattern: RE2JS, requests: readonly PickedRequest[]): Picks {
+function picksOf(pattern: Pattern, requests: readonly PickedRequest[]): Picks {
   const byKey = new Map(requests.map((request) => [Number(request.pull_request_key), request]))
   const picks = new Map<PickedRequest, PickedRequest[]>()
   for (const request of requests) {

@@ -1,7 +1,7 @@
 /** Rules for what is really there: what is usual where it matches, and else the names that look as if they were meant. */
 
 import type { Field } from '../spec/fields.ts'
-import { exactly, matchPattern } from '../spec/patterns.ts'
+import { exactly, matchOwn } from '../spec/patterns.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
 import type { FoundName, FoundNames, NameKind, RuleSuggestion } from '../spec/rule-names.ts'
 
@@ -39,7 +39,7 @@ function suggestWords({ title, words = [] }: NameKind, texts: readonly FoundName
 }
 
 const matching = (pattern: string, names: readonly FoundName[]): FoundName[] => {
-  const { matches } = matchPattern(
+  const matches = matchOwn(
     pattern,
     names.map(({ name }) => name),
   )

@@ -60,6 +60,14 @@ test.each([
   'http://[::1]',
   'http://[::ffff:127.0.0.1]',
   'http://[64:ff9b::127.0.0.1]',
+  'http://[64:ff9b:1::127.0.0.1]',
+  'http://[::ffff:0:0]',
+  'http://[::ffff:0:127.0.0.1]',
+  'http://[::127.0.0.1]',
+  'http://[2002:7f00:1::]',
+  'http://[2001:0:1::80ff:fffe]',
+  'http://0177.0.0.1',
+  'http://127.0.0.1.',
 ])('%s is closed, however it is written', async (endpoint) => {
   const port = await startServer('127.0.0.1')
   expect(await asked(`${endpoint}:${port}`)).toMatch(REFUSED)

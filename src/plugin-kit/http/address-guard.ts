@@ -5,6 +5,7 @@ import { BlockList, isIP } from 'node:net'
 import { byName } from '../../by-name.ts'
 import { readConfig } from '../../config.ts'
 import { UserError } from '../../errors.ts'
+import { embeddedIn, plainAddress } from './ip-address.ts'
 
 /** Link-local networks, and where clouds answer questions of their machines about themselves. */
 const BLOCKED = [
@@ -16,8 +17,6 @@ const BLOCKED = [
   '168.63.129.16/32', // Azure
   '192.0.0.192/32', // Oracle
 ]
-/** Behind it, IPv4 addresses are reached over IPv6: https://www.rfc-editor.org/rfc/rfc6052 */
-const NAT64 = '64:ff9b::'
 
 function listOf(ranges: readonly string[], variable: string): BlockList {
   const list = new BlockList()
@@ -30,7 +29,6 @@ function listOf(ranges: readonly string[], variable: string): BlockList {
       throw new UserError(`${variable} is wrong: ${range} is not a network such as 10.0.0.0/8.`)
     }
     list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')
-    if (version === 4) list.addSubnet(NAT64 + address, 96 + length, 'ipv6')
   }
   return list
 }
@@ -53,11 +51,14 @@ function lists(): Lists {
 /** "Any address" leads to this machine. */
 const MEANT: Readonly<Record<string, string>> = byName({ '0.0.0.0': '127.0.0.1', '::': '::1' })
 
+/** In one spelling first, and with every address of IPv4 that it stands for: each of them must be open. */
 function isBlocked(address: string): boolean {
   const { allowed, blocked } = lists()
-  const meant = MEANT[address] ?? address
-  const family = isIP(meant) === 6 ? 'ipv6' : 'ipv4'
-  return blocked.check(meant, family) && !allowed.check(meant, family)
+  return [plainAddress(address), ...embeddedIn(address)].some((each) => {
+    const meant = MEANT[each] ?? each
+    const family = isIP(meant) === 6 ? 'ipv6' : 'ipv4'
+    return blocked.check(meant, family) && !allowed.check(meant, family)
+  })
 }
 
 /** Such an address is not asked, whatever the answer would be. */

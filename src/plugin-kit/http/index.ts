@@ -17,6 +17,7 @@ export { graphql, graphqlRequest, quotaFromGraphql } from './graphql.ts'
 export { guardedFetch } from './guarded-fetch.ts'
 export type { HttpEvent } from './http-event.ts'
 export { type HttpRequest, type HttpResponse, type Query, safeUrl, type Verdict } from './http-message.ts'
+export { groupsOf, plainAddress } from './ip-address.ts'
 export type { Page, PagesOptions } from './pages.ts'
 export {
   byTime,

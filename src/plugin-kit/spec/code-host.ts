@@ -1,15 +1,9 @@
 /** What scope configs of code hosts have in common: rules by labels, by names of jobs and environments, and their form. */
+
 import { z } from 'zod'
+import { compilePattern, type Pattern } from '../../user-patterns.ts'
 import type { Field, Fields, Settings } from './fields.ts'
-import {
-  compilePattern,
-  deliveryRules,
-  incidentTextRule,
-  matches,
-  optionalPattern,
-  type Pattern,
-  patternText,
-} from './patterns.ts'
+import { deliveryRules, incidentTextRule, matches, optionalPattern, patternText } from './patterns.ts'
 import type { NameKind } from './rule-names.ts'
 
 /** An empty pattern matches nothing, except that without a production pattern everything is production. */

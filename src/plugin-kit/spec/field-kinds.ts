@@ -4,7 +4,7 @@ import { hasAddressSecret } from '../../address-secrets.ts'
 import { type AnyColumn, bigint, boolean, json, sealed, string, text, timestamp, whole } from '../../database/table.ts'
 import { wholeOf } from '../../decimal.ts'
 import { UserError } from '../../errors.ts'
-import { compilePattern } from './patterns.ts'
+import { checkPattern } from '../../user-patterns.ts'
 import { anyText, bounded, LONGEST } from './request-values.ts'
 
 export type FieldKind =
@@ -105,7 +105,7 @@ export const FIELD_KINDS: Readonly<Record<FieldKind, KindSpec>> = {
     ...plainText,
     convert(name, value) {
       const pattern = toText(name, value)
-      if (pattern !== '') compilePattern(pattern, name)
+      if (pattern !== '') checkPattern(pattern, name)
       return pattern
     },
   },

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { UserError } from '../../errors.ts'
-import { compilePattern, deliveryRules, matches, optionalPattern } from './patterns.ts'
+import { compilePattern } from '../../user-patterns.ts'
+import { deliveryRules, matches, optionalPattern } from './patterns.ts'
 
 describe('patterns', () => {
   it('are searched anywhere, with flags as in Go', () => {

@@ -1,73 +1,65 @@
-/** Users' patterns: RE2 syntax as in Go, linear time, searched unanchored. */
-import { RE2JS } from 're2js'
+/** What users' patterns decide: which names and texts they match, which runs deploy, which issues are incidents. */
 import { z } from 'zod'
 import { type Delivery, deliveryOf, type Run } from '../../domain/deliveries.ts'
 import { typeOrText } from '../../domain/issue-types.ts'
-import { messageOf, UserError } from '../../errors.ts'
-
-export type Pattern = RE2JS
-
-export interface PatternProblem {
-  readonly message: string
-  /** The character, from 0, that it is about. */
-  readonly at: number
-}
-
-/** Without a name, the caller says which setting holds the pattern. */
-export function compilePattern(pattern: string, name = ''): Pattern {
-  const compiled = tryPattern(pattern)
-  if (!('problem' in compiled)) return compiled.pattern
-  const { message, at } = compiled.problem
-  throw new UserError(
-    `${name && `${name}: `}the pattern ${JSON.stringify(pattern)} does not compile: ${message} at character ${at + 1}`,
-  )
-}
-
-function tryPattern(pattern: string): { readonly pattern: Pattern } | { readonly problem: PatternProblem } {
-  try {
-    return { pattern: RE2JS.compile(pattern) }
-  } catch (error) {
-    const { error: message = messageOf(error), input } = error as { error?: string; input?: string | null }
-    return { problem: { message, at: placeOf(pattern, message, input ?? '') } }
-  }
-}
+import { messageOf } from '../../errors.ts'
+import {
+  checkPattern,
+  compilePattern,
+  ownPattern,
+  type Pattern,
+  type PatternProblem,
+  problemOf,
+} from '../../user-patterns.ts'
 
 /** Which texts a pattern matches, as rules do it; an empty pattern matches none. */
 export function matchPattern(
   pattern: string,
   texts: readonly string[],
 ): { readonly matches: readonly boolean[]; readonly problem: PatternProblem | null } {
-  const compiled = pattern === '' ? { pattern: null } : tryPattern(pattern)
-  if ('problem' in compiled) return { matches: texts.map(() => false), problem: compiled.problem }
-  return { matches: texts.map((text) => matches(compiled.pattern, text)), problem: null }
+  const problem = pattern === '' ? null : problemOf(pattern)
+  if (problem) return { matches: texts.map(() => false), problem }
+  const compiled = pattern === '' ? null : compilePattern(pattern)
+  return { matches: texts.map((text) => matches(compiled, text)), problem: null }
+}
+
+export interface Groups {
+  readonly count: number
+  readonly named: Readonly<Record<string, number>>
+  /** Of each text: the groups from 1, or null where the pattern finds nothing. */
+  readonly found: readonly (readonly (string | null)[] | null)[]
+}
+/** What a pattern finds in each of some texts. */
+export function findGroups(pattern: string, name: string, texts: readonly string[]): Groups {
+  const compiled = compilePattern(pattern, name)
+  const count = compiled.groupCount()
+  return {
+    count,
+    named: { ...compiled.namedGroups() },
+    found: texts.map((text) => {
+      const matcher = compiled.matcher(text)
+      return matcher.find() ? Array.from({ length: count }, (_, index) => matcher.group(index + 1) ?? null) : null
+    }),
+  }
+}
+
+/** Which of these names a pattern of our own matches. */
+export function matchOwn(pattern: string, names: readonly string[]): readonly boolean[] {
+  const compiled = pattern === '' ? null : ownPattern(pattern)
+  return names.map((name) => matches(compiled, name))
 }
 
 /** Matches exactly this text, in any place where a pattern may stand. */
 export const exactly = (text: string): string => `^${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 
 /** In the schema of a JSON field. */
-export const patternText = z
-  .string('must be text')
-  .max(10_000)
-  .superRefine((pattern, context) => {
-    try {
-      compilePattern(pattern)
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: messageOf(error) })
-    }
-  })
-
-/** RE2 names the piece that it cannot read; for a parenthesis without its other half it names the whole pattern. */
-function placeOf(pattern: string, problem: string, piece: string): number {
-  if (!problem.endsWith(')')) return piece === '' ? pattern.length - 1 : Math.max(0, pattern.indexOf(piece))
-  const open: number[] = []
-  // Escaped characters and those in [classes] are skipped whole.
-  for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|[()]/gs)) {
-    if (part === '(') open.push(index)
-    else if (part === ')' && open.pop() === undefined) return index
+export const patternText = z.string('must be text').superRefine((pattern, context) => {
+  try {
+    checkPattern(pattern)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: messageOf(error) })
   }
-  return open.at(-1) ?? 0
-}
+})
 
 /** Null for an empty or absent pattern, which matches nothing. */
 export const optionalPattern = (pattern: string | null | undefined, name: string): Pattern | null =>

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { parseTime } from '../../database/time.ts'
 import { decimalOf, wholeOf } from '../../decimal.ts'
 import { messageOf } from '../../errors.ts'
-import { compilePattern } from './patterns.ts'
+import { checkPathPattern, checkPattern } from '../../user-patterns.ts'
 
 export const LONGEST = 100_000
 /** Engines count characters as JSON Schema does, not UTF-16 units as zod. */
@@ -41,15 +41,19 @@ export const moment = z
     context.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-31T12:00:00Z' })
     return z.NEVER
   })
+const checkedBy = (check: (value: string) => void) =>
+  longText.transform((value, context) => {
+    try {
+      check(value)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: messageOf(error) })
+    }
+    return value
+  })
 /** In RE2 syntax. */
-export const pattern = longText.transform((value, context) => {
-  try {
-    compilePattern(value)
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: messageOf(error) })
-  }
-  return value
-})
+export const pattern = checkedBy(checkPattern)
+/** The same, for paths of this server. */
+export const pathPattern = checkedBy(checkPathPattern)
 
 type Nullable<Schema extends z.ZodType> = z.ZodOptional<z.ZodNullable<Schema>>
 const nullish = <Schema extends z.ZodType>(schema: Schema): Nullable<Schema> => z.optional(z.nullable(schema))

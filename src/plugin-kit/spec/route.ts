@@ -3,7 +3,9 @@ import type { z } from 'zod'
 import type { Role } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import type { HttpRequest, HttpResponse } from '../http/index.ts'
+import type { Groups } from './patterns.ts'
 import type { Plan } from './plan.ts'
+import type { RouteCost, RouteSize } from './route-size.ts'
 
 type Schema = z.ZodType | undefined
 type Value<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined
@@ -23,11 +25,11 @@ export interface RouteSpec<Params extends Schema, Query extends Schema, Body ext
   /** The role that whoever asks needs at least: everywhere, or for the blueprint that `:id` of the path names. */
   readonly least: Role
   readonly reach?: 'everywhere' | 'blueprint'
+  readonly size: RouteSize
+  readonly cost: RouteCost
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** The body is a form with a file. */
-  readonly isUpload?: boolean
   /** What `run` gives; nothing but a success unless it is set. */
   readonly answer?: z.ZodType
   /** Instead: `run` gives rows, which are sent as a file with these columns. */
@@ -80,6 +82,8 @@ export interface RouteServer {
     connectionId: number,
     ask: (send: (request: HttpRequest) => Promise<HttpResponse>) => Promise<Result>,
   ): Promise<Result>
+  /** What a pattern of a user finds in each of some texts; `name` is the field that holds it. */
+  findGroups(pattern: string, name: string, texts: readonly string[]): Promise<Groups>
   /** What marks the raw rows of a scope. */
   paramsOf(place: ScopePlace): Promise<string>
   /** The newest raw records of a scope, and what people call keys in them that say nothing by themselves. */

@@ -43,6 +43,8 @@ const fieldRoutes: readonly Route[] = [
     path: `${base}/:table/fields`,
     summary: 'Fields of a domain table',
     least: 'viewer',
+    size: 'none',
+    cost: 'light',
     params,
     answer: z.array(field),
     failures: [404],
@@ -53,6 +55,8 @@ const fieldRoutes: readonly Route[] = [
     path: `${base}/:table/fields`,
     summary: 'Add a field to a domain table',
     least: 'admin',
+    size: 'settings',
+    cost: 'light',
     params,
     body: newField,
     answer: field,
@@ -69,6 +73,8 @@ const fieldRoutes: readonly Route[] = [
     path: `${base}/:table/fields/:field`,
     summary: 'Delete a field that was added, with all its values',
     least: 'admin',
+    size: 'small',
+    cost: 'light',
     params: params.extend({ field: z.string() }),
     failures: [404],
     run: ({ params: { table, field: column } }, server) => {
@@ -95,8 +101,9 @@ const csvFileRoute = (csvFile: CsvFile): Route =>
     path: `${base}/csvfiles/${csvFile.name}`,
     summary: `Import ${csvFile.name}; its columns are those of ${csvFile.tables[0].name}`,
     least: 'admin',
+    size: 'file',
+    cost: 'heavy',
     body: formOf(csvFile),
-    isUpload: true,
     failures: [413],
     run: async (request, server) => {
       const form = request.body as Readonly<Record<string, unknown>>

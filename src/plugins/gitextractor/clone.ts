@@ -78,7 +78,7 @@ async function exclusively<Result>(task: GitTask, body: (home: string) => Promis
   const home = homeOf(task.repoId)
   return task.database.locked(lockOf(task.repoId), async () => {
     task.signal.throwIfAborted()
-    await mkdir(home, { recursive: true })
+    await mkdir(home, { recursive: true, mode: 0o700 })
     const left = (await readdir(home)).filter((name) => name !== 'clone.git')
     await Promise.all(left.map((name) => rm(join(home, name), { recursive: true, force: true })))
     return body(home)

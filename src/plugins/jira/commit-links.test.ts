@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { commitRegex, commitsIn } from './commit-links.ts'
+import { findGroups } from '../../plugin-kit/spec/patterns.ts'
+import { commitRegex, commitsIn as commitsOf } from './commit-links.ts'
+
+const commitsIn = (regex: string, urls: readonly string[]) => commitsOf(findGroups(regex, 'regex', urls))
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 const found = { namespace: 'group/sub', repo_name: 'shop', commit_sha: SHA }

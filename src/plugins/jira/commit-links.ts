@@ -3,7 +3,7 @@
 import { byName } from '../../by-name.ts'
 import type { RawRecord } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
-import { compilePattern, type Pattern } from '../../plugin-kit/index.ts'
+import type { Groups, Pattern } from '../../plugin-kit/index.ts'
 
 const PARTS: Readonly<Record<string, string>> = byName({ namespace: '\\S+', repo_name: '\\S+', commit_sha: '\\w{40}' })
 const PART_NAMES = Object.keys(PARTS)
@@ -31,26 +31,32 @@ export interface RepoCommit {
 }
 
 /** Three groups: by name, or namespace, repository and sha in this order. Others say nothing about a commit. */
+const areCommitGroups = ({ count, named }: Omit<Groups, 'found'>): boolean =>
+  count === 3 || PART_NAMES.every((name) => name in named)
 export const isCommitPattern = (pattern: Pattern): boolean =>
-  pattern.groupCount() === 3 || PART_NAMES.every((name) => name in pattern.namedGroups())
+  areCommitGroups({ count: pattern.groupCount(), named: pattern.namedGroups() })
 
 export function repoCommitIn(pattern: Pattern, url: string): RepoCommit | undefined {
   const matcher = pattern.matcher(url)
-  if (!matcher.find()) return undefined
-  const named = pattern.namedGroups()
-  const [namespace, repo_name, commit_sha] = PART_NAMES.map((name, index) => matcher.group(named[name] ?? index + 1))
+  return matcher.find() ? commitOf(pattern.namedGroups(), (group) => matcher.group(group)) : undefined
+}
+
+function commitOf(
+  named: Groups['named'],
+  groupOf: (group: number) => string | null | undefined,
+): RepoCommit | undefined {
+  const [namespace, repo_name, commit_sha] = PART_NAMES.map((name, index) => groupOf(named[name] ?? index + 1))
   return namespace && repo_name && commit_sha ? { namespace, repo_name, commit_sha } : undefined
 }
 
 const NOTHING: RepoCommit = { namespace: '', repo_name: '', commit_sha: '' }
 
-/** What a regular expression finds in each address; empty texts where it finds nothing. */
-export function commitsIn(regex: string, urls: readonly string[]): RepoCommit[] {
-  const pattern = compilePattern(regex, 'regex')
-  if (!isCommitPattern(pattern)) {
+/** What a regular expression found in each address; empty texts where it found nothing. */
+export function commitsIn(groups: Groups): RepoCommit[] {
+  if (!areCommitGroups(groups)) {
     throw new UserError(`regex must have the groups ${PART_NAMES.map((name) => `(?P<${name}>…)`).join(', ')}.`)
   }
-  return urls.map((url) => repoCommitIn(pattern, url) ?? NOTHING)
+  return groups.found.map((each) => (each && commitOf(groups.named, (group) => each[group - 1])) ?? NOTHING)
 }
 
 /** Asks Jira for JSON. */

@@ -1,7 +1,7 @@
 import { UserError } from '../../errors.ts'
 import { linkedIssues, linkPrToIssue } from '../../metrics/calculate/pull-request-issues.ts'
 import { calculations } from '../../metrics/calculate/results.ts'
-import { calculation, compilePattern, type Plugin } from '../../plugin-kit/index.ts'
+import { calculation, checkPattern, type Plugin } from '../../plugin-kit/index.ts'
 
 export const linker: Plugin = {
   name: 'linker',
@@ -25,7 +25,7 @@ export const linker: Plugin = {
       check: ({ prToIssueRegexp: pattern = null }) => {
         if (pattern === null) return
         if (typeof pattern !== 'string') throw new UserError('pluginOption: prToIssueRegexp must be text.')
-        compilePattern(pattern, 'pluginOption: prToIssueRegexp')
+        checkPattern(pattern, 'pluginOption: prToIssueRegexp')
       },
     },
   },

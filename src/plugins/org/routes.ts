@@ -13,6 +13,8 @@ const routesOf = (file: OrgFile): Route[] => {
       path,
       summary: title,
       least: 'viewer',
+      size: 'none',
+      cost: 'light',
       ...(sample && {
         query: z.object({ fake_data: queryFlag.meta({ description: 'A sample to begin with.' }) }),
       }),
@@ -24,8 +26,9 @@ const routesOf = (file: OrgFile): Route[] => {
       path,
       summary: `${title}: the file ${effect}`,
       least: 'admin',
+      size: 'file',
+      cost: 'heavy',
       body: z.object({ file: uploadedFile }),
-      isUpload: true,
       failures: [413],
       run: async ({ body }, server) => {
         const csv = await openCsv(name, body.file, unescaped)

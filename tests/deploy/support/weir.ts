@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { ruledRoutes } from '../../../src/api/access/route-roles.ts'
 import { commandsFor } from '../../../src/cli/index.ts'
 import { oidcProvider, variables } from '../../../src/settings.ts'
 
@@ -29,12 +28,12 @@ export function isCommand([first = '', second = '']: readonly string[]): boolean
 }
 
 /** Probes must work without signing in. */
-export const isProbe = (path: string): boolean =>
-  ['/ping', '/ready', '/health'].includes(path) && ruledRoutes.includes(`GET ${path}`)
+export const isProbe = (path: string): boolean => ['/ping', '/ready', '/health'].includes(path)
 
 export const defaultPort = variables.port[1].parse(undefined)
 
 /** A name, and a tag that says which: never the latest. */
-export const isPinnedImage = (image: string): boolean => /^[a-z0-9./-]+:(?!latest$)[\w.-]*\d[\w.-]*$/.test(image)
+export const isPinnedImage = (image: string): boolean =>
+  /^[a-z0-9./-]+:(?!latest$)[\w.-]*\d[\w.-]*(@sha256:[0-9a-f]{64})?$/.test(image)
 
 export const isSecretName = (name: string): boolean => /(PASSWORD|SECRET|TOKEN|_URL)$/.test(name)

@@ -8,6 +8,7 @@ export interface Attack {
   /** Made when it is sent: all of them would be gigabytes. */
   readonly body?: () => string
   readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
   /** Statuses above 499 that the route declares: another server's trouble. */
   readonly mayAnswer: readonly number[]
 }
@@ -54,7 +55,7 @@ export function attacksOf(document: any): readonly Attack[] {
   )
 }
 
-type Make = (name: string, rest?: Partial<Attack>) => Attack
+export type Make = (name: string, rest?: Partial<Attack>) => Attack
 
 function longParameters(
   { name, in: place }: any,
@@ -122,7 +123,9 @@ function sampleOf(given: Schema | undefined, resolve: (schema?: Schema) => Schem
   return schema.format === 'date-time' ? '2024-01-01T00:00:00Z' : 'shop'
 }
 
-function uploads(made: Make): Attack[] {
+/** Files, with so many letters in them. */
+export function uploads(made: Make, letters = LETTERS): Attack[] {
+  const lines = Math.min(letters / 3, LINES)
   const type = 'multipart/form-data; boundary=edge'
   const form = (file: () => string) => ({
     type,
@@ -141,31 +144,31 @@ function uploads(made: Make): Attack[] {
     ),
     made(
       'commas',
-      form(() => ','.repeat(LETTERS)),
+      form(() => ','.repeat(letters)),
     ),
     made(
       'one long cell',
-      form(() => `id\n${'x'.repeat(LETTERS)}\n`),
+      form(() => `id\n${'x'.repeat(letters)}\n`),
     ),
     made(
       'many lines',
-      form(() => 'id\n'.repeat(LINES)),
+      form(() => 'id\n'.repeat(lines)),
     ),
     made(
       'empty lines',
-      form(() => `id\n${'\n'.repeat(LETTERS)}1\n`),
+      form(() => `id\n${'\n'.repeat(letters)}1\n`),
     ),
     made(
       'an open quote',
-      form(() => `id\n"${'x\n'.repeat(LINES)}`),
+      form(() => `id\n"${'x\n'.repeat(lines)}`),
     ),
     made(
       'quotes',
-      form(() => `id\n${'"'.repeat(LETTERS)}\n`),
+      form(() => `id\n${'"'.repeat(letters)}\n`),
     ),
     // Without an end: this has stopped the server.
     made('many parts', { type, body: () => `${partOf('a')}x\r\n`.repeat(5000) }),
     made('no end', { type, body: () => `${partOf('file"; filename="x.csv')}id\n` }),
-    made('no form', { type, body: () => 'x'.repeat(LETTERS) }),
+    made('no form', { type, body: () => 'x'.repeat(letters) }),
   ]
 }

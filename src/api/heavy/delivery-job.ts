@@ -1,0 +1,12 @@
+import { deliverySpecOf, type ReadDelivery } from '../../control-plane/deliveries.ts'
+import { UserError } from '../../errors.ts'
+import type { SentDelivery } from '../../plugin-kit/spec/deliveries.ts'
+import { plugins } from '../../plugins/index.ts'
+import { readSentDelivery as read } from '../read-delivery.ts'
+
+export function readSentDelivery(plugin: string, sent: SentDelivery): ReadDelivery {
+  const spec = deliverySpecOf(plugins, plugin)
+  if (!spec) throw new UserError(`${plugin} sends nothing by itself that Weir understands.`, { status: 404 })
+  // On its way here it became plain bytes.
+  return read(spec, { ...sent, body: Buffer.from(sent.body) })
+}

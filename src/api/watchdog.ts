@@ -1,0 +1,57 @@
+/** Notices when the thread that answers requests was busy for so long that everybody waited, and says with what. */
+import type { FastifyRequest } from 'fastify'
+import { whileAnswering } from '../user-patterns.ts'
+import type { Api } from './api.ts'
+
+const LOOK_MS = 100
+/** Nobody may be kept waiting longer. */
+export const LONGEST_SILENCE_MS = 500
+/** Requests that are told of: the last ones are the likely reason. */
+const MOST_TOLD = 5
+
+interface Begun {
+  readonly route: string
+  readonly request: string
+  readonly since: number
+  ended?: number
+}
+
+const nameOf = ({ method, routeOptions, is404 }: FastifyRequest) =>
+  `${method} ${is404 ? 'unknown' : (routeOptions.url ?? 'unknown')}`
+
+/** Before any route is added. */
+export function installWatchdog(api: Api): void {
+  const open = new Map<FastifyRequest, Begun>()
+  let lately: Begun[] = []
+  let looked = performance.now()
+  api.addHook('onRequest', (request, _reply, done) => {
+    open.set(request, { route: nameOf(request), request: request.id, since: performance.now() })
+    done()
+  })
+  const end = (request: FastifyRequest) => {
+    const begun = open.get(request)
+    open.delete(request)
+    if (begun) lately.push({ ...begun, ended: performance.now() })
+  }
+  api.addHook('onResponse', async (request) => end(request))
+  api.addHook('onRequestAbort', async (request) => end(request))
+  // Patterns of users are not matched in a handler: see user-patterns.ts.
+  api.addHook('preHandler', (_request, _reply, done) => whileAnswering(done))
+
+  const timer = setInterval(() => {
+    const now = performance.now()
+    const late = now - looked - LOOK_MS
+    if (late > LONGEST_SILENCE_MS) {
+      const during = [...lately, ...open.values()].filter(({ ended = now }) => ended >= looked)
+      const told = during.slice(-MOST_TOLD).map(({ route, request }) => ({ route, request }))
+      api.log.warn(
+        { ms: Math.round(late), requests: told },
+        `nobody was answered for ${Math.round(late)} ms: one of these requests, or work of the server itself, kept it busy`,
+      )
+    }
+    lately = []
+    looked = now
+  }, LOOK_MS)
+  timer.unref()
+  api.addHook('onClose', async () => clearInterval(timer))
+}
