@@ -35,7 +35,7 @@ describeClient('rules', (client) => {
     expect(await frequency.textContent()).toMatch(/no value|0/)
     expect(await frequency.textContent()).toMatch(/\/ week/)
     await effect
-      .getByRole('row', { name: /Lead time/ })
+      .getByRole('row', { name: /Change lead time/ })
       .getByText('1 d 12 h')
       .waitFor()
     expect((await stored()).envNamePattern).toBe('nothing-like-it')
