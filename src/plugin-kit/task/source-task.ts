@@ -19,9 +19,7 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
   }
   const scope = await findScope(plugin, connectionId, run)
   const connection = await findConnection(plugin, connectionId, run)
-  const stored = await findSettings(plugin, scope, run)
-  // A task for a connection that nobody stored has its options and no more.
-  const settings = options.scopeConfig ?? (stored || connection.isStored ? rulesOfScope(plugin, stored) : {})
+  const settings = options.scopeConfig ?? (await findRules(plugin, scope, run, connection.isStored))
   return {
     ...run,
     plugin,
@@ -106,17 +104,19 @@ async function readAny({ kysely }: Database, table: AnyTable, connectionId: numb
 }
 
 /** Those of the scope config that the options name, or else the scope. */
-async function findSettings(
+async function findRules(
   plugin: PluginSpec,
   scope: AnyScope,
   { database, options }: TaskRun,
-): Promise<Settings | undefined> {
+  isStored: boolean,
+): Promise<Settings> {
   const id = options.scopeConfigId || scope.scope_config_id
-  if (!id) return undefined
+  // A task for a connection that nobody stored has its options and no more.
+  if (!id) return isStored ? rulesOfScope(plugin, undefined) : {}
   const { scopeConfigs, settingsOf } = settingsTables(plugin)
   const [row] = await readAll(database, { table: scopeConfigs, where: { id } })
   if (!row) throw new UserError(`${plugin.name}: there is no scope config ${id}: choose another one, or none.`)
-  return settingsOf(scopeConfigs, row)
+  return rulesOfScope(plugin, settingsOf(scopeConfigs, row))
 }
 
 /** `timeZone` is a field that plugins declare whose source writes times without one. */
