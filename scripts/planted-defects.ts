@@ -98,19 +98,26 @@ function copyOf(revision: string): string {
   return folder
 }
 
-function isFound(folder: string, { file, instead, put, tests }: Defect): boolean {
+function areGreen(folder: string, { file, tests }: Defect): boolean {
+  const build = "import('./scripts/build-web.mjs').then(({ ensureWebBuilt }) => ensureWebBuilt())"
+  if (file.startsWith('web/')) execFileSync(process.execPath, ['-e', build], { cwd: folder, stdio: 'ignore' })
+  const vitest = join(folder, 'node_modules/vitest/vitest.mjs')
+  return spawnSync(process.execPath, [vitest, 'run', ...tests], { cwd: folder, stdio: 'ignore' }).status === 0
+}
+
+function isFound(folder: string, defect: Defect): boolean {
+  const { file, instead, put } = defect
   const path = join(folder, file)
   const text = readFileSync(path, 'utf8')
   if (text.split(instead).length !== 2) throw new Error(`${file} has not exactly one place with: ${instead}`)
+  // Tests that fail anyway find nothing.
+  if (!areGreen(folder, defect)) throw new Error(`${defect.tests.join(', ')}: not green without the defect`)
   writeFileSync(
     path,
     text.replace(instead, () => put),
   )
   try {
-    const build = "import('./scripts/build-web.mjs').then(({ ensureWebBuilt }) => ensureWebBuilt())"
-    if (file.startsWith('web/')) execFileSync(process.execPath, ['-e', build], { cwd: folder, stdio: 'ignore' })
-    const vitest = join(folder, 'node_modules/vitest/vitest.mjs')
-    return spawnSync(process.execPath, [vitest, 'run', ...tests], { cwd: folder, stdio: 'ignore' }).status !== 0
+    return !areGreen(folder, defect)
   } finally {
     writeFileSync(path, text)
   }
