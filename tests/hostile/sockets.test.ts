@@ -88,4 +88,15 @@ describeOneDatabase('sockets', (test) => {
       .toBe(200)
     aborts[1]!.abort()
   })
+
+  it('when nobody was answered for half a second, the log says so, and which requests were there', async () => {
+    const asked = fetch(`${address}/v1/metrics`)
+    const others = api.server.inject({ url: '/v1/schedules/next?cron=@daily' })
+    const until = performance.now() + 1200
+    while (performance.now() < until);
+    await Promise.all([asked, others])
+    await expect.poll(() => api.log()).toMatch(/nobody was answered for \d{3,5} ms/)
+    const [line = ''] = api.log().match(/.*nobody was answered.*/g) ?? []
+    expect(JSON.parse(line).requests.map(({ route }: { route: string }) => route)).toContain('GET /v1/schedules/next')
+  })
 })

@@ -33,7 +33,18 @@ function errorOf({ message, status, trouble, findings }: Failure): Error {
   return new TrafficError(trouble, message, { status, findings: findings ?? [] })
 }
 
-export function createHeavyWork({ limitMs = LIMIT_MS, mostWaiting = MOST_WAITING } = {}): HeavyWork {
+interface HeavyOptions {
+  readonly limitMs?: number
+  readonly mostWaiting?: number
+  /** Throws where whoever asks may not. */
+  readonly onRun?: (job: JobName) => void
+}
+
+export function createHeavyWork({
+  limitMs = LIMIT_MS,
+  mostWaiting = MOST_WAITING,
+  onRun,
+}: HeavyOptions = {}): HeavyWork {
   const idle: Worker[] = []
   const all = new Set<Worker>()
   const waiting: Waiting[] = []
@@ -104,6 +115,7 @@ export function createHeavyWork({ limitMs = LIMIT_MS, mostWaiting = MOST_WAITING
   return {
     run: (job, ...args) =>
       new Promise((resolve, reject) => {
+        onRun?.(job)
         if (waiting.length >= mostWaiting) {
           const busy = 'The server is busy with plans and simulations of others: try again in a few seconds.'
           reject(new UserError(busy, { status: 503 }))
