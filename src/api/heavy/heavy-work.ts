@@ -48,7 +48,6 @@ export function createHeavyWork({
   const idle: Worker[] = []
   const all = new Set<Worker>()
   const waiting: Waiting[] = []
-  const ready = new WeakSet<Worker>()
   const naps = new WeakMap<Worker, NodeJS.Timeout>()
 
   function start(): Worker {
@@ -95,19 +94,16 @@ export function createHeavyWork({
       limit = setTimeout(() => settle(false, () => reject(tooLong())), limitMs)
     }
     const hear = (answer: FromWorker) => {
-      if ('isReady' in answer) {
-        ready.add(worker)
-        begin()
-      } else settle(true, () => ('failure' in answer ? reject(errorOf(answer.failure)) : resolve(answer.value)))
+      if ('isBegun' in answer) begin()
+      else settle(true, () => ('failure' in answer ? reject(errorOf(answer.failure)) : resolve(answer.value)))
     }
     const fail = (error: Error) => {
       const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
       settle(false, () => reject(isMemory ? tooLong() : error))
     }
     const exit = () => settle(false, () => reject(new UserError('The server stops.', { status: 503 })))
-    // A thread that is just loaded, on a busy machine for seconds, has not begun.
+    // Until a thread is loaded, on a busy machine for seconds, it has not begun.
     let limit: NodeJS.Timeout | undefined
-    if (ready.has(worker)) begin()
     worker.on('message', hear).on('error', fail).on('exit', exit)
     worker.postMessage(message)
   }
