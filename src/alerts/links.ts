@@ -12,7 +12,7 @@ export function publicUrlOf({
   host,
   port,
 }: Pick<Config, 'publicUrl' | 'oidc' | 'host' | 'port'>): string {
-  if (publicUrl) return publicUrl.replace(/\/+$/, '')
+  if (publicUrl) return withoutEnd(publicUrl)
   const [provider] = oidc
   if (provider) return new URL(provider.redirectUrl).origin
   const name = ANY_ADDRESS.has(host) ? hostname() : host
@@ -40,3 +40,5 @@ export function linkToNumber(publicUrl: string, { project, metric, from, to }: N
 /** The four keys of a project, or of all. */
 export const linkToKeys = (publicUrl: string, project: string): string =>
   project === '' ? `${publicUrl}/` : `${publicUrl}/projects/${encodeURIComponent(project)}`
+
+const withoutEnd = (address: string): string => (address.endsWith('/') ? withoutEnd(address.slice(0, -1)) : address)

@@ -16,7 +16,7 @@ import { createMeasures, type Measures } from '../measure/measures.ts'
 import { accessMode } from './access/access-token.ts'
 import { attemptLimit, networkOf } from './access/attempt-limit.ts'
 import { actorOf, installGate, isProbe } from './access/gate.ts'
-import { requireLaws, sizeOf } from './access/route-law.ts'
+import { requireHeavy, requireLaws, sizeOf } from './access/route-law.ts'
 import { rewriteUrl, withoutSlash } from './addresses.ts'
 import type { Api, ApiContext } from './api.ts'
 import { parseBody } from './body.ts'
@@ -75,8 +75,8 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     },
     shared,
     failures: attemptLimit(),
-    heavy: createHeavyWork(),
-    previews: createHeavyWork({ limitMs: LONGEST_PREVIEW_MS + 10_000, mostWaiting: 8 }),
+    heavy: createHeavyWork({ onRun: requireHeavy }),
+    previews: createHeavyWork({ limitMs: LONGEST_PREVIEW_MS + 10_000, mostWaiting: 8, onRun: requireHeavy }),
     admitStream: streamLimit(config.mostEventStreams),
     measures,
   }

@@ -64,11 +64,12 @@ export function createDeliveryThread(
       }
       const hear = (message: FromDeliveryWorker) => {
         if ('fault' in message) log.error({ delivery: step.id }, `a delivery could not be applied: ${message.fault}`)
+        else if ('isBegun' in message) limit = setTimeout(() => settle('late'), limitMs)
         else settle(message)
       }
       const exit = () => settle(new Error('its thread ended'))
       const stop = () => settle('stopped')
-      const limit = setTimeout(() => settle('late'), limitMs)
+      let limit: NodeJS.Timeout | undefined
       own.on('message', hear).on('error', settle).on('exit', exit)
       signal.addEventListener('abort', stop, { once: true })
       own.postMessage(step)

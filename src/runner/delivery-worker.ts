@@ -18,6 +18,8 @@ export interface DeliveryStep {
   readonly id: number
 }
 export type FromDeliveryWorker =
+  /** All that it needs is loaded: from now on its time counts. */
+  | { readonly isBegun: true }
   | { readonly names: readonly string[] | undefined }
   | { readonly fault: string }
   /** The database is away. */
@@ -45,6 +47,7 @@ parentPort?.on('message', async ({ step, id }: DeliveryStep) => {
     // Opened again after a failure: the database may have been away.
     opened ??= open()
     const work = await opened
+    tell({ isBegun: true })
     tell({ names: (await work[step](id)) ?? undefined })
   } catch (error) {
     opened = undefined

@@ -189,6 +189,9 @@ describeOneDatabase('the description', (test) => {
       expect(answer.headers.allow.split(', ')).toEqual(allowed.sort())
     }
     expect((await api.ask('GET', '/nowhere')).status).toBe(404)
+    // A file that an older client asks for after an update.
+    expect((await api.ask('GET', '/assets/nothere.js')).status).toBe(404)
+    expect((await api.ask('POST', '/assets/nothere.js', '{')).status).toBe(405)
     expect((await api.ask('POST', '/nowhere', '{')).status).toBe(404)
   })
 

@@ -31,6 +31,8 @@ const textsIn = (folder: string): string =>
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
     .join('\n')
 
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
 describeOneDatabase('access to git history', (test) => {
   beforeEach(() => clear(test.database))
 
@@ -52,6 +54,7 @@ describeOneDatabase('access to git history', (test) => {
       await collect(test.database, options, { log: (line) => lines.push(line) })
     }
     expect((await stored(test.database)).commits).toHaveLength(3)
+    expect(modeOf(join(data, 'git'))).toBe(0o700)
     expect(shown.length).toBeGreaterThan(5)
     expect(shown.some((text) => text.includes('git-remote-http'))).toBe(true)
     const everything = [...shown, ...lines, textsIn(data), JSON.stringify(await stored(test.database))].join('\n')

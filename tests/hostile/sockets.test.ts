@@ -88,4 +88,18 @@ describeOneDatabase('sockets', (test) => {
       .toBe(200)
     aborts[1]!.abort()
   })
+
+  it('when nobody was answered for half a second, the log says so, and which requests were there', async () => {
+    const plan = [[{ plugin: 'dora', options: { projectName: 'none' } }]]
+    const { body } = await api.ask('POST', '/pipelines', { name: 'watched', plan })
+    const abort = new AbortController()
+    const { signal } = abort
+    expect((await fetch(`${address}/v1/pipelines/${body.id}/events`, { signal })).status).toBe(200)
+    const until = performance.now() + 1200
+    while (performance.now() < until);
+    const told = () => (api.log().match(/.*nobody was answered for \d+ ms.*/g) ?? []).map((line) => JSON.parse(line))
+    const routes = () => told().flatMap(({ requests }) => requests.map(({ route }: { route: string }) => route))
+    await expect.poll(routes).toContain('GET /v1/pipelines/:id/events')
+    abort.abort()
+  })
 })

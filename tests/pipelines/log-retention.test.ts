@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { insertRow } from '../../src/control-plane/store.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { removeOldLogs } from '../../src/runner/log-retention.ts'
-import { logFolder } from '../../src/runner/task-log.ts'
+import { createTaskLog, logFolder } from '../../src/runner/task-log.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 
@@ -56,5 +56,15 @@ describeEachDatabase('logs of pipelines', (test) => {
   it('need not be there', async () => {
     const nowhere = join(dataFolder, 'nowhere')
     expect(await removeOldLogs({ database: test.database, dataFolder: nowhere }, 90, NOW)).toEqual([])
+  })
+
+  it('are for nobody else on the machine to read', () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'weir-logs-')), 'data')
+    const file = join(logFolder(folder, 1), 'task.log')
+    const log = createTaskLog(file, { pipeline: 1 })
+    log('a line')
+    log.close()
+    const modes = [file, logFolder(folder, 1), join(folder, 'logs')].map((path) => statSync(path).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o700, 0o700])
   })
 })

@@ -2,6 +2,7 @@
  * What every route says of itself in its `config`: how much it takes, what it costs, and whose it is. A route that does not
  * say it is refused when the server starts.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyRequest } from 'fastify'
 import type { Role } from '../../config.ts'
 import { FatalError } from '../../errors.ts'
@@ -52,6 +53,12 @@ declare module 'fastify' {
   }
 }
 
+const costs = new AsyncLocalStorage<RouteCost>()
+/** Work in threads is for routes that say so: whoever reads the declarations knows all that can keep the threads busy. */
+export function requireHeavy(job: string): void {
+  if (costs.getStore() === 'light') throw new FatalError(`The route does ${job} in a thread: its cost is heavy.`)
+}
+
 const PARTS = ['least', 'reach', 'size', 'cost'] as const
 
 /** Before any route is added. */
@@ -70,4 +77,5 @@ export function requireLaws(api: Api): void {
     route.bodyLimit = SIZES[law.size].bytes
     for (const each of [method].flat()) laws.push({ ...law, method: each, url })
   })
+  api.addHook('preHandler', (request, _reply, done) => costs.run(lawOf(request).cost, done))
 }

@@ -33,11 +33,21 @@ function errorOf({ message, status, trouble, findings }: Failure): Error {
   return new TrafficError(trouble, message, { status, findings: findings ?? [] })
 }
 
-export function createHeavyWork({ limitMs = LIMIT_MS, mostWaiting = MOST_WAITING } = {}): HeavyWork {
+interface HeavyOptions {
+  readonly limitMs?: number
+  readonly mostWaiting?: number
+  /** Throws where whoever asks may not. */
+  readonly onRun?: (job: JobName) => void
+}
+
+export function createHeavyWork({
+  limitMs = LIMIT_MS,
+  mostWaiting = MOST_WAITING,
+  onRun,
+}: HeavyOptions = {}): HeavyWork {
   const idle: Worker[] = []
   const all = new Set<Worker>()
   const waiting: Waiting[] = []
-  const ready = new WeakSet<Worker>()
   const naps = new WeakMap<Worker, NodeJS.Timeout>()
 
   function start(): Worker {
@@ -84,19 +94,16 @@ export function createHeavyWork({ limitMs = LIMIT_MS, mostWaiting = MOST_WAITING
       limit = setTimeout(() => settle(false, () => reject(tooLong())), limitMs)
     }
     const hear = (answer: FromWorker) => {
-      if ('isReady' in answer) {
-        ready.add(worker)
-        begin()
-      } else settle(true, () => ('failure' in answer ? reject(errorOf(answer.failure)) : resolve(answer.value)))
+      if ('isBegun' in answer) begin()
+      else settle(true, () => ('failure' in answer ? reject(errorOf(answer.failure)) : resolve(answer.value)))
     }
     const fail = (error: Error) => {
       const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
       settle(false, () => reject(isMemory ? tooLong() : error))
     }
     const exit = () => settle(false, () => reject(new UserError('The server stops.', { status: 503 })))
-    // A thread that is just loaded, on a busy machine for seconds, has not begun.
+    // Until a thread is loaded, on a busy machine for seconds, it has not begun.
     let limit: NodeJS.Timeout | undefined
-    if (ready.has(worker)) begin()
     worker.on('message', hear).on('error', fail).on('exit', exit)
     worker.postMessage(message)
   }
@@ -104,6 +111,7 @@ export function createHeavyWork({ limitMs = LIMIT_MS, mostWaiting = MOST_WAITING
   return {
     run: (job, ...args) =>
       new Promise((resolve, reject) => {
+        onRun?.(job)
         if (waiting.length >= mostWaiting) {
           const busy = 'The server is busy with plans and simulations of others: try again in a few seconds.'
           reject(new UserError(busy, { status: 503 }))

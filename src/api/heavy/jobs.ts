@@ -27,3 +27,9 @@ export const jobs = {
 
 export type Jobs = typeof jobs
 export type JobName = keyof Jobs
+
+/** Before the time of a job counts: to load all sources takes longer than most jobs. */
+export const load = async (job: JobName): Promise<void> => {
+  if (job === 'previewRules') await import('./preview-job.ts')
+  if (job === 'readSentDelivery') await import('./delivery-job.ts')
+}

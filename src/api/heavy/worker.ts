@@ -2,13 +2,13 @@
 import { parentPort } from 'node:worker_threads'
 import { messageOf, UnavailableError, UserError } from '../../errors.ts'
 import { TrafficError, type Trouble } from '../../traffic/model/finding.ts'
-import { type JobName, jobs } from './jobs.ts'
+import { type JobName, jobs, load } from './jobs.ts'
 
 export interface ToWorker {
   readonly job: JobName
   readonly args: readonly unknown[]
 }
-export type FromWorker = { readonly value: unknown } | { readonly failure: Failure } | { readonly isReady: true }
+export type FromWorker = { readonly value: unknown } | { readonly failure: Failure } | { readonly isBegun: true }
 export interface Failure {
   readonly message: string
   /** Missing: nobody's fault but ours. */
@@ -30,11 +30,12 @@ function failureOf(error: unknown): Failure {
 parentPort?.on('message', async ({ job, args }: ToWorker) => {
   let answer: FromWorker
   try {
+    await load(job)
+    // All that it needs is loaded: from now on its time counts.
+    parentPort?.postMessage({ isBegun: true } satisfies FromWorker)
     answer = { value: await (jobs[job] as (...args: readonly unknown[]) => unknown)(...args) }
   } catch (error) {
     answer = { failure: failureOf(error) }
   }
   parentPort?.postMessage(answer)
 })
-// All that it needs is loaded: from now on its time counts.
-parentPort?.postMessage({ isReady: true } satisfies FromWorker)

@@ -1,7 +1,8 @@
 /** Reads CSV files that users upload; what is wrong with one is told by its line, and the column where there is one. */
 import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
-import { CsvError, parse } from 'csv-parse'
+import { setImmediate as othersFirst } from 'node:timers/promises'
+import { CsvError, type Parser, parse } from 'csv-parse'
 import { byName } from '../../by-name.ts'
 import { counted } from '../../counted.ts'
 import { RecordError, UserError } from '../../errors.ts'
@@ -27,10 +28,39 @@ const PROBLEMS: Readonly<Record<string, string>> = byName({
 const MOST_COLUMNS = 1000
 const LONGEST_RECORD = 4_000_000
 
-/** Parsed at a time; the whole file would become as many texts as it has cells, all at once. */
+/** Parsed at a time; the whole file would become as many texts as it has cells, all at once, and nobody else would be answered. */
 const PIECE = 1 << 16
-function* piecesOf(bytes: Buffer): Generator<Buffer> {
-  for (let start = 0; start < bytes.length; start += PIECE) yield bytes.subarray(start, start + PIECE)
+async function* piecesOf(name: string, bytes: Buffer): AsyncGenerator<Buffer> {
+  const cells = cellCounter(name, bytes)
+  for (let start = 0; start < bytes.length; start += PIECE) {
+    const end = Math.min(start + PIECE, bytes.length)
+    cells.pass(end)
+    yield bytes.subarray(start, end)
+    await othersFirst()
+  }
+}
+
+const [QUOTE, COMMA, LINE_FEED, RETURN] = Buffer.from('",\n\r')
+
+/** Refuses a record that has more cells than any table has columns, before millions of texts are made of it. */
+function cellCounter(name: string, bytes: Buffer) {
+  let position = 0
+  let commas = 0
+  let isQuoted = false
+  return {
+    pass(end: number): void {
+      for (; position < end; position++) {
+        const byte = bytes[position]
+        if (byte === QUOTE) isQuoted = !isQuoted
+        else if (isQuoted) continue
+        else if (byte === LINE_FEED || byte === RETURN) commas = 0
+        else if (byte === COMMA && ++commas >= MOST_COLUMNS) {
+          const most = `it has more than ${MOST_COLUMNS} cells: remove some.`
+          throw lineError(name, lineAt(bytes, position), most)
+        }
+      }
+    },
+  }
 }
 
 /** Line numbers of rising places. The parser's own count takes a CRLF inside quotes for two lines. */
@@ -57,6 +87,12 @@ function lineAt(bytes: Buffer, position: number): number {
   const counter = lineCounter(bytes)
   counter.pass(position)
   return counter.next()
+}
+
+/** What goes wrong while it is read is told by the parser. */
+function pipedTo(parser: Parser, pieces: Readable): Parser {
+  pieces.once('error', (error) => parser.destroy(error))
+  return pieces.pipe(parser)
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
@@ -89,7 +125,9 @@ export async function openCsv(
       return made as unknown as string[]
     },
   })
-  const lines: AsyncIterator<Line, undefined> = Readable.from(piecesOf(bytes)).pipe(parser)[Symbol.asyncIterator]()
+  const lines: AsyncIterator<Line, undefined> = pipedTo(parser, Readable.from(piecesOf(name, bytes)))[
+    Symbol.asyncIterator
+  ]()
   const next = async () => {
     const { value } = await lines.next().catch((error) => {
       if (!(error instanceof CsvError)) throw error
@@ -99,9 +137,6 @@ export async function openCsv(
   }
   const first = await next()
   if (!first) throw new UserError(`${name} is empty: its first line must name the columns.`)
-  if (first.record.length > MOST_COLUMNS) {
-    throw new UserError(`${name} has ${first.record.length} columns; at most ${MOST_COLUMNS} are allowed: remove some.`)
-  }
   const header = first.record.map((cell) => cell.trim())
   const twice = header.find((cell, index) => header.indexOf(cell) !== index)
   if (twice !== undefined) throw new UserError(`${name} has the column "${twice}" twice: keep one of them.`)
