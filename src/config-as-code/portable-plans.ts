@@ -84,7 +84,7 @@ function rawOwners(plugins: readonly Plugin[]): ReadonlyMap<string, string> {
 }
 
 /** Rules that fill fields from raw records say whose records: `{"ConnectionId":1,…`, wherever in the options they stand. */
-const CONNECTION = /("connectionId"\s*:\s*)(\d+|"(?:[^"\\]|\\.)*")/i
+const CONNECTION = /("[cC]onnectionId"\s*:\s*)(\d+|"(?:[^"\\]|\\.)*")/
 
 function withMarks(value: unknown, owners: ReadonlyMap<string, string>, swap: Swap): unknown {
   if (Array.isArray(value)) return value.map((each) => withMarks(each, owners, swap))
