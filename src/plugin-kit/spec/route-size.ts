@@ -13,8 +13,8 @@ export const SIZES = {
   none: { bytes: 1, values: 1 },
   /** A few words: the only size that a route may have that anyone may call. */
   small: { bytes: 16 * KB, values: 1000 },
-  /** The settings of one thing. */
-  settings: { bytes: 256 * KB, values: 10_000 },
+  /** The settings of one thing; a connection may have thousands of tokens. */
+  settings: { bytes: MB, values: 10_000 },
   /** Many things at once, or a long text. */
   list: { bytes: 4 * MB, values: 100_000 },
   /** A file in a form, with the form around it. */
