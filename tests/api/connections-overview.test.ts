@@ -152,7 +152,7 @@ describeEachDatabase('the list of connections', (test) => {
           plan: [[{ plugin: 'github', options }]],
         })
         await expect
-          .poll(async () => (await server.ask('GET', `/pipelines/${body.id}`)).body.status, { timeout: 60_000 })
+          .poll(async () => (await server.ask('GET', `/pipelines/${body.id}`)).body.status, { timeout: 240_000 })
           .toMatch(/COMPLETED|FAILED/)
         return body.id
       }

@@ -66,7 +66,7 @@ describeClient('clicks of the guide', (client) => {
           if (await way.isVisible()) await way.click()
           return page.url()
         },
-        { timeout: 60_000 },
+        { timeout: 120_000 },
       )
       .toMatch(/\/runs\/\d+/)
     await page

@@ -114,7 +114,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     })
 
     it('stops when it is asked to, and does not start with code that is older than the database', {
-      timeout: 60_000,
+      timeout: 240_000,
     }, async () => {
       worker.kill('SIGTERM')
       expect(await worker.ended).toBe(0)

@@ -51,7 +51,7 @@ describe.skipIf(!hasRedis)('tasks of workers', () => {
     const repeated = () => vendor.answered.filter((page, index, all) => all.indexOf(page) !== index)
 
     it('to a server that takes over from one that was killed, without running them again', {
-      timeout: 90_000,
+      timeout: 240_000,
     }, async () => {
       const { id } = await run('coordinator', 4, 1500)
       await until(async () => (await running()).length === 4)
