@@ -12,8 +12,8 @@ const ALONE = [
   'tests/plugin-kit/source-clock.test.ts',
 ]
 
-/** What is the same for both; not taken over from below, which would start the servers once for each of them. */
-const SHARED = {
+/** What is the same for both, and for the extra checks; not taken over from below, which would start the servers once for each of them. */
+export const SHARED = {
   setupFiles: ['tests/support/set-up-file.ts'],
   env: { TZ: 'UTC' },
   // Node reads the sources itself, as it does for users. It keeps what it compiled; Vite compiles for every file again.

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import ordinary from '../../vitest.config.ts'
+import ordinary, { SHARED } from '../../vitest.config.ts'
 
 /** The ordinary settings for files of one's own choice; the projects of the ordinary ones would add theirs. */
 export function checksOf(include: readonly string[], isolate = true) {
   const { projects: _, ...test } = ordinary.test ?? {}
-  return { root: join(import.meta.dirname, '../..'), test: { ...test, include: [...include], isolate } }
+  return { root: join(import.meta.dirname, '../..'), test: { ...test, ...SHARED, include: [...include], isolate } }
 }
 
 /** For the `*.check.ts` files of one folder of tests. */
