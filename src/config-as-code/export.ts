@@ -180,8 +180,10 @@ async function unchosen(
 ): Promise<StoredSelector[]> {
   const ids = new Set(links.map(({ scopeId }) => scopeId))
   const scopes = await scopesOf(services, source.name, connectionId)
-  const choosing = selectors.map((selector) => namedBy(source, selector))
-  const isChosen = (scope: Settings) => choosing.some((chooses) => chooses(scope))
+  const choosing = selectors.map((selector) => ({ ...selector, names: namedBy(source, selector) }))
+  // One with rules of its own is named beside the pattern that takes it in, or its rules would go when the file is applied.
+  const isChosen = (scope: Settings) =>
+    choosing.some(({ names, scopeConfigId }) => names(scope) && (scopeConfigId !== 0 || !scope.scopeConfigId))
   const left = scopes.filter((scope) => ids.has(idOfScope(source, scope)) && !isChosen(scope))
   return [...Map.groupBy(left, ({ scopeConfigId = 0 }) => scopeConfigId)].map(([scopeConfigId, group]) => {
     const named = group.map((scope) => (isUnmistakable(scope.fullName) ? String(scope.fullName) : plain(scope)))

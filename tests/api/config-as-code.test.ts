@@ -91,6 +91,23 @@ projects:
     expect(await apply(text)).toEqual([])
   })
 
+  it('exports the rules of one scope among those that a pattern takes in', async () => {
+    await apply(yaml('{ connection: github/main, scopes: [acme/*], except: [acme/play-*] }'))
+    const at = `/plugins/github/connections/${await connectionId()}`
+    const { id: scopeConfigId } = (await api.ask('GET', `${at}/scope-configs`)).body[0]
+    const web = github.world.repository('acme/web').id
+    expect((await api.ask('PATCH', `${at}/scopes/${web}`, { scopeConfigId })).status).toBe(200)
+    const text = await exportConfig(configContext(api))
+    // What was a single change becomes a selector; the scope itself stays as it is.
+    expect((await apply(text)).map(({ subject }) => subject)).toEqual(['schedule of shop'])
+    const rulesOf = async (id: number) => (await api.ask('GET', `${at}/scopes/${id}`)).body.scope.scopeConfigId ?? 0
+    expect(await rulesOf(web)).toBe(scopeConfigId)
+    expect(await rulesOf(github.world.repository('acme/api').id)).toBe(0)
+    expect(await apply(text)).toEqual([])
+    expect(await exportConfig(configContext(api))).toBe(text)
+    await apply(yaml(ALL))
+  })
+
   it('names the default rules that a scope config drops', async () => {
     const [change] = (await apply(yaml(ALL).replace('issueTypeBug: bug', "issueTypeBug: ''"), true)) ?? []
     expect(change).toMatchObject({ subject: 'github scope config rules' })

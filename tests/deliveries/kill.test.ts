@@ -91,6 +91,9 @@ describeEachDatabase('a delivery while the server is killed', (test) => {
       return (await receiver.inbox(place))[0]
     }
     expect(await outcome(1)).toMatchObject({ state: 'failed', effect: expect.stringContaining('takes too long') })
-    expect(await outcome()).toMatchObject({ state: 'applied', effect: expect.stringMatching(/^Pull request \d+ changed/) })
+    expect(await outcome()).toMatchObject({
+      state: 'applied',
+      effect: expect.stringMatching(/^Pull request \d+ changed/),
+    })
   })
 })
