@@ -11,7 +11,13 @@ import { auditEntries } from '../../src/system/access.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { runCli, startCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
-import { clearConfiguration, configContext, storedConfiguration, waitingForLocks } from './support/config-context.ts'
+import {
+  clearConfiguration,
+  configContext,
+  LOCKS_ARE_KNOWN_AFTER,
+  storedConfiguration,
+  waitingForLocks,
+} from './support/config-context.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from './support/test-api.ts'
 
 const SECRET = 'sec-Zq81vTnW'
@@ -267,7 +273,7 @@ projects:
         void cli.ended.then(() => {
           isOver = true
         })
-        while (!isOver && (await waitingForLocks(test.database, test.engine)) === 0) await sleep(50)
+        while (!isOver && (await waitingForLocks(test.database, test.engine)) === 0) await sleep(LOCKS_ARE_KNOWN_AFTER)
         cli.kill('SIGKILL')
         expect(await cli.ended).toBe('SIGKILL')
         await kysely.updateTable('projects').set({ description: 'old' }).where('name', '=', 'shop').execute()
