@@ -64,34 +64,21 @@ export async function withNewFields<Result>(
   body: () => Promise<Result>,
 ): Promise<Result> {
   const made: NewField[] = []
+  const recorded =
+    (action: 'create' | 'delete', { table, name }: NewField, after: object | null) =>
+    ({ kysely }: Database) =>
+      recordChange(kysely, actor, { action, subject: SUBJECT, key: `${table}.${name}`, before: null, after })
   try {
     for (const each of fields) {
-      const { table, name, config } = each
-      const { type, title, description } = config
-      const after = { columnName: name, displayName: title, dataType: type, description }
-      await ownFields.create(database, table, after, ({ kysely }) =>
-        recordChange(kysely, actor, {
-          action: 'create',
-          subject: SUBJECT,
-          key: `${table}.${name}`,
-          before: null,
-          after,
-        }),
-      )
+      const { type, title, description } = each.config
+      const after = { columnName: each.name, displayName: title, dataType: type, description }
+      await ownFields.create(database, each.table, after, recorded('create', each, after))
       made.push(each)
     }
     return await body()
   } catch (error) {
-    for (const { table, name } of made) {
-      await ownFields.remove(database, table, name, ({ kysely }) =>
-        recordChange(kysely, actor, {
-          action: 'delete',
-          subject: SUBJECT,
-          key: `${table}.${name}`,
-          before: null,
-          after: null,
-        }),
-      )
+    for (const each of made) {
+      await ownFields.remove(database, each.table, each.name, recorded('delete', each, null))
     }
     throw error
   }
