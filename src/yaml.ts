@@ -26,8 +26,8 @@ export interface YamlText {
 /** What is wrong with a document is in its `errors`, the first with its line. */
 export function parseYaml(text: string): YamlText {
   const lines = new LineCounter()
-  // The library would compare each key of a map with all others, and copy the line of each error.
-  const composer = new Composer({ uniqueKeys: false, prettyErrors: false })
+  // The library would compare each key of a map with all others, copy the line of each error, and write warnings to the terminal.
+  const composer = new Composer({ uniqueKeys: false, prettyErrors: false, logLevel: 'error' })
   const documents: Document.Parsed[] = []
   let unexpected = 0
   for (const token of new Parser(lines.addNewLine).parse(text)) {

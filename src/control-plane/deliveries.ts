@@ -12,7 +12,7 @@ import { maskSecrets } from '../secrets.ts'
 import { deliverySecrets, webhookDeliveries } from '../system/deliveries.ts'
 import { type Actor, recordChange } from './audit/record.ts'
 import type { ServiceContext } from './services.ts'
-import { deleteRows, equalTo, findRow, insertRow, type Queries, updateRows } from './store.ts'
+import { deleteRows, equalTo, findRow, insertRow, type Queries, type Query, selectRows, updateRows } from './store.ts'
 
 export type DeliveryRow = RowOf<typeof webhookDeliveries>
 export type DeliveryState = 'waiting' | 'applied' | 'ignored' | 'refused' | 'failed'
@@ -123,7 +123,8 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
     /** Keeps a genuine delivery until it is applied. */
     take(to: SentTo, { deliveryId: delivery_id, kind, whole }: ReadDelivery): Promise<Taken> {
       return inLine(database, `deliveries ${to.plugin} ${to.connectionId}`, async () => {
-        const known = delivery_id && (await findRow(kysely, webhookDeliveries, { ...whereOf(to), delivery_id }))
+        const before = (query: Query) => equalTo(query, { ...whereOf(to), delivery_id }).limit(1)
+        const [known] = delivery_id ? await selectRows(kysely, webhookDeliveries, before, WHOLE) : []
         if (known) return { id: known.id, state: known.state as DeliveryState, isKnown: true }
         await requireRoom(kysely, to)
         const id = await insertRow(kysely, webhookDeliveries, {
@@ -145,7 +146,8 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
     },
     /** Applies one again that was kept. */
     async replay(place: Place, id: number, actor: Actor): Promise<void> {
-      const row = await findRow(kysely, webhookDeliveries, { id, ...whereOf(place) })
+      const own = (query: Query) => equalTo(query, { id, ...whereOf(place) })
+      const [row] = await selectRows(kysely, webhookDeliveries, own, WHOLE)
       if (!row) throw new UserError(`There is no delivery ${id}: newer ones have replaced it.`, { status: 404 })
       if (!isReplayable(row)) throw new UserError('This delivery was refused: have the source send it again.')
       await kysely.transaction().execute(async (transaction) => {
@@ -159,8 +161,11 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
 }
 export type DeliveryService = ReturnType<typeof deliveryService>
 
-/** Whether it is kept whole. */
-export const isReplayable = ({ body }: DeliveryRow): boolean => body !== null && body.length > 0
+/** Megabytes: read only where they are needed. */
+export const WHOLE = ['body']
+
+/** Whether it is kept whole; of others no character is. */
+export const isReplayable = ({ characters }: DeliveryRow): boolean => characters > 0
 
 async function requireRoom(queries: Queries, place: Place): Promise<void> {
   const { count } = await equalTo(queries.selectFrom(webhookDeliveries.name), { ...whereOf(place), state: 'waiting' })

@@ -135,11 +135,12 @@ export function explainWith(codes: Record<string, Trouble>, url: string, default
 
 const MEGABYTE = 1 << 20
 
-/** A row that no statement can bring to the server: sent all the same, it would break the connection. */
+/** A row that no statement can bring to the server: sent all the same, it would break the connection. Without a table: any statement. */
 export function rowTooLarge(row: { table: string; bytes: number; most: number }) {
   const [taken, most] = [row.bytes, row.most].map((bytes) => (bytes / MEGABYTE).toFixed(1))
   const enough = 2 ** Math.ceil(Math.log2((row.bytes + MEGABYTE) / MEGABYTE))
+  const what = row.table ? `A row of ${row.table}` : 'It'
   return new UserError(
-    `A row of ${row.table} has ${taken} MB, and the database takes ${most} MB at once. Raise its max_allowed_packet, to ${enough}M for example, and start Weir again.`,
+    `${what} has ${taken} MB, and the database takes ${most} MB at once. Raise its max_allowed_packet, to ${enough}M for example, and start Weir again.`,
   )
 }

@@ -68,4 +68,19 @@ describe.skipIf(!inject('databaseServers').mysql)('a server that takes little at
       expect(failure).toBeInstanceOf(UserError)
       expect((failure as Error).message).toMatch(/takes 1\.0 MB at once\. Raise its max_allowed_packet, to 4M/)
     }))
+
+  it('a statement of its own that is too long is refused, within a transaction too, and the connection stays', () =>
+    opened(1 << 20, async ({ kysely }) => {
+      const quotes = "'".repeat(600_000)
+      for (const long of [Buffer.alloc(600_000), 'é'.repeat(600_000), quotes]) {
+        const asked = (own: typeof kysely) => sql<{ length: number }>`select length(${long}) as length`.execute(own)
+        const refused = /^It has 1\.1 MB, and the database takes 1\.0 MB at once\. Raise its max_allowed_packet, to 4M/
+        await expect(asked(kysely)).rejects.toThrow(refused)
+        await kysely.transaction().execute(async (own) => {
+          await expect(asked(own)).rejects.toThrow(refused)
+          const { rows } = await sql<{ one: number }>`select 1 as one`.execute(own)
+          expect(rows).toEqual([{ one: 1 }])
+        })
+      }
+    }))
 })

@@ -10,6 +10,7 @@ import {
   LONGEST_PAYLOAD,
   MOST_KEPT,
   type SentTo,
+  WHOLE,
 } from '../../control-plane/deliveries.ts'
 import { equalTo, publicRow, selectPage } from '../../control-plane/store.ts'
 import type { RawRecord } from '../../database/table.ts'
@@ -100,7 +101,8 @@ export const deliveryRoutes: Routes = (api, context) => {
     async ({ params: { plugin, connectionId }, query }) => {
       const own = { plugin, connection_id: connectionId }
       const narrow = (rows: RawRecord) => equalTo(rows, own)
-      const { count, items } = await selectPage(database.kysely, webhookDeliveries, query, narrow, [['id', 'desc']])
+      const newest = [['id', 'desc']] as const
+      const { count, items } = await selectPage(database.kysely, webhookDeliveries, query, narrow, newest, WHOLE)
       return { count, deliveries: items.map(shown) }
     },
   )

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { withBareAddresses } from '../../address-secrets.ts'
-import { isMessage, LONGEST_PAYLOAD, MOST_KEPT, trimInbox } from '../../control-plane/deliveries.ts'
+import { isMessage, LONGEST_PAYLOAD, MOST_KEPT, trimInbox, WHOLE } from '../../control-plane/deliveries.ts'
 import { equalTo, insertRow, publicRow, selectPage } from '../../control-plane/store.ts'
 import type { RawRecord } from '../../database/table.ts'
 import { retrying } from '../../database/write.ts'
@@ -53,6 +53,7 @@ export function pushDeliveryRoutes(api: Api, { name: plugin }: PushSource, { dat
         paged,
         (rows) => equalTo(rows, own).where(isMessage),
         [['id', 'desc']],
+        WHOLE,
       )
       return { count, deliveries: items.map(shown) }
     },

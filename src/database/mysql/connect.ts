@@ -18,7 +18,7 @@ import { createTurns, inTurns, type Turns } from '../turns.ts'
 import { KINDS, mysql } from './dialect.ts'
 import { type Loading, loadWriter } from './load.ts'
 import { insertWriter, type StatementSize } from './send-rows.ts'
-import { streamingInChunks, tellStreams } from './streams.ts'
+import { tellStreams, withinServer } from './streams.ts'
 import { inTransaction, type Pooled } from './transaction.ts'
 import { hadNoEffect, isLost, isRetryable, TROUBLES } from './troubles.ts'
 
@@ -146,7 +146,7 @@ interface Settings {
 /** Without turns: on the one connection of a transaction, which is one of `whole`. */
 function databaseOn(pool: Pooled, settings: Settings, turns?: Turns, whole = pool): Database {
   const open = (signal?: AbortSignal) => {
-    const dialect = markingBeginnings(streamingInChunks(new MysqlDialect({ pool: pool as Pool })))
+    const dialect = markingBeginnings(withinServer(new MysqlDialect({ pool: pool as Pool }), settings.allowed))
     const opened = new Kysely<AnySchema>({ dialect })
     return turns ? inTurns(tryingAgain(holdingOn(opened, pool), hadNoEffect, isLost), turns, signal) : opened
   }

@@ -1,9 +1,13 @@
 import type { DatabaseConnection, MysqlDialect } from 'kysely'
 import type { PoolConnection } from 'mysql2'
 import type { AnyValue } from '../column.ts'
+import type { StatementSize } from './send-rows.ts'
 
-/** Kysely hands on each row of a stream by itself, through many hands. */
-export function streamingInChunks(dialect: MysqlDialect): MysqlDialect {
+/**
+ * Kysely hands on each row of a stream by itself, through many hands: here they come in chunks. And it sends a statement
+ * however long it is, which breaks the connection where the server takes less at once.
+ */
+export function withinServer(dialect: MysqlDialect, { most, tooLarge }: StatementSize): MysqlDialect {
   const known = new WeakSet<DatabaseConnection>()
   const createDriver = dialect.createDriver.bind(dialect)
   dialect.createDriver = () => {
@@ -13,6 +17,12 @@ export function streamingInChunks(dialect: MysqlDialect): MysqlDialect {
       const connection = await acquire()
       if (known.has(connection)) return connection
       known.add(connection)
+      const execute = connection.executeQuery.bind(connection)
+      connection.executeQuery = async (query) => {
+        const bytes = sizeOf(query.parameters)
+        if (bytes > most) throw tooLarge('', bytes)
+        return execute(query)
+      }
       const stream = connection.streamQuery.bind(connection)
       connection.streamQuery = async function* (query, size = 1) {
         let rows: never[] = []
@@ -29,6 +39,23 @@ export function streamingInChunks(dialect: MysqlDialect): MysqlDialect {
   }
   return dialect
 }
+
+/** Of the long values, as the driver writes them into the statement: bytes as hexadecimal, a backslash before some characters. */
+function sizeOf(values: readonly unknown[]): number {
+  let bytes = 0
+  for (const value of values) {
+    if (Buffer.isBuffer(value)) bytes += value.length * 2
+    else if (typeof value === 'string' && value.length > LONG_TEXT) {
+      bytes += Buffer.byteLength(value)
+      for (const _escaped of value.matchAll(ESCAPED)) bytes++
+    }
+  }
+  return bytes
+}
+/** Shorter ones pass, however many: a statement has a few dozen values. */
+const LONG_TEXT = 64 << 10
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
+const ESCAPED = /[\0\b\t\n\r\x1a"'\\]/g
 
 /** The driver tells a stream nothing when its connection is lost: whoever reads it would wait for ever. */
 export function tellStreams(connection: PoolConnection): void {

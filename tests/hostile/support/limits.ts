@@ -90,7 +90,7 @@ export const largestFiles = (laws: readonly LawfulRoute[]): readonly Attack[] =>
       return uploads(made, SIZES.file.bytes - 65_536 - ROOM)
     })
 
-const delivery = (name: string, secret: string, body: () => string): Attack => {
+const delivery = (url: string, name: string, secret: string, body: () => string): Attack => {
   const text = body()
   const signature = createHmac('sha256', secret).update(text).digest('hex')
   const headers = {
@@ -98,14 +98,14 @@ const delivery = (name: string, secret: string, body: () => string): Attack => {
     'x-github-delivery': randomUUID(),
     'x-hub-signature-256': `sha256=${signature}`,
   }
-  const url = '/v1/plugins/github/connections/1/deliveries'
   return { name: `delivery, ${name}`, method: 'POST', url, body: () => text, headers, mayAnswer: BUSY }
 }
 
 /** What GitHub may send at most, signed as it does. */
-export const largestDeliveries = (secret: string): readonly Attack[] => {
+export const largestDeliveries = (connection: number, secret: string): readonly Attack[] => {
+  const url = `/v1/plugins/github/connections/${connection}/deliveries`
   const { bytes, values } = SIZES.delivery
   return Object.entries(SHAPES)
     .filter(([name]) => name !== 'list')
-    .map(([name, shape]) => delivery(name, secret, () => shape(bytes - ROOM, values, 'commits')))
+    .map(([name, shape]) => delivery(url, name, secret, () => shape(bytes - ROOM, values, 'commits')))
 }

@@ -26,7 +26,7 @@ const local = plugins.map((plugin) => {
 const database = await openDatabase(url)
 await prepareDatabase(database)
 const dataFolder = mkdtempSync(join(tmpdir(), 'weir-hostile-'))
-const log = createLog('error')
+const log = createLog(process.env.LOGGING_LEVEL ?? 'error')
 const secrets = createSecrets('a key that is only used in tests')
 const control = createControlPlane({ database, plugins: local, secrets, dataFolder, log })
 const config = readConfig({ DATA_FOLDER: dataFolder, REQUESTS_PER_MINUTE: '0' })
