@@ -126,12 +126,12 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     // Before its body is read: nobody is going to look at it.
     if (request.is404) return unknown.answer(request, reply)
   })
-  installDescription(api, config)
+  const description = installDescription(api, config)
   await api.register(async (routes) => {
     const typed = routes as Api
     coreRoutes(typed, context)
     sourceRoutes(typed, context)
-    descriptionRoutes(typed)
+    descriptionRoutes(typed, description)
   })
   return server as unknown as FastifyInstance
 }

@@ -61,6 +61,14 @@ describeOneDatabase('the description', (test) => {
     expect(page.text).toContain('<a href="/swagger/doc.json">')
   })
 
+  it('is the same made route by route, when it is asked for, as made at once', async () => {
+    // The answers of this one are checked by the description of the one above, so its own is made when it is asked for.
+    const asked = await startTestApi(test.database)
+    const atOnce = await startTestApi(test.database, {}, [...plugins])
+    expect((await asked.ask('GET', '/swagger/doc.json')).body).toEqual((atOnce.server as any).swagger())
+    await Promise.all([asked.close(), atOnce.close()])
+  })
+
   it('holds exactly the routes that are served', () => {
     const described = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),

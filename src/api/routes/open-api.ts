@@ -1,6 +1,7 @@
 /** The description of every route, made from the schemas that validate: for programs, and as a page. */
+import { setImmediate } from 'node:timers/promises'
 import swagger from '@fastify/swagger'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, RouteOptions } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
@@ -12,6 +13,8 @@ import { completeDescription } from '../complete-description.ts'
 import { answers, eitherWay } from '../contract/common.ts'
 import { sendPage } from './web-client.ts'
 
+const OPEN_API = '3.1.0'
+
 /** `{id}` of the description is `:id` of the route. */
 const isPublicOf =
   ({ laws }: Api) =>
@@ -21,8 +24,14 @@ const isPublicOf =
     return law !== undefined && isOpenTo(law.least)
   }
 
-/** Before the routes: it collects them as they come. */
-export function installDescription(api: Api, config: Config): void {
+export type Describe = () => Promise<string>
+
+/** Before the routes: it collects them as they come. Gives the description, made when it is asked for the first time. */
+export function installDescription(api: Api, config: Config): Describe {
+  const convert = createJsonSchemaTransform({ skipList: [] })
+  const routes: RouteOptions[] = []
+  const converted = new Map<RouteOptions, ReturnType<typeof convert>>()
+  api.addHook('onRoute', (route) => void routes.push(route))
   const toComponents = createJsonSchemaTransformObject({})
   const mode = accessMode(config)
   const rules = { isPublic: isPublicOf(api), needsSignIn: mode === 'token' || mode === 'oidc' }
@@ -30,7 +39,7 @@ export function installDescription(api: Api, config: Config): void {
     // `/api-keys` does not lie below `/api`.
     stripBasePath: false,
     openapi: {
-      openapi: '3.1.0',
+      openapi: OPEN_API,
       info: {
         title: 'Weir',
         version: packageFile.version,
@@ -41,19 +50,25 @@ export function installDescription(api: Api, config: Config): void {
       },
       servers: [{ url: '/' }, { url: '/api' }],
     },
-    transform: createJsonSchemaTransform({ skipList: [] }),
+    transform: (input) => converted.get(input.route) ?? convert(input),
     transformObject: (input) => completeDescription(toComponents(input), rules),
   })
+  let made: Promise<string> | undefined
+  const make = async () => {
+    // One by one, with others answered between them: all at once takes most of a second.
+    for (const route of routes) {
+      const { url, schema = {} } = route
+      converted.set(route, convert({ url, schema, route, openapiObject: { openapi: OPEN_API } }))
+      await setImmediate()
+    }
+    return JSON.stringify(api.swagger())
+  }
+  return () => (made ??= make())
 }
 
 const tags = ['system']
 
-export function descriptionRoutes(api: Api): void {
-  let made: string | undefined
-  const description = () => {
-    made ??= JSON.stringify(api.swagger())
-    return made
-  }
+export function descriptionRoutes(api: Api, description: Describe): void {
   api.get(
     '/swagger/doc.json',
     {
@@ -64,7 +79,7 @@ export function descriptionRoutes(api: Api): void {
         response: answers(200, z.any().meta({ description: 'OpenAPI 3.1.' })),
       },
     },
-    async (_request, reply) => reply.type('application/json; charset=utf-8').send(description()),
+    async (_request, reply) => reply.type('application/json; charset=utf-8').send(await description()),
   )
   for (const path of ['/swagger', '/swagger/index.html']) {
     api.get(
@@ -79,7 +94,7 @@ export function descriptionRoutes(api: Api): void {
       },
       async ({ headers }, reply) => {
         if (headers.accept?.includes('text/html')) return sendPage(reply as FastifyReply, 'reference.html')
-        return reply.type('application/json; charset=utf-8').send(description())
+        return reply.type('application/json; charset=utf-8').send(await description())
       },
     )
   }
