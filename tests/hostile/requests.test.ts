@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { LawfulRoute } from '../../src/api/access/route-law.ts'
+import { LONGEST_SILENCE_MS } from '../../src/api/watchdog.ts'
 import { generatedRequests } from '../api/support/requests-from-description.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { type Attack, attacksOf } from './support/attacks.ts'
@@ -18,7 +19,7 @@ const ATTACKS = Number(process.env.ATTACKS ?? (isFull ? Number.POSITIVE_INFINITY
 const GENERATED = isFull ? 50_000 : 300
 /** Those of an idle machine; with tests beside it only what hangs is caught. */
 const SLOWEST_MS = isFull ? 2000 : 15_000
-const SLOWEST_PING_MS = isFull ? 500 : 5000
+const SLOWEST_PING_MS = isFull ? LONGEST_SILENCE_MS : 5000
 /** Large ones one by one where their time counts: an import of 100,000 lines is work, and others wait for it. */
 const LARGE_AT_ONCE = isFull ? 1 : 4
 const AT_ONCE = 4
@@ -93,6 +94,14 @@ describeEachDatabase('hostile requests', (test) => {
     return { status: response.status, text, ms: performance.now() - began }
   }
 
+  /** Of the server since it was asked last, in milliseconds of processor time. */
+  async function longestTurn(): Promise<number> {
+    const told = once(server, 'message')
+    server.send('longest turn')
+    const [ms] = (await told) as [number]
+    return ms
+  }
+
   async function attack(attacks: readonly Attack[], atOnce: number, slowest = SLOWEST_MS): Promise<void> {
     const troubles: string[] = []
     let next = 0
@@ -119,8 +128,10 @@ describeEachDatabase('hostile requests', (test) => {
       }
     }
     const clients = async () => void (await Promise.all(Array.from({ length: atOnce }, client)))
+    await longestTurn()
     const ping = await besidePings(address, clients)
     expect(troubles).toEqual([])
+    expect(await longestTurn(), 'the longest turn of the event loop').toBeLessThan(LONGEST_SILENCE_MS)
     const beside = lasted.filter(({ began, ended }) => began <= ping.began + ping.ms && ended >= ping.began)
     expect(ping.ms, `beside ${beside.map(({ name }) => name).join(', ')}`).toBeLessThan(SLOWEST_PING_MS)
   }
