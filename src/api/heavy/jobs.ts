@@ -6,6 +6,7 @@ import { planFromText, requirePlan } from '../../traffic/lint/require-plan.ts'
 import { lintText } from '../../traffic/lint/text.ts'
 import { readPlan } from '../../traffic/model/plan.ts'
 import { diffSides } from '../../traffic/render/diff.ts'
+import { renderPhase } from '../../traffic/render/render.ts'
 import { simulate } from '../../traffic/render/simulate.ts'
 
 export const jobs = {
@@ -20,8 +21,11 @@ export const jobs = {
     (await import('./preview-job.ts')).previewRules(...args),
   readSentDelivery: async (...args: Parameters<typeof import('./delivery-job.ts').readSentDelivery>) =>
     (await import('./delivery-job.ts')).readSentDelivery(...args),
+  runRoute: async (...args: Parameters<typeof import('./route-job.ts').runRoute>) =>
+    (await import('./route-job.ts')).runRoute(...args),
   planFromValue: (value: unknown) => requirePlan(readPlan(value)),
   readConfigText,
+  renderPhase,
   simulate,
 }
 
@@ -32,4 +36,5 @@ export type JobName = keyof Jobs
 export const load = async (job: JobName): Promise<void> => {
   if (job === 'previewRules') await import('./preview-job.ts')
   if (job === 'readSentDelivery') await import('./delivery-job.ts')
+  if (job === 'runRoute') await import('./route-job.ts')
 }
