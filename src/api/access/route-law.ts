@@ -81,6 +81,8 @@ function breachOf({ cost, isSpared }: Spent, payload: unknown): string | undefin
 /** How such a line of the log begins. */
 export const BREACH = 'a route breaks its law'
 
+/** To take one apart would be felt by others. */
+const LARGE: readonly RouteSize[] = ['file', 'delivery']
 const PARTS = ['least', 'reach', 'size', 'cost'] as const
 
 /** Before any route is added. */
@@ -95,6 +97,9 @@ export function requireLaws(api: Api): void {
     const law = config as RouteLaw
     if (isOpenTo(law.least) && law.least !== 'signed' && !['none', 'small'].includes(law.size)) {
       throw new FatalError(`The route ${method} ${url} is open to anyone: its size must be none or small.`)
+    }
+    if (LARGE.includes(law.size) && law.cost !== 'heavy') {
+      throw new FatalError(`The route ${method} ${url} takes a ${law.size}: its cost is heavy.`)
     }
     route.bodyLimit = SIZES[law.size].bytes
     for (const each of [method].flat()) laws.push({ ...law, method: each, url })

@@ -11,8 +11,8 @@ const MOST_WAITING = 32
 const LIMIT_MS = 10_000
 /** On a busy machine the same computing takes longer: so many times the limit is waited for it. */
 const PATIENCE = 3
-/** A thread that does not say meanwhile how much it has computed is computing. */
-const SILENCE_MS = 1000
+/** A thread that does not even say in so long how much it has computed gets no time to. */
+const SILENCE_MS = 5000
 /** A thread that has had nothing to do for so long gives its memory back. */
 const IDLE_MS = 60_000
 const MEMORY_MB = 512
@@ -121,13 +121,15 @@ export function createHeavyWork({
         limit = setTimeout(() => void look(), Math.max(1, ms))
       }
       const look = async () => {
-        limit = setTimeout(() => settle(false, () => reject(tooMuch('long'))), SILENCE_MS)
-        const computed = (await computedBy(worker).catch(() => Number.POSITIVE_INFINITY)) - computedBefore
-        if (isSettled) return
+        const giveUp = () => settle(false, () => reject(busy('The server has too much to do at once')))
+        limit = setTimeout(giveUp, SILENCE_MS)
+        const total = await computedBy(worker).catch(() => undefined)
+        if (isSettled || total === undefined) return
         clearTimeout(limit)
+        const computed = total - computedBefore
         const waited = performance.now() - began
         if (computed >= limitMs) settle(false, () => reject(tooMuch('long')))
-        else if (waited >= patienceMs) settle(false, () => reject(busy('The server has too much to do at once')))
+        else if (waited >= patienceMs) giveUp()
         else lookAfter(Math.min(limitMs - computed, patienceMs - waited))
       }
       lookAfter(Math.min(limitMs, patienceMs))

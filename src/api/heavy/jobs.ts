@@ -1,5 +1,5 @@
 /** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
-import { readConfigText } from '../../config-as-code/config-file.ts'
+import { readConfigText, writeConfigText } from '../../config-as-code/config-file.ts'
 import { findGroups, matchPattern } from '../../plugin-kit/spec/patterns.ts'
 import { lintPlan } from '../../traffic/lint/plan.ts'
 import { planFromText, requirePlan } from '../../traffic/lint/require-plan.ts'
@@ -27,6 +27,7 @@ export const jobs = {
   readConfigText,
   renderPhase,
   simulate,
+  writeConfigText,
 }
 
 export type Jobs = typeof jobs

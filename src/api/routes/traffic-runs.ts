@@ -155,7 +155,7 @@ const journalRoutes: Routes = (api, { database, admitStream }) => {
   api.get(
     `${BASE}/:id/events`,
     {
-      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'streamed' },
       schema: {
         tags,
         summary:
