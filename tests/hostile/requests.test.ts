@@ -201,7 +201,12 @@ describeEachDatabase('hostile requests', (test) => {
     expect(files).toHaveLength(2 * laws.filter(({ size }) => size === 'file').length)
     expect(new Set(texts.map(({ url }) => url)).size).toBeGreaterThanOrEqual(4)
     expect(lists.length).toBeGreaterThan(10)
-    const some = [...spread(files, FULL), ...spread(texts, FULL), ...spread(lists, FULL), ...spread(fullByHand(SHARE), FULL)]
+    const some = [
+      ...spread(files, FULL),
+      ...spread(texts, FULL),
+      ...spread(lists, FULL),
+      ...spread(fullByHand(SHARE), FULL),
+    ]
     await attack(
       some.flatMap((each) => Array<Attack>(AT_LIMIT).fill(each)),
       AT_LIMIT,
