@@ -3,6 +3,8 @@ import { UserError } from './errors.ts'
 
 /** Comparing takes as many steps as both names have letters, multiplied; nobody misspells a longer name. */
 const LONGEST = 100
+/** Of long names; somebody waits for the answer, and others with them. */
+const MOST_COMPARED = 1000
 const MOST_GUESSES = 3
 const MOST_LISTED = 50
 
@@ -10,10 +12,12 @@ const MOST_LISTED = 50
 function similar(name: string, known: Iterable<string>): string[] {
   if (name.length > LONGEST) return []
   const guesses: { readonly name: string; readonly distance: number }[] = []
+  let compared = 0
   for (const candidate of known) {
     const allowed = Math.max(2, Math.floor(candidate.length / 4))
     // As many letters as one is longer than the other have to go.
     if (candidate.length > LONGEST || Math.abs(candidate.length - name.length) > allowed) continue
+    if (++compared > MOST_COMPARED) break
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance <= allowed && distance < candidate.length) guesses.push({ name: candidate, distance })
   }

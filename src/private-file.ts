@@ -1,7 +1,7 @@
-/** Small files with a secret in them, made once and for their owner only. */
+/** What is for its owner only: small files with a secret in them, and the folders of clones and logs. */
 import { randomBytes } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 /** Undefined when there is none. */
 export function readPrivate(file: string): string | undefined {
@@ -28,4 +28,21 @@ export function makePrivate(file: string, content: string): string {
     rmSync(draft)
   }
   return readPrivate(file) ?? ''
+}
+
+/** Clones of repositories, and logs of runs. Earlier versions made them readable for everybody on the machine. */
+const OWN_FOLDERS = ['git', 'logs']
+
+/** Closes those of the data folder to others, unless they are links or belong to somebody else. Gives those that it could not close. */
+export function closeFolders(dataFolder: string): readonly string[] {
+  return OWN_FOLDERS.map((name) => join(dataFolder, name)).filter((folder) => {
+    const found = lstatSync(folder, { throwIfNoEntry: false })
+    if (!found?.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) === 0) return false
+    try {
+      chmodSync(folder, 0o700)
+      return false
+    } catch {
+      return true
+    }
+  })
 }

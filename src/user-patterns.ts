@@ -2,20 +2,14 @@
  * Patterns that users write: RE2 syntax as in Go, linear time, searched unanchored. Linear is slow enough when a pattern is
  * large and a text is long, so nothing is matched in the thread that answers requests: tasks and heavy jobs do it in theirs.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { RE2JS } from 're2js'
-import { FatalError, messageOf, UserError } from './errors.ts'
+import { besideAnswers, refuseWhileAnswering } from './answering.ts'
+import { messageOf, UserError } from './errors.ts'
 
 export type Pattern = RE2JS
 
-const answering = new AsyncLocalStorage<boolean>()
-/** What is done within answers a request: it may check patterns, and match none. */
-export const whileAnswering = <Result>(act: () => Result): Result => answering.run(true, act)
-/** What a request has started, and does not answer it. */
-export const besideAnswers = <Result>(act: () => Result): Result => answering.run(false, act)
-
 /** Prepares rules to see whether they can be, or to read what is no pattern in them. Nothing is matched with what it gives. */
-export const preparedOnly = <Result>(prepare: () => Result): Result => answering.run(false, prepare)
+export const preparedOnly = <Result>(prepare: () => Result): Result => besideAnswers(prepare)
 
 export interface PatternProblem {
   readonly message: string
@@ -53,9 +47,7 @@ export function checkPattern(pattern: string, name = '', largest = LARGEST_PATTE
 
 /** To match with; not while a request is answered. */
 export function compilePattern(pattern: string, name = ''): Pattern {
-  if (answering.getStore()) {
-    throw new FatalError("A user's pattern would be matched in the thread that answers requests: use a heavy job.")
-  }
+  refuseWhileAnswering("A user's pattern would be matched")
   checkPattern(pattern, name)
   return RE2JS.compile(pattern)
 }

@@ -10,6 +10,7 @@ import {
   Parser,
   YAMLParseError,
 } from 'yaml'
+import { refuseWhileAnswering } from './answering.ts'
 
 /** An alias costs the library a walk through the document. */
 const MOST_ALIASES = 100
@@ -25,6 +26,7 @@ export interface YamlText {
 
 /** What is wrong with a document is in its `errors`, the first with its line. */
 export function parseYaml(text: string): YamlText {
+  refuseWhileAnswering('YAML would be read')
   const lines = new LineCounter()
   // The library would compare each key of a map with all others, copy the line of each error, and write warnings to the terminal.
   const composer = new Composer({ uniqueKeys: false, prettyErrors: false, logLevel: 'error' })

@@ -32,8 +32,8 @@ export interface ApiContext {
   readonly failures: AttemptLimit
   /** Beside the thread that answers. */
   readonly heavy: HeavyWork
-  /** The same for what works through all rows of a project. */
-  readonly previews: HeavyWork
+  /** The same for what works through a whole file, or all rows of a project. */
+  readonly longWork: HeavyWork
   readonly admitStream: AdmitStream
   /** What Prometheus reads. */
   readonly measures: Measures

@@ -43,6 +43,8 @@ export interface ServerDependencies {
 }
 
 const LONGEST_NAME_IN_ADDRESS = 3000
+/** A preview ends by itself before. */
+const LONGEST_WORK_MS = LONGEST_PREVIEW_MS + 10_000
 
 export async function createServer({ config, control, log, ...others }: ServerDependencies): Promise<FastifyInstance> {
   const { database, plugins, secrets } = control.context
@@ -76,14 +78,19 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     shared,
     failures: attemptLimit(),
     heavy: createHeavyWork({ onRun: requireHeavy }),
-    previews: createHeavyWork({ limitMs: LONGEST_PREVIEW_MS + 10_000, mostWaiting: 8, onRun: requireHeavy }),
+    longWork: createHeavyWork({
+      limitMs: LONGEST_WORK_MS,
+      patienceMs: LONGEST_WORK_MS,
+      mostWaiting: 8,
+      onRun: requireHeavy,
+    }),
     admitStream: streamLimit(config.mostEventStreams),
     measures,
   }
 
   api.addHook('onClose', async () => {
     if (!others.measures) measures.close()
-    await Promise.all([context.heavy.close(), context.previews.close()])
+    await Promise.all([context.heavy.close(), context.longWork.close()])
   })
   requireLaws(api)
   installWatchdog(api)

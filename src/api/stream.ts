@@ -1,5 +1,6 @@
 /** Answers that continue for as long as something happens. */
 import { Readable } from 'node:stream'
+import { setImmediate as othersFirst } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { UserError } from '../errors.ts'
 
@@ -8,6 +9,22 @@ export function stopWith(reply: FastifyReply): AbortSignal {
   const stop = new AbortController()
   reply.raw.once('close', () => stop.abort())
   return stop.signal
+}
+
+/** So long is one answer worked at before others get their turn. */
+const TURN_MS = 20
+
+/** As a stream: what there is, piece by piece, however much it is and however fast it comes. */
+export const inTurns = (pieces: AsyncIterable<string | Uint8Array>): Readable => Readable.from(takingTurns(pieces))
+
+async function* takingTurns<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  let began = performance.now()
+  for await (const piece of pieces) {
+    yield piece
+    if (performance.now() - began < TURN_MS) continue
+    await othersFirst()
+    began = performance.now()
+  }
 }
 
 /** Nobody waits longer than this for somebody else's server. */
@@ -20,7 +37,7 @@ const HEARTBEAT_MS = 20_000
 /** A client that is so far behind does not read. */
 const MOST_UNREAD = 1_000_000
 
-/** Counts answers that continue and on, and refuses one too many; the signal is given when the client is gone. */
+/** Counts answers that continue, and refuses one too many; the signal is given when the client is gone. */
 export type AdmitStream = (reply: FastifyReply) => AbortSignal
 
 export function streamLimit(most: number): AdmitStream {

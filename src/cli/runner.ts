@@ -2,6 +2,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { Logger } from '../log.ts'
+import { closeFolders } from '../private-file.ts'
 import { requireSameKey } from '../rotate-key.ts'
 import { type Runner, startRunner } from '../runner/runner.ts'
 import type { TaskDispatch } from '../runner/task-dispatch.ts'
@@ -11,6 +12,13 @@ import { type QueuePlace, queueName } from '../runner/workers/queue-place.ts'
 import type { Secrets } from '../secrets.ts'
 
 export const { version } = packageFile
+
+/** Before anything is written there. */
+export function closeOwnFolders({ dataFolder }: Pick<Config, 'dataFolder'>, log: Logger): void {
+  for (const folder of closeFolders(dataFolder)) {
+    log.warn(`others on this machine can read ${folder}: set its mode to 0700`)
+  }
+}
 
 /** Runs pipelines beside other servers of the same database: their tasks in threads of this process, or with QUEUE_URL by workers. */
 export async function startOwnRunner(config: Config, control: ControlPlane, databaseUrl: string): Promise<Runner> {

@@ -12,7 +12,7 @@ import { startRetention } from '../runner/retention/retention.ts'
 import { engineOn } from '../traffic/engine/connect.ts'
 import { startWatch } from '../traffic/engine/watch.ts'
 import { openControl } from './control.ts'
-import { startOwnRunner } from './runner.ts'
+import { closeOwnFolders, startOwnRunner } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
 import { welcome } from './welcome.ts'
 
@@ -23,6 +23,7 @@ export const up = new Command('up')
     const { config, log, signal } = runtime
     requireAccessRule(config)
     await requireFreePort(config)
+    closeOwnFolders(config, log)
     await withDatabase(
       runtime,
       async (database, url) => {

@@ -6,7 +6,7 @@ import { requireSameKey } from '../rotate-key.ts'
 import { checkClock } from '../runner/health.ts'
 import { startLogRetention } from '../runner/log-retention.ts'
 import { openControl } from './control.ts'
-import { ownThreads, placeOf, version } from './runner.ts'
+import { closeOwnFolders, ownThreads, placeOf, version } from './runner.ts'
 import { createRuntime, untilStopped, withDatabase } from './runtime.ts'
 
 const MOST_TASKS = 100
@@ -24,11 +24,12 @@ export const worker = new Command('worker')
       throw new UserError(`--concurrency must be a number from 1 to ${MOST_TASKS}.`)
     }
     const runtime = createRuntime()
-    const { config, signal } = runtime
+    const { config, log, signal } = runtime
     if (!config.queueUrl) {
       throw new UserError('QUEUE_URL is not set: a worker needs the Redis of its servers, such as redis://host:6379.')
     }
     if (!config.databaseUrl) throw new UserError('DB_URL is not set: a worker needs the database of its servers.')
+    closeOwnFolders(config, log)
     await withDatabase(
       runtime,
       async (database, url) => {

@@ -1,5 +1,5 @@
 /** A file with the lines of its values: whatever is wrong with one of them is told with its place. */
-import { type Document, isMap, isNode, isScalar, isSeq } from 'yaml'
+import { type Document, isMap, isNode, isScalar, isSeq, stringify } from 'yaml'
 import { FatalError, messageOf, RetryableError, UserError } from '../errors.ts'
 import { parseYaml } from '../yaml.ts'
 
@@ -112,3 +112,7 @@ function contentOf(document: Document, name: string): unknown {
     throw new UserError(`${name}: this is not YAML: ${messageOf(error)}`)
   }
 }
+
+/** The other way round. */
+export const writeConfigText = (content: unknown): string =>
+  stringify(content, { lineWidth: 0, aliasDuplicateObjects: false })

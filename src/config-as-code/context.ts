@@ -2,6 +2,7 @@
 import type { Actor } from '../control-plane/audit/record.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'
 import type { Database } from '../database/database.ts'
+import type { matchPattern } from '../plugin-kit/spec/patterns.ts'
 import type { Chosen } from './ask-sources.ts'
 import type { Changing } from './change.ts'
 import type { Config } from './document.ts'
@@ -17,7 +18,10 @@ export interface ConfigContext {
   readonly allowsEmpty?: boolean
   /** What servers say of themselves is not told. */
   readonly hidesReasons?: boolean
+  /** In a thread, where others wait for this one; here unless it is given. */
+  readonly match?: Match
 }
+export type Match = (...asked: Parameters<typeof matchPattern>) => Promise<ReturnType<typeof matchPattern>>
 
 /** What the steps inside the transaction work with. */
 export interface Reconciling extends Changing {
@@ -26,5 +30,6 @@ export interface Reconciling extends Changing {
   readonly services: Services
   readonly actor: Actor
   readonly allowsEmpty: boolean
+  readonly match: Match
   readonly chosen: Chosen
 }

@@ -6,6 +6,7 @@ import { UserError } from '../errors.ts'
 import { explainIssues, type Issue } from '../explain-issues.ts'
 import { FOUR_KEYS, ownFields } from '../plugins/index.ts'
 import { type ConfigFile, type ConfigText, configFile, type Path, readConfigText } from './config-file.ts'
+import { LONGEST_PATTERN } from './selectors.ts'
 import { type Environment, fillVariables, type Templates } from './variables.ts'
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.any()), z.record(z.string(), z.any())])
@@ -13,11 +14,12 @@ const value = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.
 const scopeConfig = z.looseObject({ entities: z.array(z.string()).optional() })
 const connection = z.looseObject({ scopeConfigs: z.record(z.string(), scopeConfig).default({}) }).catchall(value)
 
+const pattern = z.string().max(LONGEST_PATTERN)
 const selector = z.strictObject({
   connection: z.string().regex(/^[\w-]+\/.+$/, 'must look like plugin/name, for example github/main'),
   /** `org/*`, or a whole name; an object is a scope as it is. Connections that are pushed to have none. */
-  scopes: z.array(z.union([z.string().min(1), z.record(z.string(), z.any())])).default([]),
-  except: z.array(z.string()).default([]),
+  scopes: z.array(z.union([pattern.min(1), z.record(z.string(), z.any())])).default([]),
+  except: z.array(pattern).default([]),
   /** Archived ones are left out unless this is true. */
   archived: z.boolean().default(false),
   topic: z.string().optional(),

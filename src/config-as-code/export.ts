@@ -1,5 +1,4 @@
 /** The stored configuration as a file that `apply` takes; secrets become environment variables. */
-import { stringify } from 'yaml'
 import { readBlueprints } from '../control-plane/blueprint-rows.ts'
 import type { Blueprint, Project } from '../control-plane/records.ts'
 import { allConnected, type Connected } from '../control-plane/sources.ts'
@@ -9,7 +8,7 @@ import type { Plan } from '../plugin-kit/spec/plan.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { blueprints } from '../system/projects.ts'
 import { isSame } from './change.ts'
-import type { Path } from './config-file.ts'
+import { type Path, writeConfigText } from './config-file.ts'
 import type { ConfigContext } from './context.ts'
 import { projectDefaults } from './document.ts'
 import { standardOf, stateOf } from './field-values.ts'
@@ -32,13 +31,17 @@ interface Exporting extends Pick<ConfigContext, 'control' | 'services'> {
 const byName = <Item>(items: Iterable<readonly [string, Item]>): Record<string, Item> =>
   Object.fromEntries([...items].sort(([left], [right]) => (left < right ? -1 : 1)))
 
-/** As of one moment: what is deleted while it is read is still read to its end. */
-export const exportConfig = ({ control, servicesOn }: Pick<ConfigContext, 'control' | 'servicesOn'>): Promise<string> =>
+type Exported = Pick<ConfigContext, 'control' | 'servicesOn'>
+
+export const exportConfig = async (context: Exported): Promise<string> => writeConfigText(await storedConfig(context))
+
+/** As of one moment: what is deleted while it is read is still read to its end. `writeConfigText` writes it down. */
+export const storedConfig = ({ control, servicesOn }: Exported): Promise<unknown> =>
   control.database.reading(LONGEST_QUESTION_SECONDS, (inside) =>
     exportOn({ ...control, database: inside }, servicesOn(inside)),
   )
 
-async function exportOn(control: ConfigContext['control'], services: ConfigContext['services']): Promise<string> {
+async function exportOn(control: ConfigContext['control'], services: ConfigContext['services']): Promise<unknown> {
   const { database, plugins, secrets } = control
   const names = variableNames(await readTemplates(database), secrets)
   const connectionsByName = await connectionNames(plugins, services)
@@ -58,12 +61,11 @@ async function exportOn(control: ConfigContext['control'], services: ConfigConte
     if (items.length < 100) break
   }
   const fields = await ownFieldsOf(database)
-  const content = {
+  return names.written({
     ...(Object.keys(fields).length > 0 && { fields }),
     connections: byName(connections),
     projects: byName(projects),
-  }
-  return stringify(names.written(content), { lineWidth: 0, aliasDuplicateObjects: false })
+  })
 }
 
 /** What differs from what it would be anyway. */

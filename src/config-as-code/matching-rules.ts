@@ -1,17 +1,16 @@
 /** A rule that matches nothing of what was collected is misspelt more often than meant. */
-import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
 import { MOST_NAMES, storedNames } from '../plugin-kit/define/found-names.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
-import { matchPattern } from '../plugin-kit/spec/patterns.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { isSame } from './change.ts'
+import type { Reconciling } from './context.ts'
 
 const MOST_SHOWN = 5
 
 /** Looks at rules that the file brings or changes; a default rule may wait for its first match. */
 export async function requireMatches(
-  database: Database,
+  { database, match }: Pick<Reconciling, 'database' | 'match'>,
   source: PluginSpec,
   connectionId: number,
   { before, rules }: { readonly before: Settings | undefined; readonly rules: Settings },
@@ -32,7 +31,7 @@ export async function requireMatches(
     const known = spokenOf.flatMap((kind) => (found.get(kind) ?? []).map((each) => each.name))
     const isWhole = spokenOf.every((kind) => (found.get(kind) ?? []).length < MOST_NAMES)
     if (known.length === 0 || !isWhole) continue
-    const { problem, matches } = matchPattern(String(value), known)
+    const { problem, matches } = await match(String(value), known)
     if (problem || matches.some(Boolean)) continue
     const titles = spokenOf.map((kind) => kinds[kind]?.title ?? kind).join(' and ')
     const shown = known.slice(0, MOST_SHOWN).join(', ')

@@ -75,7 +75,7 @@ async function reconcileScopeConfig(
   const stored = async () => (await scopeConfigs.list(plugin, connectionId)).find((each) => each.name === name)
   const found = await stored()
   if (!reconciling.allowsEmpty) {
-    await requireMatches(reconciling.database, source, connectionId, { before: found, rules })
+    await requireMatches(reconciling, source, connectionId, { before: found, rules })
   }
   const wanted = { ...completed(fields, rules), entities: rules.entities ?? [] }
   await change(reconciling, {

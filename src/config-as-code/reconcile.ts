@@ -5,9 +5,10 @@
 
 import { inTrial } from '../control-plane/store.ts'
 import { retrying } from '../database/write.ts'
+import { matchPattern } from '../plugin-kit/spec/patterns.ts'
 import { askSources, type Chosen } from './ask-sources.ts'
 import type { ConfigChange } from './change.ts'
-import type { ConfigContext, Reconciling } from './context.ts'
+import type { ConfigContext, Match, Reconciling } from './context.ts'
 import type { Config } from './document.ts'
 import { missingFields, type NewField, reconcileFields, withNewFields } from './own-fields.ts'
 import { connectionNames } from './portable-plans.ts'
@@ -66,11 +67,13 @@ async function tried(
   }
 }
 
+const matchHere: Match = async (...asked) => matchPattern(...asked)
+
 type End = (changes: readonly ConfigChange[]) => readonly ConfigChange[]
 
 async function reconcile(
   config: Config,
-  { control, servicesOn, actor, allowsEmpty = false }: ConfigContext,
+  { control, servicesOn, actor, allowsEmpty = false, match = matchHere }: ConfigContext,
   chosen: Chosen,
   missing: readonly NewField[],
   end: End,
@@ -80,7 +83,7 @@ async function reconcile(
     database.transaction(async (inside) => {
       const changes: ConfigChange[] = []
       const services = servicesOn(inside)
-      const reconciling = { config, control, services, actor, allowsEmpty, chosen, database: inside, changes }
+      const reconciling = { config, control, services, actor, allowsEmpty, match, chosen, database: inside, changes }
       await reconcileFields(reconciling, missing)
       await walk(reconciling)
       return end(changes)

@@ -1,4 +1,5 @@
 /** Scopes chosen by rule, such as every repository of an organisation that is not archived. */
+import { setImmediate as othersFirst } from 'node:timers/promises'
 import { UserError } from '../errors.ts'
 import { HttpFatalError } from '../plugin-kit/http/index.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
@@ -12,6 +13,9 @@ export interface Selector {
   readonly archived: boolean
   readonly topic?: string | undefined
 }
+
+/** Names are shorter. Every name that a source has is compared with each pattern. */
+export const LONGEST_PATTERN = 500
 
 export const isPattern = (scope: string | Settings): scope is string => typeof scope === 'string'
 
@@ -59,6 +63,8 @@ function fits(parts: readonly Part[], name: string): boolean {
 }
 
 const MOST_PAGES = 1000
+/** Names that are compared before others get their turn. */
+const AT_ONCE = 100
 const WAIT_MS = 120_000
 
 /** What a source offers, asked for once. */
@@ -119,7 +125,12 @@ export function openCatalogue(
       // `acme/*` needs one group asked; `*/web` all of them.
       const literal = pattern.slice(0, pattern.search(/[*/]/) + 1 || undefined).replace(/[*/]$/, '')
       const isOneGroup = pattern.startsWith(`${literal}/`)
-      return (await walk(isOneGroup ? literal : undefined)).filter(({ fullName }) => glob.test(fullName))
+      const found: RemoteEntry[] = []
+      for (const [index, entry] of (await walk(isOneGroup ? literal : undefined)).entries()) {
+        if (index % AT_ONCE === 0) await othersFirst()
+        if (glob.test(entry.fullName)) found.push(entry)
+      }
+      return found
     },
     async names() {
       const lists = await Promise.allSettled([listOf(undefined), ...groups.values()])

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { addressSecrets } from '../address-secrets.ts'
+import { besideAnswers } from '../answering.ts'
 import { connectionOf, recordUse } from '../control-plane/connection-states.ts'
 import type { TaskRow } from '../control-plane/pipeline-rows.ts'
 import { countsAsCollector, selectSubtasks } from '../control-plane/plan/select-subtasks.ts'
@@ -21,7 +22,6 @@ import type { Subtask, SubtaskResult, TaskRun } from '../plugin-kit/spec/subtask
 import { type Secrets, secretsIn } from '../secrets.ts'
 import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { taskProgress } from '../system/runs.ts'
-import { besideAnswers } from '../user-patterns.ts'
 import { trackProgress } from './progress.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
 import { createTaskLog, logFolder, taskLogName } from './task-log.ts'

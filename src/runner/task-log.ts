@@ -1,8 +1,8 @@
 /** One log file per task, in the data folder of the server or worker that ran it. */
 import { closeSync, createReadStream, mkdirSync, openSync, writeSync } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
 import type { TaskRow } from '../control-plane/pipeline-rows.ts'
@@ -15,7 +15,7 @@ import { redact } from '../log.ts'
 import { tellWork, type WorkPlace } from '../observe/work-events.ts'
 import { tasks } from '../system/pipelines.ts'
 import { taskRuns } from '../system/workers.ts'
-import { storedLog, storedLogs } from './workers/stored-logs.ts'
+import { loggedTasks, storedLog } from './workers/stored-logs.ts'
 
 export const logFolder = (dataFolder: string, pipelineId: number): string =>
   join(dataFolder, 'logs', `pipeline-${pipelineId}`)
@@ -91,39 +91,43 @@ export async function logArchive(
     if (!isMissing(error)) throw error
     return []
   })
-  const stored = await storedLogs(database.kysely, pipelineId)
+  const stored = await loggedTasks(database.kysely, pipelineId)
   if (names.length + stored.size === 0) {
     throw new UserError(`No log of pipeline ${pipelineId} is stored on this server.`, { status: 404 })
   }
   const rows = await selectRows(database.kysely, tasks, (query) => query.where('pipeline_id', '=', pipelineId))
-  const others = rows
-    .map((task) => ({ name: taskLogName(task), content: stored.get(task.id) }))
-    .filter(({ name }) => !(names as readonly string[]).includes(name))
-  return Readable.from(tarOf(folder, names.sort(), others)).pipe(createGzip())
-}
-
-const BLOCK = 512
-
-/** The format of every tar program (POSIX ustar): a header block, the content padded to blocks, two empty blocks. */
-async function* tarOf(
-  folder: string,
-  names: readonly string[],
-  others: readonly { readonly name: string; readonly content: Buffer | undefined }[],
-): AsyncGenerator<Uint8Array> {
-  for (const name of names) {
-    // Read at once: a log that grows meanwhile must not outgrow the size in its header.
-    const content = await readFile(join(folder, name))
-    const { mtimeMs } = await stat(join(folder, name))
-    yield* tarEntry(name, content, mtimeMs)
+  const here = new Set<string>(names)
+  const others = rows.filter((task) => stored.has(task.id) && !here.has(taskLogName(task)))
+  const entries = async function* () {
+    for (const name of names.sort()) yield* tarFile(join(folder, name), name)
+    for (const task of others) yield* tarText(taskLogName(task), await storedLog(database.kysely, task.id))
+    yield Buffer.alloc(2 * BLOCK)
   }
-  for (const { name, content } of others) if (content) yield* tarEntry(name, content, Date.now())
-  yield Buffer.alloc(2 * BLOCK)
+  // It is compressed by threads of its own, and read as it is sent: a log may be larger than memory.
+  // What goes wrong on the way ends the answer, whose reader is told of it.
+  return pipeline(Readable.from(entries()), createGzip(), () => {})
 }
 
-function* tarEntry(name: string, content: Buffer, modifiedMs: number): Generator<Uint8Array> {
-  yield tarHeader(name, content.length, modifiedMs)
+/** The format of every tar program (POSIX ustar): a header block, the content padded to blocks; two empty blocks at the end. */
+const BLOCK = 512
+const paddingOf = (size: number) => Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK)
+
+/** A log that grows meanwhile must not outgrow the size in its header, and one that was deleted is left out. */
+async function* tarFile(path: string, name: string): AsyncGenerator<Uint8Array> {
+  const found = await stat(path).catch((error) => {
+    if (!isMissing(error)) throw error
+  })
+  if (!found) return
+  const { size, mtimeMs } = found
+  yield tarHeader(name, size, mtimeMs)
+  if (size > 0) yield* createReadStream(path, { end: size - 1 })
+  yield paddingOf(size)
+}
+
+function* tarText(name: string, content: Buffer): Generator<Uint8Array> {
+  yield tarHeader(name, content.length, Date.now())
   yield content
-  yield Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)
+  yield paddingOf(content.length)
 }
 
 function tarHeader(name: string, size: number, modifiedMs: number): Buffer {

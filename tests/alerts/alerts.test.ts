@@ -15,6 +15,7 @@ import { pipelines } from '../../src/system/pipelines.ts'
 import { FAILED } from '../api/support/contract.ts'
 import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { startCli } from '../support/cli.ts'
+import { CLOSED } from '../support/closed-addresses.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startReceiver } from './receiver.ts'
 import { day, plantShop } from './shop.ts'
@@ -275,6 +276,16 @@ describeEachDatabase('alerts', (test) => {
     await api.ask('PATCH', '/projects/store', { name: 'shop' })
   })
 
+  it('a target that redirects is not followed, wherever to', async () => {
+    const { id } = await create(rate())
+    for (const to of ['http://169.254.169.254/', 'http://localhost:9/', `${receiver.url}elsewhere`]) {
+      receiver.answerWith(307, { location: to })
+      const { body } = await api.ask('POST', `/v1/alerts/${id}/test`)
+      expect(body, to).toMatchObject({ isTaken: false, failure: expect.stringMatching(/redirect/) })
+    }
+    expect(receiver.received.map(({ path }) => path)).toEqual(Array(3).fill('/hooks?token=hidden'))
+  })
+
   it('bad input is answered with what to change, and changes nothing', async () => {
     const wrong: [object, RegExp][] = [
       [{ ...rate(), metric: 'change-failure-rat' }, /did you mean change-failure-rate/],
@@ -287,7 +298,7 @@ describeEachDatabase('alerts', (test) => {
       [{ ...rate(), hour: 3 }, /hour is not used/],
       [{ ...rate(), target: { ...webhook(), secret: 'short' } }, /target.secret/],
       [{ ...rate(), target: { ...webhook(), url: 'ftp://x.test/' } }, /target.url/],
-      [{ ...rate(), target: { ...webhook(), url: 'http://169.254.169.254/' } }, /blocked address/],
+      ...CLOSED.map(([url, says]): [object, RegExp] => [{ ...rate(), target: { ...webhook(), url } }, says]),
       [{ kind: 'digest', name: 'x', weekday: 'someday', target: webhook() }, /weekday/],
       [{ kind: 'digest', name: 'x', metric: 'change-lead-time', target: webhook() }, /metric is not used/],
       [{ kind: 'sometimes', name: 'x', target: webhook() }, /kind/],

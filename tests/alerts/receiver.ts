@@ -13,6 +13,7 @@ export async function startReceiver() {
   const received: Received[] = []
   const waiting: (() => void)[] = []
   let answer: number | null = 200
+  let head: Readonly<Record<string, string>> = {}
   const { url, stop } = await listening(
     createServer((request, response) => {
       let text = ''
@@ -23,14 +24,15 @@ export async function startReceiver() {
         const { url: path = '', headers } = request
         received.push({ path, headers: headers as Received['headers'], text, body: JSON.parse(text) })
         for (const wake of waiting.splice(0)) wake()
-        if (answer !== null) response.writeHead(answer).end(answer < 300 ? 'ok' : 'no')
+        if (answer !== null) response.writeHead(answer, head).end(answer < 300 ? 'ok' : 'no')
       })
     }),
   )
   return {
     ...{ url, stop, received },
-    answerWith: (status: number | null) => {
+    answerWith: (status: number | null, headers: Readonly<Record<string, string>> = {}) => {
       answer = status
+      head = headers
     },
     /** As soon as the next message is there. */
     next: () => new Promise<void>((done) => waiting.push(done)),

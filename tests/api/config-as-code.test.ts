@@ -170,6 +170,12 @@ projects:
       'weir.yaml:7: issueTypeBug matches none of the labels of issues that were collected (kind/bug, outage). Correct it, or use --allow-empty.',
     )
     await expect(apply(changed, true)).rejects.toThrow('matches none')
+    // Over REST it is matched in a thread.
+    const sent = { config: changed, variables: { TOKEN: DEFAULT_TOKEN } }
+    expect(await api.ask('POST', '/v1/config/plan', sent)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('issueTypeBug matches none of the labels') },
+    })
     expect(await apply(yaml(ALL), true)).toEqual([])
     expect(await planConfig(parse(changed), { ...configContext(api), allowsEmpty: true })).toHaveLength(1)
     expect(await apply(changed.replace('defect', '^kind/'), true)).toHaveLength(1)

@@ -1,10 +1,16 @@
 /** Roles: one table of routes, held everywhere or in a project, by token, API key or group. */
 
+import { Readable } from 'node:stream'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type LawfulRoute, requireLaws } from '../../src/api/access/route-law.ts'
+import { BREACH, type LawfulRoute, requireHeavy, requireLaws } from '../../src/api/access/route-law.ts'
 import type { Api } from '../../src/api/api.ts'
+import { installWatchdog } from '../../src/api/watchdog.ts'
 import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { openCsv } from '../../src/plugin-kit/push/csv.ts'
+import { compilePattern } from '../../src/user-patterns.ts'
+import { parseYaml } from '../../src/yaml.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -63,6 +69,33 @@ describeEachDatabase('roles', (test) => {
     expect(() => bare.get('/forgotten', async () => '')).toThrow('GET /forgotten does not declare least, reach, size')
     expect(() => bare.get('/half', { config: { least: 'viewer' } }, async () => '')).toThrow('reach, size, cost')
     expect(() => bare.post('/large', { config }, async () => '')).toThrow('its size must be none or small')
+    const file = { ...config, least: 'viewer', size: 'file' } as const
+    expect(() => bare.post('/file', { config: file }, async () => '')).toThrow('takes a file: its cost is heavy')
+  })
+
+  it('a route that does otherwise than it says of its cost is found', async () => {
+    const told: string[] = []
+    const bare = Fastify({ loggerInstance: createLog('error', { write: (line) => void told.push(line) }) }) as any
+    requireLaws(bare)
+    installWatchdog(bare)
+    const law = { least: 'viewer', reach: 'everywhere', size: 'none' }
+    const route = (path: string, cost: string, run: () => unknown) =>
+      bare.get(path, { config: { ...law, cost } }, async () => (await run()) ?? 'done')
+    route('/heavy', 'heavy', () => 'done here')
+    route('/threads', 'heavy', () => requireHeavy('simulate'))
+    route('/streamed', 'streamed', () => 'at once')
+    route('/in-pieces', 'streamed', () => Readable.from(['piece']))
+    route('/light', 'light', () => requireHeavy('simulate'))
+    route('/yaml', 'light', () => parseYaml('a: 1'))
+    route('/csv', 'heavy', () => openCsv('x.csv', Buffer.from('a')))
+    route('/pattern', 'heavy', () => compilePattern('a'))
+    const statusOf = async (url: string) => (await bare.inject({ url })).statusCode
+    const breaches = () => told.splice(0).filter((line) => line.includes(BREACH))
+    expect([await statusOf('/heavy'), breaches()]).toEqual([200, [expect.stringMatching(/GET \/heavy .*nothing in a/)]])
+    expect([await statusOf('/streamed'), breaches()]).toEqual([200, [expect.stringMatching(/\/streamed .*at once/)]])
+    for (const url of ['/threads', '/in-pieces']) expect([await statusOf(url), breaches()]).toEqual([200, []])
+    for (const url of ['/light', '/yaml', '/csv', '/pattern']) expect(await statusOf(url), url).toBe(500)
+    await bare.close()
   })
 
   it('a viewer reads, an operator runs, an admin changes', async () => {

@@ -1,6 +1,7 @@
 /** Connections, scopes, scope configs and remote scopes, on the fake GitHub. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
+import { CLOSED } from '../support/closed-addresses.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -77,6 +78,22 @@ describeEachDatabase('data sources', (test) => {
     ] as const) {
       expect(await api.ask(method, url, body), `${method} ${url}`).toMatchObject({ status, body: FAILED })
     }
+  })
+
+  it.each(['endpoint', 'proxy'])('a closed address is no %s, however it is written', async (field) => {
+    for (const [address, says] of CLOSED) {
+      for (const [method, url, name] of [
+        ['POST', `${base}/connections`, 'closed'],
+        ['PATCH', at(), 'main'],
+        ['POST', `${base}/test`, 'main'],
+      ] as const) {
+        const answer = await api.ask(method, url, { ...settings, name, [field]: address })
+        expect(answer, `${method} ${url} ${field} ${address}`).toMatchObject({ status: 400, body: FAILED })
+        expect(answer.body.message, address).toMatch(says)
+      }
+    }
+    expect((await api.ask('GET', `${base}/connections`)).body).toHaveLength(1)
+    expect((await api.ask('GET', at())).body).toMatchObject({ endpoint: settings.endpoint, proxy: '' })
   })
 
   it('tests a saved connection, token by token', async () => {

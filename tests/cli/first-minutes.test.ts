@@ -1,5 +1,5 @@
 /** What a person sees of a start, of a log, and of what is wrong. */
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
@@ -20,6 +20,10 @@ describeEachDatabase('the first minutes', (test) => {
 
   it('a start says where to go, how to sign in and what to do next; the log goes where it was sent', async () => {
     const file = join(dataFolder, 'own', 'weir.log')
+    // As an earlier version made it.
+    const clones = join(dataFolder, 'git')
+    mkdirSync(clones, { recursive: true })
+    chmodSync(clones, 0o755)
     const cli = startCli(['up'], { ...environment(), AUTH: 'token', LOGGING_FILE: file })
     const [, address = ''] = await cli.saw(/Open +(http:\S+)/)
     await cli.saw(/Stop +Ctrl-C/)
@@ -34,6 +38,7 @@ describeEachDatabase('the first minutes', (test) => {
     expect(cli.output()).toContain(`Log      ${file}`)
     expect(cli.errors()).toBe('')
     expect(readFileSync(file, 'utf8')).toContain('"msg":"Server listening')
+    expect(statSync(clones).mode & 0o777).toBe(0o700)
   })
 
   it('doctor ends with 0 when all is well, and with 1 when a connection does not answer', async () => {

@@ -1,6 +1,9 @@
 /** Plans and manifests that were made to keep the server busy: linear time, bounds, and threads of their own. */
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
 import { createHeavyWork } from '../../src/api/heavy/heavy-work.ts'
+import { inTurns } from '../../src/api/stream.ts'
+import { NOBODY } from '../../src/control-plane/audit/record.ts'
 import { lintText } from '../../src/traffic/lint/text.ts'
 import { simulate } from '../../src/traffic/render/simulate.ts'
 import { SHOP_YAML, shopPlan } from '../traffic/support/shop.ts'
@@ -110,9 +113,44 @@ it('heavy work leaves this thread free, keeps its errors, and ends', async () =>
   expect(plan).toEqual(shopPlan())
   await expect(heavy.run('simulate', plan, { minutes: 1e9 })).rejects.toMatchObject({ name: 'UserError', status: 400 })
 
-  const impatient = createHeavyWork({ limitMs: 1, mostWaiting: 1 })
+  const impatient = createHeavyWork({ limitMs: 1, patienceMs: 60_000, mostWaiting: 1 })
   const all = Array.from({ length: 4 }, () => impatient.run('simulate', plan, { minutes: 5000 }))
   const ends = await Promise.allSettled(all)
   expect(ends.map((end) => end.status === 'rejected' && end.reason.status).sort()).toEqual([413, 413, 413, 503])
+  expect(ends.at(-1)).toMatchObject({ reason: { name: 'UnavailableError', retryAfterSeconds: 5 } })
   await impatient.close()
+})
+
+it('what had no time to compute is not too large: the server is busy', async () => {
+  // It takes a connection, and never says anything.
+  const silent = createServer()
+  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
+  const { port } = silent.address() as AddressInfo
+  const patient = createHeavyWork({ limitMs: 60_000, patienceMs: 100 })
+  const url = `postgres://nobody:none@127.0.0.1:${port}/none`
+  const asked = { plugin: 'org', method: 'GET', path: '/plugins/org/teams.csv', actor: NOBODY }
+  const work = patient.run('runRoute', url, { ...asked, request: { params: {}, query: {}, body: undefined } })
+  await expect(work).rejects.toMatchObject({
+    name: 'UnavailableError',
+    status: 503,
+    message: expect.stringMatching(/too much to do at once: try again/),
+  })
+  await patient.close()
+  silent.close()
+})
+
+it('a long answer leaves others their turn, however fast its pieces come', async () => {
+  async function* pieces() {
+    for (let count = 0; count < 60; count++) {
+      for (const end = performance.now() + 5; performance.now() < end; );
+      yield 'x'
+    }
+  }
+  let turns = 0
+  const others = setInterval(() => turns++, 1)
+  let text = ''
+  for await (const piece of inTurns(pieces())) text += piece
+  clearInterval(others)
+  expect(text).toBe('x'.repeat(60))
+  expect(turns).toBeGreaterThan(5)
 })

@@ -1,9 +1,19 @@
-import { existsSync, mkdirSync, mkdtempSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { insertRow } from '../../src/control-plane/store.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
+import { closeFolders } from '../../src/private-file.ts'
 import { removeOldLogs } from '../../src/runner/log-retention.ts'
 import { createTaskLog, logFolder } from '../../src/runner/task-log.ts'
 import { pipelines } from '../../src/system/pipelines.ts'
@@ -66,5 +76,17 @@ describeEachDatabase('logs of pipelines', (test) => {
     log.close()
     const modes = [file, logFolder(folder, 1), join(folder, 'logs')].map((path) => statSync(path).mode & 0o777)
     expect(modes).toEqual([0o600, 0o700, 0o700])
+  })
+
+  it('are closed to others at the next start if an earlier version left them open, and nothing else is', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-logs-'))
+    const elsewhere = mkdtempSync(join(tmpdir(), 'weir-elsewhere-'))
+    const at = (name: string) => join(folder, name)
+    for (const name of ['logs', 'notes']) mkdirSync(at(name))
+    for (const path of [folder, elsewhere, at('logs'), at('notes')]) chmodSync(path, 0o755)
+    symlinkSync(elsewhere, at('git'))
+    expect(closeFolders(folder)).toEqual([])
+    const modes = [at('logs'), at('notes'), elsewhere, folder].map((path) => statSync(path).mode & 0o777)
+    expect(modes).toEqual([0o700, 0o755, 0o755, 0o755])
   })
 })

@@ -47,18 +47,42 @@ export interface LawfulRoute extends RouteLaw {
 }
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set as soon as it is about to be handled. */
+    spent?: Spent
+  }
   interface FastifyInstance {
     /** Every route with what it says of itself. */
     laws: readonly LawfulRoute[]
   }
 }
 
-const costs = new AsyncLocalStorage<RouteCost>()
+interface Spent {
+  readonly cost: RouteCost
+  /** The thread that answers was spared the work, or asked whether it is small. */
+  isSpared: boolean
+}
+const spending = new AsyncLocalStorage<Spent>()
 /** Work in threads is for routes that say so: whoever reads the declarations knows all that can keep the threads busy. */
 export function requireHeavy(job: string): void {
-  if (costs.getStore() === 'light') throw new FatalError(`The route does ${job} in a thread: its cost is heavy.`)
+  const spent = spending.getStore()
+  if (!spent) return
+  if (spent.cost !== 'heavy') throw new FatalError(`The route does ${job} in a thread: its cost is heavy.`)
+  spent.isSpared = true
 }
 
+/** What a route did otherwise than it says of itself. Tests fail with it; users get their answer. */
+function breachOf({ cost, isSpared }: Spent, payload: unknown): string | undefined {
+  const isStream = typeof (payload as { pipe?: unknown } | null)?.pipe === 'function'
+  if (cost === 'heavy' && !isSpared) return 'says that its cost is heavy, and did nothing in a thread'
+  if (cost === 'streamed' && !isStream) return 'says that it is streamed, and answered all at once'
+  return undefined
+}
+/** How such a line of the log begins. */
+export const BREACH = 'a route breaks its law'
+
+/** To take one apart would be felt by others. */
+const LARGE: readonly RouteSize[] = ['file', 'delivery']
 const PARTS = ['least', 'reach', 'size', 'cost'] as const
 
 /** Before any route is added. */
@@ -74,8 +98,19 @@ export function requireLaws(api: Api): void {
     if (isOpenTo(law.least) && law.least !== 'signed' && !['none', 'small'].includes(law.size)) {
       throw new FatalError(`The route ${method} ${url} is open to anyone: its size must be none or small.`)
     }
+    if (LARGE.includes(law.size) && law.cost !== 'heavy') {
+      throw new FatalError(`The route ${method} ${url} takes a ${law.size}: its cost is heavy.`)
+    }
     route.bodyLimit = SIZES[law.size].bytes
     for (const each of [method].flat()) laws.push({ ...law, method: each, url })
   })
-  api.addHook('preHandler', (request, _reply, done) => costs.run(lawOf(request).cost, done))
+  api.decorateRequest('spent')
+  api.addHook('preHandler', (request, _reply, done) => {
+    request.spent = { cost: lawOf(request).cost, isSpared: false }
+    spending.run(request.spent, done)
+  })
+  api.addHook('onSend', async (request, reply, payload) => {
+    const breach = request.spent && reply.statusCode < 300 && breachOf(request.spent, payload)
+    if (breach) request.log.error(`${BREACH}: ${request.method} ${request.routeOptions.url} ${breach}`)
+  })
 }

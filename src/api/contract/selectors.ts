@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { LONGEST_PATTERN } from '../../config-as-code/selectors.ts'
 import { body, bounded, flag, id, LONGEST, nullAsAbsent } from '../../plugin-kit/spec/request-values.ts'
 
 const MOST_PATTERNS = 500
-const LONGEST_PATTERN = 500
 export const patterns = z.array(bounded(LONGEST_PATTERN).min(1)).max(MOST_PATTERNS)
 export const topic = bounded(100)
 

@@ -1,20 +1,26 @@
 /** Heavy work beside the thread that answers requests: a few threads, a short queue, and an end to everything. */
 import { Worker } from 'node:worker_threads'
-import { UserError } from '../../errors.ts'
+import { UnavailableError, UserError } from '../../errors.ts'
 import { TrafficError } from '../../traffic/model/finding.ts'
 import type { JobName, Jobs } from './jobs.ts'
 import type { Failure, FromWorker, ToWorker } from './worker.ts'
 
 const MOST_THREADS = 2
 const MOST_WAITING = 32
-/** What keeps to the limits of its size needs a tenth of it. */
+/** Of computing. What keeps to the limits of its size needs a tenth of it. */
 const LIMIT_MS = 10_000
+/** On a busy machine the same computing takes longer: so many times the limit is waited for it. */
+const PATIENCE = 3
+/** A thread that does not even say in so long how much it has computed gets no time to. */
+const SILENCE_MS = 5000
 /** A thread that has had nothing to do for so long gives its memory back. */
 const IDLE_MS = 60_000
 const MEMORY_MB = 512
 
 export interface HeavyWork {
   run<Name extends JobName>(job: Name, ...args: Parameters<Jobs[Name]>): Promise<Awaited<ReturnType<Jobs[Name]>>>
+  /** Does so little of a job that nobody feels it in the thread that asks. */
+  here<Result>(job: JobName, act: () => Result): Result
   close(): Promise<void>
 }
 
@@ -24,17 +30,30 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-const tooLong = () =>
-  new UserError('This takes too long to work through: send less at once, or something simpler.', { status: 413 })
+const tooMuch = (what: 'long' | 'much memory') =>
+  new UserError(`This takes too ${what} to work through: send less at once, or something simpler.`, { status: 413 })
+/** Not the fault of what was sent: the same may work later. */
+const busy = (why: string) => new UnavailableError(`${why}: try again in a few seconds.`)
+const stopping = () => busy('The server stops')
 
-function errorOf({ message, status, trouble, findings }: Failure): Error {
+function errorOf({ message, status, trouble, findings, retryAfterSeconds }: Failure): Error {
   if (status === undefined) return new Error(message)
+  if (retryAfterSeconds !== undefined) return new UnavailableError(message, { retryAfterSeconds })
   if (trouble === undefined) return new UserError(message, { status })
   return new TrafficError(trouble, message, { status, findings: findings ?? [] })
 }
 
+/** In milliseconds, since the thread began. */
+const computedBy = async (worker: Worker): Promise<number> => {
+  const { user, system } = await worker.cpuUsage()
+  return (user + system) / 1000
+}
+
 interface HeavyOptions {
+  /** Of computing by one job, wherever it waits meanwhile. */
   readonly limitMs?: number
+  /** Of waiting for one job, however little it computes. */
+  readonly patienceMs?: number
   readonly mostWaiting?: number
   /** Throws where whoever asks may not. */
   readonly onRun?: (job: JobName) => void
@@ -42,6 +61,7 @@ interface HeavyOptions {
 
 export function createHeavyWork({
   limitMs = LIMIT_MS,
+  patienceMs = PATIENCE * limitMs,
   mostWaiting = MOST_WAITING,
   onRun,
 }: HeavyOptions = {}): HeavyWork {
@@ -80,7 +100,11 @@ export function createHeavyWork({
   }
 
   function work(worker: Worker, { message, resolve, reject }: Waiting): void {
+    let limit: NodeJS.Timeout | undefined
+    let isSettled = false
     const settle = (isFit: boolean, finish: () => void) => {
+      if (isSettled) return
+      isSettled = true
       clearTimeout(limit)
       worker.off('message', hear).off('error', fail).off('exit', exit)
       if (isFit) {
@@ -90,20 +114,35 @@ export function createHeavyWork({
       finish()
       next()
     }
-    const begin = () => {
-      limit = setTimeout(() => settle(false, () => reject(tooLong())), limitMs)
+    // Until a thread is loaded, on a busy machine for seconds, it has not begun.
+    const begin = (computedBefore: number) => {
+      const began = performance.now()
+      const lookAfter = (ms: number) => {
+        limit = setTimeout(() => void look(), Math.max(1, ms))
+      }
+      const look = async () => {
+        const giveUp = () => settle(false, () => reject(busy('The server has too much to do at once')))
+        limit = setTimeout(giveUp, SILENCE_MS)
+        const total = await computedBy(worker).catch(() => undefined)
+        if (isSettled || total === undefined) return
+        clearTimeout(limit)
+        const computed = total - computedBefore
+        const waited = performance.now() - began
+        if (computed >= limitMs) settle(false, () => reject(tooMuch('long')))
+        else if (waited >= patienceMs) giveUp()
+        else lookAfter(Math.min(limitMs - computed, patienceMs - waited))
+      }
+      lookAfter(Math.min(limitMs, patienceMs))
     }
     const hear = (answer: FromWorker) => {
-      if ('isBegun' in answer) begin()
+      if ('computedBefore' in answer) begin(answer.computedBefore)
       else settle(true, () => ('failure' in answer ? reject(errorOf(answer.failure)) : resolve(answer.value)))
     }
     const fail = (error: Error) => {
       const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
-      settle(false, () => reject(isMemory ? tooLong() : error))
+      settle(false, () => reject(isMemory ? tooMuch('much memory') : error))
     }
-    const exit = () => settle(false, () => reject(new UserError('The server stops.', { status: 503 })))
-    // Until a thread is loaded, on a busy machine for seconds, it has not begun.
-    let limit: NodeJS.Timeout | undefined
+    const exit = () => settle(false, () => reject(stopping()))
     worker.on('message', hear).on('error', fail).on('exit', exit)
     worker.postMessage(message)
   }
@@ -113,15 +152,18 @@ export function createHeavyWork({
       new Promise((resolve, reject) => {
         onRun?.(job)
         if (waiting.length >= mostWaiting) {
-          const busy = 'The server is busy with plans and simulations of others: try again in a few seconds.'
-          reject(new UserError(busy, { status: 503 }))
+          reject(busy('The server is busy with what others have sent'))
           return
         }
         waiting.push({ message: { job, args }, resolve: resolve as Waiting['resolve'], reject })
         next()
       }),
+    here(job, act) {
+      onRun?.(job)
+      return act()
+    },
     async close() {
-      for (const { reject } of waiting.splice(0)) reject(new UserError('The server stops.', { status: 503 }))
+      for (const { reject } of waiting.splice(0)) reject(stopping())
       await Promise.all([...all].map(end))
     },
   }

@@ -1,11 +1,12 @@
 /** What takes long enough to be felt by others: done in threads of its own. Arguments and results are plain data. */
-import { readConfigText } from '../../config-as-code/config-file.ts'
+import { readConfigText, writeConfigText } from '../../config-as-code/config-file.ts'
 import { findGroups, matchPattern } from '../../plugin-kit/spec/patterns.ts'
 import { lintPlan } from '../../traffic/lint/plan.ts'
 import { planFromText, requirePlan } from '../../traffic/lint/require-plan.ts'
 import { lintText } from '../../traffic/lint/text.ts'
 import { readPlan } from '../../traffic/model/plan.ts'
 import { diffSides } from '../../traffic/render/diff.ts'
+import { renderPhase } from '../../traffic/render/render.ts'
 import { simulate } from '../../traffic/render/simulate.ts'
 
 export const jobs = {
@@ -20,9 +21,13 @@ export const jobs = {
     (await import('./preview-job.ts')).previewRules(...args),
   readSentDelivery: async (...args: Parameters<typeof import('./delivery-job.ts').readSentDelivery>) =>
     (await import('./delivery-job.ts')).readSentDelivery(...args),
+  runRoute: async (...args: Parameters<typeof import('./route-job.ts').runRoute>) =>
+    (await import('./route-job.ts')).runRoute(...args),
   planFromValue: (value: unknown) => requirePlan(readPlan(value)),
   readConfigText,
+  renderPhase,
   simulate,
+  writeConfigText,
 }
 
 export type Jobs = typeof jobs
@@ -32,4 +37,5 @@ export type JobName = keyof Jobs
 export const load = async (job: JobName): Promise<void> => {
   if (job === 'previewRules') await import('./preview-job.ts')
   if (job === 'readSentDelivery') await import('./delivery-job.ts')
+  if (job === 'runRoute') await import('./route-job.ts')
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { auditLines, chosen } from '../../control-plane/audit/export.ts'
 import { ACTIONS } from '../../control-plane/audit/record.ts'
@@ -7,6 +6,7 @@ import { id } from '../../plugin-kit/spec/request-values.ts'
 import { auditEntries } from '../../system/access.ts'
 import type { Routes } from '../api.ts'
 import { answers, paging, streams, time } from '../contract/common.ts'
+import { inTurns } from '../stream.ts'
 
 export const auditRoutes: Routes = (api, { database }) => {
   const entry = z.object({
@@ -52,7 +52,7 @@ export const auditRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/audit/export',
     {
-      config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'heavy' },
+      config: { least: 'admin', reach: 'everywhere', size: 'none', cost: 'streamed' },
       schema: {
         tags: ['audit'],
         summary:
@@ -65,6 +65,6 @@ export const auditRoutes: Routes = (api, { database }) => {
       reply
         .type('application/x-ndjson')
         .header('content-disposition', 'attachment; filename="audit.jsonl"')
-        .send(Readable.from(auditLines(database, wanted, after))),
+        .send(inTurns(auditLines(database, wanted, after))),
   )
 }

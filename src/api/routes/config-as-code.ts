@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ConfigContext } from '../../config-as-code/context.ts'
 import { checkConfig } from '../../config-as-code/document.ts'
-import { exportConfig } from '../../config-as-code/export.ts'
+import { storedConfig } from '../../config-as-code/export.ts'
 import { applyConfig, planConfig } from '../../config-as-code/reconcile.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
@@ -41,6 +41,7 @@ export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures },
     servicesOn: (database) => servicesFor(request, database),
     allowsEmpty,
     hidesReasons: hidesTestFailures,
+    match: (...asked) => heavy.run('matchPattern', ...asked),
   })
   api.get(
     '/v1/config',
@@ -52,7 +53,7 @@ export const configAsCodeRoutes: Routes = (api, { config: { hidesTestFailures },
         response: answers(200, z.object({ config: z.string() })),
       },
     },
-    async (request) => ({ config: await exportConfig(contextOf(request)) }),
+    async (request) => ({ config: await heavy.run('writeConfigText', await storedConfig(contextOf(request))) }),
   )
   for (const [path, summary, reconcile] of [
     ['plan', 'What a configuration file would change', planConfig],

@@ -219,8 +219,10 @@ export const deliveryRoutes: Routes = (api, context) => {
           if (isNoted(to)) await service.refuse(to, 401, message)
           throw new UserError(message, { status: 401 })
         }
-        const isLong = sent.body.length > LONGEST_READ_HERE
-        const read = isLong ? await heavy.run('readSentDelivery', to.plugin, sent) : readSentDelivery(spec, sent)
+        const read =
+          sent.body.length > LONGEST_READ_HERE
+            ? await heavy.run('readSentDelivery', to.plugin, sent)
+            : heavy.here('readSentDelivery', () => readSentDelivery(spec, sent))
         const { isKnown, ...taken } = await service.take(to, read)
         return reply.code(202).send(taken)
       },

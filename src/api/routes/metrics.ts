@@ -203,7 +203,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
   )
 }
 
-const previewRoutes: Routes = (api, { database, plugins, previews }) => {
+const previewRoutes: Routes = (api, { database, plugins, longWork }) => {
   api.post(
     '/v1/metrics/rule-preview',
     {
@@ -218,7 +218,7 @@ const previewRoutes: Routes = (api, { database, plugins, previews }) => {
     async ({ body }) => {
       await requireProject(database, body.project)
       if (body.connection) sourceNamed(plugins, body.connection.plugin)
-      return plain(await previews.run('previewRules', database.url(), { ...body, ...rangeOf(body) }))
+      return plain(await longWork.run('previewRules', database.url(), { ...body, ...rangeOf(body) }))
     },
   )
 }

@@ -5,7 +5,6 @@ import type { Blueprint } from '../../control-plane/records.ts'
 import { marksOf } from '../../control-plane/scope-layers.ts'
 import { keyTitles, sampleRecords } from '../../control-plane/scope-records.ts'
 import { FatalError } from '../../errors.ts'
-import { toCsv } from '../../plugin-kit/push/csv-text.ts'
 import type { Plugin } from '../../plugin-kit/spec/plugin.ts'
 import type { LastTasks, Route, RouteServer } from '../../plugin-kit/spec/route.ts'
 import { actorOf } from '../access/gate.ts'
@@ -30,6 +29,7 @@ export function ownRoutes(api: Api, plugin: Plugin, context: ApiContext): void {
 function addRoute(api: Api, plugin: Plugin, route: Route, context: ApiContext): void {
   const { method, path: url, summary, tag = plugin.name, params, query, body, csv, failures = [] } = route
   const { least, reach = 'everywhere', size, cost } = route
+  const handle = runOf(plugin, route, context)
   api.route({
     method,
     url,
@@ -46,16 +46,32 @@ function addRoute(api: Api, plugin: Plugin, route: Route, context: ApiContext): 
         : answers(200, route.answer ?? success, ...failures),
     },
     async handler(request, reply) {
-      const result = await route.run(request, serverOf(plugin, context, request, reply))
+      const result = await handle(request, reply)
       if (csv) {
         return reply
           .type('text/csv; charset=utf-8')
           .header('content-disposition', `attachment; filename="${csv.name}"`)
-          .send(toCsv(csv.columns, result as Parameters<typeof toCsv>[1]))
+          .send(result)
       }
       return route.answer ? result : done()
     },
   })
+}
+
+type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+function runOf(plugin: Plugin, { method, path, csv, run, runInThread }: Route, context: ApiContext): Handle {
+  const { database, longWork } = context
+  if (runInThread) {
+    return (request) => {
+      const { params, query } = request
+      const body = request.body as Readonly<Record<string, unknown>> | undefined
+      const asked = { plugin: plugin.name, method, path, actor: actorOf(request), request: { params, query, body } }
+      return longWork.run('runRoute', database.url(), asked)
+    }
+  }
+  if (!run || csv) throw new FatalError(`${method} ${path} runs nowhere: a route that sends a file runs in a thread.`)
+  return (request, reply) => run(request as Parameters<typeof run>[0], serverOf(plugin, context, request, reply))
 }
 
 function serverOf(

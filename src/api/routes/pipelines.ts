@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { decimalOf } from '../../decimal.ts'
@@ -22,7 +21,7 @@ import { EXAMPLE_PLAN, planBody } from '../contract/blueprint-body.ts'
 import { answers, events, paging, streams, success } from '../contract/common.ts'
 import { pipeline, pipelineSubtasks, task, taskStep, taskSubject } from '../contract/records.ts'
 import { done } from '../envelope.ts'
-import { streamEvents } from '../stream.ts'
+import { inTurns, streamEvents } from '../stream.ts'
 
 const tags = ['pipelines']
 /** A number above 0, or a word for it: only unfinished ones. */
@@ -141,7 +140,7 @@ const taskRoutes: Routes = (api, { services }) => {
   api.get(
     '/pipelines/:id/tasks',
     {
-      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'light' },
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'streamed' },
       schema: {
         tags,
         summary: 'The tasks of a run: the newest attempt of each task in the plan',
@@ -151,7 +150,7 @@ const taskRoutes: Routes = (api, { services }) => {
     },
     async ({ params }, reply) => {
       const { count, pieces } = await pipelines.tasksInPieces(params.id)
-      return reply.type('application/json; charset=utf-8').send(Readable.from(inPieces(count, pieces)))
+      return reply.type('application/json; charset=utf-8').send(inTurns(inPieces(count, pieces)))
     },
   )
   api.get(
@@ -224,7 +223,7 @@ const logRoutes: Routes = (api, { services, admitStream }) => {
   api.get(
     '/pipelines/:id/logging.tar.gz',
     {
-      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'heavy' },
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'streamed' },
       schema: {
         tags,
         summary: 'Logs of the run and of each task',
@@ -237,13 +236,13 @@ const logRoutes: Routes = (api, { services, admitStream }) => {
       return reply
         .type('application/gzip')
         .header('content-disposition', 'attachment; filename="logging.tar.gz"')
-        .send(Readable.from(archive))
+        .send(inTurns(archive))
     },
   )
   api.get(
     '/v1/pipelines/:id/events',
     {
-      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'light' },
+      config: { least: 'viewer', reach: 'pipeline', size: 'none', cost: 'streamed' },
       schema: {
         tags,
         summary: 'Progress as server-sent events: a snapshot now and at each change, until the run is finished',
@@ -259,7 +258,7 @@ const logRoutes: Routes = (api, { services, admitStream }) => {
   api.get(
     '/v1/tasks/:id/log',
     {
-      config: { least: 'viewer', reach: 'task', size: 'none', cost: 'light' },
+      config: { least: 'viewer', reach: 'task', size: 'none', cost: 'streamed' },
       schema: {
         tags,
         summary: 'The log of a task; it continues while the task runs',
@@ -269,7 +268,7 @@ const logRoutes: Routes = (api, { services, admitStream }) => {
     },
     async (request, reply) => {
       const lines = await pipelines.followLog(request.params.id, admitStream(reply))
-      return reply.type('text/plain; charset=utf-8').send(Readable.from(begun(reply, lines)))
+      return reply.type('text/plain; charset=utf-8').send(inTurns(begun(reply, lines)))
     },
   )
 }

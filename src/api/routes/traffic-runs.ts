@@ -29,7 +29,7 @@ const transitionRoutes: Routes = (api, { database }) => {
   api.post(
     `${BASE}/:id/transitions`,
     {
-      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'heavy' },
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Prepare, advance, pause, roll back, confirm the DNS switch, clean up or abort',
@@ -56,7 +56,7 @@ const transitionRoutes: Routes = (api, { database }) => {
   api.post(
     `${BASE}/:id/approve`,
     {
-      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'heavy' },
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'Approve the present step',
@@ -73,7 +73,7 @@ const transitionRoutes: Routes = (api, { database }) => {
   api.post(
     `${BASE}/:id/reverse`,
     {
-      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'heavy' },
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'A new draft in the other direction',
@@ -155,7 +155,7 @@ const journalRoutes: Routes = (api, { database, admitStream }) => {
   api.get(
     `${BASE}/:id/events`,
     {
-      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'light' },
+      config: { least: 'viewer', reach: 'everywhere', size: 'none', cost: 'streamed' },
       schema: {
         tags,
         summary:

@@ -17,7 +17,7 @@ export const trafficSurveyRoutes: Routes = (api, { database }) => {
   api.post(
     '/v1/traffic-imports',
     {
-      config: { least: 'operator', reach: 'everywhere', size: 'list', cost: 'heavy' },
+      config: { least: 'operator', reach: 'everywhere', size: 'list', cost: 'light' },
       schema: {
         tags,
         summary: 'A plan made of what is live, or what has to be decided first; nothing is stored',
@@ -37,7 +37,7 @@ export const trafficSurveyRoutes: Routes = (api, { database }) => {
   api.post(
     `${BASE}/:id/preflight`,
     {
-      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'heavy' },
+      config: { least: 'operator', reach: 'everywhere', size: 'small', cost: 'light' },
       schema: {
         tags,
         summary: 'What stands in the way of a switch, before anything changes',

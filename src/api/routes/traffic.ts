@@ -15,7 +15,7 @@ import {
 } from '../../traffic/engine/store.ts'
 import { planOf } from '../../traffic/engine/stored-plan.ts'
 import type { Plan } from '../../traffic/model/plan.ts'
-import { joinFiles, manifestsOf, renderPhase } from '../../traffic/render/render.ts'
+import { joinFiles, manifestsOf } from '../../traffic/render/render.ts'
 import type { SimulationOptions } from '../../traffic/render/simulate.ts'
 import { liveManifests } from '../../traffic/vendors/live-manifests.ts'
 import { actorOf } from '../access/gate.ts'
@@ -49,8 +49,8 @@ export const versionOf = ({ headers }: FastifyRequest): number | undefined => {
   return version
 }
 
-const manifests = (row: SwitchRow, phase: string) =>
-  renderPhase(planOf(row), phase, {
+const manifests = (heavy: HeavyWork, row: SwitchRow, phase: string) =>
+  heavy.run('renderPhase', planOf(row), phase, {
     targetGroupArn: row.target_group_arn ?? undefined,
     targetGroupArns: knownGroups(row),
   })
@@ -173,7 +173,7 @@ const manifestRoutes: Routes = (api, { database, heavy }) => {
       },
     },
     async ({ params, query }, reply) => {
-      const files = manifests(await getSwitch(database, params.id), query.phase)
+      const files = await manifests(heavy, await getSwitch(database, params.id), query.phase)
       if (query.format === 'json') return reply.type('application/json; charset=utf-8').send(JSON.stringify(files))
       return reply.type('application/yaml; charset=utf-8').send(joinFiles(files))
     },
@@ -201,10 +201,11 @@ const manifestRoutes: Routes = (api, { database, heavy }) => {
       const beforeOf = async () => {
         if (body.live) return liveManifests(planOf(row), await engine.connect(planOf(row)))
         return body.against === undefined
-          ? manifestsOf(manifests(row, body.from))
+          ? manifestsOf(await manifests(heavy, row, body.from))
           : { current: '', target: '', [body.side]: body.against }
       }
-      const differences = await heavy.run('diffSides', await beforeOf(), manifestsOf(manifests(row, body.to)))
+      const after = manifestsOf(await manifests(heavy, row, body.to))
+      const differences = await heavy.run('diffSides', await beforeOf(), after)
       return differences.map(({ before = null, after = null, ...rest }) => ({ ...rest, before, after }))
     },
   )

@@ -26,7 +26,8 @@ export const chosen =
       query,
     )
 
-const AT_ONCE = 200
+/** An entry may have hundreds of kilobytes. */
+const AT_ONCE = 50
 
 /** Reads on by ids, so that a slow reader holds no connection. */
 export async function* auditLines(database: Database, filter: AuditFilter = {}, after = 0): AsyncGenerator<string> {

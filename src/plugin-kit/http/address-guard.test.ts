@@ -1,4 +1,6 @@
+import dns from 'node:dns'
 import { createServer } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
 import { type AddressInfo, connect, createServer as createSocketServer, type Server } from 'node:net'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createTestClient, never } from './test-support.ts'
@@ -112,6 +114,54 @@ test('a server that redirects to a closed address is not followed', async () => 
   )
   const port = await listen(server, OPEN)
   expect(await asked(`http://${OPEN}:${port}`)).toMatch(/redirects to another server/)
+  expect(heard).toEqual([])
+})
+
+/** A name whose answers change: open at the first questions, closed at all later ones. */
+function rebind(name: string, openAnswers: number): void {
+  const { lookup } = dns
+  const { lookup: resolve } = dns.promises
+  let answers = 0
+  const addressOf = () => ({ address: answers++ < openAnswers ? OPEN : '127.0.0.1', family: 4 })
+  onTestFinished(() => {
+    Object.assign(dns, { lookup })
+    Object.assign(dns.promises, { lookup: resolve })
+    syncBuiltinESMExports()
+  })
+  const isOurs = (host: unknown) => host === name
+  Object.assign(dns, {
+    lookup: (host: string, options: object, found: (...answer: unknown[]) => void) =>
+      isOurs(host) ? setImmediate(() => found(null, [addressOf()])) : lookup(host, options, found as never),
+  })
+  Object.assign(dns.promises, {
+    lookup: async (host: string, options: object) => (isOurs(host) ? [addressOf()] : resolve(host, options)),
+  })
+  syncBuiltinESMExports()
+}
+
+test('a name that was open when it was saved is not asked where it leads to later', async () => {
+  const { requireOpenEndpoint } = await import('./address-guard.ts')
+  const port = await startServer('127.0.0.1')
+  const address = `http://rebound.test:${port}`
+  rebind('rebound.test', 1)
+  await requireOpenEndpoint(address)
+  // As an endpoint and target of messages, as a proxy, and as what a proxy is asked for.
+  expect(await asked(address)).toMatch(REFUSED)
+  expect(await asked(`http://${OPEN}:${port}`, address)).toMatch(REFUSED)
+  expect(await asked(`http://${OPEN}:${port}`, `socks5://rebound.test:${port}`)).toMatch(REFUSED)
+  expect(await asked(address, `http://${OPEN}:${await startTunnel(OPEN)}`)).toMatch(REFUSED)
+  expect(heard).toEqual([])
+})
+
+test('libraries that bring no client of their own are not led elsewhere by a redirect', async () => {
+  const { guardedFetch } = await import('./guarded-fetch.ts')
+  const closed = await startServer('127.0.0.1')
+  const server = createServer((_request, response) =>
+    response.writeHead(307, { location: `http://127.0.0.1:${closed}/` }).end(),
+  )
+  const port = await listen(server, OPEN)
+  expect((await guardedFetch(`http://${OPEN}:${port}/`, {})).status).toBe(307)
+  await expect(guardedFetch(`http://127.0.0.1:${closed}/`, {})).rejects.toThrow(REFUSED)
   expect(heard).toEqual([])
 })
 

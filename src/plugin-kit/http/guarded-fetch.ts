@@ -3,9 +3,9 @@ import { guardedLookup, requireOpenAddress } from './address-guard.ts'
 
 let agent: Agent | undefined
 
-/** `fetch` for libraries that bring none of their own, to open addresses only. */
+/** `fetch` for libraries that bring none of their own, to open addresses only; it follows no redirects, which may lead elsewhere. */
 export const guardedFetch = (async (address: string, options: object) => {
   requireOpenAddress(new URL(address))
   agent ??= new Agent({ connect: { lookup: guardedLookup } })
-  return fetch(address, { ...options, dispatcher: agent })
+  return fetch(address, { ...options, redirect: 'manual', dispatcher: agent })
 }) as unknown as (address: string, options: object) => Promise<Response>

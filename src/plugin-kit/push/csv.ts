@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { setImmediate as othersFirst } from 'node:timers/promises'
 import { CsvError, type Parser, parse } from 'csv-parse'
+import { refuseWhileAnswering } from '../../answering.ts'
 import { byName } from '../../by-name.ts'
 import { counted } from '../../counted.ts'
 import { RecordError, UserError } from '../../errors.ts'
@@ -108,6 +109,7 @@ export async function openCsv(
   file: Buffer,
   textOf: (cell: string) => string = (cell) => cell,
 ): Promise<Csv> {
+  refuseWhileAnswering('A CSV file would be read')
   if (!isUtf8(file)) throw new UserError(`${name} is not UTF-8 text: save it as "CSV UTF-8".`)
   const bytes = file.subarray(file.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0)
   const nul = bytes.indexOf(0)

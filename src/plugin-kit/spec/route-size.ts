@@ -25,5 +25,9 @@ export const SIZES = {
 
 export type RouteSize = keyof typeof SIZES
 
-/** `heavy`: it parses, matches, renders or packs so much that others would feel it; this is done in a thread, with a time limit. */
-export type RouteCost = 'light' | 'heavy'
+/**
+ * What a route costs the thread that answers everybody. `light`: nothing that others would feel. `heavy`: it parses, matches,
+ * renders or packs so much that they would; this is done in a thread, with a time limit. `streamed`: it sends as much as
+ * there is, piece by piece, and others get their turn in between.
+ */
+export type RouteCost = 'light' | 'heavy' | 'streamed'

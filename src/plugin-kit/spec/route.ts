@@ -30,13 +30,15 @@ export interface RouteSpec<Params extends Schema, Query extends Schema, Body ext
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** What `run` gives; nothing but a success unless it is set. */
+  /** What is given; nothing but a success unless it is set. */
   readonly answer?: z.ZodType
-  /** Instead: `run` gives rows, which are sent as a file with these columns. */
+  /** Instead: rows are given, which are sent as a file with these columns. */
   readonly csv?: { readonly name: string; readonly columns: readonly string[] }
   /** Statuses of its own failures. */
   readonly failures?: readonly number[]
-  readonly run: (request: RouteRequest<Params, Query, Body>, server: RouteServer) => Promise<unknown>
+  readonly run?: (request: RouteRequest<Params, Query, Body>, server: RouteServer) => Promise<unknown>
+  /** Instead, for what reads or makes a file: done whole in a thread, so that nobody waits for it. Its cost is heavy. */
+  readonly runInThread?: (request: RouteRequest<Params, Query, Body>, server: ThreadServer) => Promise<unknown>
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list holds routes of all kinds; `route` has checked each
@@ -70,13 +72,16 @@ export interface LastTasks {
   readonly plan: Plan
 }
 
-/** What a route may use of the server, in the name of whoever asks. */
-export interface RouteServer {
+/** What a route may use of the server wherever it runs, in the name of whoever asks. */
+export interface ThreadServer {
   readonly database: Database
   /** Leaves an entry of a change, in its transaction. */
   record(inside: Database, change: Change & { readonly after: unknown }): Promise<void>
   /** Makes a change in a transaction, with its entry; `after` is what `act` gives. */
   doRecorded<Result>(change: Change, act: (inside: Database) => Promise<Result>): Promise<Result>
+}
+
+export interface RouteServer extends ThreadServer {
   /** Asks the source by a stored connection, for as long as somebody waits for the answer. */
   ask<Result>(
     connectionId: number,

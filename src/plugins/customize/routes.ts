@@ -105,7 +105,7 @@ const csvFileRoute = (csvFile: CsvFile): Route =>
     cost: 'heavy',
     body: formOf(csvFile),
     failures: [413],
-    run: async (request, server) => {
+    runInThread: async (request, server) => {
       const form = request.body as Readonly<Record<string, unknown>>
       const { idField, nameField } = csvFile.owner
       const ownerId = form[idField] as string

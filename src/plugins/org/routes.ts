@@ -14,12 +14,12 @@ const routesOf = (file: OrgFile): Route[] => {
       summary: title,
       least: 'viewer',
       size: 'none',
-      cost: 'light',
+      cost: 'heavy',
       ...(sample && {
         query: z.object({ fake_data: queryFlag.meta({ description: 'A sample to begin with.' }) }),
       }),
       csv: { name, columns },
-      run: async ({ query }, { database }) => (sample && query?.fake_data ? sample : file.read(database)),
+      runInThread: async ({ query }, { database }) => (sample && query?.fake_data ? sample : file.read(database)),
     }),
     route({
       method: 'PUT',
@@ -30,7 +30,7 @@ const routesOf = (file: OrgFile): Route[] => {
       cost: 'heavy',
       body: z.object({ file: uploadedFile }),
       failures: [413],
-      run: async ({ body }, server) => {
+      runInThread: async ({ body }, server) => {
         const csv = await openCsv(name, body.file, unescaped)
         const change = { action: 'update', subject: 'org file', key: name } as const
         await takeOrgFile(server.database, file, csv, (inside, lines) =>

@@ -31,16 +31,18 @@ export async function packLog(file: string, from: number): Promise<Buffer | unde
   }
 }
 
-/** By task, all attempts of each one after another. */
-export async function storedLogs(queries: Queries, pipelineId: number): Promise<ReadonlyMap<number, Buffer>> {
-  const rows = await selectRows(queries, taskLogs, (query) => query.where('pipeline_id', '=', pipelineId).orderBy('id'))
-  const logs = new Map<number, Buffer>()
-  for (const { task_id, content } of rows) {
-    logs.set(task_id, Buffer.concat([logs.get(task_id) ?? Buffer.alloc(0), await promisify(gunzip)(content)]))
-  }
-  return logs
+/** Tasks of which something is stored. */
+export async function loggedTasks(queries: Queries, pipelineId: number): Promise<ReadonlySet<number>> {
+  const rows = await queries
+    .selectFrom(taskLogs.name)
+    .select('task_id')
+    .distinct()
+    .where('pipeline_id', '=', pipelineId)
+    .execute()
+  return new Set(rows.map(({ task_id }) => Number(task_id)))
 }
 
+/** All attempts of a task, one after another. */
 export async function storedLog(queries: Queries, taskId: number): Promise<Buffer> {
   const rows = await selectRows(queries, taskLogs, (query) => query.where('task_id', '=', taskId).orderBy('id'))
   return Buffer.concat(await Promise.all(rows.map(({ content }) => promisify(gunzip)(content))))

@@ -1,5 +1,6 @@
 /** Changes of YAML files that leave comments, order and everything else as it is. */
 import { type Document, isMap, isPair, isSeq, Scalar } from 'yaml'
+import { besideAnswers } from '../../answering.ts'
 import { parseYaml } from '../../yaml.ts'
 import { TrafficError } from '../model/finding.ts'
 
@@ -15,8 +16,16 @@ interface YamlFile {
   readonly documents: readonly Document.Parsed[]
 }
 
+/** Takes a quarter of a second to read; manifests that people write have a hundredth of it. */
+const LONGEST_FILE = 500_000
+
+/** A file of a repository that an operator named; it is short, so a step of a switch reads it where it is. */
 export function readYamlFile(place: string, text: string): YamlFile {
-  const { documents } = parseYaml(text)
+  if (text.length > LONGEST_FILE) {
+    const message = `${place} has more than ${LONGEST_FILE} characters: put what the switch changes into a file of its own.`
+    throw new TrafficError('conflict', `${message} Nothing was committed.`)
+  }
+  const { documents } = besideAnswers(() => parseYaml(text))
   const broken = documents.find(({ errors }) => errors.length > 0)?.errors[0]
   if (broken !== undefined)
     throw new TrafficError('conflict', `${place} is not YAML: ${broken.message.split('\n')[0]}. Nothing was committed.`)

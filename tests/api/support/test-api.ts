@@ -6,6 +6,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { expect } from 'vitest'
+import { BREACH } from '../../../src/api/access/route-law.ts'
 import { createServer } from '../../../src/api/server.ts'
 import { type Environment, readConfig } from '../../../src/config.ts'
 import type { ControlPlane } from '../../../src/control-plane/control-plane.ts'
@@ -47,7 +48,12 @@ export async function startTestApi(
   await prepareDatabase(database)
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-api-'))
   const lines: string[] = []
-  const log = createLog('debug', { write: (line) => void lines.push(line) })
+  let breach: string | undefined
+  const write = (line: string) => {
+    lines.push(line)
+    if (line.includes(BREACH)) breach = line
+  }
+  const log = createLog('debug', { write })
   const secrets = createSecrets(SECRET_KEY)
   const control = createControlPlane({ database, plugins, secrets, dataFolder, log })
   const config = readConfig({ DATA_FOLDER: dataFolder, ...environment })
@@ -62,6 +68,7 @@ export async function startTestApi(
     async ask(method, url, body, sent = {}) {
       const answer = await ask(server, method, url, body, sent)
       if (answer.status === 500) throw new Error(`${method} ${url} failed: ${lines.slice(-2).join('')}`)
+      if (breach) throw new Error(breach)
       check(method, url, answer)
       return answer
     },

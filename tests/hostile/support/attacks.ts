@@ -106,7 +106,7 @@ function bodiesOf(schema: Schema, resolve: (schema?: Schema) => Schema): readonl
 }
 
 /** The smallest value that the schema may allow. */
-function sampleOf(given: Schema | undefined, resolve: (schema?: Schema) => Schema, depth: number): unknown {
+export function sampleOf(given: Schema | undefined, resolve: (schema?: Schema) => Schema, depth: number): unknown {
   const schema = resolve(given)
   if (schema.default !== undefined) return schema.default
   if (schema.const !== undefined) return schema.const
@@ -123,52 +123,55 @@ function sampleOf(given: Schema | undefined, resolve: (schema?: Schema) => Schem
   return schema.format === 'date-time' ? '2024-01-01T00:00:00Z' : 'shop'
 }
 
+const FORM = 'multipart/form-data; boundary=edge'
+const partOf = (name: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`
+
+/** A file in a form, with all other fields that a route may ask for. */
+export const formOf = (file: () => string) => ({
+  type: FORM,
+  body: () => {
+    const fields = { boardId: 'b', boardName: 'b', qaProjectId: 'q', qaProjectName: 'q' }
+    const parts = Object.entries(fields).map(([name, value]) => `${partOf(name)}${value}\r\n`)
+    return `${parts.join('')}${partOf('file"; filename="x.csv')}${file()}\r\n--edge--\r\n`
+  },
+})
+
 /** Files, with so many letters in them. */
 export function uploads(made: Make, letters = LETTERS): Attack[] {
   const lines = Math.min(letters / 3, LINES)
-  const type = 'multipart/form-data; boundary=edge'
-  const form = (file: () => string) => ({
-    type,
-    body: () => {
-      const fields = { boardId: 'b', boardName: 'b', qaProjectId: 'q', qaProjectName: 'q' }
-      const parts = Object.entries(fields).map(([name, value]) => `${partOf(name)}${value}\r\n`)
-      return `${parts.join('')}${partOf('file"; filename="x.csv')}${file()}\r\n--edge--\r\n`
-    },
-  })
-  const partOf = (name: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`
   const columns = () => Array.from({ length: COLUMNS }, (_, index) => `c${index}`).join(',')
   return [
     made(
       'many columns',
-      form(() => `${columns()}\n1\n`),
+      formOf(() => `${columns()}\n1\n`),
     ),
     made(
       'commas',
-      form(() => ','.repeat(letters)),
+      formOf(() => ','.repeat(letters)),
     ),
     made(
       'one long cell',
-      form(() => `id\n${'x'.repeat(letters)}\n`),
+      formOf(() => `id\n${'x'.repeat(letters)}\n`),
     ),
     made(
       'many lines',
-      form(() => 'id\n'.repeat(lines)),
+      formOf(() => 'id\n'.repeat(lines)),
     ),
     made(
       'empty lines',
-      form(() => `id\n${'\n'.repeat(letters)}1\n`),
+      formOf(() => `id\n${'\n'.repeat(letters)}1\n`),
     ),
     made(
       'an open quote',
-      form(() => `id\n"${'x\n'.repeat(lines)}`),
+      formOf(() => `id\n"${'x\n'.repeat(lines)}`),
     ),
     made(
       'quotes',
-      form(() => `id\n${'"'.repeat(letters)}\n`),
+      formOf(() => `id\n${'"'.repeat(letters)}\n`),
     ),
     // Without an end: this has stopped the server.
-    made('many parts', { type, body: () => `${partOf('a')}x\r\n`.repeat(5000) }),
-    made('no end', { type, body: () => `${partOf('file"; filename="x.csv')}id\n` }),
-    made('no form', { type, body: () => 'x'.repeat(letters) }),
+    made('many parts', { type: FORM, body: () => `${partOf('a')}x\r\n`.repeat(5000) }),
+    made('no end', { type: FORM, body: () => `${partOf('file"; filename="x.csv')}id\n` }),
+    made('no form', { type: FORM, body: () => 'x'.repeat(letters) }),
   ]
 }
