@@ -281,7 +281,7 @@ describeEachDatabase('alerts', (test) => {
     for (const to of ['http://169.254.169.254/', 'http://localhost:9/', `${receiver.url}elsewhere`]) {
       receiver.answerWith(307, { location: to })
       const { body } = await api.ask('POST', `/v1/alerts/${id}/test`)
-      expect(body, to).toMatchObject({ isTaken: false, failure: expect.stringMatching(/redirect/) })
+      expect([body.isTaken, body.failure], to).toEqual([false, expect.stringMatching(/redirect/)])
     }
     expect(receiver.received.map(({ path }) => path)).toEqual(Array(3).fill('/hooks?token=hidden'))
   })

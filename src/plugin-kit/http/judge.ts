@@ -21,8 +21,13 @@ export function judge(request: HttpRequest, response: HttpResponse, quota: Quota
     const retryAfterMs = retryAfter(headers['retry-after'], now)
     return { kind: 'retry', reason, heavy: HEAVY.has(status), ...(retryAfterMs !== undefined && { retryAfterMs }) }
   }
-  if (REDIRECTS.has(status) && headers.location && isRead(request)) {
-    return { kind: 'redirect', location: headers.location }
+  if (REDIRECTS.has(status) && headers.location) {
+    if (isRead(request)) return { kind: 'redirect', location: headers.location }
+    const origin = URL.parse(headers.location)?.origin ?? 'another address'
+    return {
+      kind: 'failed',
+      reason: `${reason}. It redirects to ${origin}, where nothing is sent: enter the address that it leads to`,
+    }
   }
   return { kind: 'failed', reason }
 }
