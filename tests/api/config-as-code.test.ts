@@ -152,6 +152,59 @@ projects:
     await apply(yaml(ALL))
   })
 
+  it('names what joins and what leaves a project, though the file does not know of it', async () => {
+    const { services } = api.control
+    const { id } = await services.connections.create('webhook', { name: 'acme' })
+    const { blueprint } = await services.projects.get('shop')
+    const pushed = { pluginName: 'webhook', connectionId: id, scopes: [] }
+    const connections = [...(blueprint?.connections ?? []), pushed]
+    await services.blueprints.update(blueprint?.id ?? 0, { connections })
+    const [change] = await apply(yaml(ALL.replace('except: [acme/play-*]', 'except: [acme/web]')), true).then((all) =>
+      all.filter(({ subject }) => subject === 'schedule of shop'),
+    )
+    expect(change?.fields).toContainEqual({ name: 'scopes', before: 3, after: 2 })
+    expect(change?.notes).toEqual([
+      'adds acme/play-1 of github/main to project shop',
+      'removes acme/web of github/main from project shop',
+      'removes webhook/acme from project shop',
+    ])
+    await apply(yaml(ALL))
+    await services.connections.remove('webhook', id)
+  })
+
+  it('names connections in a plan, also one that the project no longer collects from, over REST as well', async () => {
+    const second = yaml(ALL).replace(
+      'projects:',
+      `    other: { endpoint: ${github.url}/, token: { env: TOKEN }, scopeConfigs: { two: {} } }\nprojects:`,
+    )
+    await apply(second.replace(ALL, '{ connection: github/other, scopes: [acme/web], scopeConfig: two }'))
+    const body = { config: second, variables: { TOKEN: DEFAULT_TOKEN } }
+    const { changes } = (await api.ask('POST', '/v1/config/plan', body)).body
+    expect(changes).toEqual(await apply(second, true))
+    const { fields, notes } = changes.find(({ subject }: any) => subject === 'schedule of shop')
+    const { before, after } = fields.find(({ name }: any) => name === 'selectors')
+    expect(before).toMatchObject([{ connection: 'github/other', scopeConfig: 'two' }])
+    expect(after).toMatchObject([{ connection: 'github/main', scopeConfig: 'rules' }])
+    expect(notes).toContain('removes acme/web of github/other from project shop')
+    await apply(second)
+    const { connections, scopes } = api.control.services
+    const { id = 0 } = (await connections.list('github')).find(({ name }) => name === 'other') ?? {}
+    await scopes.remove('github', id, String(github.world.repository('acme/web').id))
+    await connections.remove('github', id)
+  })
+
+  it('refers to a connection and a scope config that are stored, without repeating them', async () => {
+    const short = `projects:${yaml(ALL).split('projects:')[1]}`
+    expect(await apply(short, true)).toEqual([])
+    const changed = short.replace('except: [acme/play-*]', 'except: [acme/web]')
+    expect(await apply(changed, true)).toContainEqual(
+      expect.objectContaining({ action: 'create', subject: 'github scope acme/play-1 of main' }),
+    )
+    await expect(apply(short.replace('github/main', 'github/mian'))).rejects.toThrow(
+      /github\/mian is not among the connections of this file, and not stored; did you mean github\/main/,
+    )
+  })
+
   it('collects an archived repository that is named outright', async () => {
     const named = yaml(ALL.replace('[acme/*]', '[acme/*, acme/old]'))
     expect(await apply(named)).toContainEqual(expect.objectContaining({ subject: 'github scope acme/old' }))
