@@ -3,14 +3,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PREVIEWED } from '../../src/api/contract/metrics.ts'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
+import { requireMatches } from '../../src/config-as-code/matching-rules.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { globOf } from '../../src/config-as-code/selectors.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { write } from '../../src/database/write.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import { assumedRules } from '../../src/plugin-kit/task/assumed-rules.ts'
-import { issueLabels } from '../../src/plugins/github/entities/issues.ts'
+import { issues as bitbucketIssues } from '../../src/plugins/bitbucket/entities/issues.ts'
+import { issueLabels, issues } from '../../src/plugins/github/entities/issues.ts'
 import { ownFields, plugins } from '../../src/plugins/index.ts'
+import { issueFields as jiraFields } from '../../src/plugins/jira/entities/issue-fields.ts'
+import { issues as jiraIssues } from '../../src/plugins/jira/issue.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { configContext } from './support/config-context.ts'
@@ -226,6 +230,54 @@ projects:
     expect(await apply(yaml(ALL), true)).toEqual([])
     expect(await planConfig(parse(changed), { ...configContext(api), allowsEmpty: true })).toHaveLength(1)
     expect(await apply(changed.replace('defect', '^kind/'), true)).toHaveLength(1)
+  })
+
+  it('refuses a text, a name and a type that nothing of what was collected has, whatever the tracker', async () => {
+    const named = { connection_id: 1, repo_id: 1 }
+    await write(test.database, [
+      issues.row({ ...named, github_id: 1, title: 'The shop is slow', body: 'since the last rollout' }),
+    ])
+    const withText = (text: string) =>
+      yaml(ALL).replace('issueTypeBug: bug', `issueTypeBug: bug, issueTextIncident: ${text}`)
+    await expect(apply(withText('outage'), true)).rejects.toThrow(
+      'weir.yaml:7: issueTextIncident matches none of the titles of issues that were collected, nor their texts. Correct it, or use --allow-empty.',
+    )
+    expect(await apply(withText('rollout'), true)).toHaveLength(1)
+
+    const source = (name: string) => plugins.find((each) => each.name === name)?.source as PluginSpec
+    const status = { connection_id: 1, status_name: 'Open', status_key: 'new' }
+    await write(test.database, [
+      ...['Bug', 'Störung'].map((type, index) => jiraIssues.row({ ...status, issue_id: index + 1, type })),
+      jiraFields.row({ connection_id: 1, board_id: 1, id: 'customfield_10016', name: 'Story points' }),
+    ])
+    const required = (name: string, rules: object, before?: object) =>
+      requireMatches(test.database, source(name), 1, { before, rules })
+    const incident = { standardType: 'INCIDENT' }
+    await expect(required('jira', { typeMappings: { Störrung: incident } })).rejects.toThrow(
+      'typeMappings.Störrung is none of the issue types that were collected (Bug, Störung); did you mean Störung? Correct it, or use --allow-empty.',
+    )
+    await expect(
+      required('jira', { typeMappings: { Bug: { statusMappings: { Closed: { standardStatus: 'DONE' } } } } }),
+    ).rejects.toThrow(
+      'typeMappings.Bug.statusMappings.Closed is none of the categories of statuses that were collected (new)',
+    )
+    await expect(required('jira', { storyPointField: 'customfield_1' })).rejects.toThrow('storyPointField matches none')
+    await expect(required('jira', { issueTextIncident: 'nowhere' })).rejects.toThrow('issueTextIncident matches none')
+    // What is there, what was there before, what is assumed anyway, and what Jira always has.
+    const done = { standardStatus: 'DONE' }
+    await required('jira', { typeMappings: { Störung: incident, Story: { standardType: 'REQUIREMENT' } } })
+    await required('jira', {
+      typeMappings: { Bug: { statusMappings: { done } } },
+      storyPointField: 'customfield_10016',
+    })
+    await required('jira', { typeMappings: { Gone: incident } }, { typeMappings: { Gone: incident } })
+    await write(test.database, [
+      bitbucketIssues.row({ connection_id: 1, repo_id: 'a', bitbucket_id: 1, state: 'open' }),
+    ])
+    await expect(required('bitbucket', { issueStatusDone: 'finished, over' })).rejects.toThrow(
+      'issueStatusDone matches',
+    )
+    await required('bitbucket', { issueStatusTodo: 'fresh, open' })
   })
 
   it('has own fields, their columns and what fills them, and another server gets the same of its export', async () => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { AnyValue } from '../../database/table.ts'
 import type { FieldKind } from './field-kinds.ts'
+import type { SpokenName } from './rule-names.ts'
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
 export type Field = DescribedField &
@@ -30,8 +31,10 @@ interface DescribedField {
   readonly choices?: readonly string[]
   /** Longest value; unlimited text when absent. */
   readonly size?: number
-  /** Kinds of names, of `scopeConfig.names`, that the rule speaks of. */
+  /** Kinds of names, of `scopeConfig.names`, that the rule speaks of. A text names some of them, with commas between. */
   readonly names?: readonly string[]
+  /** The same of JSON: which names a value speaks of, each a rule of its own. */
+  readonly spokenNames?: (value: unknown) => readonly SpokenName[]
   /** The kind of texts, of `scopeConfig.names`, that the rule searches: its words that occur there are suggested. */
   readonly textsOf?: string
   /** What such names look like where the suggestion does not match them: for suggestions alone. */

@@ -14,6 +14,8 @@ export interface NameKind {
   readonly groupColumn?: string
   /** Only texts that contain one of these words: there are too many of them to show. */
   readonly words?: readonly string[]
+  /** The other texts that a rule searches besides the column, such as a description; in the same table. */
+  readonly alsoIn?: readonly string[]
   /** What patterns are matched against, if that is not the text as it is stored. */
   readonly nameIn?: (stored: string) => string
   /** The column that says which scope a row belongs to, and the column of scopes that it is compared with. */
@@ -46,6 +48,18 @@ export interface FoundName {
   readonly group: string
 }
 export type FoundNames = ReadonlyMap<string, readonly FoundName[]>
+
+/** A name that a rule of JSON speaks of. */
+export interface SpokenName {
+  /** What in the rule speaks of it, such as `statusMappings.done` of a type. */
+  readonly place: string
+  readonly kind: string
+  readonly name: string
+  /** It names what names belong to, such as the category of statuses. */
+  readonly isGroup?: boolean
+  /** What the rule makes of it. */
+  readonly meaning: unknown
+}
 
 export interface RuleSuggestion {
   readonly field: string
