@@ -1,7 +1,18 @@
 import type { z } from 'zod'
 import type { AnyValue } from '../../database/table.ts'
 import type { FieldKind } from './field-kinds.ts'
-import type { SpokenName } from './rule-names.ts'
+
+/** A name that a rule of JSON speaks of. */
+export interface SpokenName {
+  /** What in the rule speaks of it, such as `statusMappings.done` of a type. */
+  readonly place: string
+  readonly kind: string
+  readonly name: string
+  /** It names what names belong to, such as the category of statuses. */
+  readonly isGroup?: boolean
+  /** What the rule makes of it. */
+  readonly meaning: unknown
+}
 
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
 export type Field = DescribedField &

@@ -49,18 +49,6 @@ export interface FoundName {
 }
 export type FoundNames = ReadonlyMap<string, readonly FoundName[]>
 
-/** A name that a rule of JSON speaks of. */
-export interface SpokenName {
-  /** What in the rule speaks of it, such as `statusMappings.done` of a type. */
-  readonly place: string
-  readonly kind: string
-  readonly name: string
-  /** It names what names belong to, such as the category of statuses. */
-  readonly isGroup?: boolean
-  /** What the rule makes of it. */
-  readonly meaning: unknown
-}
-
 export interface RuleSuggestion {
   readonly field: string
   readonly value: unknown
