@@ -104,14 +104,7 @@ export {
   wholeNumber,
 } from './spec/request-values.ts'
 export { type LastTasks, type Route, type RouteServer, route } from './spec/route.ts'
-export type {
-  FoundName,
-  FoundNames,
-  NameKinds,
-  NameSample,
-  RuleSuggestion,
-  SampledName,
-} from './spec/rule-names.ts'
+export type { FoundName, FoundNames, NameKinds, NameSample, RuleSuggestion, SampledName } from './spec/rule-names.ts'
 export type { Subtask, SubtaskKey, SubtaskResult, TaskRun } from './spec/subtask.ts'
 export type { TaskOptions } from './spec/task-options.ts'
 export { epochMilliseconds } from './spec/times.ts'
