@@ -11,11 +11,20 @@ export interface Writing {
   readonly isPrivate?: boolean
 }
 
+/** Undefined: standard output, which is written `-` as well. */
+export const fileNamed = (name: string | undefined): string | undefined => (name === '-' ? undefined : name)
+
+/** Nobody who writes it means a file of this name. */
+function requireName(name: string): void {
+  if (name === '-') throw new UserError('This is not written to standard output (-): name a file or a folder.')
+}
+
 /** What stands under this name; undefined: nothing. */
 const found = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false })
 
 /** Refuses a place before any work is done for it. */
 export async function requirePlace(file: string, { force = false }: Writing = {}): Promise<void> {
+  requireName(file)
   const there = found(file)
   if (there?.isDirectory()) {
     throw new UserError(`${file} is a folder: name a file in it, such as ${join(file, 'weir.yaml')}.`)
@@ -23,8 +32,11 @@ export async function requirePlace(file: string, { force = false }: Writing = {}
   if (there?.isFile() && !force) {
     throw new UserError(`${file} exists already: choose another name, or use --force to replace it.`)
   }
+  const folder = dirname(file)
+  if (!found(folder)) throw new UserError(`There is no folder ${folder}: create it first, or choose another place.`)
+  if (!found(folder)?.isDirectory()) throw new UserError(`${folder} is not a folder: choose another place.`)
   try {
-    await access(dirname(file), constants.W_OK)
+    await access(folder, constants.W_OK)
   } catch (error) {
     throw cannotWrite(file, error)
   }
@@ -76,6 +88,7 @@ export async function writeUserFolder(
   texts: ReadonlyMap<string, string>,
   { force = false }: Writing = {},
 ): Promise<void> {
+  requireName(folder)
   const there = found(folder)
   if (there && !there.isDirectory()) throw new UserError(`${folder} is a file: name a folder.`)
   const changed = [...texts].filter(([path, text]) => !isThere(join(folder, path), text))

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
 import { auditLines } from '../control-plane/audit/export.ts'
 import { UserError } from '../errors.ts'
-import { requirePlace, writeUserFile } from '../user-file.ts'
+import { fileNamed, requirePlace, writeUserFile } from '../user-file.ts'
 import { FORCE } from './force.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
 
@@ -16,10 +16,11 @@ function entryId(text: string | undefined): number {
 
 const exportCommand = new Command('export')
   .description('write the audit log: one JSON object per line, oldest first')
-  .argument('[file]', 'where to; standard output when left out')
+  .argument('[file]', 'where to; standard output when left out, or -')
   .option('--after <id>', 'only entries after this id')
   .option(...FORCE)
-  .action(async (file: string | undefined, options: { after?: string; force?: boolean }) => {
+  .action(async (named: string | undefined, options: { after?: string; force?: boolean }) => {
+    const file = fileNamed(named)
     const after = entryId(options.after)
     const { force = false } = options
     if (file) await requirePlace(file, { force })

@@ -73,52 +73,91 @@ export const collect = new Command('collect')
 const say = (line: string) => console.error(`weir: ${line}`)
 
 async function show(events: AsyncIterable<PipelineEvent>, asJson: boolean): Promise<Pipeline> {
-  const bar = createBar()
+  const display = process.stdout.isTTY ? createBar() : createLines()
   let last: PipelineEvent | undefined
   for await (const event of events) {
     last = event
     if (asJson) console.log(JSON.stringify(event))
-    else bar.draw(event)
+    else display.draw(event)
   }
   if (!last) throw new UserError('The run was deleted while it was running.')
-  if (!asJson) bar.finish(last)
+  if (!asJson) {
+    display.finish()
+    tellEnd(last)
+  }
   return last.pipeline
 }
 
 const WIDTH = 30
 
-/** One line that is drawn over; where output is no terminal, a line for each step. */
-function createBar() {
-  const isTerminal = process.stdout.isTTY
+interface Display {
+  draw(event: PipelineEvent): void
+  finish(): void
+}
+
+/** One line that is drawn over. */
+function createBar(): Display {
   let drawn = ''
-  const put = (line: string) => {
-    if (line === drawn) return
-    drawn = line
-    if (isTerminal) process.stdout.write(`\r\u001b[2K${line.slice(0, (process.stdout.columns || 80) - 1)}`)
-    else console.log(line)
-  }
   return {
-    draw({ pipeline, tasks }: PipelineEvent) {
+    draw({ pipeline, tasks }) {
       const done = tasks.reduce((sum, task) => sum + (isDone(task) ? 1 : task.progress), 0)
       const share = tasks.length === 0 ? 0 : done / tasks.length
       const filled = Math.round(share * WIDTH)
       const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled)
-      put(
-        `${bar} ${Math.floor(share * 100)} %  ${pipeline.finishedTasks}/${pipeline.totalTasks} tasks  ${currentOf(tasks) || waitOf(pipeline)}`,
-      )
+      const line = `${bar} ${Math.floor(share * 100)} %  ${endedWords(pipeline, tasks)}  ${currentOf(tasks) || waitOf(pipeline)}`
+      if (line === drawn) return
+      drawn = line
+      process.stdout.write(`\r\u001b[2K${line.slice(0, (process.stdout.columns || 80) - 1)}`)
     },
-    finish({ pipeline, tasks }: PipelineEvent) {
-      if (isTerminal) process.stdout.write('\n')
-      for (const { plugin, failedSubTask, message } of tasks.filter(({ status }) => status === 'TASK_FAILED')) {
-        console.error(`${plugin} ${failedSubTask}: ${message}`)
-      }
-      for (const { plugin, message } of tasks.filter(({ status, message }) => status === 'TASK_COMPLETED' && message)) {
-        for (const line of message.split('\n')) console.error(`${plugin} ${line}`)
-      }
-      const seconds = pipeline.spentSeconds
-      console.log(`Run ${pipeline.id}: ${pipeline.status.replace('TASK_', '').toLowerCase()} after ${seconds} s.`)
-    },
+    finish: () => void process.stdout.write('\n'),
   }
+}
+
+/** For files and pipes, where every line stays: one for each task that begins or ends, and for what the run waits for. */
+function createLines(): Display {
+  const states = new Map<string, string>()
+  let wait = ''
+  return {
+    draw({ pipeline, tasks }) {
+      for (const task of tasks) {
+        const place = `${task.pipelineRow} ${task.pipelineCol}`
+        const state = task.status === 'TASK_RUNNING' || isDone(task) ? stateWord(task.status) : ''
+        if (state === '' || states.get(place) === state) continue
+        states.set(place, state)
+        console.log(`${endedWords(pipeline, tasks)}: ${task.plugin} ${aboutOf(task)}${state}`)
+      }
+      const now = waitOf(pipeline)
+      if (now !== '' && now !== wait) console.log(now)
+      wait = now
+    },
+    finish() {},
+  }
+}
+
+/** What was told while it went is complete only when the run is. */
+function tellEnd({ pipeline, tasks }: PipelineEvent): void {
+  for (const { plugin, failedSubTask, message } of tasks.filter(({ status }) => status === 'TASK_FAILED')) {
+    console.error(`${plugin} ${failedSubTask}: ${message}`)
+  }
+  for (const { plugin, message } of tasks.filter(({ status, message }) => status === 'TASK_COMPLETED' && message)) {
+    for (const line of message.split('\n')) console.error(`${plugin} ${line}`)
+  }
+  console.log(`Run ${pipeline.id}: ${stateWord(pipeline.status)} after ${pipeline.spentSeconds} s.`)
+}
+
+const stateWord = (status: string) => status.replace('TASK_', '').toLowerCase()
+
+/** `3/10 tasks ended, 1 failed`: what has ended has not always gone well. */
+function endedWords({ finishedTasks, totalTasks }: Pipeline, tasks: readonly Task[]): string {
+  const failed = tasks.filter(({ status }) => status === 'TASK_FAILED').length
+  return `${finishedTasks}/${totalTasks} tasks ended${failed > 0 ? `, ${failed} failed` : ''}`
+}
+
+/** What a task is about, as its options name it. */
+function aboutOf({ options }: Task): string {
+  const { fullName, name, projectName } = options as Readonly<Record<string, unknown>>
+  const about = [fullName, name, projectName].find((each) => typeof each === 'string' && each !== '')
+  return about === undefined ? '' : `${about} `
 }
 
 const isDone = ({ status }: Task) => !['TASK_CREATED', 'TASK_RERUN', 'TASK_RESUME', 'TASK_RUNNING'].includes(status)

@@ -12,7 +12,7 @@ import { counted } from '../counted.ts'
 import { createControlPlane } from '../create-control-plane.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { plugins } from '../plugins/index.ts'
-import { requirePlace, writeUserText } from '../user-file.ts'
+import { fileNamed, requirePlace, writeUserText } from '../user-file.ts'
 import { commandLineActor, openControl } from './control.ts'
 import { FORCE } from './force.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
@@ -102,11 +102,12 @@ const apply = new Command('apply')
 
 const exportCommand = new Command('export')
   .description('write the stored configuration as YAML; secrets become environment variables')
-  .argument('[file]', 'where to; standard output when left out')
+  .argument('[file]', 'where to; standard output when left out, or -')
   .option(...json)
   .option(...FORCE)
-  .action(async (file: string | undefined, options: Options) => {
+  .action(async (named: string | undefined, options: Options) => {
     const { force = false } = options
+    const file = fileNamed(named)
     if (file) await requirePlace(file, { force })
     const text = await withContext(exportConfig)
     if (file) {

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { rangeOf } from '../api/metric-filter.ts'
-import { type Measured, measure } from '../control-plane/measure.ts'
+import { type Measured, measure, measureOne, measureSeries } from '../control-plane/measure.ts'
 import { historyLack, lacksOf } from '../control-plane/partial-data.ts'
 import { policyOfProject } from '../control-plane/project-policy.ts'
 import { selectRows } from '../control-plane/store.ts'
@@ -10,8 +10,9 @@ import { changeOf } from '../metrics/change-words.ts'
 import { findingsOf } from '../metrics/findings.ts'
 import { fourKeys, metricNamed } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
-import { type Explanation, type Point, readManySeries } from '../metrics/read.ts'
-import { restsOn, withoutHistory } from '../metrics/rests-on.ts'
+import type { Explanation, Point } from '../metrics/read.ts'
+import { couldCount, restsOn } from '../metrics/rests-on.ts'
+import { withoutHistory } from '../metrics/without-history.ts'
 import { plugins } from '../plugins/index.ts'
 import { projects } from '../system/projects.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
@@ -103,7 +104,7 @@ async function readAll(
   for (const metric of chosen) {
     const now = await measure(context, metric, filters)
     const before = await measure(context, metric, earlier)
-    const series = await readManySeries(database, metric, filters, 'month')
+    const series = await measureSeries(context, metric, filters, 'month', now)
     for (const [place, project] of names.entries()) {
       const [own, past] = [now[place], before[place]]
       if (own && past) readings.push({ project, metric, now: own, before: past, points: series[place] ?? [] })
@@ -133,11 +134,12 @@ async function jsonOf(database: Database, names: readonly string[], readings: re
 const bandOf = ({ grades, noGrade }: Explanation) => grades.at(-1)?.band ?? (noGrade ? 'no grade' : '')
 
 export async function linesOf(
-  { database }: Measured,
+  context: Measured,
   project: string,
   readings: readonly Reading[],
   range: Range,
 ): Promise<string[]> {
+  const { database } = context
   const own = readings.filter((each) => each.project === project)
   const filter = await filterOf(database, project, range)
   const lacks = await lacksOf({ database }, project)
@@ -160,7 +162,8 @@ export async function linesOf(
     const { metric, now } = own[place] as Reading
     const reasons = now.noGrade ? [`no grade: ${now.noGrade.because}. ${now.noGrade.remedy}`] : []
     if (histories.length > 0 && metric.madeOf.includes('history') && now.counted > 0) {
-      reasons.push(`${metric.title} of ${basis[place]}: ${historyLack(histories)}.`)
+      const share = await shareWithoutHistory(context, metric, filter)
+      reasons.push(`${metric.title} of ${basis[place]}: ${historyLack(histories)}${share}.`)
     }
     if (now.counted === 0) {
       const findings = await findingsOf(database, metric, filter)
@@ -176,6 +179,16 @@ export async function linesOf(
   if (rest.length > 0) lines.push('    Partial data:')
   for (const { seen, remedy } of rest) lines.push(`        ${seen} ${remedy}`)
   return lines
+}
+
+/** Others may be left out for other reasons: as the explanation counts them. Empty where these are all. */
+async function shareWithoutHistory(context: Measured, metric: Metric, filter: MetricFilter): Promise<string> {
+  const explained = await measureOne(context, metric, filter, true)
+  const all = couldCount(explained)
+  const own = explained.leftOut.find(({ reason }) => reason === 'no_git_history')?.count ?? 0
+  return own === 0 || own === all
+    ? ''
+    : `, which leaves out ${own.toLocaleString('en')} of the other ${all.toLocaleString('en')}`
 }
 
 /** Where the median week has no deployment, the words say already how many there were. */

@@ -14,6 +14,7 @@ import type { Path } from './config-file.ts'
 import type { Config, ConnectionConfig, SelectorConfig } from './document.ts'
 import { completed } from './field-values.ts'
 import { requireKnown } from './known-fields.ts'
+import { connectionNames } from './portable-plans.ts'
 import { type Catalogue, isAbsent, openCatalogue } from './selectors.ts'
 import { scopesOf } from './stored-scopes.ts'
 import { requireHidden } from './variables.ts'
@@ -59,6 +60,12 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
   const selectors = Object.entries(document.projects).flatMap(([project, { collect }]) =>
     collect.map((selector, index): Placed => ({ path: ['projects', project, 'collect', index], selector })),
   )
+  const { ids } = await connectionNames(asking.plugins, asking.services)
+  for (const { selector } of selectors) {
+    const { connection } = selector
+    const id = wanted.has(connection) ? undefined : ids.get(connection)
+    if (id !== undefined) wanted.set(connection, await storedConnection(connection, id))
+  }
   for (const each of selectors) requirePossible(each)
   for (const [reference, { owner, settings, id, isChanged }] of wanted) {
     const [plugin = ''] = reference.split('/', 1)
@@ -86,11 +93,20 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
     return { owner, id: stored?.id, settings: isChanged ? { ...after, name } : before, isChanged }
   }
 
+  /** One that the file refers to without describing it: as it is. */
+  async function storedConnection(reference: string, id: number): Promise<Wanted> {
+    const [plugin = ''] = reference.split('/', 1)
+    const owner = connectedNamed(asking.plugins, plugin)
+    const settings = owner.source ? await asking.services.connections.reveal(plugin, id) : {}
+    return { owner, id, settings, isChanged: false }
+  }
+
   function requirePossible({ path, selector: { connection: reference, scopes } }: Placed): void {
     const connection = wanted.get(reference)
     if (!connection) {
-      const hint = hintOf(reference, wanted.keys())
-      throw file.refusal([...path, 'connection'], `${reference} is not among the connections of this file${hint}`)
+      const hint = hintOf(reference, new Set([...wanted.keys(), ...ids.keys()]))
+      const message = `${reference} is not among the connections of this file, and not stored${hint}`
+      throw file.refusal([...path, 'connection'], message)
     }
     if (!connection.owner.source && scopes.length > 0) {
       throw file.refusal([...path, 'scopes'], `${reference} has no scopes: all its data is used. Leave scopes out.`)

@@ -34,7 +34,7 @@ interface Subject {
   readonly isSecret?: (field: string) => boolean
   /** What people see of a value, such as a name for an id. */
   readonly show?: (field: ChangedField) => ChangedField
-  readonly notes?: (before: State | undefined, after: State) => readonly string[]
+  readonly notes?: (before: State | undefined, after: State) => readonly string[] | Promise<readonly string[]>
 }
 
 /** Ends a part of a transaction that must leave nothing behind. */
@@ -51,7 +51,7 @@ export async function change({ database, changes }: Changing, subject: Subject):
       const fields = differences(before ?? { ...emptied(after), ...standard }, after)
       if (before && fields.length === 0) throw new Discarded()
       const action = before ? 'update' : 'create'
-      const told = notes(before, after)
+      const told = await notes(before, after)
       changes.push({
         action,
         subject: subject.subject,

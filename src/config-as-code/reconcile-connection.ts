@@ -12,9 +12,10 @@ import type { ConnectionConfig } from './document.ts'
 import { completed, standardOf, stateOf } from './field-values.ts'
 import { requireKnown } from './known-fields.ts'
 import { requireMatches } from './matching-rules.ts'
+import type { ConnectionNames } from './portable-plans.ts'
 import { requireHidden } from './variables.ts'
 
-/** A connection of the file, once it is stored. */
+/** A connection that the file describes or refers to, once it is stored. */
 export interface KnownConnection {
   readonly owner: Connected
   readonly id: number
@@ -45,7 +46,7 @@ export async function reconcileConnection(
     isSecret: (field) => fields[field]?.kind === 'secret',
   })
   const id = found?.id ?? (await stored())?.id ?? 0
-  const scopeConfigs = new Map<string, number>()
+  const scopeConfigs = await storedConfigs(reconciling, owner, id)
   for (const [configName, rules] of Object.entries(config.scopeConfigs)) {
     const place = [...path, 'scopeConfigs', configName]
     const configId = await reconciling.config.file.at(place, () =>
@@ -54,6 +55,25 @@ export async function reconcileConnection(
     scopeConfigs.set(configName, configId)
   }
   return { owner, id, scopeConfigs }
+}
+
+/** One that the file refers to without describing it; that it is there was seen when sources were asked. */
+export async function storedConnection(
+  reconciling: Reconciling,
+  reference: string,
+  { ids }: ConnectionNames,
+): Promise<KnownConnection> {
+  const [plugin = ''] = reference.split('/', 1)
+  const owner = connectedNamed(reconciling.control.plugins, plugin)
+  const id = ids.get(reference)
+  if (id === undefined) throw new UserError(`There is no connection ${reference}.`)
+  return { owner, id, scopeConfigs: await storedConfigs(reconciling, owner, id) }
+}
+
+/** By name: a file may refer to those that it does not describe. */
+async function storedConfigs({ services }: Reconciling, { name, source }: Connected, connectionId: number) {
+  const stored = source ? await services.scopeConfigs.list(name, connectionId) : []
+  return new Map(stored.map((each) => [each.name, each.id]))
 }
 
 async function reconcileScopeConfig(
@@ -95,9 +115,11 @@ async function reconcileScopeConfig(
   return found?.id ?? (await stored())?.id ?? 0
 }
 
-/** Whose it is, where the file has several connections of a plugin. */
-export const amongOthers = ({ config: { document } }: Reconciling, plugin: string, connection: string): string =>
-  Object.keys(document.connections[plugin] ?? {}).length > 1 ? ` of ${connection}` : ''
+/** Whose it is, where the file has several connections of a plugin, or does not describe this one. */
+export function amongOthers({ config: { document } }: Reconciling, plugin: string, connection: string): string {
+  const described = Object.keys(document.connections[plugin] ?? {})
+  return described.length === 1 && described[0] === connection ? '' : ` of ${connection}`
+}
 
 /** Default rules that scopes with this scope config do without: whoever writes one rule seldom means to drop the others. */
 function droppedRules(source: PluginSpec, before: State | undefined, after: State): string[] {

@@ -9,13 +9,14 @@ import { selectRows } from '../control-plane/store.ts'
 import { hintOf } from '../nearest.ts'
 import type { Plan } from '../plugin-kit/spec/plan.ts'
 import { blueprints } from '../system/projects.ts'
-import { type ChangedField, change, type State } from './change.ts'
+import { change, type State } from './change.ts'
 import type { Path } from './config-file.ts'
 import type { Reconciling } from './context.ts'
 import type { ProjectConfig } from './document.ts'
 import { type ConnectionNames, planFromFile } from './portable-plans.ts'
 import type { KnownConnection } from './reconcile-connection.ts'
 import { type Collected, type GivenConfigs, reconcileScopes } from './reconcile-scopes.ts'
+import { bySource, comingAndGoing, inOrder, scheduleWords } from './schedule-words.ts'
 import { type ConnectionSelectors, readSelectors, saveSelectors } from './stored-selectors.ts'
 import { requireHidden } from './variables.ts'
 
@@ -63,7 +64,7 @@ export async function reconcileProject(
         : projects.update(name, { description, metrics }),
   })
   const collected = await reconcileScopes(reconciling, path, config, known)
-  await reconcileBlueprint(reconciling, path, config, plans, collected)
+  await reconcileBlueprint(reconciling, path, config, plans, { collected, names: known.names })
 }
 
 const isManual = ({ schedule }: ProjectConfig) => schedule.trim().toLowerCase() === 'manual'
@@ -75,9 +76,10 @@ async function reconcileBlueprint(
   path: Path,
   config: ProjectConfig,
   plans: Plans,
-  collected: readonly Collected[],
+  { collected, names }: { readonly collected: readonly Collected[]; readonly names: ConnectionNames },
 ): Promise<void> {
   const { services, database, control } = reconciling
+  const naming = { services, names }
   const name = String(path.at(-1))
   const stored = async () => {
     const rows = await selectRows(database.kysely, blueprints, (query) => query.where('project_name', '=', name))
@@ -104,7 +106,8 @@ async function reconcileBlueprint(
   }
   const selectors = selectorsOf(collected)
   const wanted = wantedOf(config, plans, collected, isAdvanced)
-  const known = before && stateOf(before, await readSelectors(database, before.id))
+  const storedSelectors = before ? await readSelectors(database, before.id) : []
+  const known = before && stateOf(before, storedSelectors)
   if (known && isSettled(known, { ...wanted, selectors: isAdvanced ? [] : selectors })) return
   await change(reconciling, {
     subject: `schedule of ${name}`,
@@ -118,24 +121,9 @@ async function reconcileBlueprint(
         : await services.blueprints.create({ ...wanted, name: `${name}-Blueprint`, projectName: name })
       if (!isAdvanced) await saveSelectors(database, id, selectors)
     },
-    show: (field) =>
-      field.name === 'connections' ? counted(field) : field.name === 'selectors' ? byNames(field) : field,
+    show: await scheduleWords(naming, [...storedSelectors, ...selectors]),
+    notes: (was, is) => comingAndGoing(naming, name, was, is),
   })
-
-  /** By names: ids say nothing, and a plan cannot know them. */
-  function byNames({ name: field, before: known, after }: ChangedField): ChangedField {
-    const tell = (all: unknown) =>
-      ((all ?? []) as ReturnType<typeof bySource>).flatMap(({ plugin, connectionId, rules }) => {
-        const own = collected.find(
-          ({ connection }) => connection.owner.name === plugin && connection.id === connectionId,
-        )
-        return rules.map(({ scopeConfigId, ...rule }) => {
-          const [scopeConfig] = [...(own?.connection.scopeConfigs ?? [])].find(([, id]) => id === scopeConfigId) ?? []
-          return { connection: own?.reference ?? plugin, ...rule, ...(scopeConfig && { scopeConfig }) }
-        })
-      })
-    return { name: field, before: tell(known), after: tell(after) }
-  }
 }
 
 function wantedOf(config: ProjectConfig, plans: Plans, collected: readonly Collected[], isAdvanced: boolean) {
@@ -194,26 +182,6 @@ function isSettled(known: State, wanted: Wanted): boolean {
     selectors: bySource(selectors),
   }
   return Object.entries(state).every(([name, value]) => isDeepStrictEqual(known[name], value))
-}
-
-const byText = (left: unknown, right: unknown) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)
-/** Whatever order they are stored in. */
-const inOrder = (connections: readonly BlueprintConnection[]) =>
-  connections
-    .map(({ pluginName, connectionId, scopes }) => ({
-      pluginName,
-      connectionId,
-      scopes: scopes.map(({ scopeId }) => scopeId).sort(),
-    }))
-    .sort(byText)
-const bySource = (selectors: readonly ConnectionSelectors[]) =>
-  selectors.map(({ plugin, connectionId, selectors: rules }) => ({ plugin, connectionId, rules })).sort(byText)
-
-/** Of many scopes their number says enough; each new one has a line of its own. A connection without any counts whole. */
-function counted({ before, after }: ChangedField): ChangedField {
-  const count = (all: unknown) =>
-    ((all ?? []) as ReturnType<typeof inOrder>).reduce((sum, { scopes }) => sum + (scopes.length || 1), 0)
-  return { name: 'scopes', before: count(before), after: count(after) }
 }
 
 function metricsOf({ config: { file }, control }: Reconciling, path: Path, { metrics }: ProjectConfig): Metric[] {

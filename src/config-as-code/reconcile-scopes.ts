@@ -184,6 +184,6 @@ function scopeConfigId(
   const hint = hintOf(scopeConfig, scopeConfigs.keys())
   throw file.refusal(
     [...path, 'scopeConfig'],
-    `${scopeConfig} is not among the scope configs of ${connection} in this file${hint}`,
+    `${scopeConfig} is not among the scope configs of ${connection}, in this file or stored${hint}`,
   )
 }

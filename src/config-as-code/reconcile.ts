@@ -12,7 +12,7 @@ import type { ConfigContext, Match, Reconciling } from './context.ts'
 import type { Config } from './document.ts'
 import { missingFields, type NewField, reconcileFields, withNewFields } from './own-fields.ts'
 import { connectionNames } from './portable-plans.ts'
-import { type KnownConnection, reconcileConnection } from './reconcile-connection.ts'
+import { type KnownConnection, reconcileConnection, storedConnection } from './reconcile-connection.ts'
 import { reconcileProject } from './reconcile-project.ts'
 import { configsGiven } from './reconcile-scopes.ts'
 import { saveTemplates } from './stored-templates.ts'
@@ -104,6 +104,10 @@ async function walk(reconciling: Reconciling): Promise<void> {
   }
   const given = configsGiven(reconciling)
   const names = await connectionNames(reconciling.control.plugins, reconciling.services)
+  for (const { connection } of Object.values(document.projects).flatMap(({ collect }) => collect)) {
+    if (!connections.has(connection))
+      connections.set(connection, await storedConnection(reconciling, connection, names))
+  }
   for (const [name, project] of Object.entries(document.projects)) {
     const path = ['projects', name]
     await file.at(path, () => reconcileProject(reconciling, path, project, { connections, given, names }))

@@ -2,7 +2,7 @@
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import { NO_INCIDENTS, NONE_HAPPENED, type NoData } from '../metrics/no-data.ts'
 import { isOfService } from '../metrics/parts.ts'
-import { type Explanation, NO_VALUE, readMetrics } from '../metrics/read.ts'
+import { type Bucket, type Explanation, NO_VALUE, type Point, readManySeries, readMetrics } from '../metrics/read.ts'
 import { NO_CATEGORY_FIELD } from '../metrics/service-incidents.ts'
 import { unknownWords } from '../metrics/service-words.ts'
 import { projectsWithoutIncidents } from './incident-sources.ts'
@@ -16,7 +16,7 @@ export async function measure(
   filters: readonly MetricFilter[],
   isExplained = false,
 ): Promise<Explanation[]> {
-  const read = await readMetrics(context.database, metric, filters, isExplained)
+  const read = await readExactly(context, metric, filters, isExplained)
   if (!metric.madeOf.includes('incidents')) return read
   const doubtful = filters.filter((_, place) => isDoubtful(read[place] as Explanation))
   const without = await projectsWithoutIncidents(context, [...new Set(doubtful.map(({ project }) => project))])
@@ -30,6 +30,47 @@ export async function measure(
       }
       return isDoubtful(each) && each.value === null ? { ...each, noData: NONE_HAPPENED } : each
     }),
+  )
+}
+
+/** Where nothing counts the reason is what matters, and has to be the one that the explanation gives. */
+async function readExactly(
+  { database }: Measured,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  isExplained: boolean,
+): Promise<Explanation[]> {
+  const read = await readMetrics(database, metric, filters, isExplained)
+  if (isExplained || !metric.hasFinerReasons) return read
+  const vague = [...read.entries()].filter(([, { value, total }]) => value === null && total > 0)
+  if (vague.length === 0) return read
+  const asked = vague.map(([place]) => filters[place] as MetricFilter)
+  const exact = await readMetrics(database, metric, asked, true)
+  const byPlace = new Map(vague.map(([place], index) => [place, exact[index] as Explanation]))
+  return read.map((each, place) => byPlace.get(place) ?? each)
+}
+
+/** The values over time. Where the value itself is no data, no bucket has any: a line of zeros would say that nothing happened. */
+export async function measureSeries(
+  context: Measured,
+  metric: Metric,
+  filters: readonly MetricFilter[],
+  bucket: Bucket,
+  /** If they are known already. */
+  values?: readonly Explanation[],
+): Promise<Point[][]> {
+  const series = await readManySeries(context.database, metric, filters, bucket)
+  const flat = [...series.entries()].filter(([, points]) => points.every(({ value }) => !value)).map(([place]) => place)
+  const known =
+    values ??
+    (await measure(
+      context,
+      metric,
+      flat.map((place) => filters[place] as MetricFilter),
+    ))
+  const isNothing = new Set(flat.filter((place, index) => known[values ? place : index]?.value === null))
+  return series.map((points, place) =>
+    isNothing.has(place) ? points.map((point) => ({ ...point, value: null })) : points,
   )
 }
 

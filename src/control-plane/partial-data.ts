@@ -1,6 +1,6 @@
 /** What the numbers of a project lack, and the next step: said wherever the numbers are. */
 import { counted } from '../counted.ts'
-import { withoutHistory } from '../metrics/rests-on.ts'
+import { withoutHistory } from '../metrics/without-history.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
 import { newestTasks } from './pipeline-rows.ts'

@@ -39,7 +39,8 @@ function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
       (report) => sql`when ${sql.lit(report)} then ${bandOf(metric, report)}`,
     )
     return sql`select ${sql.lit(place)} as place, ${sql.lit(metric.title)} as metric,
-      case ${query.variable('dora_report')} ${sql.join(byReport, sql` `)} end as band from (${figuresOf(query, metric, narrowing)}) figures`
+      case ${query.variable('dora_report')} ${sql.join(byReport, sql` `)} end as band, ${basisOf(metric)} as basis
+      from (${figuresOf(query, metric, narrowing)}) figures`
   })
   const labels = GRADED.flatMap((metric) => REPORTS.map((report) => [metric, report] as const)).flatMap(
     ([metric, report]) =>
@@ -55,7 +56,8 @@ function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
   )
   const knows = knowsIncidents(query.variable('project'))
   const why = noGradeSql(GRADED, sql`graded.metric`, knows)
-  const placed = sql`select graded.place, graded.metric, graded.band, case ${sql.join(labels, sql` `)} else 'Nothing in the range can be graded.' end as meaning,
+  const meaning = sql`case ${sql.join(labels, sql` `)} else 'Nothing in the range can be graded.' end`
+  const placed = sql`select graded.place, graded.metric, graded.band, concat(${meaning}, graded.basis) as meaning,
     case when graded.band <> ${sql.lit(NO_DATA)} then ${why} end as why from (${sql.join(keys, sql` union all `)}) graded
     cross join (${deploymentEvidence(query.dialect, countedItems(query, deploymentFrequency, narrowing))}) evidence
     where graded.band is not null`
@@ -65,6 +67,12 @@ function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
 
 /** Without the name of the band, which has a column of its own. */
 const meaningOf = (label: string) => label.replace(/\(\w+\)$/, '')
+
+/** What the band goes by, where neither a sum nor a mean would give it. */
+const basisOf = (metric: Metric): Sql =>
+  metric === deploymentFrequency
+    ? sql`case when value is null then '' else concat(', by the days with a deployment: ', value, ' of the median week and ', monthly, ' of the median month') end`
+    : sql`''`
 
 /** `value`, and for deployments `monthly`. */
 const figuresOf = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>

@@ -1,6 +1,6 @@
 /** Panels that draw metrics. */
 import { sql } from 'kysely'
-import type { Metric } from '../metrics/metric.ts'
+import type { Material, Metric } from '../metrics/metric.ts'
 import { summarized } from '../metrics/read.ts'
 import type { Column, Panel, PanelQuery } from './dashboard.ts'
 import { countedItems, itemsOf, metricValue, type Narrowing, seriesOf } from './statements.ts'
@@ -18,7 +18,16 @@ export const REMEDIES: Readonly<Record<Metric['madeOf'][number], string>> = {
   issues: 'No issue is known in this range: collect an issue tracker, or choose a longer range.',
   builds: 'No build is known in this range: collect a build tool, or choose a longer range.',
 }
-const remedyOf = ({ madeOf }: Metric) => REMEDIES[madeOf[0] ?? 'deployments']
+const NEEDED: Readonly<Partial<Record<Material, string>>> = {
+  deployments: 'successful deployments to production',
+  'pull requests': 'pull requests',
+  history: 'the git history of their repositories',
+}
+/** One of several things may be missing: naming the first of them would often be wrong. */
+const remedyOf = ({ madeOf }: Metric) =>
+  madeOf.includes('history')
+    ? `Nothing in this range can be counted. It needs all of these: ${madeOf.map((each) => NEEDED[each] ?? each).join(', ')}. The explanation says which is missing.`
+    : REMEDIES[madeOf[0] ?? 'deployments']
 
 const shared = (metric: Metric, { narrowing: _, ...own }: MetricPanel) => ({
   title: metric.title,
@@ -33,6 +42,11 @@ const COUNTED: Column = { title: 'Items', kind: 'count' }
 /** What is shown in place of the number where it would not be true. */
 export const WORDS: Column = { title: 'In words', kind: 'text' }
 
+const countOf = (material: Material): Column => ({
+  title: `${material.charAt(0).toUpperCase()}${material.slice(1)}`,
+  kind: 'count',
+})
+
 export const numberPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
   name: metric.name,
   look: 'number',
@@ -40,7 +54,10 @@ export const numberPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
   height: 5,
   columns: {
     value: { title: metric.title, kind: metric.unit },
-    counted: COUNTED,
+    // The sum of what a ratio divides would be taken for what it is relative to.
+    ...(metric.divides
+      ? Object.fromEntries(metric.divides.map((material): [string, Column] => [material, countOf(material)]))
+      : { counted: COUNTED }),
     ...(metric.summary === 'days' && { words: WORDS }),
   },
   statement: (query) => metricValue(query, metric, own.narrowing?.(query)),

@@ -111,11 +111,19 @@ export const countedItems = (query: PanelQuery, metric: Metric, narrowing?: Narr
   sql`select * from (${metric.items(metricQueryOf(query, narrowing))}) every_item
     where reason is null and ${narrowing?.where ?? sql`1 = 1`}`
 
-/** One row: `value`, and how many items it is made of (`counted`); of days also `words`. */
-export const metricValue = (query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql =>
-  metric.summary === 'days'
+/** One row: `value`, and how many items it is made of (`counted`); of days also `words`, of a ratio instead what it divides. */
+export function metricValue(query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql {
+  const own = summarized(query.dialect, metric, countedItems(query, metric, narrowing), {})
+  if (metric.divides) {
+    const [part, whole] = metric.divides.map((material) => sql.id(material))
+    const below = sql`case when value is null then 0 else round(counted / (1 + value)) end`
+    return sql`select value, counted - below as ${part}, below as ${whole}
+      from (select value, counted, ${below} as below from (${own}) summary) divided`
+  }
+  return metric.summary === 'days'
     ? sql`select case when counted > 0 then value end as value, counted, words from (${daysOf(query, metric, 'week', narrowing)}) weekly`
-    : summarized(query.dialect, metric, countedItems(query, metric, narrowing), {})
+    : own
+}
 
 /** `time`, `value`, `counted`: one row for every interval of the range. */
 export function seriesOf(query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql {

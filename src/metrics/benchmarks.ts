@@ -11,6 +11,8 @@ export interface Grade {
   readonly report: Report
   readonly band: Band
   readonly label: string
+  /** Of days: what the band goes by, which is neither their sum nor their mean. */
+  readonly by?: string
 }
 
 const HOUR = 60
@@ -29,7 +31,13 @@ export function gradeOf(metric: Metric, report: Report, value: number | null, fr
   if (!name || value === null) return null
   const band = frequency ? frequencyBand(frequency, report) : bandBelow(name, report, value)
   const row = BENCHMARKS.find((each) => each.metric === name && each.dora_report === report)
-  return band && row ? { report, band, label: row[band] } : null
+  return band && row ? { report, band, label: row[band], ...(frequency && { by: frequencyBasis(frequency) }) } : null
+}
+
+/** A label such as “fewer than once per month” beside ten deployments needs it. */
+function frequencyBasis({ weekly, monthly }: Frequency): string {
+  const month = monthly === null ? '' : ` and ${monthly} of the median month`
+  return `The band goes by the days with a deployment: ${weekly} of the median week${month}.`
 }
 
 /** Where the bands of a metric end; none where it is graded otherwise, or not at all. */

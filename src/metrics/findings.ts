@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { counted } from '../counted.ts'
 import type { Database } from '../database/database.ts'
-import type { Sql } from './calculate/calculation.ts'
+import { mapping, type Sql } from './calculate/calculation.ts'
 import { isPlainlyElsewhere } from './environment-names.ts'
 import type { Material, Metric, MetricFilter } from './metric.ts'
 import type { Cure } from './remedies.ts'
@@ -118,14 +118,8 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     const all = await countOf(database, sql`c.commit_sha`, deployed)
     const known = sql`${deployed} and exists (select 1 from commit_parents p where p.commit_sha = c.commit_sha)`
     if (all < 2 || (await countOf(database, sql`c.commit_sha`, known)) > 0) return []
-    return [
-      {
-        seen: `The git history of ${counted(all, 'deployed commit')} is not known, so nothing tells which pull requests came with them.`,
-        remedy:
-          'Look at the gitextractor tasks of the last run: they name the repository and why it could not be cloned.',
-        cure: { kind: 'run' },
-      },
-    ]
+    const seen = `The git history of ${counted(all, 'deployed commit')} is not known, so nothing tells which pull requests came with them.`
+    return [{ seen, ...((await hasRepository(database, filter)) ? UNREAD : NO_REPOSITORY) }]
   },
 
   async issues(database, filter) {
@@ -141,6 +135,21 @@ const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter)
     const remedy = 'Add a source of builds to the project (entity CICD), and run the project.'
     return [{ seen: 'No builds were collected.', remedy, cure: COLLECT }]
   },
+}
+
+/** Of what could be cloned: a repository that messages only name has no address. */
+async function hasRepository(database: Database, { project }: MetricFilter): Promise<boolean> {
+  const { from, where } = mapping('repo', 'repos', project)
+  const cloned = sql`from ${from} inner join repos r on r.id = repo.row_id where ${where} and coalesce(r.url, '') <> ''`
+  return (await countOf(database, sql`r.id`, cloned)) > 0
+}
+const UNREAD: Omit<Finding, 'seen'> = {
+  remedy: 'Look at the gitextractor tasks of the last run: they name the repository and why it could not be cloned.',
+  cure: { kind: 'run' },
+}
+const NO_REPOSITORY: Omit<Finding, 'seen'> = {
+  remedy: 'Add the repository that is deployed to the project, with the entity CODE, and run the project.',
+  cure: COLLECT,
 }
 
 async function noDeployments(database: Database, filter: MetricFilter): Promise<Finding> {

@@ -73,12 +73,16 @@ export interface Metric {
   readonly summary: 'median' | 'mean' | 'count' | 'days' | 'ratio'
   /** What has to be there for it to be a number. */
   readonly madeOf: readonly Material[]
+  /** Of a `ratio`: what its items of value 1 are, and those of value 0. */
+  readonly divides?: readonly [Material, Material]
   /** What its items are; the first of `madeOf` when left out. */
   readonly counts?: Material
   /** Statement that gives `Item` columns. */
   readonly items: (query: MetricQuery) => Sql
   /** Row of the benchmark that grades it, by report. */
   readonly benchmark?: Readonly<Partial<Record<Report, string>>>
+  /** An explanation tells reasons apart that the quick statement of its value does not. */
+  readonly hasFinerReasons?: true
   /** Whether it can be read as DevLake's panels read it. */
   readonly hasReadings?: true
   /** Whether it is about the incidents of a service. */
@@ -96,6 +100,7 @@ export const REASONS = {
   pull_request_not_merged: 'The pull request is not merged.',
   bot_author: 'The author is a bot.',
   not_calculated: 'The lead time of the pull request has not been calculated yet.',
+  no_git_history: 'The git history of its repository is not known, so nothing tells which deployment brought it.',
   no_merge_commit: 'The merge commit of the pull request is not known.',
   merge_commit_in_no_deployment: 'The merge commit lies in the range of no successful deployment of this environment.',
   only_in_first_deployment: 'Only the first deployment holds the merge commit; nothing tells how much of it is new.',

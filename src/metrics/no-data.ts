@@ -56,16 +56,19 @@ export interface LeftOut {
   readonly count: number
 }
 
+/** A reason speaks of one item: `none of the 3 incidents counts, 2 of them for this reason: it is not resolved`. */
+function becauseOf(what: Material, total: number, count: number, reason: string): string {
+  const meaning = `${reason.charAt(0).toLowerCase()}${reason.slice(1).replace(/\.$/, '')}`
+  if (total === 1) return `the only ${what.replace(/s$/, '')} does not count: ${meaning}`
+  const share = count === total ? 'each' : `${count} of them`
+  return `none of the ${total} ${what} counts, ${share} for this reason: ${meaning}`
+}
+
 /** Of what was looked at and does not count. What only the range leaves out would count otherwise, and is told first. */
 export function nothingCounts(metric: Metric, total: number, leftOut: readonly LeftOut[]): NoData {
   const first = leftOut.find(({ reason }) => reason === 'outside_time_range') ?? leftOut[0]
   if (total === 0 || !first) return nothingCollected(metric)
   const { reason, count } = first
   const what = metric.counts ?? (metric.madeOf[0] as Material)
-  const meaning = REASONS[reason].replace(/\.$/, '')
-  const share = count === total ? '' : ` (${count} of them)`
-  return {
-    because: `none of the ${total} ${what} counts${share}: ${meaning.charAt(0).toLowerCase()}${meaning.slice(1)}`,
-    remedy: REMEDIES[reason].remedy,
-  }
+  return { because: becauseOf(what, total, count, REASONS[reason]), remedy: REMEDIES[reason].remedy }
 }

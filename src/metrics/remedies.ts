@@ -33,6 +33,10 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
     cure: { kind: 'policy', policy: 'reference' },
   },
   not_calculated: { remedy: 'Run the project: its calculations have not seen it yet.', cure: { kind: 'run' } },
+  no_git_history: {
+    remedy: 'Let git be read: the last run says why it could not. It counts after the next run that can.',
+    cure: { kind: 'run' },
+  },
   no_merge_commit: {
     remedy: 'Choose the policy “squash-and-rebase”, which finds it by its own commits or by its message.',
     cure: { kind: 'policy', policy: 'squash-and-rebase' },

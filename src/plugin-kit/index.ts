@@ -65,7 +65,7 @@ export {
   leftJoin,
   pluginKit,
 } from './spec/entity.ts'
-export type { Field, Fields, Settings } from './spec/fields.ts'
+export type { Field, Fields, Settings, SpokenName } from './spec/fields.ts'
 export { fieldName } from './spec/fields.ts'
 export { parseExactBytes, pick, sortedJson, valueAt } from './spec/json.ts'
 export { byKey, type Lookups, manyByKey, wholeTable } from './spec/lookups.ts'

@@ -1,16 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PREVIEWED } from '../../src/api/contract/metrics.ts'
+import type { Match } from '../../src/config-as-code/context.ts'
 import { parseConfig } from '../../src/config-as-code/document.ts'
 import { exportConfig } from '../../src/config-as-code/export.ts'
+import { requireMatches } from '../../src/config-as-code/matching-rules.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { globOf } from '../../src/config-as-code/selectors.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { write } from '../../src/database/write.ts'
+import { matchPattern } from '../../src/plugin-kit/spec/patterns.ts'
 import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import { assumedRules } from '../../src/plugin-kit/task/assumed-rules.ts'
-import { issueLabels } from '../../src/plugins/github/entities/issues.ts'
+import { issues as bitbucketIssues } from '../../src/plugins/bitbucket/entities/issues.ts'
+import { issueLabels, issues } from '../../src/plugins/github/entities/issues.ts'
 import { ownFields, plugins } from '../../src/plugins/index.ts'
+import { issueFields as jiraFields } from '../../src/plugins/jira/entities/issue-fields.ts'
+import { issues as jiraIssues } from '../../src/plugins/jira/issue.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { configContext } from './support/config-context.ts'
@@ -152,6 +158,59 @@ projects:
     await apply(yaml(ALL))
   })
 
+  it('names what joins and what leaves a project, though the file does not know of it', async () => {
+    const { services } = api.control
+    const { id } = await services.connections.create('webhook', { name: 'acme' })
+    const { blueprint } = await services.projects.get('shop')
+    const pushed = { pluginName: 'webhook', connectionId: id, scopes: [] }
+    const connections = [...(blueprint?.connections ?? []), pushed]
+    await services.blueprints.update(blueprint?.id ?? 0, { connections })
+    const [change] = await apply(yaml(ALL.replace('except: [acme/play-*]', 'except: [acme/web]')), true).then((all) =>
+      all.filter(({ subject }) => subject === 'schedule of shop'),
+    )
+    expect(change?.fields).toContainEqual({ name: 'scopes', before: 3, after: 2 })
+    expect(change?.notes).toEqual([
+      'adds acme/play-1 of github/main to project shop',
+      'removes acme/web of github/main from project shop',
+      'removes webhook/acme from project shop',
+    ])
+    await apply(yaml(ALL))
+    await services.connections.remove('webhook', id)
+  })
+
+  it('names connections in a plan, also one that the project no longer collects from, over REST as well', async () => {
+    const second = yaml(ALL).replace(
+      'projects:',
+      `    other: { endpoint: ${github.url}/, token: { env: TOKEN }, scopeConfigs: { two: {} } }\nprojects:`,
+    )
+    await apply(second.replace(ALL, '{ connection: github/other, scopes: [acme/web], scopeConfig: two }'))
+    const body = { config: second, variables: { TOKEN: DEFAULT_TOKEN } }
+    const { changes } = (await api.ask('POST', '/v1/config/plan', body)).body
+    expect(changes).toEqual(await apply(second, true))
+    const { fields, notes } = changes.find(({ subject }: any) => subject === 'schedule of shop')
+    const { before, after } = fields.find(({ name }: any) => name === 'selectors')
+    expect(before).toMatchObject([{ connection: 'github/other', scopeConfig: 'two' }])
+    expect(after).toMatchObject([{ connection: 'github/main', scopeConfig: 'rules' }])
+    expect(notes).toContain('removes acme/web of github/other from project shop')
+    await apply(second)
+    const { connections, scopes } = api.control.services
+    const { id = 0 } = (await connections.list('github')).find(({ name }) => name === 'other') ?? {}
+    await scopes.remove('github', id, String(github.world.repository('acme/web').id))
+    await connections.remove('github', id)
+  })
+
+  it('refers to a connection and a scope config that are stored, without repeating them', async () => {
+    const short = `projects:${yaml(ALL).split('projects:')[1]}`
+    expect(await apply(short, true)).toEqual([])
+    const changed = short.replace('except: [acme/play-*]', 'except: [acme/web]')
+    expect(await apply(changed, true)).toContainEqual(
+      expect.objectContaining({ action: 'create', subject: 'github scope acme/play-1 of main' }),
+    )
+    await expect(apply(short.replace('github/main', 'github/mian'))).rejects.toThrow(
+      /github\/mian is not among the connections of this file, and not stored; did you mean github\/main/,
+    )
+  })
+
   it('collects an archived repository that is named outright', async () => {
     const named = yaml(ALL.replace('[acme/*]', '[acme/*, acme/old]'))
     expect(await apply(named)).toContainEqual(expect.objectContaining({ subject: 'github scope acme/old' }))
@@ -179,6 +238,55 @@ projects:
     expect(await apply(yaml(ALL), true)).toEqual([])
     expect(await planConfig(parse(changed), { ...configContext(api), allowsEmpty: true })).toHaveLength(1)
     expect(await apply(changed.replace('defect', '^kind/'), true)).toHaveLength(1)
+  })
+
+  it('refuses a text, a name and a type that nothing of what was collected has, whatever the tracker', async () => {
+    const named = { connection_id: 1, repo_id: 1 }
+    await write(test.database, [
+      issues.row({ ...named, github_id: 1, title: 'The shop is slow', body: 'since the last rollout' }),
+    ])
+    const withText = (text: string) =>
+      yaml(ALL).replace('issueTypeBug: bug', `issueTypeBug: bug, issueTextIncident: ${text}`)
+    await expect(apply(withText('outage'), true)).rejects.toThrow(
+      'weir.yaml:7: issueTextIncident matches none of the titles of issues that were collected, nor their texts. Correct it, or use --allow-empty.',
+    )
+    expect(await apply(withText('rollout'), true)).toHaveLength(1)
+
+    const source = (name: string) => plugins.find((each) => each.name === name)?.source as PluginSpec
+    const status = { connection_id: 1, status_name: 'Open', status_key: 'new' }
+    await write(test.database, [
+      ...['Bug', 'Störung'].map((type, index) => jiraIssues.row({ ...status, issue_id: index + 1, type })),
+      jiraFields.row({ connection_id: 1, board_id: 1, id: 'customfield_10016', name: 'Story points' }),
+    ])
+    const match: Match = async (...asked) => matchPattern(...asked)
+    const required = (name: string, rules: object, before?: object) =>
+      requireMatches({ database: test.database, match }, source(name), 1, { before, rules })
+    const incident = { standardType: 'INCIDENT' }
+    await expect(required('jira', { typeMappings: { Störrung: incident } })).rejects.toThrow(
+      'typeMappings.Störrung is none of the issue types that were collected (Bug, Störung); did you mean Störung? Correct it, or use --allow-empty.',
+    )
+    await expect(
+      required('jira', { typeMappings: { Bug: { statusMappings: { Closed: { standardStatus: 'DONE' } } } } }),
+    ).rejects.toThrow(
+      'typeMappings.Bug.statusMappings.Closed is none of the categories of statuses that were collected (new)',
+    )
+    await expect(required('jira', { storyPointField: 'customfield_1' })).rejects.toThrow('storyPointField matches none')
+    await expect(required('jira', { issueTextIncident: 'nowhere' })).rejects.toThrow('issueTextIncident matches none')
+    // What is there, what was there before, what is assumed anyway, and what Jira always has.
+    const done = { standardStatus: 'DONE' }
+    await required('jira', { typeMappings: { Störung: incident, Story: { standardType: 'REQUIREMENT' } } })
+    await required('jira', {
+      typeMappings: { Bug: { statusMappings: { done } } },
+      storyPointField: 'customfield_10016',
+    })
+    await required('jira', { typeMappings: { Gone: incident } }, { typeMappings: { Gone: incident } })
+    await write(test.database, [
+      bitbucketIssues.row({ connection_id: 1, repo_id: 'a', bitbucket_id: 1, state: 'open' }),
+    ])
+    await expect(required('bitbucket', { issueStatusDone: 'finished, over' })).rejects.toThrow(
+      'issueStatusDone matches',
+    )
+    await required('bitbucket', { issueStatusTodo: 'fresh, open' })
   })
 
   it('has own fields, their columns and what fills them, and another server gets the same of its export', async () => {

@@ -1,6 +1,6 @@
 /** From nothing to measured deliveries: over HTTP alone, and from one file. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
@@ -187,10 +187,23 @@ projects:
   const exported = await run('config', 'export')
   expect(exported.output).toContain('env: FAKE_TOKEN')
   expect(exported.output).toContain('acme/*')
+  // Standard output by its usual name, and no file of that name.
+  expect((await run('config', 'export', '-')).output).toBe(exported.output)
+  expect(existsSync('-')).toBe(false)
+  const nowhere = join(dirname(file), 'no', 'weir.yaml')
+  expect((await run('config', 'export', nowhere)).errors).toContain(
+    `There is no folder ${dirname(nowhere)}: create it first`,
+  )
 
   const collected = await run('collect', 'shop')
   expect(collected, collected.output + collected.errors).toMatchObject({ code: 0 })
   expect(collected.output).toMatch(/Run \d+: completed/)
+  // A line for each task that begins or ends, and none for its progress.
+  const lines = collected.output.split('\n').filter((line) => /^\d+\/\d+ tasks ended/.test(line))
+  const tasks = Number(/\/(\d+) tasks ended/.exec(collected.output)?.[1])
+  expect(lines.length).toBeGreaterThanOrEqual(tasks)
+  expect(lines.length).toBeLessThanOrEqual(2 * tasks)
+  expect(collected.output).toMatch(new RegExp(`^${tasks}/${tasks} tasks ended: \\w+ .*completed$`, 'm'))
   expect(await domainRows(databaseUrl)).toMatchObject({ repos: 1, issues: 6, pull_requests: 6 })
   const examined = JSON.parse((await run('doctor', '--json')).output)
   expect(examined.findings.map(({ check, state }: any) => `${check}: ${state}`)).toEqual([

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { recordUse } from '../../src/control-plane/connection-states.ts'
 import { write } from '../../src/database/write.ts'
+import { projectMapping } from '../../src/domain/crossdomain.ts'
+import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
 import { gaps } from '../../src/plugin-kit/raw/gaps.ts'
 import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -77,6 +79,24 @@ describeEachDatabase('the state of an installation', (test) => {
       projects: [{ name: 'shop', lastRun: { status: 'TASK_FAILED' }, why: expect.stringMatching(/Nothing is chosen/) }],
     })
     expect(body.projects[0].keys.map(({ value }: any) => value)).toEqual([null, null, null, null])
+  })
+
+  it('says on the first page, too, that numbers rest on part of the data', async () => {
+    const finished_date = new Date(Date.now() - 86_400_000)
+    await write(test.database, [
+      projectMapping.row({ project_name: 'shop', table: 'cicd_scopes', row_id: 'scope' }),
+      cicdDeploymentCommits.row({
+        ...{ id: 'd', cicd_deployment_id: 'd', cicd_scope_id: 'scope', commit_sha: 'd', repo_url: 'x' },
+        ...{ result: 'SUCCESS', environment: 'PRODUCTION', finished_date },
+      }),
+    ])
+    const { body } = await api.ask('GET', '/v1/overview')
+    const { partial } = (await api.ask('GET', '/v1/partial-data?project=shop')).body
+    expect(partial).toMatchObject([{ kind: 'run' }])
+    expect(body.projects[0]).toMatchObject({ why: null, partial: partial.map(({ seen }: any) => seen) })
+    for (const table of ['project_mapping', 'cicd_deployment_commits']) {
+      await test.database.kysely.deleteFrom(table).execute()
+    }
   })
 
   it('tells how much is stored, by table and by scope', async () => {

@@ -3,12 +3,19 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
+import { measureOne } from '../../src/control-plane/measure.ts'
 import { insertRow } from '../../src/control-plane/store.ts'
 import { write } from '../../src/database/write.ts'
 import { repoCommits, repos } from '../../src/domain/code.ts'
 import { projectMapping, projectPrMetrics } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits, cicdScopes } from '../../src/domain/devops.ts'
 import { pullRequests } from '../../src/domain/pull-requests.ts'
+import { changeFailureRate } from '../../src/metrics/definitions/change-failure-rate.ts'
+import { changeLeadTime } from '../../src/metrics/definitions/change-lead-time.ts'
+import { serviceChangeFailureRate } from '../../src/metrics/definitions/service-change-failure-rate.ts'
+import { DEFAULT_POLICY } from '../../src/metrics/policy.ts'
+import { restsOn } from '../../src/metrics/rests-on.ts'
+import { plugins } from '../../src/plugins/index.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { pipelines, tasks } from '../../src/system/pipelines.ts'
 import { blueprints, projects } from '../../src/system/projects.ts'
@@ -72,13 +79,18 @@ describeEachDatabase('weir metrics', (test) => {
     expect(metrics).toHaveLength(1)
     expect(metrics[0]).toMatchObject({ metric: 'change-failure-rate', unit: 'share', better: 'lower', counted: DAYS })
     expect(metrics[0].points.length).toBeGreaterThanOrEqual(6)
+    // Nothing could tell of an incident: neither the rate nor a month of it is 0.
+    expect(metrics[0].value).toBeNull()
+    expect(metrics[0].points.map(({ value }: { value: number | null }) => value)).toEqual(
+      metrics[0].points.map(() => null),
+    )
     const { output: plain } = await run('--project', 'shop', '--metric', 'change-failure-rate')
     expect(plain).toMatch(/^Change failure rate of shop since/)
   })
 
   it('says how much a value rests on, of how much, and what is missing with the next step', async () => {
     const { kysely } = test.database
-    await insertRow(kysely, projects, { name: 'partial' })
+    for (const name of ['partial', 'unread']) await insertRow(kysely, projects, { name })
     const at = (days: number) => new Date(Date.now() - days * DAY)
     // Three merged in a repository whose git was read, of which two were deployed, and two in one that nobody could clone.
     const pulls = ['read', 'read', 'read', 'unread', 'unread'].map((repo, index) => {
@@ -96,6 +108,11 @@ describeEachDatabase('weir metrics', (test) => {
       ...['read', 'unread', 'sent'].map((row_id) =>
         projectMapping.row({ project_name: 'partial', table: 'repos', row_id }),
       ),
+      ...['partial', 'unread'].map((project_name) =>
+        projectMapping.row({ project_name, table: 'cicd_scopes', row_id: 'scope' }),
+      ),
+      projectMapping.row({ project_name: 'unread', table: 'repos', row_id: 'unread' }),
+      ...[3, 4].map((index) => projectPrMetrics.row({ id: `pr${index}`, project_name: 'unread' })),
       repoCommits.row({ repo_id: 'read', commit_sha: 'c1' }),
       ...pulls,
       ...calculated,
@@ -113,7 +130,26 @@ describeEachDatabase('weir metrics', (test) => {
     const { output } = await run('--project', 'partial', '--metric', 'change-lead-time')
     // The lower of the two in the middle.
     expect(output).toMatch(/Change lead time +1 h, 2 of 5 pull requests/)
-    expect(output).toContain('Change lead time of 2 of 5 pull requests: no git history for 1 repository (acme/unread).')
+    expect(output).toContain(
+      'Change lead time of 2 of 5 pull requests: no git history for 1 repository (acme/unread), which leaves out 2 of the other 3.',
+    )
+    // The explanation gives the same reason for the same pull requests, and so does the terminal where nothing counts.
+    const filter = { project: 'partial', environment: 'PRODUCTION', policy: DEFAULT_POLICY, from: at(100), to: at(0) }
+    const context = { database: test.database, plugins }
+    const explained = await measureOne(context, changeLeadTime, filter, true)
+    expect(explained.leftOut).toMatchObject([
+      { reason: 'no_git_history', count: 2 },
+      { reason: 'no_merge_commit', count: 1 },
+    ])
+    const because =
+      'none of the 2 pull requests counts, each for this reason: the git history of its repository is not known, so nothing tells which deployment brought it'
+    for (const isExplained of [false, true]) {
+      const { noData } = await measureOne(context, changeLeadTime, { ...filter, project: 'unread' }, isExplained)
+      expect(noData).toMatchObject({ because })
+    }
+    expect((await run('--project', 'unread', '--metric', 'change-lead-time')).output).toContain(
+      `no data, because ${because}`,
+    )
     const cause = `In run ${pipeline_id}, 1 of 2 tasks failed: ${message}`
     expect(output).toContain(`${cause} Mend that, then \`npx weir collect partial\``)
     const { output: json } = await run('--project', 'partial', '--metric', 'change-lead-time', '--json')
@@ -124,6 +160,15 @@ describeEachDatabase('weir metrics', (test) => {
     expect(doctor.output).toContain(
       `bad     schedule of partial-Blueprint: started by hand, last run partial. ${cause}`,
     )
+  })
+
+  it('says what a ratio divides, and not the sum of both', () => {
+    const explained = { ...{ value: 0.4, counted: 14, total: 14, inWords: '40 %' }, grades: [], leftOut: [] }
+    const filter = { policy: DEFAULT_POLICY }
+    expect(restsOn(serviceChangeFailureRate, filter, explained)).toBe('4 incidents for 10 deployments')
+    const pairing = { policy: { ...DEFAULT_POLICY, pairing: 'service-report' as const } }
+    expect(restsOn(changeFailureRate, pairing, explained)).toBe('4 incidents for 10 deployments')
+    expect(restsOn(changeFailureRate, filter, explained)).toBe('14 deployments')
   })
 
   it('unknown names are answered with the nearest', async () => {

@@ -9,6 +9,26 @@ it('have names of their own', () => {
   expect(new Set(dashboards.map(({ title }) => title)).size).toBe(dashboards.length)
 })
 
+it('has room beside the bars of a ranking for what is said there', async () => {
+  // The web client has a compiler and types of its own.
+  const file = new URL('../../web/dashboards/ranking-options.ts', import.meta.url).href
+  const { rankingOption } = await import(file)
+  const colours = { text: '', quiet: '', line: '', surface: '', accent: '', before: '', bad: '', series: [] }
+  const cut: string[] = []
+  for (const dashboard of dashboards) {
+    for (const { name, columns } of panelsOf(dashboard).filter(({ look }) => look === 'ranking')) {
+      const described = Object.entries(columns).map(([column, { title, kind }]) => ({ name: column, title, kind }))
+      // Two days and some hours, or a number of three digits.
+      const row = described.map(({ kind }) => (kind === 'text' ? 'acme/web' : kind === 'minutes' ? 3000 : 120))
+      const { grid, series } = rankingOption({ columns: described, rows: [row] }, colours)
+      const label = series[0].label.formatter({ value: row[1], dataIndex: 0 })
+      // In letters of 12 pixels, of which the usual ones are half as wide as high.
+      if (label.length * 6 > grid.right) cut.push(`${dashboard.name}/${name}: ${label}`)
+    }
+  }
+  expect(cut).toEqual([])
+})
+
 it.each(dashboards)('$name fits on a page, and says what it counts', (dashboard) => {
   const panels = panelsOf(dashboard)
   expect(panels.length).toBeLessThanOrEqual(13)

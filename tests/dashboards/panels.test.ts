@@ -175,6 +175,12 @@ describeEachDatabase('dashboards', (test) => {
           const { rows } = await readPanel(test.database, dashboard, panel, { ...range, values, policy: REFERENCE })
           if (panel.look === 'number') {
             const { value, counted, inWords } = await readMetric(test.database, metric, filter)
+            if (metric.divides) {
+              const [[rate, part, whole] = []] = rows as number[][]
+              expect([panel.name, Number(part) + Number(whole)]).toEqual([panel.name, counted])
+              expect(rate).toEqual(value === null ? null : expect.closeTo(Number(part) / Number(whole), 6))
+              continue
+            }
             const words = metric.summary === 'days' ? [value === null ? null : inWords] : []
             // Further columns say more about the number.
             expect([panel.name, rows.map((row) => row.slice(0, 2 + words.length))]).toEqual([
@@ -259,7 +265,7 @@ describeEachDatabase('dashboards', (test) => {
     expect(await read('service-incidents', ['Outage', 'Slow'], [ALL])).toEqual([[9, 9]])
     expect(await read('service-incidents', [ALL], ["shop' or 1 = 1"])).toEqual([[0, 0]])
     // Three incidents, thirty deployments.
-    expect(await read('service-change-failure-rate', ['Outage'], ['shop'])).toEqual([[expect.closeTo(0.1, 9), 33]])
+    expect(await read('service-change-failure-rate', ['Outage'], ['shop'])).toEqual([[expect.closeTo(0.1, 9), 3, 30]])
     const rows = await read('incidents', ['Outage'], ['shop'])
     expect(rows.map(([, key, , category]) => [key, category])).toEqual([
       // The clocks of the one after step 16 disagree.

@@ -165,6 +165,19 @@ describeEachDatabase('grades', (test) => {
     const grades = await rowsOf(dora, 'grades', project)
     expect(grades).toHaveLength(4)
     expect(grades[0]?.[1]).toBe(frequency.grades[1].band)
+    // “Fewer than once per month” beside 34 deployments: both say what the band goes by.
+    expect(frequency.grades[1]).toMatchObject({
+      band: 'low',
+      by: 'The band goes by the days with a deployment: 0 of the median week and 0 of the median month.',
+    })
+    expect(grades[0]?.[2]).toBe(
+      'Fewer than once per month, by the days with a deployment: 0 of the median week and 0 of the median month',
+    )
+    const { body: course } = await api.ask('GET', `/v1/metrics/change-failure-rate/series?${asked}&bucket=month`)
+    expect(new Set(course.points.map(({ value }: any) => value))).toEqual(new Set([null]))
+    expect(new Set(failures.points.map(({ value }: any) => value))).toEqual(new Set([null]))
+    const { body: days } = await api.ask('GET', `/v1/metrics/deployment-frequency/series?${asked}&bucket=month`)
+    expect(days.points.map(({ value }: any) => value)).toContain(0)
     expect(grades[2]).toEqual([
       'Change failure rate',
       'no grade',

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { TableRow } from '../../src/database/table.ts'
 import { write } from '../../src/database/write.ts'
+import { repos } from '../../src/domain/code.ts'
 import { cicdDeploymentCommits, cicdPipelines, cicdTasks } from '../../src/domain/devops.ts'
 import { boardIssues, issues } from '../../src/domain/ticket.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
@@ -109,6 +110,32 @@ describeEachDatabase('what an explanation has seen', (test) => {
       )
       expect(remedy).toContain('issueTypeIncident')
     }
+  })
+
+  it('sends nobody to tasks that there are none of: a project that is only sent messages has no repository', async () => {
+    const told = (scope: string) =>
+      ['1', '2'].map((id) =>
+        cicdDeploymentCommits.row({
+          ...{
+            id: `${scope}${id}`,
+            cicd_deployment_id: `${scope}${id}`,
+            cicd_scope_id: scope,
+            commit_sha: `${scope}${id}`,
+          },
+          ...{ repo_url: 'x', environment: 'PRODUCTION', result: 'SUCCESS', finished_date: new Date() },
+        }),
+      )
+    await write(test.database, [
+      ...['sent', 'cloned'].flatMap((name) => [map(name, 'cicd_scopes', name), ...told(name)]),
+      ...['sent', 'cloned'].flatMap((name) => [
+        map(name, 'repos', name),
+        repos.row({ id: name, url: name === 'sent' ? '' : 'x' }),
+      ]),
+    ])
+    const remedy = async (project: string) =>
+      (await explain('change-lead-time', project)).findings.find(({ seen }: any) => seen.startsWith('The git history'))
+    expect((await remedy('sent')).remedy).toMatch(/^Add the repository that is deployed to the project/)
+    expect((await remedy('cloned')).remedy).toMatch(/^Look at the gitextractor tasks/)
   })
 
   it('says what was not collected at all', async () => {

@@ -175,7 +175,11 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
       counted: 0,
       frequency: { weekly: null, monthly: null, sixMonths: null },
       grades: [],
-      noData: { because: expect.stringMatching(/^none of the \d+ deployments counts .*lies outside the time range$/) },
+      noData: {
+        because: expect.stringMatching(
+          /^none of the \d+ deployments counts, .* for this reason: its date lies outside the time range$/,
+        ),
+      },
     })
     const testing = { ...filterOf('project 0'), environment: 'TESTING' }
     expect(await readMetric(test.database, frequency, testing)).toMatchObject({

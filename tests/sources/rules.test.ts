@@ -68,6 +68,13 @@ const WITHOUT_BRANCHES: Readonly<Record<string, string>> = {
   bamboo: 'results of a plan tell commits, and no branch',
 }
 
+/** Rules about texts that nothing keeps as they are, and settings that match nothing. */
+const WITHOUT_NAMES = [
+  ...['prBodyClosePattern', 'refdiff', 'remotelinkCommitShaPattern', 'remotelinkRepoPattern'],
+  // Bamboo's repositories by name, and titles of pull requests.
+  ...['epicKeyField', 'applicationType', 'repoMap', 'bitbucket_server.prType', 'bitbucket_server.prComponent'],
+]
+
 describe('every source', () => {
   const sources = plugins.flatMap(({ source }) => (source && !source.settingsOf ? [source] : []))
   const converting = ({ entities }: PluginSpec, table: unknown) =>
@@ -86,6 +93,22 @@ describe('every source', () => {
         if (spec.convert?.isIncremental) expect(fields, table.name).toContain('productionBranchPattern')
       }
     }
+  })
+
+  it('has rules of which a file is told when they match nothing, or there is nothing to match', () => {
+    const unchecked = sources.flatMap(({ name, scopeConfig: { fields, names = {} } }) =>
+      Object.entries(fields)
+        .filter(([, field]) => ['regex', 'string', 'json'].includes(field.kind))
+        .filter(([, field]) => !(field.textsOf ? names[field.textsOf]?.alsoIn : field.names))
+        .map(([rule]) => `${name}.${rule}`),
+    )
+    expect(unchecked.filter((rule) => !WITHOUT_NAMES.some((each) => `.${rule}`.endsWith(`.${each}`)))).toEqual([])
+    const silent = sources.flatMap(({ name, scopeConfig: { fields } }) =>
+      Object.entries(fields)
+        .filter(([, field]) => field.kind === 'json' && field.names && !field.spokenNames)
+        .map(([rule]) => `${name}.${rule}`),
+    )
+    expect(silent).toEqual([])
   })
 
   it('that is a tracker has a rule about text', () => {

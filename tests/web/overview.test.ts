@@ -18,7 +18,7 @@ describeClient('the overview', (client) => {
     const { body: run } = await client.server.ask('POST', '/pipelines', { plan, blueprintId: project.blueprint.id })
     const page = await client.open('/')
     await page.getByText('Nothing is chosen to be collected').waitFor()
-    await page.getByText(/The last run of shop ended so/).waitFor()
+    await page.getByText(/The last run of shop failed, just now: /).waitFor()
     await page.getByRole('link', { name: 'Show run' }).last().click()
     await page.waitForURL(`**/runs/${run.id}`)
   })

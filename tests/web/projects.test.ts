@@ -165,6 +165,10 @@ describeClient('projects', (client) => {
     const attached = (await ask(client.server, 'GET', '/projects/told%20as%20well')).blueprint.connections
     expect(attached).toEqual(blueprint.connections)
     await page.getByRole('button', { name: 'Attach webhook' }).waitFor({ state: 'hidden' })
+    await page.getByText('Older than this project: told by deploys.').waitFor()
+    await page.goto(`${client.server.url}/projects/told%20as%20well?tab=settings`)
+    await page.getByRole('button', { name: 'Delete project' }).click()
+    await page.getByRole('dialog').getByText('takes up the webhook told as well_deployments').waitFor()
   })
 
   it('are found, sorted and rolled through by the hundred', TAKES_LONG, async () => {

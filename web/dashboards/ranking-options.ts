@@ -6,6 +6,9 @@ import type { PanelRows } from './view.ts'
 
 export const RANK_HEIGHT = 28
 export const MOST_RANKS = 50
+/** What a letter beside a bar takes, in pixels, and how much of a panel may go to letters. */
+const LETTER = 6.5
+const MOST_ROOM = 340
 
 /** What is measured in the unit of the first is drawn; the rest is said beside it. */
 export function rankingOption({ columns, rows }: PanelRows, colours: Colours): EChartsCoreOption {
@@ -17,6 +20,13 @@ export function rankingOption({ columns, rows }: PanelRows, colours: Colours): E
   const some = rows.slice(0, MOST_RANKS)
   const words = (row: readonly unknown[], { column, index }: (typeof measures)[number]) =>
     `${column.title}: ${textOf(row[index], column.kind) || 'no data'}`
+  const labels = some.map((row) =>
+    [textOf(row[drawn[0]?.index ?? 0], drawn[0]?.column.kind ?? 'text'), ...said.map((each) => words(row, each))].join(
+      ' · ',
+    ),
+  )
+  const longest = Math.max(0, ...labels.map((label) => label.length))
+  const room = said.length > 0 ? Math.min(MOST_ROOM, Math.max(170, 16 + longest * LETTER)) : 72
   return {
     animation: false,
     textStyle: FONT,
@@ -38,7 +48,7 @@ export function rankingOption({ columns, rows }: PanelRows, colours: Colours): E
     },
     grid: {
       left: 8,
-      right: said.length > 0 ? 170 : 72,
+      right: room,
       top: drawn.length > 1 ? 32 : 4,
       bottom: 4,
       outerBoundsMode: 'same',
@@ -59,10 +69,8 @@ export function rankingOption({ columns, rows }: PanelRows, colours: Colours): E
       data: some.map((row) => numberOf(row[index])),
       label: {
         ...{ show: true, position: 'right', color: colours.quiet, fontSize: 12 },
-        formatter: ({ value, dataIndex }: { value: number | null; dataIndex: number }) => {
-          const others = place === 0 ? said.map((each) => words(some[dataIndex] ?? [], each)) : []
-          return [textOf(value, column.kind), ...others].join(' · ')
-        },
+        formatter: ({ value, dataIndex }: { value: number | null; dataIndex: number }) =>
+          place === 0 ? (labels[dataIndex] ?? '') : textOf(value, column.kind),
       },
     })),
   }

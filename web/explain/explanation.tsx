@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { question } from '../api/queries.ts'
 import { Asked, Band } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
-import { bandOf, type Period, saidText, useExplanation } from '../projects/keys.ts'
+import { gradeOf, type Period, saidText, useExplanation } from '../projects/keys.ts'
 import { CureButton, Marked } from './cure.tsx'
 import { Items } from './items.tsx'
 
@@ -60,7 +60,8 @@ function Reasons({ metric, unit, project, period, months = 12, reason, onReason 
     <Asked of={explained} lines={3}>
       {(explanation) => {
         const { value, inWords, counted, against, total, leftOut, findings, places, definition } = explanation
-        const band = bandOf(explanation)
+        const grade = gradeOf(explanation)
+        const band = grade?.band
         const shared = { project, places, months }
         return (
           <>
@@ -73,6 +74,11 @@ function Reasons({ metric, unit, project, period, months = 12, reason, onReason 
               </b>
               {band && counted > 0 && <Band band={band} />}
             </div>
+            {grade?.by && counted > 0 && (
+              <p className="quiet" style={{ marginBottom: 12 }}>
+                {grade.by}
+              </p>
+            )}
             {explanation.noGrade && (
               <p className="quiet" style={{ marginBottom: 12 }}>
                 No grade: {explanation.noGrade.because}. {explanation.noGrade.remedy}

@@ -59,7 +59,7 @@ function Now(): ReactNode {
       <p className="row" role="status">
         <span className="cut">
           {run.status === 'TASK_RUNNING' ? 'Collecting' : 'Waiting:'} <b>{run.name}</b>, {run.finishedTasks} of{' '}
-          {run.totalTasks} tasks done
+          {run.totalTasks} tasks ended
         </span>
         <Link to="/runs/$id" params={{ id: String(run.id) }}>
           Show run

@@ -25,8 +25,10 @@ export function Attention() {
           </Link>
         }
       >
-        The last run of <b>{project || name}</b> ended so <Moment at={finishedAt} />
-        {message && <span className="quiet"> {message}</span>}
+        The last run of <b>{project || name}</b> {status === 'TASK_FAILED' ? 'failed' : 'was done in part'},{' '}
+        <Moment at={finishedAt} />
+        {message ? ': ' : '.'}
+        {message && <span className="quiet">{message}</span>}
       </Item>
     )),
     ...connections.map(({ plugin, connectionId, name, message, scopes }) => (

@@ -94,7 +94,7 @@ function Projects({ overview: { count, projects } }: { readonly overview: Overvi
   )
 }
 
-function Tile({ project: { name, lastRun, keys, why } }: { readonly project: Overview['projects'][number] }) {
+function Tile({ project: { name, lastRun, keys, partial, why } }: { readonly project: Overview['projects'][number] }) {
   return (
     <article className="card tile">
       <header className="row">
@@ -144,6 +144,11 @@ function Tile({ project: { name, lastRun, keys, why } }: { readonly project: Ove
             </div>
           ))}
         </dl>
+      )}
+      {partial.length > 0 && (
+        <p className="small quiet clamp" role="note" aria-label={`Partial data of ${name}`} title={partial.join(' ')}>
+          These numbers rest on part of the data. {partial.join(' ')}
+        </p>
       )}
       {!why && (
         <LinkTo at={{ path: '/dashboards/dora', search: { 'var-project': name } }} className="small">

@@ -4,6 +4,7 @@ import type { Project } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { CureButton, Marked } from '../explain/cure.tsx'
 import { ButtonTo, pathOf } from '../parts/anywhere.tsx'
+import { PartialData } from '../parts/partial-data.tsx'
 import { isUnfinished, Moment, State } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
 import { Counting, NumberChanges } from './counting.tsx'
@@ -25,6 +26,7 @@ export function FourKeys({ project, months }: FourKeysProps) {
   return (
     <>
       {isBare && <FirstThing project={name} />}
+      {!isBare && <PartialData project={name} />}
       <NumberChanges project={name} />
       <section className="keys">
         {KEYS.map((about) => (

@@ -5,7 +5,7 @@ import { Late } from '../parts/late.tsx'
 import { Band } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
 import { Figure, NoGrade } from './figure.tsx'
-import { bandOf, changeOf, isEmpty, type KEYS, type Key, useExplained } from './keys.ts'
+import { bandOf, changeOf, gradeOf, isEmpty, type KEYS, type Key, useExplained } from './keys.ts'
 import { Sparkline } from './sparkline.tsx'
 
 interface KeyCardProps {
@@ -86,19 +86,25 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
 type Explained = AnswerTo<'GET /v1/metrics/{metric}/explanation'>
 
 /** What the number rests on. */
-function sentenceOf(metric: string, { value, counted: own, total, summary }: Key, of: string): string {
+function sentenceOf(metric: string, { value, counted: own, total, summary, grades }: Key, of: string): string {
   const all = counted(own, of)
   const left = total > own ? ` ${count(total - own)} more are not counted.` : ''
   if (metric === 'change-lead-time') return `Median of ${all}, from first commit to production.${left}`
   if (metric === 'deployment-frequency')
     return value === 0
-      ? 'More than half of the weeks, or just half of them, had no deployment.'
+      ? ['At least half of the weeks had no deployment.', gradeOf({ grades })?.by].join(' ')
       : `Days with a deployment in the median week; ${all} in all.`
-  if (summary === 'ratio') return `Incidents of the service for each deployment; ${count(own)} of both in all.`
+  if (summary === 'ratio') return dividedWords(value, own)
   if (metric === 'change-failure-rate') return `${count(Math.round((value ?? 0) * own))} of ${all} led to an incident.`
   if (summary === 'mean')
     return `Mean of ${all} of the service; one that is not resolved counts until its last update.${left}`
   return `Median of ${all}, from deployment to resolution.${left}`
+}
+
+/** What a ratio divides: the sum of both would be taken for what it is relative to. */
+function dividedWords(value: number | null, all: number): string {
+  const deployments = value === null ? 0 : Math.round(all / (1 + value))
+  return `${counted(all - deployments, 'incident')} of the service, divided by ${counted(deployments, 'deployment')}.`
 }
 
 /** The names that were seen say more than any reason. */

@@ -69,7 +69,8 @@ export const isSaidInWords = (value: number | null, unit: string): boolean => un
 export const saidText = (value: number, unit: string, inWords: string): string =>
   isSaidInWords(value, unit) ? inWords : valueText(value, unit)
 
-export const bandOf = ({ grades }: Pick<Key, 'grades'>) => grades.find(({ report }) => report === '2023')?.band
+export const gradeOf = ({ grades }: Pick<Key, 'grades'>) => grades.find(({ report }) => report === '2023')
+export const bandOf = (key: Pick<Key, 'grades'>) => gradeOf(key)?.band
 
 export interface Change {
   readonly words: string

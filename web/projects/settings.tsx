@@ -161,6 +161,7 @@ function Delete({ project: { name, blueprint } }: { readonly project: Project })
   const [isAsking, setAsking] = useState(false)
   const navigate = useNavigate()
   const scopes = blueprint?.connections.reduce((sum, each) => sum + each.scopes.length, 0) ?? 0
+  const isSentTo = blueprint?.connections.some(({ pluginName }) => pluginName === 'webhook')
   async function remove() {
     await ask('DELETE /projects/{projectName}', { path: { projectName: name } })
     await leaving(name, undefined, () => navigate({ to: '/projects' }))
@@ -187,6 +188,13 @@ function Delete({ project: { name, blueprint } }: { readonly project: Project })
             <b>Stays:</b> {counted(scopes, 'scope')} with all collected data, connections, rules and past runs. A new
             project of the same scopes has the same numbers after one run.
           </p>
+          {isSentTo && (
+            <p style={{ marginTop: 8 }}>
+              <b>Its webhooks stay, too,</b> with what was sent to them. If messages are sent to the address of the
+              project, a new project called {name} takes up the webhook {name}_deployments with its first message, and
+              counts what was sent before. Delete the webhook if that is not meant.
+            </p>
+          )}
         </AskFirst>
       )}
     </section>

@@ -34,6 +34,7 @@ export function Webhooks({ project }: { readonly project: Project }) {
           return open ? (
             <>
               <List webhooks={shown} open={open.id} onOpen={setChosen} />
+              <Older webhooks={shown.filter(({ createdAt }) => createdAt < project.createdAt)} />
               <Sending webhook={open} />
             </>
           ) : (
@@ -81,6 +82,15 @@ const List = ({ webhooks, open, onOpen }: ListProps) => (
     ))}
   </section>
 )
+
+/** A connection outlives a project: one of the same name, or one that it is attached to, takes up what was sent before. */
+const Older = ({ webhooks }: { readonly webhooks: readonly Webhook[] }) =>
+  webhooks.length > 0 && (
+    <p className="small quiet" role="note">
+      Older than this project: {webhooks.map(({ name }) => name).join(', ')}. What was sent to it before the project
+      existed counts here as well. If that is not meant, remove it from the blueprint and create another webhook.
+    </p>
+  )
 
 function Sending({ webhook }: { readonly webhook: Webhook }) {
   const secret = useFreshKey(webhook.id)

@@ -143,7 +143,7 @@ function RunTable({ runs }: { readonly runs: readonly Pipeline[] }) {
           <tr>
             <th>Run</th>
             <th>State</th>
-            <th className="right">Tasks</th>
+            <th className="right">Tasks ended</th>
             <th className="right">Took</th>
             <th>Began</th>
             <th>Message</th>

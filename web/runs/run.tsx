@@ -9,6 +9,7 @@ import { question, refresh } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { Asked, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
 import { counted, duration } from '../parts/words.ts'
+import { failedWords } from './failed-words.ts'
 import { useRun } from './live.ts'
 import './runs.css'
 import { TaskDetails } from './task.tsx'
@@ -107,7 +108,7 @@ function Summary({ run, tasks }: { readonly run: Pipeline; readonly tasks: reado
   return (
     <>
       <State of={status} /> {finishedTasks} of {counted(totalTasks, 'task')}{' '}
-      {status === 'TASK_COMPLETED' ? 'done' : 'ended'}
+      {status === 'TASK_COMPLETED' ? 'done' : `ended${failedWords(tasks)}`}
       {isUnfinished(status) ? (
         <>
           {beganAt ? (

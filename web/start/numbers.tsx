@@ -11,6 +11,7 @@ import { count, counted } from '../parts/words.ts'
 import { Figure, NoGrade } from '../projects/figure.tsx'
 import { bandOf, KEYS, type KeyName, periods, useExplained } from '../projects/keys.ts'
 import { FailedTasks } from '../runs/failed-tasks.tsx'
+import { failedWords } from '../runs/failed-words.ts'
 import { useRun } from '../runs/live.ts'
 import type { StartView } from './address.ts'
 
@@ -108,7 +109,13 @@ function Going({ run: { id, ...known } }: { readonly run: Pipeline }) {
   return (
     <section className="card" aria-label="Progress">
       <div className="row" style={{ marginBottom: 12 }}>
-        <h2>{isGoing ? `${finishedTasks} of ${counted(totalTasks, 'task')} done` : <State of={status} />}</h2>
+        <h2>
+          {isGoing ? (
+            `${finishedTasks} of ${counted(totalTasks, 'task')} ended${failedWords(tasks.data?.tasks ?? [])}`
+          ) : (
+            <State of={status} />
+          )}
+        </h2>
         <Link to="/runs/$id" params={{ id: String(id) }}>
           Show the run
         </Link>

@@ -71,6 +71,10 @@ const grade = z.object({
   report: z.enum(['2021', '2023']),
   band: z.enum(['elite', 'high', 'medium', 'low']),
   label: z.string(),
+  by: z.string().optional().meta({
+    description:
+      'Of the deployment frequency: what the band goes by, which is neither the sum nor the mean of deployments.',
+  }),
 })
 const noData = z
   .object({ because: z.string(), remedy: z.string() })

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { measure } from '../../control-plane/measure.ts'
+import { measure, measureSeries } from '../../control-plane/measure.ts'
 import { metricOption } from '../../control-plane/plan/metric-plans.ts'
 import { selectRows } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
@@ -8,7 +8,7 @@ import { among, onePiece } from '../../database/pieces.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { policyOf } from '../../metrics/policy.ts'
-import { type Explanation, readManySeries } from '../../metrics/read.ts'
+import type { Explanation } from '../../metrics/read.ts'
 import { FOUR_KEYS } from '../../plugins/index.ts'
 import { projectMetricSettings } from '../../system/projects.ts'
 import { visibleProjects } from '../access/gate.ts'
@@ -34,11 +34,10 @@ export const fourKeyRoutes: Routes = (api, { database, plugins }) => {
       const range = rangeOf(asked)
       const filters = await filtersOf(database, visibleOf(request, project), range)
       const keys = await Promise.all(
-        fourKeys.map(async (metric) => ({
-          metric,
-          now: await measure({ database, plugins }, metric, filters),
-          series: await readManySeries(database, metric, filters, bucket),
-        })),
+        fourKeys.map(async (metric) => {
+          const now = await measure({ database, plugins }, metric, filters)
+          return { metric, now, series: await measureSeries({ database, plugins }, metric, filters, bucket, now) }
+        }),
       )
       return {
         ...range,

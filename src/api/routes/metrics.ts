@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { measureOne } from '../../control-plane/measure.ts'
+import { measureOne, measureSeries } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
 import { rulePlacesOf } from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
@@ -10,7 +10,6 @@ import { metrics } from '../../metrics/index.ts'
 import { type DetailedItem, withDetails } from '../../metrics/item-details.ts'
 import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
 import { DEFAULT_POLICY, POLICIES } from '../../metrics/policy.ts'
-import { readSeries } from '../../metrics/read.ts'
 import { countAgainst, readItems } from '../../metrics/read-items.ts'
 import { REMEDIES } from '../../metrics/remedies.ts'
 import { type Rollout, rolloutsOf } from '../../metrics/rollout-list.ts'
@@ -92,7 +91,7 @@ const valueRoutes: Routes = (api, { database, plugins }) => {
     },
     async ({ params, query }, reply) => {
       const { metric, filter } = await askedFor(database, params, query)
-      const points = await readSeries(database, metric, filter, query.bucket)
+      const [points = []] = await measureSeries({ database, plugins }, metric, [filter], query.bucket)
       return query.format === 'csv'
         ? sendCsv(reply, ['start', 'value', 'counted'], points)
         : { ...headOf(metric, filter), points }

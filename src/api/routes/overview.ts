@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readAttention } from '../../control-plane/attention.ts'
 import { measureOne } from '../../control-plane/measure.ts'
+import { lacksOf } from '../../control-plane/partial-data.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
 import type { Project } from '../../control-plane/records.ts'
 import type { ServiceContext } from '../../control-plane/services.ts'
@@ -61,6 +62,9 @@ const overview = z.object({
         .nullable()
         .meta({ description: 'Null: it never ran.' }),
       keys: z.array(keyValue),
+      partial: z
+        .array(z.string())
+        .meta({ description: 'What the numbers lack, a sentence each; empty: nothing is known to.' }),
       why: z.string().nullable().meta({ description: 'Where there is no number: the reason, and what to do.' }),
     }),
   ),
@@ -122,6 +126,7 @@ async function summaryOf(context: ServiceContext, { name, blueprint, lastPipelin
     name,
     lastRun: lastRun ?? null,
     keys,
+    partial: hasNumbers ? (await lacksOf(context, name)).map(({ seen }) => seen) : [],
     why: hasNumbers ? null : await whyNone(database, filter, !!lastRun, !!blueprint?.connections.length),
   }
 }

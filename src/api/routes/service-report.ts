@@ -1,12 +1,12 @@
 /** Incidents that a category and a component choose, against the deployments of a project. */
 
-import { measureOne } from '../../control-plane/measure.ts'
+import { measureOne, measureSeries } from '../../control-plane/measure.ts'
 import { counted } from '../../counted.ts'
 import { deploymentFrequency } from '../../metrics/definitions/deployment-frequency.ts'
 import { serviceIncidentCount } from '../../metrics/definitions/service-incident-count.ts'
 import { serviceReport } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
-import { readMetric, readSeries } from '../../metrics/read.ts'
+import { readMetric } from '../../metrics/read.ts'
 import { categoryTable } from '../../metrics/service-incidents.ts'
 import { unresolvedByMonth, unresolvedSentence } from '../../metrics/service-unresolved.ts'
 import { unknownWords } from '../../metrics/service-words.ts'
@@ -29,16 +29,19 @@ function unresolvedIn(months: readonly { readonly unresolved: number }[], incide
 }
 
 export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
-  async function monthsOf(filter: MetricFilter, isKnown: boolean) {
-    const [incidents = [], rates = [], times = [], deployments = []] = await Promise.all(
-      [...serviceReport, deploymentFrequency].map((metric) => readSeries(database, metric, filter, 'month')),
+  async function monthsOf(filter: MetricFilter) {
+    const series = [...serviceReport, deploymentFrequency].map((metric) =>
+      measureSeries({ database, plugins }, metric, [filter], 'month'),
+    )
+    const [incidents = [], rates = [], times = [], deployments = []] = (await Promise.all(series)).map(
+      ([points = []]) => points,
     )
     const unresolved = await unresolvedByMonth(database, filter)
     return incidents.map(({ start, value }, place) => ({
       month: monthOf(start),
-      incidents: isKnown ? value : null,
+      incidents: value,
       deployments: deployments[place]?.counted ?? 0,
-      changeFailureRate: isKnown ? (rates[place]?.value ?? null) : null,
+      changeFailureRate: rates[place]?.value ?? null,
       recoveryMinutes: times[place]?.value ?? null,
       unresolved: unresolved.get(monthOf(start)) ?? 0,
     }))
@@ -70,8 +73,8 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
     },
     async ({ query }, reply) => {
       const filter = await filterOf(database, { ...query, policy: 'project', reading: 'known' })
-      const { sentences, noData } = await unknownWords(database, filter)
-      const months = await monthsOf(filter, noData === undefined)
+      const { sentences } = await unknownWords(database, filter)
+      const months = await monthsOf(filter)
       if (query.format === 'csv') return sentAlready(reply.type('text/csv; charset=utf-8').send(toCsv(COLUMNS, months)))
       const metrics = []
       for (const metric of serviceReport) {

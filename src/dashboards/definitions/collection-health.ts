@@ -204,7 +204,7 @@ const latestRuns: Panel = {
     name: text('Run'),
     status: text('Status'),
     tasks: count('Tasks'),
-    finished: count('Of these finished'),
+    finished: count('Of these ended, failed ones included'),
     spent: seconds('Took'),
     message: text('Message'),
   },

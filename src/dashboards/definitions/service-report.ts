@@ -64,14 +64,14 @@ const byMonth: Panel = {
   name: 'recovery-by-month',
   title: 'Recovery by month',
   definition:
-    'Mean minutes that the chosen incidents took, by the month of their creation (yy/mm): lead_time_minutes if the tool reports it, otherwise the whole minutes from created_date to updated_date. Months without an incident are left out.',
+    'Mean minutes that the chosen incidents took, by the month of their creation (yy/mm): lead_time_minutes if the tool reports it, otherwise the whole minutes from created_date to updated_date, which is also how one that is not resolved counts. Months without an incident are left out.',
   look: 'ranking',
   better: 'lower',
   columns: {
     month: text('Month'),
     value: minutes('Recovery'),
     incidents: count('Incidents'),
-    unresolved: count('Not resolved, until their last update'),
+    unresolved: count('Not resolved'),
   },
   statement: (
     query,

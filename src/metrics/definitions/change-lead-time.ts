@@ -5,6 +5,7 @@ import { isStored, linksOf, rangesOf, trunkCommitsOf } from '../links.ts'
 import { firstOf, LOWER_MEDIAN, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { cycleTime, pullRequestTimes } from '../pull-request-times.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
+import { isWithoutHistory } from '../without-history.ts'
 
 /** What is known of a pull request that was not deployed: `sha` → deployed first, or elsewhere. */
 const whereabouts = (query: MetricQuery): Sql => sql`select commit_sha, max(is_here) as is_here from (
@@ -23,6 +24,9 @@ const anyDeployment = ({ project, environment }: MetricQuery): Sql => sql`exists
   from project_mapping any_scope inner join cicd_deployment_commits any_commit on any_commit.cicd_scope_id = any_scope.row_id
   where any_scope.project_name = ${project} and any_scope.${sql.id('table')} = 'cicd_scopes'
     and any_commit.result = 'SUCCESS' and any_commit.environment = ${environment})`
+
+/** What lists of projects, the terminal and dashboards call a repository without git history. */
+const isOfUnreadRepository = sql`exists (select 1 from repos r where r.id = pr.base_repo_id and ${isWithoutHistory})`
 
 function pullRequestItems(query: MetricQuery): Sql {
   const { dialect, policy, isExplained } = query
@@ -46,6 +50,7 @@ function pullRequestItems(query: MetricQuery): Sql {
       ...(isExplained
         ? ([
             ['no_deployments', sql`${undeployed} and not ${anyDeployment(query)}`],
+            ['no_git_history', sql`${undeployed} and ${isOfUnreadRepository}`],
             ['no_merge_commit', sql`${undeployed} and coalesce(pr.merge_commit_sha, '') = ''`],
             ['only_in_first_deployment', sql`${undeployed} and places.is_here = 1`],
             ['only_in_other_environment', sql`${undeployed} and places.is_here = 0`],
@@ -95,6 +100,7 @@ export const changeLeadTime: Metric = {
   summary: 'median',
   madeOf: ['deployments', 'pull requests', 'history'],
   counts: 'pull requests',
+  hasFinerReasons: true,
   benchmark: { 2021: 'Lead time for changes', 2023: 'Lead time for changes' },
   items: (query) =>
     query.policy.countTrunkCommits

@@ -15,6 +15,7 @@ export const serviceChangeFailureRate: Metric = {
   better: 'lower',
   summary: 'ratio',
   madeOf: ['deployments', 'incidents'],
+  divides: ['incidents', 'deployments'],
   isOfService: true,
   items: (query) =>
     sql`${serviceIncidents(query, { value: sql`1` })} union all ${deploymentItems(query, { value: sql`0` })}`,

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { messageOf } from '../../errors.ts'
 import type { ApiClient } from '../http/index.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
-import type { FoundName, FoundNames, SampledName } from '../spec/rule-names.ts'
+import type { FoundName, FoundNames, NameKind, SampledName } from '../spec/rule-names.ts'
 
 /** Of each kind. */
 export const MOST_NAMES = 200
@@ -52,6 +52,30 @@ export async function storedNames(
     found.set(kind, nameIn ? together(stored) : stored)
   }
   return found
+}
+
+/** Texts that are looked through for a rule: whether a pattern finds something in more of them is left to the next run. */
+const MOST_TEXTS = 20_000
+const TEXTS_AT_ONCE = 500
+
+/** Whether a rule finds something in a text of a connection; undefined: there is none, or there are too many to look at. */
+export async function isFoundInTexts(
+  { kysely }: Database,
+  { table, column, alsoIn = [] }: NameKind,
+  connectionId: number,
+  isFound: (texts: readonly string[]) => Promise<boolean>,
+): Promise<boolean | undefined> {
+  const columns = [column, ...alsoIn]
+  const order = table.keys.map((position) => sql.ref(`own.${table.names[position]}`))
+  for (let offset = 0; offset < MOST_TEXTS; offset += TEXTS_AT_ONCE) {
+    const { rows } = await sql<Record<string, string | null>>`
+      select ${sql.join(columns.map((name) => sql.ref(`own.${name}`)))} from ${sql.table(table.name)} as own
+      where own.connection_id = ${connectionId} order by ${sql.join(order)}
+      limit ${sql.lit(TEXTS_AT_ONCE)} offset ${sql.lit(offset)}`.execute(kysely)
+    if (await isFound(rows.flatMap((row) => columns.map((name) => row[name] ?? '')))) return true
+    if (rows.length < TEXTS_AT_ONCE) return offset + rows.length === 0 ? undefined : false
+  }
+  return undefined
 }
 
 const containing = (text: RawBuilder<unknown>, words: readonly string[] | undefined) =>

@@ -88,10 +88,14 @@ export const incidentTextField = patternField('Text of incidents', '', {
   textsOf: 'issueTitles',
   isOnRequest: true,
 })
-/** Titles of issues, for suggestions of `incidentTextField`. */
-export const issueTitles = (titles: Pick<NameKind, 'table' | 'column' | 'scope' | 'through'>): NameKind => ({
+/** Titles of issues, for suggestions of `incidentTextField`; it searches the description as well. */
+export const issueTitles = ({
+  description,
+  ...titles
+}: Pick<NameKind, 'table' | 'column' | 'scope' | 'through'> & { readonly description: string }): NameKind => ({
   title: 'titles of issues',
   ...titles,
+  alsoIn: [description],
   words: ['outage', 'downtime', 'incident', 'postmortem', 'post-mortem', 'service disruption'],
 })
 

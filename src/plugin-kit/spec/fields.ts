@@ -2,6 +2,18 @@ import type { z } from 'zod'
 import type { AnyValue } from '../../database/table.ts'
 import type { FieldKind } from './field-kinds.ts'
 
+/** A name that a rule of JSON speaks of. */
+export interface SpokenName {
+  /** What in the rule speaks of it, such as `statusMappings.done` of a type. */
+  readonly place: string
+  readonly kind: string
+  readonly name: string
+  /** It names what names belong to, such as the category of statuses. */
+  readonly isGroup?: boolean
+  /** What the rule makes of it. */
+  readonly meaning: unknown
+}
+
 /** One setting: validated by the api, drawn by the ui, documented in docs, stored as a column. */
 export type Field = DescribedField &
   (
@@ -30,8 +42,10 @@ interface DescribedField {
   readonly choices?: readonly string[]
   /** Longest value; unlimited text when absent. */
   readonly size?: number
-  /** Kinds of names, of `scopeConfig.names`, that the rule speaks of. */
+  /** Kinds of names, of `scopeConfig.names`, that the rule speaks of. A text names some of them, with commas between. */
   readonly names?: readonly string[]
+  /** The same of JSON: which names a value speaks of, each a rule of its own. */
+  readonly spokenNames?: (value: unknown) => readonly SpokenName[]
   /** The kind of texts, of `scopeConfig.names`, that the rule searches: its words that occur there are suggested. */
   readonly textsOf?: string
   /** What such names look like where the suggestion does not match them: for suggestions alone. */

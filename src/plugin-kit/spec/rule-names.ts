@@ -14,6 +14,8 @@ export interface NameKind {
   readonly groupColumn?: string
   /** Only texts that contain one of these words: there are too many of them to show. */
   readonly words?: readonly string[]
+  /** The other texts that a rule searches besides the column, such as a description; in the same table. */
+  readonly alsoIn?: readonly string[]
   /** What patterns are matched against, if that is not the text as it is stored. */
   readonly nameIn?: (stored: string) => string
   /** The column that says which scope a row belongs to, and the column of scopes that it is compared with. */

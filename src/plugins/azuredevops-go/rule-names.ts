@@ -24,7 +24,7 @@ export const ruleNames: NameKinds = {
     through: { table: builds, on: { connection_id: 'connection_id', azuredevops_id: 'build_id' } },
   },
   workItemTypes: { title: 'types of work items', table: workItems, column: 'type', scope: OF_BOARD },
-  issueTitles: issueTitles({ table: workItems, column: 'title', scope: OF_BOARD }),
+  issueTitles: issueTitles({ table: workItems, column: 'title', description: 'description', scope: OF_BOARD }),
   workItemTags: {
     title: 'tags of work items',
     table: workItemTags,

@@ -13,7 +13,7 @@ export const ruleNames: NameKinds = {
   environments: { title: 'environments', table: environments, column: 'name', scope: OF_REPO },
   refs: { title: 'branches and tags of pipelines', table: pipelines, column: 'ref_name', scope: OF_REPO },
   steps: { title: 'steps', table: steps, column: 'name', scope: OF_REPO },
-  issueTitles: issueTitles({ table: issues, column: 'title', scope: OF_REPO }),
+  issueTitles: issueTitles({ table: issues, column: 'title', description: 'body', scope: OF_REPO }),
   issueStates: { title: 'states of issues', table: issues, column: 'state', scope: OF_REPO },
 }
 

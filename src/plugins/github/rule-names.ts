@@ -21,7 +21,7 @@ export const ruleNames: NameKinds = {
   workflows: { title: 'workflows', table: runs, column: 'name', scope: OF_REPO },
   branches: { title: 'branches', table: runs, column: 'head_branch', scope: OF_REPO },
   jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_REPO },
-  issueTitles: issueTitles({ table: issues, column: 'title', scope: OF_REPO }),
+  issueTitles: issueTitles({ table: issues, column: 'title', description: 'body', scope: OF_REPO }),
   issueLabels: {
     title: 'labels of issues',
     table: issueLabels,

@@ -20,7 +20,7 @@ export const ruleNames: NameKinds = {
   },
   jobs: { title: 'jobs', table: jobs, column: 'name', scope: OF_PROJECT },
   refs: { title: 'branches and tags of pipelines', table: pipelineProjects, column: 'ref', scope: OF_PROJECT },
-  issueTitles: issueTitles({ table: issues, column: 'title', scope: OF_PROJECT }),
+  issueTitles: issueTitles({ table: issues, column: 'title', description: 'body', scope: OF_PROJECT }),
   issueLabels: {
     title: 'labels of issues',
     table: issueLabels,

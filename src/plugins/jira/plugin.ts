@@ -26,7 +26,7 @@ import { boards, paramsOf, probe } from './kit.ts'
 import { remoteScopes } from './remote-scopes.ts'
 import { jiraRoutes } from './routes.ts'
 import { ruleNames, ruleSamples, suggestIssueRules } from './rule-names.ts'
-import { issueRules, repoPatterns, STANDARD_TYPES, typeMappings } from './rules.ts'
+import { issueRules, namesInMappings, repoPatterns, STANDARD_TYPES, typeMappings } from './rules.ts'
 
 export const jira = definePlugin({
   name: 'jira',
@@ -60,6 +60,7 @@ export const jira = definePlugin({
         help: 'For each type in Jira: its standardType (REQUIREMENT, BUG or INCIDENT) and, if you want, statusMappings. A type that is not listed keeps its name, in capital letters.',
         isOptional: true,
         names: ['types', 'statuses'],
+        spokenNames: namesInMappings,
         suggestion: STANDARD_TYPES,
       },
       issueTextIncident: incidentTextField,

@@ -23,7 +23,7 @@ const OF_BOARD = {
 export const ruleNames: NameKinds = {
   types: { title: 'issue types', table: issues, column: 'type', ...OF_BOARD },
   statuses: { title: 'statuses', table: issues, column: 'status_name', groupColumn: 'status_key', ...OF_BOARD },
-  issueTitles: issueTitles({ table: issues, column: 'summary', ...OF_BOARD }),
+  issueTitles: issueTitles({ table: issues, column: 'summary', description: 'description', ...OF_BOARD }),
   fields: {
     title: 'fields',
     table: issueFields,

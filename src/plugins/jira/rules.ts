@@ -8,6 +8,7 @@ import {
   type Pattern,
   patternText,
   type Settings,
+  type SpokenName,
 } from '../../plugin-kit/index.ts'
 import { isCommitPattern, type RepoCommit, repoCommitIn } from './commit-links.ts'
 
@@ -41,6 +42,25 @@ export const STANDARD_TYPES: z.output<typeof typeMappings> = {
 
 const STANDARD_STATUS: Readonly<Record<string, string>> = byName({ new: 'TODO', done: 'DONE' })
 export const standardStatus = (category: string): string => STANDARD_STATUS[category] ?? 'IN_PROGRESS'
+
+/** Jira has them whether or not an issue is in one. */
+const CATEGORIES = ['undefined', 'new', 'indeterminate', 'done']
+
+export function namesInMappings(value: unknown): SpokenName[] {
+  const mappings = Object.entries((value ?? {}) as NonNullable<z.output<typeof typeMappings>>)
+  return mappings.flatMap(([type, { standardType, statusMappings: statuses }]) => [
+    { place: type, kind: 'types', name: type, meaning: standardType },
+    ...Object.entries(statuses ?? {})
+      .filter(([category]) => !CATEGORIES.includes(category))
+      .map(([category, { standardStatus: meaning }]) => ({
+        place: `${type}.statusMappings.${category}`,
+        kind: 'statuses',
+        name: category,
+        isGroup: true,
+        meaning,
+      })),
+  ])
+}
 
 export type Rules = ReturnType<typeof issueRules>
 export function issueRules(settings: Settings) {

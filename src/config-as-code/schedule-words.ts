@@ -1,0 +1,117 @@
+/** What people read of a changed schedule: names in place of ids, and what joins or leaves a project. */
+import { PLAN_FIELDS } from '../control-plane/plan/stored-plans.ts'
+import type { BlueprintConnection } from '../control-plane/records.ts'
+import type { Services } from '../control-plane/services.ts'
+import { sourceNamed } from '../control-plane/sources.ts'
+import type { Plan } from '../plugin-kit/spec/plan.ts'
+import type { ChangedField, State } from './change.ts'
+import { type ConnectionNames, planForFile } from './portable-plans.ts'
+import { idOfScope, scopesOf } from './stored-scopes.ts'
+import type { ConnectionSelectors } from './stored-selectors.ts'
+
+const byText = (left: unknown, right: unknown) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)
+/** Whatever order they are stored in. */
+export const inOrder = (connections: readonly BlueprintConnection[]) =>
+  connections
+    .map(({ pluginName, connectionId, scopes }) => ({
+      pluginName,
+      connectionId,
+      scopes: scopes.map(({ scopeId }) => scopeId).sort(),
+    }))
+    .sort(byText)
+type Collected = ReturnType<typeof inOrder>
+
+export const bySource = (selectors: readonly ConnectionSelectors[]) =>
+  selectors.map(({ plugin, connectionId, selectors: rules }) => ({ plugin, connectionId, rules })).sort(byText)
+type Rules = ReturnType<typeof bySource>
+
+interface Naming {
+  readonly services: Services
+  readonly names: ConnectionNames
+}
+
+/** `plugin/name`; undefined: the connection is gone. */
+const referenceOf = ({ names }: Naming, plugin: string, id: number) => names.references.get(`${plugin} ${id}`)
+
+/** Needs the names of scope configs of every connection that a selector speaks of, whether or not the file does. */
+export async function scheduleWords(
+  naming: Naming,
+  selectors: readonly ConnectionSelectors[],
+): Promise<(field: ChangedField) => ChangedField> {
+  const configNames = new Map<string, string>()
+  for (const { plugin, connectionId } of selectors) {
+    if (!referenceOf(naming, plugin, connectionId)) continue
+    for (const { id, name } of await naming.services.scopeConfigs.list(plugin, connectionId)) {
+      configNames.set(`${plugin} ${connectionId} ${id}`, name)
+    }
+  }
+  const rulesOf = (all: unknown) =>
+    ((all ?? []) as Rules).flatMap(({ plugin, connectionId, rules }) =>
+      rules.map(({ scopeConfigId, ...rule }) => {
+        const scopeConfig = configNames.get(`${plugin} ${connectionId} ${scopeConfigId}`)
+        const connection = referenceOf(naming, plugin, connectionId) ?? plugin
+        return { connection, ...rule, ...(scopeConfig !== undefined && { scopeConfig }) }
+      }),
+    )
+  const planOf = (plan: unknown) => plan && planForFile(plan as Plan, naming.names)
+  const words = new Map<string, (value: unknown) => unknown>([
+    ['connections', countOf],
+    ['selectors', rulesOf],
+    ...PLAN_FIELDS.map((field) => [field, planOf] as const),
+  ])
+  return ({ name, before, after }) => {
+    const told = words.get(name) ?? ((value: unknown) => value)
+    return { name: name === 'connections' ? 'scopes' : name, before: told(before), after: told(after) }
+  }
+}
+
+/** A connection without any scopes counts whole. */
+const countOf = (all: unknown) => ((all ?? []) as Collected).reduce((sum, { scopes }) => sum + (scopes.length || 1), 0)
+
+const MOST_NAMED = 20
+
+/** What a number of scopes hides: which of them, and of connections without scopes, come and go. */
+export async function comingAndGoing(
+  naming: Naming,
+  project: string,
+  before: State | undefined,
+  after: State,
+): Promise<string[]> {
+  const [was, is] = [before, after].map((state) => (state?.connections ?? []) as Collected) as [Collected, Collected]
+  const added = await namesOf(naming, lacking(is, was))
+  const removed = await namesOf(naming, lacking(was, is))
+  return [
+    ...added.map((names) => `adds ${names} to project ${project}`),
+    ...removed.map((names) => `removes ${names} from project ${project}`),
+  ]
+}
+
+/** What the first list has and the second has not. */
+function lacking(all: Collected, others: Collected): Collected {
+  return all.flatMap((link) => {
+    const other = others.find(
+      ({ pluginName, connectionId }) => pluginName === link.pluginName && connectionId === link.connectionId,
+    )
+    if (!other) return [link]
+    const known = new Set(other.scopes)
+    const scopes = link.scopes.filter((id) => !known.has(id))
+    return scopes.length > 0 ? [{ ...link, scopes }] : []
+  })
+}
+
+const namesOf = (naming: Naming, links: Collected): Promise<string[]> =>
+  Promise.all(
+    links.map(async ({ pluginName, connectionId, scopes }) => {
+      const reference = referenceOf(naming, pluginName, connectionId)
+      if (!reference) return `a deleted ${pluginName} connection`
+      if (scopes.length === 0) return reference
+      const source = sourceNamed(naming.names.plugins, pluginName)
+      const stored = await scopesOf(naming.services, pluginName, connectionId)
+      const titles = new Map(
+        stored.map((scope) => [idOfScope(source, scope), String(scope.fullName ?? scope.name ?? '')]),
+      )
+      const named = scopes.map((id) => titles.get(id) || id).sort()
+      const more = named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more` : ''
+      return `${named.slice(0, MOST_NAMED).join(', ')}${more} of ${reference}`
+    }),
+  )
