@@ -21,8 +21,9 @@ interface FileTime {
 export default class FileTimes implements Reporter {
   /** At once, since a run may be ended before it would print them. */
   onTestCaseResult(test: TestCase): void {
-    for (const { message, stack } of test.result().errors ?? [])
-      console.log(`\nFailed: ${test.module.relativeModuleId} ${test.fullName}\n${message}\n${stack ?? ''}`)
+    const place = `${test.module.relativeModuleId} ${test.fullName}`
+    for (const { message, diff = '', stack = '' } of test.result().errors ?? [])
+      console.log(`\nFailed: ${place}\n${[message, diff, stack].filter(Boolean).join('\n')}`)
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
