@@ -1,6 +1,6 @@
 import { bindingOfPlan } from '../model/ingress.ts'
 import { bindingNamespace } from '../model/plan.ts'
-import { diffManifests } from '../render/diff.ts'
+import { diffObjects } from '../render/diff.ts'
 import { arnOf, type Effect, type EffectContext } from './effect.ts'
 
 export function binding(context: EffectContext): Effect {
@@ -10,10 +10,9 @@ export function binding(context: EffectContext): Effect {
     async missing() {
       const live = await outside.target.binding(bindingNamespace(plan), plan.binding.name)
       if (live === undefined) return `there is no TargetGroupBinding ${plan.binding.name}`
-      const differences = diffManifests(
-        JSON.stringify(live),
-        JSON.stringify(bindingOfPlan(plan, arnOf(context))),
-      ).filter(({ path }) => path.startsWith('spec'))
+      // As it is sent: without what has no value.
+      const wanted = JSON.parse(JSON.stringify(bindingOfPlan(plan, arnOf(context))))
+      const differences = diffObjects([live], [wanted]).filter(({ path }) => path.startsWith('spec'))
       if (differences.length > 0)
         return `TargetGroupBinding ${plan.binding.name} differs in ${differences.map(({ path }) => path).join(', ')}`
       const observed = (live.status as { observedGeneration?: number } | undefined)?.observedGeneration

@@ -31,9 +31,11 @@ const JSON_ANNOTATION = new RegExp(`^${ANNOTATION_PREFIX.replaceAll('.', '\\.')}
 type Fields = Record<string, any>
 
 /** What really differs between two sets of manifests, annotation JSON compared key by key. */
-export function diffManifests(before: string, after: string): readonly Difference[] {
-  const left = objectsIn(before)
-  const right = objectsIn(after)
+export const diffManifests = (before: string, after: string): readonly Difference[] =>
+  diffObjects(objectsIn(before), objectsIn(after))
+
+export function diffObjects(before: readonly Fields[], after: readonly Fields[]): readonly Difference[] {
+  const [left, right] = [before, after].map(named) as [ReadonlyMap<string, Fields>, ReadonlyMap<string, Fields>]
   return [...new Set([...left.keys(), ...right.keys()])].flatMap((name) => {
     const [one, other] = [left.get(name), right.get(name)]
     if (one === undefined || other === undefined) {
@@ -66,7 +68,10 @@ export const describeDifference = ({ object, path, before, after }: Difference):
 const text = (value: unknown): string =>
   value === undefined ? '(none)' : typeof value === 'string' ? value : JSON.stringify(value)
 
-function objectsIn(yaml: string): ReadonlyMap<string, Fields> {
+const named = (objects: readonly Fields[]): ReadonlyMap<string, Fields> =>
+  new Map(objects.map((object) => [objectName(object), object]))
+
+function objectsIn(yaml: string): readonly Fields[] {
   const objects = readYaml(yaml).flatMap((document) => {
     if ('problem' in document) {
       const { line, message } = document.problem
@@ -75,9 +80,7 @@ function objectsIn(yaml: string): ReadonlyMap<string, Fields> {
     const value = document.value as Fields
     return value?.kind === 'List' || Array.isArray(value?.items) ? (value.items as Fields[]) : [value]
   })
-  return new Map(
-    objects.filter((object) => typeof object?.kind === 'string').map((object) => [objectName(object), object]),
-  )
+  return objects.filter((object) => typeof object?.kind === 'string')
 }
 
 function meaning(object: Fields, other: Fields): Fields {
