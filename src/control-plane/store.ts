@@ -180,16 +180,16 @@ export async function deleteRows(queries: Queries, table: AnyTable, where: Where
 
 // biome-ignore lint/suspicious/noExplicitAny: of any table
 export type Query = SelectQueryBuilder<any, any, any>
-/** Every row, or those that `narrow` leaves, in its order. `left`: columns that are not read, being large. */
+/** Every row, or those that `narrow` leaves, in its order. `omitted`: columns that are not read, being large. */
 export async function selectRows<T extends AnyTable>(
   queries: Queries,
   table: T,
   narrow: (query: Query) => Query = (query) => query,
-  left: readonly string[] = [],
+  omitted: readonly string[] = [],
 ): Promise<RowOf<T>[]> {
   const all = queries.selectFrom(table.name)
-  const read = table.names.filter((name) => !left.includes(name)).map((name) => `${table.name}.${name}`)
-  const rows = await narrow(left.length === 0 ? all.selectAll(table.name) : all.select(read)).execute()
+  const read = table.names.filter((name) => !omitted.includes(name)).map((name) => `${table.name}.${name}`)
+  const rows = await narrow(omitted.length === 0 ? all.selectAll(table.name) : all.select(read)).execute()
   return rows.map((row) => decodeRow(table, row))
 }
 
@@ -219,14 +219,14 @@ export async function selectPage<T extends AnyTable>(
   { page = 1, pageSize = 50 }: Paged,
   narrow: (query: Query) => Query,
   order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[],
-  left: readonly string[] = [],
+  omitted: readonly string[] = [],
 ): Promise<Listed<RowOf<T>>> {
   const onPage = (query: Query) =>
     order
       .reduce((ordered, [column, direction]) => ordered.orderBy(column, direction), narrow(query))
       .limit(pageSize)
       .offset((page - 1) * pageSize)
-  const items = await selectRows(queries, table, onPage, left)
+  const items = await selectRows(queries, table, onPage, omitted)
   // A page that is not full is the last, and tells the number.
   if (items.length < pageSize && (items.length > 0 || page === 1)) {
     return { count: (page - 1) * pageSize + items.length, items }

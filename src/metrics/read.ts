@@ -186,17 +186,7 @@ export interface Point {
   readonly counted: number
 }
 
-/** One point a bucket that the range touches, also for those where nothing happened. */
-export async function readSeries(
-  database: Database,
-  metric: Metric,
-  filter: MetricFilter,
-  bucket: Bucket,
-): Promise<Point[]> {
-  const [points] = await readManySeries(database, metric, [filter], bucket)
-  return points as Point[]
-}
-
+/** For each filter one point a bucket that its range touches, also for those where nothing happened. */
 export async function readManySeries(
   database: Database,
   metric: Metric,

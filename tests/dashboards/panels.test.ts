@@ -7,7 +7,7 @@ import { readOptions, readPanel } from '../../src/dashboards/read.ts'
 import { write } from '../../src/database/write.ts'
 import { metricNamed } from '../../src/metrics/index.ts'
 import { POLICIES, REFERENCE } from '../../src/metrics/policy.ts'
-import { readMetric, readSeries } from '../../src/metrics/read.ts'
+import { readManySeries, readMetric } from '../../src/metrics/read.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { asGrafana } from './as-grafana.ts'
 import { fill, PROJECT, RANGES, TEAM } from './organisation.ts'
@@ -188,7 +188,7 @@ describeEachDatabase('dashboards', (test) => {
               [[value === null ? null : expect.closeTo(value, 6), counted, ...words]],
             ])
           } else {
-            const points = await readSeries(test.database, metric, filter, 'week')
+            const [points = []] = await readManySeries(test.database, metric, [filter], 'week')
             expect([panel.name, rows]).toEqual([
               panel.name,
               points.map(({ start, value, counted }) => [

@@ -7,7 +7,7 @@ import { fourKeys, metricNamed, metrics } from '../../src/metrics/index.ts'
 import type { MetricFilter, Reading, Reason } from '../../src/metrics/metric.ts'
 import { underPolicy } from '../../src/metrics/parts.ts'
 import { POLICIES, REFERENCE } from '../../src/metrics/policy.ts'
-import { readMetric, readSeries } from '../../src/metrics/read.ts'
+import { readManySeries, readMetric } from '../../src/metrics/read.ts'
 import { readItems } from '../../src/metrics/read-items.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
@@ -160,7 +160,7 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
     const filter = filterOf('project 0', { from: everything.from, to: new Date(START + 800 * DAY) })
     const read = await readMetric(test.database, metricNamed('deployment-frequency'), filter, true)
     expect(read.counted).toBe(good.length)
-    const points = await readSeries(test.database, metricNamed('deployment-frequency'), filter, 'month')
+    const [points = []] = await readManySeries(test.database, metricNamed('deployment-frequency'), [filter], 'month')
     expect(points.reduce((sum, { value }) => sum + value!, 0)).toBe(good.length)
     expect(points.find(({ start }) => start.getTime() === START)!.value).toBe(
       good.filter(({ finished }) => finished < START + 31 * DAY).length,
@@ -215,7 +215,12 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
   it('give a point for every month and week, and sums that agree with the whole', async () => {
     for (const bucket of ['week', 'month'] as const) {
       const filter = filterOf('project 1')
-      const points = await readSeries(test.database, metricNamed('pull-request-throughput'), filter, bucket)
+      const [points = []] = await readManySeries(
+        test.database,
+        metricNamed('pull-request-throughput'),
+        [filter],
+        bucket,
+      )
       const whole = await readMetric(test.database, metricNamed('pull-request-throughput'), filter)
       expect(points.reduce((sum, point) => sum + point.counted, 0)).toBe(whole.counted)
       expect(points.length).toBe(bucket === 'month' ? 3 : 10)
@@ -227,7 +232,12 @@ describeEachDatabase('metrics of a planted organisation', (test) => {
         ),
       )
     }
-    const lead = await readSeries(test.database, metricNamed('change-lead-time'), filterOf('project 1'), 'month')
+    const [lead = []] = await readManySeries(
+      test.database,
+      metricNamed('change-lead-time'),
+      [filterOf('project 1')],
+      'month',
+    )
     const january = truths[1]!.pullRequests.filter(
       (each) => each.deployed !== null && each.deployed < Date.UTC(2024, 1, 1),
     )

@@ -4,7 +4,7 @@ import { write } from '../../../src/database/write.ts'
 import { domainTables } from '../../../src/domain/index.ts'
 import { fourKeys } from '../../../src/metrics/index.ts'
 import { REFERENCE } from '../../../src/metrics/policy.ts'
-import { readSeries } from '../../../src/metrics/read.ts'
+import { readManySeries } from '../../../src/metrics/read.ts'
 import { prepareDatabase } from '../../../src/prepare-database.ts'
 import { calculate } from '../../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../../metrics/organisation.ts'
@@ -20,7 +20,7 @@ const filter = {
 export const keysOf = async (database: Database) =>
   Promise.all(
     fourKeys.map(async (metric) => {
-      const points = await readSeries(database, metric, filter, 'month')
+      const [points = []] = await readManySeries(database, metric, [filter], 'month')
       return [metric.name, points.map(({ value }) => value)]
     }),
   )
