@@ -167,7 +167,9 @@ describeEachDatabase('a backup', (test) => {
     await expect(writeBackup(test.database, file, { version: '0.1.0' })).rejects.toThrow('exists already')
     expect(readFileSync(file).equals(before)).toBe(true)
     const nowhere = join(newFolder(), 'no', 'such', 'folder')
-    await expect(writeBackup(test.database, nowhere, { version: '0.1.0' })).rejects.toThrow(/cannot be written.*place/)
+    await expect(writeBackup(test.database, nowhere, { version: '0.1.0' })).rejects.toThrow(
+      /There is no folder.*another place/,
+    )
     expect(existsSync(`${nowhere}.part`)).toBe(false)
   })
 
