@@ -24,6 +24,7 @@ import { cleanRequests } from './clean-requests.ts'
 import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
 import { knownParameters } from './known-parameters.ts'
+import { turnsForLargeBodies } from './large-bodies.ts'
 import { areSure, inPart } from './long-lists.ts'
 import { observeRequests, requestId } from './observe-requests.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
@@ -115,9 +116,11 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     if (target) return reply.redirect(target, request.method === 'GET' ? 301 : 307)
   })
   api.removeAllContentTypeParsers()
-  api.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, text: string) =>
-    parseBody(request, text, sizeOf(request)),
-  )
+  const turnFor = turnsForLargeBodies()
+  api.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, text: string) => {
+    await turnFor(text.length)
+    return parseBody(request, text, sizeOf(request))
+  })
   // What was begun before a change may not show it.
   api.addHook('onSend', async ({ method }, reply) => {
     if (method !== 'GET') shared.changed()

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { UserError } from '../errors.ts'
 import { SIZES } from '../plugin-kit/spec/route-size.ts'
 import type { Api } from './api.ts'
+import { turnsForLargeBodies } from './large-bodies.ts'
 
 const LARGEST_FILE_MB = 20
 const LARGEST_FILE = LARGEST_FILE_MB * 1024 * 1024
@@ -13,6 +14,7 @@ export const consumes = ['multipart/form-data']
 
 /** Routes whose bodies are uploads. */
 export function uploadRoutes(api: Api, routes: (api: Api) => void): void {
+  const turnFor = turnsForLargeBodies()
   void api.register(async (scope) => {
     scope.addHook('onRequest', async ({ method, headers }) => {
       if (method === 'GET' || method === 'HEAD' || headers['content-type']?.startsWith('multipart/form-data')) return
@@ -21,7 +23,10 @@ export function uploadRoutes(api: Api, routes: (api: Api) => void): void {
     scope.addContentTypeParser(
       'multipart/form-data',
       { parseAs: 'buffer' },
-      async (request: FastifyRequest, bytes: Buffer) => readForm(request.headers['content-type'] ?? '', bytes),
+      async (request: FastifyRequest, bytes: Buffer) => {
+        await turnFor(bytes.length)
+        return readForm(request.headers['content-type'] ?? '', bytes)
+      },
     )
     routes(scope as Api)
   })

@@ -5,6 +5,7 @@ import type { IngressEdit, JsonPatchOperation } from '../model/ingress.ts'
 import type { Ingress, Service, TargetGroupBinding } from '../model/manifests.ts'
 import { CALL_MS } from './call-time.ts'
 import { type ClusterFacts, clusterFacts } from './cluster-facts.ts'
+import { kubernetesClient } from './kubernetes-client.ts'
 
 /** Owner of the fields that we apply; another owner's fields are never taken by force. */
 export const FIELD_MANAGER = 'weir-traffic'
@@ -58,7 +59,7 @@ const SERVICE = { apiVersion: 'v1', kind: 'Service' }
 
 /** The client is large; it is loaded when a cluster is really spoken to. */
 export async function openCluster(cluster: string, context: string | undefined, callMs = CALL_MS): Promise<Cluster> {
-  const kubernetes = await import('@kubernetes/client-node')
+  const kubernetes = await kubernetesClient()
   const config = new kubernetes.KubeConfig()
   try {
     config.loadFromDefault()

@@ -1,0 +1,20 @@
+/**
+ * Several large bodies that arrive together would be parsed and checked one right after another, and nobody would be answered
+ * until the last is done. Each gets a turn of its own, and others get theirs in between.
+ */
+import { setImmediate } from 'node:timers/promises'
+
+/** A few milliseconds of work. */
+const LARGE = 64 * 1024
+
+export type TurnForSize = (size: number) => Promise<void>
+
+export function turnsForLargeBodies(): TurnForSize {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (size) => {
+    if (size <= LARGE) return
+    const turn = last.then(() => setImmediate())
+    last = turn
+    await turn
+  }
+}
