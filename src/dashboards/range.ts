@@ -1,5 +1,5 @@
 /** Ranges as Grafana writes them: `now-6M`, `now/w`, `now-1Q/Q`, a moment, or the milliseconds of one. */
-import { parseTime } from '../database/time.ts'
+import { parseEnd, parseTime } from '../database/time.ts'
 import { UserError } from '../errors.ts'
 
 export interface Range {
@@ -42,14 +42,16 @@ export function rangeOfText({ from = 'now-6M', to = 'now' }: RangeText, now = ne
 
 function momentOf(text: string, now: Date, end: 'from' | 'to'): Date {
   const relative = RELATIVE.exec(text)
-  const moment = relative ? relativeMoment(relative, now, end) : absoluteMoment(text)
+  const moment = relative ? relativeMoment(relative, now, end) : absoluteMoment(text, end)
   // Years of more than four digits are no dates to a database.
   if (moment && moment >= new Date(0) && moment < new Date('9999-01-01')) return moment
   throw new UserError(`${end} is not a valid time: ${text}. ${HOW}`)
 }
 
-const absoluteMoment = (text: string): Date | undefined =>
-  MILLISECONDS.test(text) ? new Date(Number(text)) : (parseTime(text) ?? undefined)
+function absoluteMoment(text: string, end: 'from' | 'to'): Date | undefined {
+  if (MILLISECONDS.test(text)) return new Date(Number(text))
+  return end === 'from' ? parseTime(text) : parseEnd(text)
+}
 
 function relativeMoment([, offsets = '', unit]: RegExpExecArray, now: Date, end: 'from' | 'to'): Date {
   let moment = now

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseTime } from './time.ts'
+import { parseEnd, parseTime } from './time.ts'
 
 it.each([
   ['2023-04-10T06:51:47Z', '2023-04-10T06:51:47.000Z'],
@@ -29,4 +29,12 @@ it.each([
   '2023-01-01T00:61:00Z',
 ])('%s is no date', (text) => {
   expect(parseTime(text)).toBeUndefined()
+})
+
+it.each([
+  ['2024-02-29', '2024-02-29T23:59:59.999Z'],
+  ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+  ['2023-02-30', undefined],
+])('a range that ends with %s', (text, expected) => {
+  expect(parseEnd(text)?.toISOString()).toBe(expected)
 })

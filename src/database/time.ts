@@ -31,3 +31,12 @@ export function parseTime(text: string): Date | undefined {
   const offset = sign * (hours * 60 + minutes)
   return new Date(moment - offset * 60_000)
 }
+
+const DAY = 24 * 60 * 60 * 1000
+const ONLY_A_DAY = /^\s*\d{4}-\d{1,2}-\d{1,2}\s*$/
+
+/** The end of a range: a day without a time belongs to it as a whole. */
+export function parseEnd(text: string): Date | undefined {
+  const moment = parseTime(text)
+  return moment && ONLY_A_DAY.test(text) ? new Date(moment.getTime() + DAY - 1) : moment
+}

@@ -16,7 +16,7 @@ interface Command {
 const COMMANDS: readonly Command[] = [
   {
     title: 'Deployment',
-    says: 'At the end of a deploy script. The commit is what lead time is counted from.',
+    says: 'At the end of a deploy script. The commit is what lead time is counted from. Send the result FAILURE if it failed: it is then listed, but not counted as a deployment.',
     path: ({ postPipelineDeployTaskEndpoint }) => postPipelineDeployTaskEndpoint,
     body: {
       id: 'deployment-$(date +%s)',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LONGEST_PROJECT_NAME } from '../../control-plane/projects.ts'
 import { READINGS, REASONS } from '../../metrics/metric.ts'
 import { LONGEST_WORD, MOST_CATEGORIES, POLICIES } from '../../metrics/policy.ts'
-import { bounded, example, moment } from '../../plugin-kit/spec/request-values.ts'
+import { bounded, endOfRange, example, moment } from '../../plugin-kit/spec/request-values.ts'
 import { paging } from './common.ts'
 import { assumption } from './records.ts'
 import { rolloutCounting, rolloutRecord } from './rollouts.ts'
@@ -23,7 +23,9 @@ export const metricName = z.object({ metric: z.string() })
 export const filterQuery = {
   project: projectName.meta({ description: 'Name of the project.' }),
   from: moment.optional().meta({ description: 'Start of the time range. Default: six months before `to`.' }),
-  to: moment.optional().meta({ description: 'End of the time range. Default: now.' }),
+  to: endOfRange
+    .optional()
+    .meta({ description: 'End of the time range; a day without a time belongs to it as a whole. Default: now.' }),
   environment: word.default('PRODUCTION'),
   repository: word.optional().meta({ description: 'Name or id of a repository of the project.' }),
   team: word.optional().meta({ description: 'Name or id of a team.' }),
@@ -343,7 +345,7 @@ export const previewBody = z
   .strictObject({
     project: projectName,
     from: moment.optional(),
-    to: moment.optional(),
+    to: endOfRange.optional(),
     connection: z
       .strictObject({ plugin: word, id: z.int().min(1) })
       .optional()

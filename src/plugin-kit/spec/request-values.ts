@@ -3,7 +3,7 @@
  * Each kind accepts that and gives the strict value; its JSON schema shows both.
  */
 import { z } from 'zod'
-import { parseTime } from '../../database/time.ts'
+import { parseEnd, parseTime } from '../../database/time.ts'
 import { decimalOf, wholeOf } from '../../decimal.ts'
 import { messageOf } from '../../errors.ts'
 import { checkPathPattern, checkPattern } from '../../user-patterns.ts'
@@ -32,15 +32,18 @@ const listOf = (each: ReturnType<typeof textUpTo>) =>
 /** Labels are parts of keys. */
 export const labels = listOf(textUpTo(191))
 export const longWords = listOf(longText)
-export const moment = z
-  .string()
-  .meta({ format: 'date-time' })
-  .transform((value, context) => {
-    const time = parseTime(value)
-    if (time) return time
-    context.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-31T12:00:00Z' })
-    return z.NEVER
-  })
+const timeReadBy = (read: (text: string) => Date | undefined) =>
+  z
+    .string()
+    .meta({ format: 'date-time' })
+    .transform((value, context) => {
+      const time = read(value)
+      if (time) return time
+      context.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-31T12:00:00Z' })
+      return z.NEVER
+    })
+export const moment = timeReadBy(parseTime)
+export const endOfRange = timeReadBy(parseEnd)
 const checkedBy = (check: (value: string) => void) =>
   longText.transform((value, context) => {
     try {

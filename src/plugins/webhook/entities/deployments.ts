@@ -35,6 +35,9 @@ const hashOf = (url: unknown) => createHash('md5').update(String(url)).digest('h
 const commitsOf = (deployment: RawRecord): object[] =>
   deployment.deploymentCommits.map((commit: RawRecord) => ({
     ...commit,
+    // The metrics read the commits: a failed deployment must not count as a success because its commits say nothing.
+    result: commit.result || deployment.result,
+    status: commit.status || deployment.status,
     createdDate: commit.createdDate || createdOf(deployment),
     repoHash: hashOf(commit.repoUrl),
     deploymentId: deployment.id,
