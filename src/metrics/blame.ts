@@ -68,3 +68,11 @@ export function latestDeployments({ dialect, project, environment, policy }: Bla
     inner join (${deployments}) d on d.finished_date = line.latest and d.service = line.service
     where line.incident_id is not null and ${recent}`
 }
+
+/** Whether the component of an incident of the project names something that the project deploys. */
+export function namesService(dialect: Dialect, project: string): Sql {
+  const scope = mapping('scope', 'cicd_scopes', project)
+  return sql`exists (select 1 from (${incidentIdsOf(dialect, project)}) own inner join incidents i on i.id = own.id
+    where lower(coalesce(i.component, '')) in (select lower(coalesce(s.name, '')) from ${scope.from}
+      left join cicd_scopes s on s.id = scope.row_id where ${scope.where}))`
+}

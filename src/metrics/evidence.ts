@@ -19,6 +19,8 @@ export interface Evidence {
   readonly weeks: number
   /** Whether an incident of the project would be known. */
   readonly knowsIncidents: boolean
+  /** Whether the policy could attribute an incident to a deployment at all. */
+  readonly attributesIncidents: boolean
 }
 
 /** Why a value has no grade, in words that follow "no grade:", and what to do about it. */
@@ -28,14 +30,20 @@ export const INCIDENTS_UNKNOWN: NoGrade = {
   because: 'no incident is known: no rule has matched one at any time, and no source of incidents was collected',
   remedy: NO_INCIDENTS.remedy,
 }
+/** A rate of none would say that nothing failed, where nothing could be attributed. */
+const NOTHING_ATTRIBUTED: NoGrade = {
+  because: 'the policy attributes an incident to the service that its component names, and no component names one',
+  remedy: 'Let the component of incidents be the name of what is deployed, or choose another policy.',
+}
 const TOO_FEW = ` are too few; a grade needs at least ${LEAST_DEPLOYMENTS} deployments within at least ${LEAST_WEEKS} weeks`
 const MORE = 'Choose a longer time range. The explanation of deployment frequency says which deployments do not count.'
 
 const needsIncidents = ({ madeOf }: Pick<Metric, 'madeOf'>): boolean => madeOf.includes('incidents')
 
 export function noGradeOf(metric: Pick<Metric, 'madeOf'>, evidence: Evidence): NoGrade | undefined {
-  const { deployments, weeks, knowsIncidents } = evidence
+  const { deployments, weeks, knowsIncidents, attributesIncidents } = evidence
   if (needsIncidents(metric) && !knowsIncidents) return INCIDENTS_UNKNOWN
+  if (needsIncidents(metric) && metric.madeOf.includes('deployments') && !attributesIncidents) return NOTHING_ATTRIBUTED
   if (deployments >= LEAST_DEPLOYMENTS && weeks >= LEAST_WEEKS) return undefined
   return { because: `${deploymentsIn(deployments, weeks)}${TOO_FEW}`, remedy: MORE }
 }

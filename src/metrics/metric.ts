@@ -107,6 +107,7 @@ export const REASONS = {
   only_in_other_environment: 'The merge commit was deployed to another environment only.',
   no_deployments: 'The project has no successful deployment to this environment.',
   outside_time_range: 'Its date lies outside the time range.',
+  other_time: 'It is of another time than the range, and would not count there either.',
   not_successful: 'The deployment did not succeed.',
   other_environment: 'The deployment went to another environment.',
   not_finished: 'It has no date of finishing.',
@@ -181,3 +182,7 @@ export const firstOf = (...reasons: readonly (readonly [Reason, Sql] | null)[]):
 
 export const outside = (moment: Sql, { from, to }: Pick<MetricQuery, 'from' | 'to'>): Sql =>
   sql`${moment} is null or ${moment} < ${from} or ${moment} > ${to}`
+
+/** For what would count in no range: why it does not is of interest only in the range that it belongs to. */
+export const isOfOtherTime = (moment: Sql, { from, to }: Pick<MetricQuery, 'from' | 'to'>): Sql =>
+  sql`(${moment} < ${from} or ${moment} > ${to})`

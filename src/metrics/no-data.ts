@@ -66,7 +66,10 @@ function becauseOf(what: Material, total: number, count: number, reason: string)
 
 /** Of what was looked at and does not count. What only the range leaves out would count otherwise, and is told first. */
 export function nothingCounts(metric: Metric, total: number, leftOut: readonly LeftOut[]): NoData {
-  const first = leftOut.find(({ reason }) => reason === 'outside_time_range') ?? leftOut[0]
+  const first =
+    leftOut.find(({ reason }) => reason === 'outside_time_range') ??
+    leftOut.find(({ reason }) => reason !== 'other_time') ??
+    leftOut[0]
   if (total === 0 || !first) return nothingCollected(metric)
   const { reason, count } = first
   const what = metric.counts ?? (metric.madeOf[0] as Material)

@@ -120,7 +120,9 @@ function environmentSources(scopes: Sql, rules: Rules): Source[] {
       if (!hasRule(inForce, 'envNamePattern')) return { after: {}, effects: [] }
       const after = actual?.environment ?? (isProduction?.(name) ? 'PRODUCTION' : name)
       const effect = { was: environment === 'PRODUCTION', is: after === 'PRODUCTION' }
-      return { after: { environment: after }, effects: [{ rule: 'envNamePattern', name, ...effect }] }
+      // A deployment counts once, however many commits it has.
+      const effects = table === 'cicd_deployments' ? [{ rule: 'envNamePattern', name, ...effect }] : []
+      return { after: { environment: after }, effects }
     },
   }))
 }

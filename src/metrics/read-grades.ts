@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { type Grade, gradeOf, REPORTS } from './benchmarks.ts'
+import { namesService } from './blame.ts'
+import type { Sql } from './calculate/calculation.ts'
 import { deploymentFrequency } from './definitions/deployment-frequency.ts'
 import { deploymentEvidence, type Evidence, knowsIncidents, type NoGrade, noGradeOf } from './evidence.ts'
 import type { Frequency } from './frequency.ts'
@@ -52,21 +54,30 @@ async function readEvidence(database: Database, filters: readonly MetricFilter[]
   const { rows } = await deploymentEvidence(dialect, items, placeIn(filters)).$castTo<Deployed>().execute(kysely)
   const deployed = new Map(rows.map((row) => [Number(row.place ?? 0), row]))
   const known = await projectsKnowingIncidents(database, [...new Set(filters.map(({ project }) => project))])
-  return filters.map(({ project }, place) => ({
+  const byService = filters.filter(({ policy }) => policy.blameByService).map(({ project }) => project)
+  const named = await projectsWhere(kysely, [...new Set(byService)], (project) => namesService(dialect, project))
+  return filters.map(({ project, policy }, place) => ({
     deployments: Number(deployed.get(place)?.deployments ?? 0),
     weeks: Number(deployed.get(place)?.weeks ?? 0),
     knowsIncidents: known.has(project),
+    attributesIncidents: !policy.blameByService || named.has(project),
   }))
 }
 
 /** Those of the projects whose incidents would be known. */
-export async function projectsKnowingIncidents(
+export const projectsKnowingIncidents = (
   { kysely }: Pick<Database, 'kysely'>,
   projects: readonly string[],
+): Promise<Set<string>> => projectsWhere(kysely, projects, knowsIncidents)
+
+async function projectsWhere(
+  kysely: Database['kysely'],
+  projects: readonly string[],
+  holds: (project: string) => Sql,
 ): Promise<Set<string>> {
   if (projects.length === 0) return new Set()
   const each = projects.map(
-    (project, place) => sql`select place from (select ${sql.lit(place)} as place) one where ${knowsIncidents(project)}`,
+    (project, place) => sql`select place from (select ${sql.lit(place)} as place) one where ${holds(project)}`,
   )
   const { rows } = await sql<{ place: number }>`${sql.join(each, sql` union all `)}`.execute(kysely)
   return new Set(rows.flatMap(({ place }) => projects[Number(place)] ?? []))

@@ -46,7 +46,8 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
     cure: { kind: 'policy', policy: 'squash-and-rebase' },
   },
   only_in_first_deployment: {
-    remedy: 'Choose the policy “first-deployment” to count what was merged in the 30 days before it.',
+    remedy:
+      'Choose the policy “first-deployment” to count what was merged in the 30 days before it; what was merged earlier stays out.',
     cure: { kind: 'policy', policy: 'first-deployment' },
   },
   only_in_other_environment: {
@@ -61,6 +62,7 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
     },
   },
   outside_time_range: LONGER,
+  other_time: nothing('Nothing to do: a longer range says why it does not count there.'),
   not_successful: nothing('Nothing to do: only deployments that succeeded count.'),
   other_environment: {
     remedy: 'If that environment is production, map it by a rule.',

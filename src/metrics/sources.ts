@@ -75,7 +75,7 @@ export function deploymentsOf(filter: Scoping, marks?: Sql): Sql {
   const fits = sql`c.result = 'SUCCESS' and c.environment = ${filter.environment}`
   return sql`select c.id, max(case when c.result = 'SUCCESS' then 1 else 0 end) as succeeded,
       max(case when ${fits} then 1 else 0 end) as fits,
-      max(case when ${fits} then c.finished_date end) as at,
+      max(case when ${fits} then c.finished_date end) as at, max(c.finished_date) as ended,
       max(case when c.is_own = 0 then 1 else 0 end) as marked,
       case when ${isJoined(filter, sql`c.id`)} then 1 else 0 end as joined,
       max(c.name) as title, max(c.url) as url, max(c.repo_id) as repository,

@@ -206,6 +206,19 @@ describeEachDatabase('webhook', (test) => {
     ])
   })
 
+  it('counts a deployment that failed for each of its commits that says nothing else', async () => {
+    const { id } = await connect('failed deployments')
+    const [first] = deployment('').deploymentCommits
+    const told = { ...first, commitSha: 'c'.repeat(40), result: 'SUCCESS', status: 'DONE' }
+    const failed = { result: 'FAILURE', status: 'IN_PROGRESS', deploymentCommits: [first, told] }
+    await expectDone(`${BASE}/connections/${id}/deployments`, deployment('build 8', failed))
+    const rows = await rowsOf('cicd_deployment_commits', { cicd_scope_id: `webhook:${id}` })
+    expect(rows.map(({ commit_sha, result, status }: any) => [commit_sha, result, status]).sort()).toEqual([
+      ['c'.repeat(40), 'SUCCESS', 'DONE'],
+      [SHA, 'FAILURE', 'IN_PROGRESS'],
+    ])
+  })
+
   it('takes pull requests', async () => {
     const { id } = await connect('pull requests')
     const pushed = pullRequest(12, { status: 'OPEN', baseRepoId: 'elsewhere', isDraft: 'true', additions: '7' })

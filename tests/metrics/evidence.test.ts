@@ -135,6 +135,20 @@ describeEachDatabase('grades', (test) => {
     }
   })
 
+  it('need incidents that could be attributed to something', async () => {
+    const project = await plant({ minutes: spread(60, 1), teller: 'issue' })
+    const policy = { ...REFERENCE, blameByService: true }
+    const read = () => readMetric(test.database, metricNamed('change-failure-rate'), { ...filterOf(project), policy })
+    const unnamed = await read()
+    expect(unnamed).toMatchObject({ value: 0, grades: [] })
+    expect(unnamed.noGrade?.because).toMatch(
+      /^the policy attributes an incident to the service that its component names/,
+    )
+    const named = { id: `${project} issue`, component: 'Scope' }
+    await test.database.kysely.updateTable('incidents').set(named).where('id', '=', named.id).execute()
+    expect((await read()).grades).toHaveLength(2)
+  })
+
   it('of a metric without bands are not missed', async () => {
     const project = await plant({ minutes: [0], teller: 'nothing' })
     const read = await readMetric(test.database, metricNamed('rework-rate'), filterOf(project))

@@ -12,7 +12,7 @@ import { readItems } from '../../src/metrics/read-items.ts'
 import { allTables } from '../../src/tables.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { calculate } from './calculate.ts'
-import { DAY, plantOrganisation, START, type Truth } from './organisation.ts'
+import { DAY, plantOrganisation, START, type TruePullRequest, type Truth } from './organisation.ts'
 
 const STEPS = 40
 const { rows, truths } = plantOrganisation(3, STEPS)
@@ -50,11 +50,22 @@ function expected(
   const isIn = within(range)
   const ranged = (reason: Reason | null, time: number | null): Reason | null =>
     reason ?? (isIn(time) ? null : 'outside_time_range')
-  const changes = pullRequests.map((each) => ({ ...each, reason: ranged(each.reason, each.deployed) }))
-  const shipped = deployments.map((each) => ({ ...each, reason: ranged(each.reason, each.finished) }))
+  /** What would count in no range has its reason only in the range that it belongs to. */
+  const timed = (reason: Reason | null, belongs: boolean): Reason | null =>
+    reason !== null && !belongs ? 'other_time' : reason
+  const isOfRange = ({ merged, created }: TruePullRequest) =>
+    merged === null ? created <= range.to.getTime() : isIn(merged)
+  const changes = pullRequests.map((each) => ({
+    ...each,
+    reason: ranged(timed(each.reason, isOfRange(each)), each.deployed),
+  }))
+  const shipped = deployments.map((each) => ({
+    ...each,
+    reason: ranged(timed(each.reason, isIn(each.finished)), each.finished),
+  }))
   const counted = shipped.filter((each) => each.reason === null)
   const recovered = incidents.map((each) => {
-    if (each.deployment === null) return each
+    if (each.deployment === null) return { ...each, reason: timed(each.reason, isIn(each.created)) }
     if (!isIn(each.deployment)) return { ...each, reason: 'deployment_outside_time_range' as const }
     return { ...each, reason: ranged(each.reason, each.resolved) }
   })

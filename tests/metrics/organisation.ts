@@ -21,6 +21,7 @@ export interface TruePullRequest {
   readonly id: string
   readonly reason: Reason | null
   readonly deployed: number | null
+  readonly created: number
   readonly merged: number | null
   readonly coding: number | null
   readonly pickup: number | null
@@ -205,6 +206,7 @@ function plant(project: string, index: number, steps: number): { rows: TableRow[
         id,
         reason,
         deployed,
+        created,
         merged: isMerged ? told : null,
         coding,
         pickup: isReviewed ? span(created, review) : null,

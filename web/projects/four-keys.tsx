@@ -66,6 +66,10 @@ const FirstThing = ({ project }: { readonly project: string }) => (
 )
 
 const MOST = 6
+/** They say nothing about this range. */
+const OF_ANOTHER_TIME: ReadonlySet<string> = new Set([
+  ...['outside_time_range', 'deployment_outside_time_range', 'other_time', 'created_after_range'],
+])
 
 /** What does not count, the largest part first, each with what to do about it. */
 function LeftOut({ project, months }: FourKeysProps) {
@@ -81,9 +85,7 @@ function LeftOut({ project, months }: FourKeysProps) {
   const places = known[0]?.places ?? []
   const findings = [...new Map(known.flatMap((each) => each.findings).map((each) => [each.seen, each])).values()]
   const reasons = known.flatMap(({ metric, leftOut }) =>
-    leftOut
-      .filter(({ reason }) => reason !== 'outside_time_range' && reason !== 'deployment_outside_time_range')
-      .map((each) => ({ ...each, metric })),
+    leftOut.filter(({ reason }) => !OF_ANOTHER_TIME.has(reason)).map((each) => ({ ...each, metric })),
   )
   // Deployments are behind two of the keys.
   const unique = [...new Map(reasons.map((each) => [`${each.reason} ${each.count}`, each])).values()].sort(

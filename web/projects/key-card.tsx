@@ -86,10 +86,9 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
 type Explained = AnswerTo<'GET /v1/metrics/{metric}/explanation'>
 
 /** What the number rests on. */
-function sentenceOf(metric: string, { value, counted: own, total, summary, grades }: Key, of: string): string {
+function sentenceOf(metric: string, { value, counted: own, restsOn, summary, grades }: Key, of: string): string {
   const all = counted(own, of)
-  const left = total > own ? ` ${count(total - own)} more are not counted.` : ''
-  if (metric === 'change-lead-time') return `Median of ${all}, from first commit to production.${left}`
+  if (metric === 'change-lead-time') return `Median of ${restsOn}, from first commit to production.`
   if (metric === 'deployment-frequency')
     return value === 0
       ? ['At least half of the weeks had no deployment.', gradeOf({ grades })?.by].join(' ')
@@ -97,8 +96,8 @@ function sentenceOf(metric: string, { value, counted: own, total, summary, grade
   if (summary === 'ratio') return dividedWords(value, own)
   if (metric === 'change-failure-rate') return `${count(Math.round((value ?? 0) * own))} of ${all} led to an incident.`
   if (summary === 'mean')
-    return `Mean of ${all} of the service; one that is not resolved counts until its last update.${left}`
-  return `Median of ${all}, from deployment to resolution.${left}`
+    return `Mean of ${restsOn} of the service; one that is not resolved counts until its last update.`
+  return `Median of ${restsOn}, from deployment to resolution.`
 }
 
 /** What a ratio divides: the sum of both would be taken for what it is relative to. */

@@ -269,6 +269,9 @@ export const keysRecord = z.object({
         z.object({
           ...about,
           ...valueFields,
+          restsOn: z
+            .string()
+            .meta({ description: 'How many items count, and of how many that could: `50 of 168 pull requests`.' }),
           points: seriesRecord.shape.points,
         }),
       ),

@@ -9,6 +9,7 @@ import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { policyOf } from '../../metrics/policy.ts'
 import type { Explanation } from '../../metrics/read.ts'
+import { restsOn } from '../../metrics/rests-on.ts'
 import { FOUR_KEYS } from '../../plugins/index.ts'
 import { projectMetricSettings } from '../../system/projects.ts'
 import { visibleProjects } from '../access/gate.ts'
@@ -44,8 +45,9 @@ export const fourKeyRoutes: Routes = (api, { database, plugins }) => {
         projects: filters.map((filter, place) => ({
           project: filter.project,
           keys: keys.map(({ metric, now, series }) => {
-            const { leftOut: _, frequency: __, ...value } = now[place] as Explanation
-            return { ...aboutMetric(metric, filter), ...value, points: series[place] ?? [] }
+            const { leftOut, frequency: _, ...value } = now[place] as Explanation
+            const basis = restsOn(metric, filter, { ...value, leftOut })
+            return { ...aboutMetric(metric, filter), ...value, restsOn: basis, points: series[place] ?? [] }
           }),
         })),
       }

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Sql } from '../calculate/calculation.ts'
-import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { firstOf, isOfOtherTime, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { buildsOf } from '../sources.ts'
+
+const hasNoResult = sql`coalesce(p.result, '') not in ('SUCCESS', 'FAILURE')`
 
 /** Pipeline runs of the project's scopes that succeeded or failed, by date of finishing. */
 export function buildItems(query: MetricQuery, value: Sql): Sql {
@@ -13,7 +15,8 @@ export function buildItems(query: MetricQuery, value: Sql): Sql {
     value,
     reason: firstOf(
       ['not_finished', sql`p.finished_date is null`],
-      ['no_result', sql`coalesce(p.result, '') not in ('SUCCESS', 'FAILURE')`],
+      ['other_time', sql`${hasNoResult} and ${isOfOtherTime(sql`p.finished_date`, query)}`],
+      ['no_result', hasNoResult],
       ['outside_time_range', outside(sql`p.finished_date`, query)],
       ['no_duration', sql`${value} is null`],
     ),

@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import { raw, type Sql } from '../calculate/calculation.ts'
 import { minutesBetween } from '../calculate/lead-times.ts'
 import { isStored, linksOf, rangesOf, trunkCommitsOf } from '../links.ts'
-import { firstOf, LOWER_MEDIAN, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { firstOf, isOfOtherTime, LOWER_MEDIAN, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { cycleTime, pullRequestTimes } from '../pull-request-times.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
 import { isWithoutHistory } from '../without-history.ts'
+import { unmergedElsewhen } from './merged-items.ts'
 
 /** What is known of a pull request that was not deployed: `sha` → deployed first, or elsewhere. */
 const whereabouts = (query: MetricQuery): Sql => sql`select commit_sha, max(is_here) as is_here from (
@@ -44,9 +45,11 @@ function pullRequestItems(query: MetricQuery): Sql {
     at: deployed,
     value: minutes,
     reason: firstOf(
+      ['other_time', unmergedElsewhen(query)],
       ['pull_request_not_merged', sql`pr.merged_date is null`],
       policy.excludeBots ? ['bot_author', isBot] : null,
       ['not_calculated', sql`m.id is null`],
+      ['other_time', sql`${undeployed} and ${isOfOtherTime(sql`pr.merged_date`, query)}`],
       ...(isExplained
         ? ([
             ['no_deployments', sql`${undeployed} and not ${anyDeployment(query)}`],

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Sql } from '../calculate/calculation.ts'
-import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { firstOf, isOfOtherTime, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { deploymentsOf } from '../sources.ts'
 
 export interface DeploymentItemOptions {
@@ -15,9 +15,10 @@ export function deploymentItems(query: MetricQuery, { marks, value = sql`1` }: D
   return selectItems(query.dialect, {
     kind: 'deployment',
     id: sql`happened.id`,
-    at: sql`happened.at`,
+    at: sql`coalesce(happened.at, happened.ended)`,
     value: marks ? sql`happened.marked` : value,
     reason: firstOf(
+      ['other_time', sql`happened.fits = 0 and ${isOfOtherTime(sql`happened.ended`, query)}`],
       ['not_successful', sql`happened.succeeded = 0`],
       ['other_environment', sql`happened.fits = 0`],
       ['not_finished', sql`happened.at is null`],

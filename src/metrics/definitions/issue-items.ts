@@ -12,6 +12,7 @@ export function resolvedItems(query: MetricQuery, value: Sql): Sql {
     at: sql`i.resolution_date`,
     value,
     reason: firstOf(
+      ['other_time', sql`i.resolution_date is null and i.created_date > ${query.to}`],
       ['not_resolved', sql`i.resolution_date is null`],
       ['outside_time_range', outside(sql`i.resolution_date`, query)],
       ['clock_backwards', sql`i.resolution_date < i.created_date`],

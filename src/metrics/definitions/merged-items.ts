@@ -1,8 +1,12 @@
 import { sql } from 'kysely'
 import type { Sql } from '../calculate/calculation.ts'
-import { firstOf, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { firstOf, isOfOtherTime, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { pullRequestTimes } from '../pull-request-times.ts'
 import { isBot, pullRequestsOf } from '../sources.ts'
+
+/** One that is still open is of every time since it was created. */
+export const unmergedElsewhen = (query: MetricQuery): Sql =>
+  sql`pr.merged_date is null and (${isOfOtherTime(sql`pr.closed_date`, query)} or pr.created_date > ${query.to})`
 
 /** Merged pull requests by date of merge, or of deployment; those without a value are left out. */
 export function mergedItems(query: MetricQuery, value: Sql, join = sql``, deployed?: Sql): Sql {
@@ -13,8 +17,10 @@ export function mergedItems(query: MetricQuery, value: Sql, join = sql``, deploy
     at: deployed ?? sql`pr.merged_date`,
     value,
     reason: firstOf(
+      ['other_time', unmergedElsewhen(query)],
       ['pull_request_not_merged', sql`pr.merged_date is null`],
       query.policy.excludeBots ? ['bot_author', isBot] : null,
+      deployed ? ['other_time', sql`${deployed} is null and ${isOfOtherTime(sql`pr.merged_date`, query)}`] : null,
       deployed ? ['merge_commit_in_no_deployment', sql`${deployed} is null`] : null,
       ['outside_time_range', outside(deployed ?? sql`pr.merged_date`, query)],
       ['no_duration', sql`${value} is null`],

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { blameOf } from '../blame.ts'
 import type { Sql } from '../calculate/calculation.ts'
-import { firstOf, LOWER_MEDIAN, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
+import { firstOf, isOfOtherTime, LOWER_MEDIAN, type Metric, type MetricQuery, outside, selectItems } from '../metric.ts'
 import { deploymentCommitsOf, incidentsOf, ofTicket } from '../sources.ts'
 import { serviceRecoveryTime } from './service-recovery-time.ts'
 
@@ -32,6 +32,7 @@ export const recoveryTime: Metric = {
       at: sql`told.at`,
       value: sql`floor(${seconds} / 60)`,
       reason: firstOf(
+        ['other_time', sql`told.at is null and ${isOfOtherTime(sql`i.created_date`, query)}`],
         ['no_deployment_before_incident', sql`told.at is null`],
         ['deployment_outside_time_range', outside(sql`told.at`, query)],
         ['not_resolved', sql`i.resolution_date is null`],

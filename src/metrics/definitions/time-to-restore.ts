@@ -21,10 +21,11 @@ export const timeToRestore: Metric = {
       at: sql`i.resolution_date`,
       value: sql`i.lead_time_minutes`,
       reason: firstOf(
+        ['other_time', sql`i.resolution_date is null and i.created_date > ${query.to}`],
         ['not_resolved', sql`i.resolution_date is null`],
+        ['outside_time_range', outside(sql`i.resolution_date`, query)],
         ['clock_backwards', sql`i.resolution_date < i.created_date`],
         ['no_duration', sql`i.lead_time_minutes is null`],
-        ['outside_time_range', outside(sql`i.resolution_date`, query)],
       ),
       ...ofTicket,
       from: sql`${from} where ${where}`,
