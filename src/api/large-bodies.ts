@@ -6,6 +6,8 @@ import { setImmediate } from 'node:timers/promises'
 
 /** A few milliseconds of work. */
 const LARGE = 64 * 1024
+/** Rounds of the event loop in between: enough for a connection to be accepted, its request to be read and answered. */
+const ROUNDS = 5
 
 export type TurnForSize = (size: number) => Promise<void>
 
@@ -13,8 +15,12 @@ export function turnsForLargeBodies(): TurnForSize {
   let last: Promise<unknown> = Promise.resolve()
   return async (size) => {
     if (size <= LARGE) return
-    const turn = last.then(() => setImmediate())
+    const turn = last.then(letOthersGo)
     last = turn
     await turn
   }
+}
+
+async function letOthersGo(): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) await setImmediate()
 }
