@@ -13,12 +13,18 @@ describeClient('the overview', (client) => {
 
   it('names what needs a hand and why a project has no numbers, each with the way to it', async () => {
     const { body: project } = await client.server.ask('POST', '/projects', { name: 'shop' })
+    const first = await client.open('/')
+    await first.getByText('Nothing so far: no run has ended yet.').waitFor()
+    const settings = { name: 'tidewater', endpoint: 'http://127.0.0.1:9/', token: 'x', authMethod: 'AccessToken' }
+    const { body: made } = await client.server.ask('POST', '/plugins/github/connections', settings)
+    await client.server.ask('POST', `/plugins/github/connections/${made.id}/test`)
     // It fails: the connection is not there.
     const plan = [[{ plugin: 'github', options: { connectionId: 99, name: 'acme/web' } }]]
     const { body: run } = await client.server.ask('POST', '/pipelines', { plan, blueprintId: project.blueprint.id })
     const page = await client.open('/')
     await page.getByText('Nothing is chosen to be collected').waitFor()
     await page.getByText(/The last run of shop failed, just now: /).waitFor()
+    await page.getByText(/^GitHub connection tidewater does not work: /).waitFor()
     await page.getByRole('link', { name: 'Show run' }).last().click()
     await page.waitForURL(`**/runs/${run.id}`)
   })
