@@ -14,11 +14,17 @@ export const changeLines = ({ action, subject, fields, notes = [] }: ConfigChang
 
 function fieldLines({ name, before, after }: ChangedField, isNew: boolean): string[] {
   if (name !== 'selectors')
-    return [`${name}: ${isNew ? shortened(textOf(after)) : `${shortened(textOf(before))} → ${shortened(textOf(after))}`}`]
+    return [
+      `${name}: ${isNew ? shortened(textOf(after)) : `${shortened(textOf(before))} → ${shortened(textOf(after))}`}`,
+    ]
   const [was, is] = [before, after].map((all) => ((all ?? []) as Partial<SelectorConfig>[]).map(selectorText))
   const lacking = (all: readonly string[] = [], others: readonly string[] = []) =>
     all.filter((each) => !others.includes(each))
-  return ['selectors:', ...lacking(was, is).map((line) => `  - ${line}`), ...lacking(is, was).map((line) => `  + ${line}`)]
+  return [
+    'selectors:',
+    ...lacking(was, is).map((line) => `  - ${line}`),
+    ...lacking(is, was).map((line) => `  + ${line}`),
+  ]
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -95,6 +95,8 @@ export async function givenByProjects(
   return (scope) =>
     giving.some(
       ({ blueprintId, scopeConfigId, names }) =>
-        scope.scopeConfigId === scopeConfigId && linked.has(`${blueprintId} ${idOfScope(source, scope)}`) && names(scope),
+        scope.scopeConfigId === scopeConfigId &&
+        linked.has(`${blueprintId} ${idOfScope(source, scope)}`) &&
+        names(scope),
     )
 }

@@ -47,17 +47,17 @@ export interface Filled {
 export function fillVariables(file: ConfigFile, environment: Environment): Filled {
   const templates = new Map<string, readonly [path: Path, template: Template]>()
   const unset: UnsetVariable[] = []
-  const valueOf = (name: string) => (Object.hasOwn(environment, name) ? environment[name] : undefined) || undefined
+  const givenFor = (name: string) => (Object.hasOwn(environment, name) ? environment[name] : undefined) || undefined
   const fill = (path: Path, template: string, isObject = false): string | undefined => {
     const [name, ...others] = namesIn(template)
     if (name !== undefined) templates.set(JSON.stringify(path), [path, { text: template, isObject }])
     const isWhole = name !== undefined && others.length === 0 && template === referenceTo(name)
-    if (isWhole && isSetting(path) && valueOf(name) === undefined) {
+    if (isWhole && isSetting(path) && givenFor(name) === undefined) {
       unset.push({ path, name, template: { text: template, isObject } })
       return undefined
     }
     const text = filled(template, (each) => {
-      const value = valueOf(each)
+      const value = givenFor(each)
       if (value === undefined) throw unsetRefusal(file, path, each)
       return value
     })

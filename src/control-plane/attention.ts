@@ -67,7 +67,10 @@ async function anyRun({ database: { kysely } }: ServiceContext, projects?: reado
   if (projects?.length === 0) return false
   let query = kysely.selectFrom(pipelines.name).select('id').where('status', 'in', FINISHED)
   if (projects) {
-    const own = kysely.selectFrom(blueprints.name).select('id').where('project_name', 'in', [...projects])
+    const own = kysely
+      .selectFrom(blueprints.name)
+      .select('id')
+      .where('project_name', 'in', [...projects])
     query = query.where('blueprint_id', 'in', own)
   }
   return (await query.limit(1).execute()).length > 0

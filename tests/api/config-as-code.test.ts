@@ -221,7 +221,9 @@ projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
     const there = await startTestApi(empty)
     try {
       const without = parseConfig(exported, 'weir.yaml', {})
-      await expect(planConfig(without, configContext(there))).rejects.toThrow('token comes from TOKEN, which is not set')
+      await expect(planConfig(without, configContext(there))).rejects.toThrow(
+        'token comes from TOKEN, which is not set',
+      )
       await applyConfig(parse(exported), configContext(there))
       expect(await exportConfig(configContext(there))).toBe(exported)
       expect(await planConfig(parse(exported), configContext(there))).toEqual([])

@@ -118,7 +118,11 @@ describe('the command line without a database', () => {
     expect(init.out).toContain('npx weir traffic init shop --routes web,cart')
     expect(routes.out).toMatch(/^ {2}- name: web\n.*^ {2}- name: cart\n.*path: \/cart$/ms)
     expect(out).toMatchObject({ code: 0, err: '' })
-    expect(phase).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^\d+ files? of rollback (is|are) in /) })
+    expect(phase).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^\d+ files? of rollback (is|are) in /),
+    })
     expect(readdirSync(join(folder, 'phase'))).toEqual(['rollback'])
     expect(chart.out).toContain('This was a simulation: it applies nothing to the clusters.')
     expect(readFileSync(join(folder, 'out/step-1/04-current-ingress.yaml'), 'utf8')).toContain('"weight":90')

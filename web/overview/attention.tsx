@@ -85,7 +85,9 @@ export function Attention() {
       </h2>
       {items.length === 0 ? (
         <p className="quiet">
-          {hasRun ? 'Nothing: the last runs went well, and nothing is missing.' : 'Nothing so far: no run has ended yet.'}
+          {hasRun
+            ? 'Nothing: the last runs went well, and nothing is missing.'
+            : 'Nothing so far: no run has ended yet.'}
         </p>
       ) : (
         <ul className="card hands">{items}</ul>

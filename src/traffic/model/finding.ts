@@ -217,11 +217,7 @@ export class TrafficError extends UserError {
 }
 
 /** Throws when any finding is an error; nothing may be applied then. */
-export function refuseErrors(
-  what: string,
-  findings: readonly Finding[],
-  consequence = 'nothing was applied',
-): void {
+export function refuseErrors(what: string, findings: readonly Finding[], consequence = 'nothing was applied'): void {
   const errors = errorsIn(findings)
   if (errors.length > 0) {
     const list = errors.map(describeFinding).join('\n')
