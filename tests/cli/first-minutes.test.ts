@@ -72,7 +72,10 @@ describeEachDatabase('the first minutes', (test) => {
     expect(code).toBe(1)
 
     // A run that does not get its turn says what it waits for.
-    const other = await services.pipelines.create({ name: 'nightly', plan: [[{ plugin: 'org', subtasks: [], options: {} }]] })
+    const other = await services.pipelines.create({
+      name: 'nightly',
+      plan: [[{ plugin: 'org', subtasks: [], options: {} }]],
+    })
     const setOther = (status: string) =>
       test.database.kysely.updateTable('_devlake_pipelines').set({ status }).where('id', '=', other.id).execute()
     await setOther('TASK_RUNNING')
