@@ -1,7 +1,7 @@
 /** `npm run demo`: Weir with an invented organisation, collected from fake tools in the same way as from real ones. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureWebBuilt } from '../scripts/build-web.mjs'
 import { type Ask, fillDemo } from './fill.ts'
@@ -13,7 +13,11 @@ const HELP = `npm run demo
 Starts Weir with an invented organisation: 8 services, 40 people, 18 months. Ctrl-C stops it. Each start begins with new data.
 
   PORT          the port of the server (default: 8080)
-  DATA_FOLDER   where the data is (default: .weir/demo)`
+  DATA_FOLDER   where the data is (default: .weir/demo)
+
+The command line speaks of the demo if it gets the demo's folder, in another terminal:
+
+  DATA_FOLDER=.weir/demo/data npx weir metrics`
 
 if (process.argv.length > 2) {
   console.log(HELP)
@@ -76,3 +80,6 @@ const vendors = await startVendors(stories, repositories)
 await untilReady()
 await fillDemo({ stories, vendors, ask, say, finished })
 say(`the demo is ready: open ${server}. Ctrl-C ends it; what it made is in ${folder}.`)
+const near = relative(process.cwd(), folder)
+const dataFolder = join(near.startsWith('..') ? folder : near, 'data')
+say(`commands about it need its folder, in another terminal: DATA_FOLDER=${dataFolder} npx weir metrics`)

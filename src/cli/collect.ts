@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { assumptionLines, assumptionsOfProject } from '../control-plane/plan/assumptions.ts'
 import type { Pipeline, Task } from '../control-plane/records.ts'
-import type { PipelineEvent } from '../control-plane/services.ts'
+import type { PipelineEvent, PipelineService } from '../control-plane/services.ts'
+import { QUEUED } from '../control-plane/states.ts'
 import { counted } from '../counted.ts'
 import { messageOf, UserError } from '../errors.ts'
 import { commandLineActor, openControl } from './control.ts'
@@ -56,11 +57,13 @@ export const collect = new Command('collect')
           })
         const tellAway = (error: Error) => say(`${error.message} The run continues when the database is back.`)
         runtime.signal.addEventListener('abort', cancel, { once: true })
+        const inQueue = setTimeout(() => void tellQueue(pipelines, id, options.json ?? false), QUEUED_MS)
         try {
           const ended = await show(pipelines.watch(id, stop.signal, tellAway), options.json ?? false)
           if (!options.json) for (const line of await fourKeyLines(control.context, name)) console.log(line)
           return ended
         } finally {
+          clearTimeout(inQueue)
           runtime.signal.removeEventListener('abort', cancel)
           await runner.stop()
         }
@@ -71,6 +74,23 @@ export const collect = new Command('collect')
   })
 
 const say = (line: string) => console.error(`weir: ${line}`)
+
+/** A run that has its turn at once is not said to wait. */
+const QUEUED_MS = 1_000
+
+/** What a run waits for that has not begun: nothing else would be printed until then. */
+async function tellQueue(pipelines: PipelineService, id: number, asJson: boolean): Promise<void> {
+  try {
+    const { status } = await pipelines.get(id)
+    const { items } = await pipelines.list({ status: 'TASK_RUNNING' })
+    const others = items.map((each) => `run ${each.id} (${each.name})`)
+    if (asJson || !(QUEUED as readonly string[]).includes(status)) return
+    const why = others.length > 0 ? `until others end: ${others.join(', ')}` : 'until a server or worker takes it'
+    console.log(`Run ${id} waits ${why}.`)
+  } catch {
+    // Whatever is wrong, the run itself tells it.
+  }
+}
 
 async function show(events: AsyncIterable<PipelineEvent>, asJson: boolean): Promise<Pipeline> {
   const display = process.stdout.isTTY ? createBar() : createLines()

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { assumptionsIn } from '../config-as-code/assumed.ts'
 import type { ConfigChange } from '../config-as-code/change.ts'
 import type { ConfigContext } from '../config-as-code/context.ts'
-import { parseConfig } from '../config-as-code/document.ts'
+import { type Config, parseConfig } from '../config-as-code/document.ts'
 import { exportConfig } from '../config-as-code/export.ts'
 import { applyConfig, planConfig } from '../config-as-code/reconcile.ts'
 import { assumptionLines } from '../control-plane/plan/assumptions.ts'
@@ -11,8 +10,8 @@ import type { Assumption } from '../control-plane/records.ts'
 import { counted } from '../counted.ts'
 import { createControlPlane } from '../create-control-plane.ts'
 import { messageOf, UserError } from '../errors.ts'
-import { plugins } from '../plugins/index.ts'
 import { fileNamed, requirePlace, writeUserText } from '../user-file.ts'
+import { changeLines } from './config-changes.ts'
 import { commandLineActor, openControl } from './control.ts'
 import { FORCE } from './force.ts'
 import { createRuntime, withDatabase } from './runtime.ts'
@@ -35,6 +34,16 @@ const withContext = <Result>(body: (context: ConfigContext) => Promise<Result>) 
   )
 }
 
+const reconciled = (reconcile: typeof planConfig, config: Config, allowsEmpty: boolean) =>
+  withContext(async (context) => {
+    let assumptions: readonly Assumption[] = []
+    const tellAssumed = (all: readonly Assumption[]) => {
+      assumptions = all
+    }
+    const changes = await reconcile(config, { ...context, allowsEmpty, tellAssumed })
+    return { changes, assumptions }
+  })
+
 function readFile(file: string): string {
   try {
     return readFileSync(file, 'utf8')
@@ -43,11 +52,9 @@ function readFile(file: string): string {
   }
 }
 
-const SIGN = { create: '+', update: '~' }
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 function print(
   changes: readonly ConfigChange[],
-  assumptions: readonly Assumption[],
+  { assumptions, unset }: { readonly assumptions: readonly Assumption[]; readonly unset: Config['unset'] },
   asJson: boolean,
   done: string,
 ): void {
@@ -55,12 +62,10 @@ function print(
     console.log(JSON.stringify({ changes, assumptions }))
     return
   }
-  for (const { action, subject, fields, notes = [] } of changes) {
-    console.log(`${SIGN[action]} ${subject}`)
-    for (const { name, before, after } of fields) {
-      console.log(`    ${name}: ${action === 'create' ? textOf(after) : `${textOf(before)} → ${textOf(after)}`}`)
-    }
-    for (const note of notes) console.log(`    ${note}`)
+  for (const line of changes.flatMap(changeLines)) console.log(line)
+  for (const { path, name } of unset) {
+    const [, plugin, connection, field] = path
+    console.log(`${name} is not set: the stored ${field} of ${plugin} connection ${connection} stays.`)
   }
   for (const line of assumptions.flatMap(assumptionLines)) console.log(line)
   console.log(changes.length === 0 ? 'Nothing to change.' : `${counted(changes.length, 'change')} ${done}.`)
@@ -84,8 +89,8 @@ const plan = new Command('plan')
   .option('--check', 'exit with code 2 if there is something to change')
   .action(async (file: string, { json: asJson = false, allowEmpty = false, check }: Options) => {
     const config = parseConfig(readFile(file), file, process.env)
-    const changes = await withContext((context) => planConfig(config, { ...context, allowsEmpty: allowEmpty }))
-    print(changes, assumptionsIn(config.document, plugins), asJson, 'to make')
+    const { changes, assumptions } = await reconciled(planConfig, config, allowEmpty)
+    print(changes, { assumptions, unset: config.unset }, asJson, 'to make')
     if (check && changes.length > 0) process.exitCode = 2
   })
 
@@ -96,8 +101,8 @@ const apply = new Command('apply')
   .option(...empty)
   .action(async (file: string, { json: asJson = false, allowEmpty = false }: Options) => {
     const config = parseConfig(readFile(file), file, process.env)
-    const changes = await withContext((context) => applyConfig(config, { ...context, allowsEmpty: allowEmpty }))
-    print(changes, assumptionsIn(config.document, plugins), asJson, 'made')
+    const { changes, assumptions } = await reconciled(applyConfig, config, allowEmpty)
+    print(changes, { assumptions, unset: config.unset }, asJson, 'made')
   })
 
 const exportCommand = new Command('export')

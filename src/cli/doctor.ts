@@ -1,7 +1,10 @@
 import { Command } from 'commander'
+import { recordUse } from '../control-plane/connection-states.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
+import type { Services } from '../control-plane/services.ts'
 import { testConnection } from '../control-plane/test-connection.ts'
 import { messageOf } from '../errors.ts'
+import { redact } from '../log.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import {
   checkApiKeys,
@@ -69,7 +72,7 @@ async function checkControl({ config, signal }: Runtime, open: () => Promise<Con
 const PATIENCE_MS = 30_000
 
 async function checkConnections(
-  { services }: ControlPlane,
+  { context, services }: ControlPlane,
   source: PluginSpec,
   signal: AbortSignal,
 ): Promise<Finding[]> {
@@ -77,15 +80,24 @@ async function checkConnections(
   return Promise.all(
     all.map(async ({ id, name }): Promise<Finding> => {
       const check = `${source.name} connection ${name}`
-      try {
-        const settings = await services.connections.reveal(source.name, id)
-        const limited = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
-        const result = await testConnection(source, settings, services.connections, { isSaved: true, signal: limited })
-        if (result.success) return { check, state: 'good', message: 'answers' }
-        return { check, state: 'bad', message: result.message }
-      } catch (error) {
-        return { check, state: 'bad', message: messageOf(error) }
-      }
+      const { failure, requestsLeft } = await tried(services, source, id, signal)
+      const used = { plugin: source.name, connectionId: id, failure, requestsLeft }
+      // From now on the pages say the same of it.
+      if (!signal.aborted) await recordUse(context.database.kysely, used)
+      return failure === undefined
+        ? { check, state: 'good', message: 'answers' }
+        : { check, state: 'bad', message: failure }
     }),
   )
+}
+
+async function tried(services: Services, source: PluginSpec, id: number, signal: AbortSignal) {
+  try {
+    const settings = await services.connections.reveal(source.name, id)
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+    const result = await testConnection(source, settings, services.connections, { isSaved: true, signal: limited })
+    return { failure: result.success ? undefined : result.message, requestsLeft: result.requestsLeft }
+  } catch (error) {
+    return { failure: redact(messageOf(error)), requestsLeft: undefined }
+  }
 }

@@ -17,13 +17,15 @@ import { requireKnown } from './known-fields.ts'
 import { connectionNames } from './portable-plans.ts'
 import { type Catalogue, isAbsent, openCatalogue } from './selectors.ts'
 import { scopesOf } from './stored-scopes.ts'
-import { requireHidden } from './variables.ts'
+import { requireHidden, unsetRefusal } from './variables.ts'
 
 export interface Asking {
   readonly services: Services
   readonly plugins: readonly Plugin[]
   /** Selectors may match nothing. */
   readonly allowsEmpty: boolean
+  /** Whether an export names the secret at a place by this variable. */
+  readonly isNamedBy: (path: Path, value: unknown, name: string) => boolean
   /** Whoever asks is not to learn what servers say of themselves. */
   readonly hidesReasons: boolean
 }
@@ -87,10 +89,21 @@ export async function askSources(config: Config, asking: Asking): Promise<Chosen
     const { connections } = asking.services
     const stored = (await connections.list(plugin)).find((each) => each.name === name)
     const before = stored && (await connections.reveal(plugin, stored.id))
+    requireStored(path, owner, before)
     const after = stored ? await connections.reveal(plugin, stored.id, values) : connections.check(plugin, values)
     requireLogin(owner.fields, after)
     const isChanged = !before || !isDeepStrictEqual({ ...before }, { ...after })
     return { owner, id: stored?.id, settings: isChanged ? { ...after, name } : before, isChanged }
+  }
+
+  /** A variable that is not set may stand for a secret that the server has: as an export names it, so that a slip is told. */
+  function requireStored(path: Path, { fields }: Connected, before: Settings | undefined): void {
+    for (const { path: place, name } of config.unset) {
+      if (path.some((part, index) => place[index] !== part)) continue
+      const field = String(place.at(-1))
+      const value = fields[field]?.kind === 'secret' ? before?.[field] : undefined
+      if (!value || !asking.isNamedBy(place, value, name)) throw unsetRefusal(file, place, name)
+    }
   }
 
   /** One that the file refers to without describing it: as it is. */

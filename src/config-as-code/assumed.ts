@@ -1,19 +1,26 @@
 import { rulesOf } from '../control-plane/plan/assumptions.ts'
 import type { Assumption } from '../control-plane/records.ts'
-import type { Plugin } from '../plugin-kit/spec/plugin.ts'
-import type { ConfigDocument } from './document.ts'
+import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
+import type { ChosenScope } from './choose.ts'
+import type { SelectorConfig } from './document.ts'
 
-/** What holds for scopes that the file gives no scope config: a plan tells it before anything is collected. */
-export const assumptionsIn = ({ projects }: ConfigDocument, plugins: readonly Plugin[]): Assumption[] =>
-  Object.entries(projects).flatMap(([project, { collect }]) =>
-    collect.flatMap(({ connection, scopes, scopeConfig }) => {
-      const source = plugins.find(({ name }) => connection.startsWith(`${name}/`))?.source
-      const rules = source && scopeConfig === undefined ? rulesOf(source) : []
-      const names = scopes.map((each) =>
-        typeof each === 'string' ? each : String(each.fullName ?? each.name ?? 'one'),
-      )
-      return rules.length === 0
-        ? []
-        : [{ subject: `${names.join(', ')} of ${connection} in project ${project}`, rules }]
-    }),
-  )
+const MOST_NAMED = 20
+
+/** What holds for those of the chosen scopes that have no scope config: a plan tells it before anything is collected. */
+export function assumedFor(
+  source: PluginSpec,
+  project: string,
+  { connection, scopes }: SelectorConfig,
+  chosen: readonly ChosenScope[],
+  bare: readonly ChosenScope[],
+): Assumption | undefined {
+  const rules = rulesOf(source)
+  // What comes to match later will have none either.
+  if (rules.length === 0 || (chosen.length > 0 && bare.length === 0)) return undefined
+  const names =
+    bare.length === chosen.length
+      ? scopes.map((each) => (typeof each === 'string' ? each : String(each.fullName ?? each.name ?? 'one')))
+      : bare.map(({ id, data }) => String(data.fullName ?? data.name ?? id))
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
+  return { subject: `${names.slice(0, MOST_NAMED).join(', ')}${more} of ${connection} in project ${project}`, rules }
+}

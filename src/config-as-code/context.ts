@@ -1,5 +1,6 @@
 /** What configuration is read and changed with. */
 import type { Actor } from '../control-plane/audit/record.ts'
+import type { Assumption } from '../control-plane/records.ts'
 import type { ServiceContext, Services } from '../control-plane/services.ts'
 import type { Database } from '../database/database.ts'
 import type { matchPattern } from '../plugin-kit/spec/patterns.ts'
@@ -18,6 +19,8 @@ export interface ConfigContext {
   readonly allowsEmpty?: boolean
   /** What servers say of themselves is not told. */
   readonly hidesReasons?: boolean
+  /** Told of all scopes of the file that go by the default rules, each time that the file was gone through. */
+  readonly tellAssumed?: (assumptions: readonly Assumption[]) => void
   /** In a thread, where others wait for this one; here unless it is given. */
   readonly match?: Match
 }
@@ -32,4 +35,6 @@ export interface Reconciling extends Changing {
   readonly allowsEmpty: boolean
   readonly match: Match
   readonly chosen: Chosen
+  /** Scopes that have no scope config, from this file or from elsewhere. */
+  readonly assumptions: Assumption[]
 }

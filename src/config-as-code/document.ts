@@ -7,7 +7,7 @@ import { explainIssues, type Issue } from '../explain-issues.ts'
 import { FOUR_KEYS, ownFields } from '../plugins/index.ts'
 import { type ConfigFile, type ConfigText, configFile, type Path, readConfigText } from './config-file.ts'
 import { LONGEST_PATTERN } from './selectors.ts'
-import { type Environment, fillVariables, type Templates } from './variables.ts'
+import { type Environment, fillVariables, type Templates, type UnsetVariable } from './variables.ts'
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.any()), z.record(z.string(), z.any())])
 
@@ -87,6 +87,7 @@ export interface Config {
   readonly file: ConfigFile
   readonly document: ConfigDocument
   readonly templates: Templates
+  readonly unset: readonly UnsetVariable[]
 }
 
 const MOST_ISSUES = 5
@@ -97,7 +98,7 @@ export const parseConfig = (text: string, name: string, environment: Environment
 
 export function checkConfig(text: ConfigText, name: string, environment: Environment): Config {
   const file = configFile(text, name)
-  const { content, templates } = fillVariables(file, environment)
+  const { content, templates, unset } = fillVariables(file, environment)
   const result = document.safeParse(content ?? {})
   if (!result.success) {
     const sentences = result.error.issues.slice(0, MOST_ISSUES).map((issue) => {
@@ -110,7 +111,7 @@ export function checkConfig(text: ConfigText, name: string, environment: Environ
   for (const [path, each] of namesOf(result.data)) {
     if (each.trim() !== each) throw file.refusal(path, `"${each}" begins or ends with a space: remove it.`)
   }
-  return { file, document: result.data, templates }
+  return { file, document: result.data, templates, unset }
 }
 
 function* namesOf({ connections, projects }: ConfigDocument): Iterable<readonly [path: Path, name: string]> {

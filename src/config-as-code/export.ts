@@ -15,7 +15,7 @@ import { standardOf, stateOf } from './field-values.ts'
 import { exportFields as ownFieldsOf } from './own-fields.ts'
 import { type ConnectionNames, connectionNames, planForFile } from './portable-plans.ts'
 import { idOfScope, scopesOf } from './stored-scopes.ts'
-import { namedBy, readSelectors, type StoredSelector } from './stored-selectors.ts'
+import { givenByProjects, namedBy, readSelectors, type StoredSelector } from './stored-selectors.ts'
 import { readTemplates } from './stored-templates.ts'
 import { type VariableNames, variableNames } from './variable-names.ts'
 
@@ -153,7 +153,7 @@ async function exportCollected({ control, services, owners }: Exporting, { id, c
       if (!link && !own) continue
       const configs = await services.scopeConfigs.list(plugin, connectionId)
       const selectors = own?.selectors ?? []
-      const others = await unchosen(services, source, connectionId, link?.scopes ?? [], selectors)
+      const others = await unchosen({ control, services }, source, connectionId, link?.scopes ?? [], selectors)
       for (const { scopeConfigId, scopes, except, archived, topic } of [...selectors, ...others]) {
         const scopeConfig = configs.find((each) => each.id === scopeConfigId)?.name
         collect.push({
@@ -174,7 +174,7 @@ async function exportCollected({ control, services, owners }: Exporting, { id, c
 
 /** Scopes that were put by hand, and that no selector names: by their names, or whole where a name is not enough. */
 async function unchosen(
-  services: ConfigContext['services'],
+  { control, services }: Pick<Exporting, 'control' | 'services'>,
   source: PluginSpec,
   connectionId: number,
   links: readonly { readonly scopeId: string }[],
@@ -183,9 +183,13 @@ async function unchosen(
   const ids = new Set(links.map(({ scopeId }) => scopeId))
   const scopes = await scopesOf(services, source.name, connectionId)
   const choosing = selectors.map((selector) => ({ ...selector, names: namedBy(source, selector) }))
+  const isGiven = await givenByProjects(control.database, source, connectionId)
   // One with rules of its own is named beside the pattern that takes it in, or its rules would go when the file is applied.
+  // Rules that a selector of another project gives it come with that project.
   const isChosen = (scope: Settings) =>
-    choosing.some(({ names, scopeConfigId }) => names(scope) && (scopeConfigId !== 0 || !scope.scopeConfigId))
+    choosing.some(
+      ({ names, scopeConfigId }) => names(scope) && (scopeConfigId !== 0 || !scope.scopeConfigId || isGiven(scope)),
+    )
   const left = scopes.filter((scope) => ids.has(idOfScope(source, scope)) && !isChosen(scope))
   return [...Map.groupBy(left, ({ scopeConfigId = 0 }) => scopeConfigId)].map(([scopeConfigId, group]) => {
     const named = group.map((scope) => (isUnmistakable(scope.fullName) ? String(scope.fullName) : plain(scope)))

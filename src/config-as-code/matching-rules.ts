@@ -9,6 +9,8 @@ import { isEmpty, isSame } from './change.ts'
 import type { Match, Reconciling } from './context.ts'
 
 const MOST_SHOWN = 5
+/** `a`, `a and b`, `a, b and c` */
+const LIST = new Intl.ListFormat('en-GB')
 const INSIST = 'Correct it, or use --allow-empty.'
 
 interface Rule {
@@ -96,7 +98,7 @@ function knownNames(
   const all = spokenOf.map((kind) => found.get(kind) ?? [])
   const names = [...new Set(all.flat().map(({ name, group }) => (areGroups ? group : name)))]
   if (names.length === 0 || all.some((some) => some.length >= MOST_NAMES)) return undefined
-  const titles = spokenOf.map((kind) => kinds[kind]?.title ?? kind).join(' and ')
+  const titles = LIST.format(spokenOf.map((kind) => kinds[kind]?.title ?? kind))
   const more = names.length > MOST_SHOWN ? ` and ${names.length - MOST_SHOWN} more` : ''
   return { names, titles, few: `${names.slice(0, MOST_SHOWN).join(', ')}${more}` }
 }

@@ -16,7 +16,7 @@ import type { ProjectConfig } from './document.ts'
 import { type ConnectionNames, planFromFile } from './portable-plans.ts'
 import type { KnownConnection } from './reconcile-connection.ts'
 import { type Collected, type GivenConfigs, reconcileScopes } from './reconcile-scopes.ts'
-import { bySource, comingAndGoing, inOrder, scheduleWords } from './schedule-words.ts'
+import { bySource, comingAndGoing, inParts, scheduleWords } from './schedule-words.ts'
 import { type ConnectionSelectors, readSelectors, saveSelectors } from './stored-selectors.ts'
 import { requireHidden } from './variables.ts'
 
@@ -164,7 +164,8 @@ function stateOf(blueprint: Blueprint, selectors: readonly ConnectionSelectors[]
   return {
     ...{ enable, isManual, cronConfig, timeAfter, skipOnFail, priority, labels, skipCollectors, fullSync },
     ...{ beforePlan, afterPlan, plan: mode === 'ADVANCED' ? plan : null },
-    ...{ connections: inOrder(connections), selectors: bySource(selectors) },
+    ...inParts(connections),
+    selectors: bySource(selectors),
   }
 }
 
@@ -178,7 +179,7 @@ function isSettled(known: State, wanted: Wanted): boolean {
   const { mode: _mode, connections, selectors, ...rest } = wanted
   const state = {
     ...rest,
-    ...(connections && { connections: inOrder(connections) }),
+    ...(connections && inParts(connections)),
     selectors: bySource(selectors),
   }
   return Object.entries(state).every(([name, value]) => isDeepStrictEqual(known[name], value))

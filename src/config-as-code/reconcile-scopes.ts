@@ -2,6 +2,7 @@ import type { Scope } from '../control-plane/records.ts'
 import { hintOf } from '../nearest.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 
+import { assumedFor } from './assumed.ts'
 import { change, isEmpty } from './change.ts'
 import type { ChosenScope } from './choose.ts'
 import type { Path } from './config-file.ts'
@@ -52,6 +53,12 @@ export async function reconcileScopes(
       rules.push({ ...rulesOf(selector), scopeConfigId: configId ?? 0 })
       const chosen = reconciling.chosen.get(selector) ?? []
       for (const { id } of chosen) ids.add(id)
+      const isBare = ({ id }: ChosenScope) => {
+        const scope = known.get(id)
+        return configOf(id) === 0 && !(scope && isGivenElsewhere(scope))
+      }
+      const assumed = assumedFor(source, String(path.at(-1)), selector, chosen, chosen.filter(isBare))
+      if (assumed && configId === undefined) reconciling.assumptions.push(assumed)
       await reconciling.config.file.at(place, () =>
         putScopes(
           reconciling,

@@ -3,7 +3,8 @@
  * is thrown away, so it refuses all that an apply would.
  */
 
-import { inTrial } from '../control-plane/store.ts'
+import type { Assumption } from '../control-plane/records.ts'
+import { atOneMoment, inTrial } from '../control-plane/store.ts'
 import { retrying } from '../database/write.ts'
 import { matchPattern } from '../plugin-kit/spec/patterns.ts'
 import { askSources, type Chosen } from './ask-sources.ts'
@@ -15,7 +16,8 @@ import { connectionNames } from './portable-plans.ts'
 import { type KnownConnection, reconcileConnection, storedConnection } from './reconcile-connection.ts'
 import { reconcileProject } from './reconcile-project.ts'
 import { configsGiven } from './reconcile-scopes.ts'
-import { saveTemplates } from './stored-templates.ts'
+import { readTemplates, saveTemplates } from './stored-templates.ts'
+import { isNamedBy } from './variable-names.ts'
 
 /** Ends a plan's transaction, with what it found. */
 class Discarded extends Error {
@@ -42,10 +44,14 @@ export const planConfig = (config: Config, context: ConfigContext): Promise<read
 /** Sources are asked before, so that nobody waits for them; the rest is done by one at a time. */
 async function prepared<Result>(
   config: Config,
-  { control: { database, plugins }, services, allowsEmpty = false, hidesReasons = false }: ConfigContext,
+  { control: { database, plugins, secrets }, services, allowsEmpty = false, hidesReasons = false }: ConfigContext,
   body: (chosen: Chosen, missing: readonly NewField[]) => Promise<Result>,
 ): Promise<Result> {
-  const chosen = await askSources(config, { services, plugins, allowsEmpty, hidesReasons })
+  const templates = await readTemplates(database)
+  const chosen = await askSources(config, {
+    ...{ services, plugins, allowsEmpty, hidesReasons },
+    isNamedBy: (path, value, name) => isNamedBy(templates, secrets, path, value, name),
+  })
   return database.locked('configuration', async () => body(chosen, await missingFields(config, database)))
 }
 
@@ -73,7 +79,7 @@ type End = (changes: readonly ConfigChange[]) => readonly ConfigChange[]
 
 async function reconcile(
   config: Config,
-  { control, servicesOn, actor, allowsEmpty = false, match = matchHere }: ConfigContext,
+  { control, servicesOn, actor, allowsEmpty = false, match = matchHere, tellAssumed }: ConfigContext,
   chosen: Chosen,
   missing: readonly NewField[],
   end: End,
@@ -83,12 +89,15 @@ async function reconcile(
     database.transaction(async (inside) => {
       const changes: ConfigChange[] = []
       const services = servicesOn(inside)
-      const reconciling = { config, control, services, actor, allowsEmpty, match, chosen, database: inside, changes }
+      const assumptions: Assumption[] = []
+      const found = { chosen, changes, assumptions }
+      const reconciling = { config, control, services, actor, allowsEmpty, match, database: inside, ...found }
       await reconcileFields(reconciling, missing)
       await walk(reconciling)
+      tellAssumed?.(assumptions)
       return end(changes)
     })
-  return retrying(database, attempt)
+  return retrying(database, () => atOneMoment(attempt))
 }
 
 async function walk(reconciling: Reconciling): Promise<void> {

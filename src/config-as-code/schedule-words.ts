@@ -11,7 +11,7 @@ import type { ConnectionSelectors } from './stored-selectors.ts'
 
 const byText = (left: unknown, right: unknown) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)
 /** Whatever order they are stored in. */
-export const inOrder = (connections: readonly BlueprintConnection[]) =>
+const inOrder = (connections: readonly BlueprintConnection[]) =>
   connections
     .map(({ pluginName, connectionId, scopes }) => ({
       pluginName,
@@ -20,6 +20,14 @@ export const inOrder = (connections: readonly BlueprintConnection[]) =>
     }))
     .sort(byText)
 type Collected = ReturnType<typeof inOrder>
+
+/** Connections that are pushed to have no scopes: they are counted apart. */
+export const inParts = (connections: readonly BlueprintConnection[]) => ({
+  scopes: inOrder(connections.filter(({ scopes }) => scopes.length > 0)),
+  connectionsWithoutScopes: inOrder(connections.filter(({ scopes }) => scopes.length === 0)),
+})
+const collectedBy = (state: State | undefined) =>
+  [state?.scopes, state?.connectionsWithoutScopes].flatMap((part) => (part ?? []) as Collected)
 
 export const bySource = (selectors: readonly ConnectionSelectors[]) =>
   selectors.map(({ plugin, connectionId, selectors: rules }) => ({ plugin, connectionId, rules })).sort(byText)
@@ -55,18 +63,18 @@ export async function scheduleWords(
     )
   const planOf = (plan: unknown) => plan && planForFile(plan as Plan, naming.names)
   const words = new Map<string, (value: unknown) => unknown>([
-    ['connections', countOf],
+    ['scopes', countOf],
+    ['connectionsWithoutScopes', (all) => ((all ?? []) as Collected).length],
     ['selectors', rulesOf],
     ...PLAN_FIELDS.map((field) => [field, planOf] as const),
   ])
   return ({ name, before, after }) => {
     const told = words.get(name) ?? ((value: unknown) => value)
-    return { name: name === 'connections' ? 'scopes' : name, before: told(before), after: told(after) }
+    return { name, before: told(before), after: told(after) }
   }
 }
 
-/** A connection without any scopes counts whole. */
-const countOf = (all: unknown) => ((all ?? []) as Collected).reduce((sum, { scopes }) => sum + (scopes.length || 1), 0)
+const countOf = (all: unknown) => ((all ?? []) as Collected).reduce((sum, { scopes }) => sum + scopes.length, 0)
 
 const MOST_NAMED = 20
 
@@ -77,7 +85,7 @@ export async function comingAndGoing(
   before: State | undefined,
   after: State,
 ): Promise<string[]> {
-  const [was, is] = [before, after].map((state) => (state?.connections ?? []) as Collected) as [Collected, Collected]
+  const [was, is] = [collectedBy(before), collectedBy(after)]
   const added = await namesOf(naming, lacking(is, was))
   const removed = await namesOf(naming, lacking(was, is))
   return [

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import type { RowOf } from '../database/table.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
-import { scopeSelectors } from '../system/projects.ts'
+import { blueprintScopes, blueprints, scopeSelectors } from '../system/projects.ts'
 import { type Glob, globOf, isPattern, type Selector } from './selectors.ts'
 import { idOfScope } from './stored-scopes.ts'
 
@@ -70,4 +70,33 @@ export function namedBy(source: PluginSpec, { scopes, except }: Selector): (scop
     const fits = (glob: Glob) => glob.test(title)
     return written.has(idOfScope(source, scope)) || (patterns.some(fits) && !excluded.some(fits))
   }
+}
+
+/** Whether a selector gives a scope the scope config that it has, in a project that collects it. */
+export async function givenByProjects(
+  database: Database,
+  source: PluginSpec,
+  connectionId: number,
+): Promise<(scope: Settings) => boolean> {
+  const { kysely } = database
+  const withProject = kysely.selectFrom(blueprints.name).select('id').where('project_name', '!=', '')
+  const links = await selectRows(kysely, blueprintScopes, (query) =>
+    query
+      .where('plugin_name', '=', source.name)
+      .where('connection_id', '=', connectionId)
+      .where('blueprint_id', 'in', withProject),
+  )
+  const linked = new Set(links.map(({ blueprint_id, scope_id }) => `${blueprint_id} ${scope_id}`))
+  const giving = (await readSelectorsOf(database, source.name, connectionId)).flatMap(({ blueprintId, selectors }) =>
+    selectors
+      .filter(({ scopeConfigId }) => scopeConfigId !== 0)
+      .map((selector) => ({ blueprintId, scopeConfigId: selector.scopeConfigId, names: namedBy(source, selector) })),
+  )
+  return (scope) =>
+    giving.some(
+      ({ blueprintId, scopeConfigId, names }) =>
+        scope.scopeConfigId === scopeConfigId &&
+        linked.has(`${blueprintId} ${idOfScope(source, scope)}`) &&
+        names(scope),
+    )
 }

@@ -53,15 +53,19 @@ export async function saveTemplates(
   values: unknown,
 ): Promise<void> {
   const subject = subjectOf(path)
-  const templates = config.templates.below(path).map(([place, template]): StoredTemplate => {
+  const [stored] = await selectRows(kysely, configTemplates, (query) => query.where('subject', '=', subject))
+  const known = (stored?.templates ?? []) as readonly StoredTemplate[]
+  const isUnset = (place: Path) => config.unset.some((each) => isSame(each.path, [...path, ...place]))
+  const templates = config.templates.below(path).flatMap(([place, template]): readonly StoredTemplate[] => {
+    // What stays as it is stored keeps its name, too.
+    if (isUnset(place)) return known.filter((each) => isSame(each.path, place))
     const value = place.reduce<unknown>(
       (each, key) => (each as Record<string | number, unknown> | undefined)?.[key],
       values,
     )
-    return { path: asStored(path, place), ...template, mark: markOf(value, control.secrets) }
+    return [{ path: asStored(path, place), ...template, mark: markOf(value, control.secrets) }]
   })
-  const [stored] = await selectRows(kysely, configTemplates, (query) => query.where('subject', '=', subject))
-  if (isSame(stored?.templates ?? [], templates)) return
+  if (isSame(known, templates)) return
   await deleteRows(kysely, configTemplates, { subject })
   if (templates.length > 0) await insertRow(kysely, configTemplates, { subject, templates })
 }

@@ -68,3 +68,11 @@ export function variableNames({ at, uses }: KnownTemplates, secrets: Secrets): V
     },
   }
 }
+
+/** Whether an export names the secret at a place by this variable. */
+export function isNamedBy(templates: KnownTemplates, secrets: Secrets, path: Path, value: unknown, name: string) {
+  const written = variableNames(templates, secrets).hidden(path, value, true)
+  if (!(written instanceof Written)) return false
+  const { value: reference } = written
+  return reference === referenceTo(name) || (reference as { readonly env?: unknown } | null)?.env === name
+}

@@ -28,15 +28,38 @@ export interface Templates {
   readonly below: (path: Path) => readonly (readonly [path: Path, template: Template])[]
 }
 
+/** A field of a connection whose variable is not set. It is left out, as far as the server has what it stands for. */
+export interface UnsetVariable {
+  readonly path: Path
+  readonly name: string
+  readonly template: Template
+}
+export const unsetRefusal = (file: ConfigFile, path: Path, name: string) =>
+  file.refusal(path, `${path.at(-1)} comes from ${name}, which is not set: set it in the environment.`)
+
+export interface Filled {
+  readonly content: unknown
+  readonly templates: Templates
+  readonly unset: readonly UnsetVariable[]
+}
+
 /** The content of a file with its variables filled in. */
-export function fillVariables(file: ConfigFile, environment: Environment): { content: unknown; templates: Templates } {
+export function fillVariables(file: ConfigFile, environment: Environment): Filled {
   const templates = new Map<string, readonly [path: Path, template: Template]>()
-  const fill = (path: Path, template: string, isObject = false): string => {
-    if (namesIn(template).length > 0) templates.set(JSON.stringify(path), [path, { text: template, isObject }])
-    const text = filled(template, (name) => {
-      const value = Object.hasOwn(environment, name) ? environment[name] : undefined
-      if (value) return value
-      throw file.refusal(path, `${path.at(-1)} comes from ${name}, which is not set: set it in the environment.`)
+  const unset: UnsetVariable[] = []
+  const givenFor = (name: string) => (Object.hasOwn(environment, name) ? environment[name] : undefined) || undefined
+  const fill = (path: Path, template: string, isObject = false): string | undefined => {
+    const [name, ...others] = namesIn(template)
+    if (name !== undefined) templates.set(JSON.stringify(path), [path, { text: template, isObject }])
+    const isWhole = name !== undefined && others.length === 0 && template === referenceTo(name)
+    if (isWhole && isSetting(path) && givenFor(name) === undefined) {
+      unset.push({ path, name, template: { text: template, isObject } })
+      return undefined
+    }
+    const text = filled(template, (each) => {
+      const value = givenFor(each)
+      if (value === undefined) throw unsetRefusal(file, path, each)
+      return value
     })
     requireStorable(file, path, text)
     return text
@@ -48,15 +71,17 @@ export function fillVariables(file: ConfigFile, environment: Environment): { con
     const name = isSetting(path) ? environmentName(value) : undefined
     if (name !== undefined) return fill(path, referenceTo(name), true)
     return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => {
+      Object.entries(value).flatMap(([key, each]) => {
         requireStorable(file, [...path, key], key)
-        return [key, walk([...path, key], each)]
+        const found = walk([...path, key], each)
+        return found === undefined ? [] : [[key, found]]
       }),
     )
   }
   const content = walk([], file.content)
   return {
     content,
+    unset,
     templates: {
       at: (path) => templates.get(JSON.stringify(path))?.[1],
       below: (path) =>

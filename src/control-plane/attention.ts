@@ -7,6 +7,7 @@ import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
 import { listConnections } from './connection-states.ts'
 import type { ServiceContext } from './services.ts'
+import { FINISHED } from './states.ts'
 
 export interface FailedRun {
   readonly id: number
@@ -20,13 +21,19 @@ export interface FailedRun {
 }
 export interface TroubledConnection {
   readonly plugin: string
+  /** Of the tool: connections of several tools may have one name. */
+  readonly title: string
   readonly connectionId: number
   readonly name: string
   /** Why it does not work. */
   readonly message: string
+  /** The run that failed with it; null: a test did. */
+  readonly failedRun: number | null
   readonly scopes: number
 }
 export interface Attention {
+  /** Whether a run has ended at all: without one, nothing can be said of the last. */
+  readonly hasRun: boolean
   /** Blueprints whose last run failed, newest first. */
   readonly runs: readonly FailedRun[]
   readonly connections: readonly TroubledConnection[]
@@ -40,8 +47,8 @@ const MOST_RUNS = 20
 
 /** Of all projects, or of those that the asker may see: then only their runs, for the rest belongs to no project. */
 export async function readAttention(context: ServiceContext, projects?: readonly string[]): Promise<Attention> {
-  const runs = await failedRuns(context, projects)
-  if (projects) return { runs, connections: [], gaps: { count: 0, scopes: 0 }, quarantined: 0 }
+  const [runs, hasRun] = await Promise.all([failedRuns(context, projects), anyRun(context, projects)])
+  if (projects) return { hasRun, runs, connections: [], gaps: { count: 0, scopes: 0 }, quarantined: 0 }
   const { kysely } = context.database
   const [connections, missing, aside] = await Promise.all([
     troubledConnections(context),
@@ -50,10 +57,23 @@ export async function readAttention(context: ServiceContext, projects?: readonly
     sql<{ count: number }>`select count(*) as count from ${sql.table(quarantine.name)}`.execute(kysely),
   ])
   return {
-    ...{ runs, connections },
+    ...{ hasRun, runs, connections },
     gaps: { count: Number(missing.rows[0]?.count ?? 0), scopes: Number(missing.rows[0]?.scopes ?? 0) },
     quarantined: Number(aside.rows[0]?.count ?? 0),
   }
+}
+
+async function anyRun({ database: { kysely } }: ServiceContext, projects?: readonly string[]): Promise<boolean> {
+  if (projects?.length === 0) return false
+  let query = kysely.selectFrom(pipelines.name).select('id').where('status', 'in', FINISHED)
+  if (projects) {
+    const own = kysely
+      .selectFrom(blueprints.name)
+      .select('id')
+      .where('project_name', 'in', [...projects])
+    query = query.where('blueprint_id', 'in', own)
+  }
+  return (await query.limit(1).execute()).length > 0
 }
 
 async function failedRuns({ database }: ServiceContext, projects?: readonly string[]): Promise<FailedRun[]> {
@@ -82,7 +102,7 @@ async function failedRuns({ database }: ServiceContext, projects?: readonly stri
 
 async function troubledConnections(context: ServiceContext): Promise<TroubledConnection[]> {
   const all = await listConnections(context)
-  return all.flatMap(({ plugin, id, name, state, failure, scopes }) =>
-    state === 'fails' ? { plugin, connectionId: id, name, message: failure ?? '', scopes } : [],
+  return all.flatMap(({ plugin, title, id, name, state, failure, failedRun, scopes }) =>
+    state === 'fails' ? { plugin, title, connectionId: id, name, message: failure ?? '', failedRun, scopes } : [],
   )
 }

@@ -62,6 +62,8 @@ export interface ConnectionOverview {
   readonly checkedAt: Date | null
   /** Why it does not work. */
   readonly failure: string | null
+  /** The run that found it; null: a test did. One scope of many can fail a run, so this says less than a test. */
+  readonly failedRun: number | null
   readonly requestsLeft: number | null
   readonly countedAt: Date | null
   readonly pipelineId: number | null
@@ -110,6 +112,7 @@ function shownState(row: RowOf<typeof connectionStates> | undefined) {
     state: isFailing ? ('fails' as const) : succeeded_at ? ('works' as const) : ('unknown' as const),
     checkedAt: isFailing ? failed_at : succeeded_at,
     failure: isFailing ? (row?.failure ?? '') : null,
+    failedRun: isFailing && Number(row?.collected_at ?? 0) === Number(failed_at) ? row?.pipeline_id || null : null,
     requestsLeft: row?.requests_left ?? null,
     countedAt: row?.counted_at ?? null,
     pipelineId: row?.pipeline_id || null,

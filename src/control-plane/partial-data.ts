@@ -68,12 +68,17 @@ export async function lastRunLack(
   const failed = tasks.filter(({ status }) => status === 'TASK_FAILED')
   const causes = [...new Set(failed.map(({ message }) => String(message ?? '').split('\n')[0] as string))]
   const more = causes.length > MOST_CAUSES ? ` (and ${counted(causes.length - MOST_CAUSES, 'other cause')})` : ''
-  const why = causes.slice(0, MOST_CAUSES).join(' ') || String(last.message ?? '').split('\n')[0]
+  const why = causes.slice(0, MOST_CAUSES).map(sentence).join(' ') || String(last.message ?? '').split('\n')[0]
   const again = project === '' ? `run ${last.id} again` : `\`npx weir collect ${project}\``
   return {
     kind: 'run',
-    seen: `In run ${last.id}, ${failed.length.toLocaleString('en')} of ${counted(tasks.length, 'task')} failed: ${why}${more}`,
+    seen: sentence(
+      `In run ${last.id}, ${failed.length.toLocaleString('en')} of ${counted(tasks.length, 'task')} failed: ${why}${more}`,
+    ),
     remedy: `Mend that, then ${again}; the page of the run can also run only the failed ones again.`,
     run: last.id,
   }
 }
+
+/** Causes come as tools tell them, with a full stop or without; more is said after them. */
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

@@ -88,10 +88,15 @@ export function fitted(table: AnyTable, values: Record<string, unknown>): Record
 
 type Values = Record<string, unknown>
 
+const moments = new AsyncLocalStorage<Date>()
+
+/** What is made together is of one age: none of it says that it was there before the other. */
+export const atOneMoment = <Result>(body: () => Promise<Result>): Promise<Result> => moments.run(new Date(), body)
+
 /** A whole row: columns that are not given have their value for "missing", the database numbers what it numbers. */
 function newRow(table: AnyTable, values: Values): Values {
   const now = new Date()
-  const stamps: Values = table.createdAt < 0 ? {} : { created_at: now, updated_at: now }
+  const stamps: Values = table.createdAt < 0 ? {} : { created_at: moments.getStore() ?? now, updated_at: now }
   const names = table.names.filter((name) => !(table.columns[name] as Column).isGenerated)
   return fitted(table, Object.fromEntries(names.map((name) => [name, values[name] ?? stamps[name]])))
 }

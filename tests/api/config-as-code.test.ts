@@ -7,6 +7,7 @@ import { exportConfig } from '../../src/config-as-code/export.ts'
 import { requireMatches } from '../../src/config-as-code/matching-rules.ts'
 import { applyConfig, planConfig } from '../../src/config-as-code/reconcile.ts'
 import { globOf } from '../../src/config-as-code/selectors.ts'
+import type { Assumption } from '../../src/control-plane/records.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { write } from '../../src/database/write.ts'
 import { matchPattern } from '../../src/plugin-kit/spec/patterns.ts'
@@ -14,6 +15,7 @@ import type { PluginSpec } from '../../src/plugin-kit/spec/plugin.ts'
 import { assumedRules } from '../../src/plugin-kit/task/assumed-rules.ts'
 import { issues as bitbucketIssues } from '../../src/plugins/bitbucket/entities/issues.ts'
 import { issueLabels, issues } from '../../src/plugins/github/entities/issues.ts'
+import { runs } from '../../src/plugins/github/entities/runs.ts'
 import { ownFields, plugins } from '../../src/plugins/index.ts'
 import { issueFields as jiraFields } from '../../src/plugins/jira/entities/issue-fields.ts'
 import { issues as jiraIssues } from '../../src/plugins/jira/issue.ts'
@@ -168,7 +170,8 @@ projects:
     const [change] = await apply(yaml(ALL.replace('except: [acme/play-*]', 'except: [acme/web]')), true).then((all) =>
       all.filter(({ subject }) => subject === 'schedule of shop'),
     )
-    expect(change?.fields).toContainEqual({ name: 'scopes', before: 3, after: 2 })
+    expect(change?.fields).toContainEqual({ name: 'scopes', before: 2, after: 2 })
+    expect(change?.fields).toContainEqual({ name: 'connectionsWithoutScopes', before: 1, after: 0 })
     expect(change?.notes).toEqual([
       'adds acme/play-1 of github/main to project shop',
       'removes acme/web of github/main from project shop',
@@ -176,6 +179,80 @@ projects:
     ])
     await apply(yaml(ALL))
     await services.connections.remove('webhook', id)
+  })
+
+  it('makes a webhook and its project at one moment, and does not count it as a scope', async () => {
+    const file = `connections: { webhook: { fresh: {} } }
+projects: { pushed: { collect: [{ connection: webhook/fresh }] } }`
+    const planned = await apply(file, true)
+    expect(planned.at(-1)?.fields).toContainEqual({ name: 'connectionsWithoutScopes', before: 0, after: 1 })
+    expect(planned.at(-1)?.fields.map(({ name }) => name)).not.toContain('scopes')
+    await apply(file)
+    const { services } = api.control
+    const [webhook] = await services.connections.list('webhook')
+    expect((await services.projects.get('pushed')).createdAt).toEqual(webhook?.createdAt)
+    await services.projects.remove('pushed')
+    await services.connections.remove('webhook', webhook?.id ?? 0)
+  })
+
+  it('knows that another project gives a shared scope its rules, in the plan and in the export', async () => {
+    const shared = (scopes: string) => `  other: { collect: [{ connection: github/main, scopes: [${scopes}] }] }\n`
+    const assumed = async (text: string) => {
+      let all: readonly Assumption[] = []
+      const tellAssumed = (told: readonly Assumption[]) => {
+        all = told
+      }
+      await planConfig(parse(text), { ...configContext(api), tellAssumed })
+      return all.map(({ subject }) => subject)
+    }
+    const both = `${yaml(ALL)}${shared('acme/web')}`
+    expect(await assumed(both)).toEqual([])
+    expect(await assumed(`${yaml(ALL)}${shared('acme/web, acme/play-1')}`)).toEqual([
+      'acme/play-1 of github/main in project other',
+    ])
+    await apply(both)
+    // The project that gives it is not in this file.
+    expect(await assumed(`projects:\n${shared('acme/web')}`)).toEqual([])
+    const exported = await exportConfig(configContext(api))
+    expect(parse(exported).document.projects.other?.collect).toMatchObject([{ scopes: ['acme/web'] }])
+    expect(parse(exported).document.projects.other?.collect[0]).not.toHaveProperty('scopeConfig')
+    expect(await apply(exported, true)).toEqual([])
+    const empty = await openDatabase(await test.createDatabase())
+    const there = await startTestApi(empty)
+    try {
+      const without = parseConfig(exported, 'weir.yaml', {})
+      await expect(planConfig(without, configContext(there))).rejects.toThrow(
+        'token comes from TOKEN, which is not set',
+      )
+      await applyConfig(parse(exported), configContext(there))
+      expect(await exportConfig(configContext(there))).toBe(exported)
+      expect(await planConfig(parse(exported), configContext(there))).toEqual([])
+      const [scope] = (await there.control.services.scopes.list('github', 1)).items.filter(
+        (each) => each.scope.fullName === 'acme/web',
+      )
+      expect(scope?.scopeConfig?.name).toBe('rules')
+    } finally {
+      await there.close()
+      await empty.close()
+    }
+    await api.control.services.projects.remove('other')
+  })
+
+  it('needs no variable of a secret that it has stored, and keeps its name', async () => {
+    const exported = await exportConfig(configContext(api))
+    const without = parseConfig(exported, 'weir.yaml', {})
+    expect(without.unset).toMatchObject([{ name: 'TOKEN' }])
+    expect(await planConfig(without, configContext(api))).toEqual([])
+    expect(await applyConfig(without, configContext(api))).toEqual([])
+    expect(await exportConfig(configContext(api))).toBe(exported)
+    const changed = parseConfig(exported.replace('issueTypeBug: bug', 'issueTypeBug: defect'), 'weir.yaml', {})
+    expect(await planConfig(changed, configContext(api))).toHaveLength(1)
+    // Another name than the export's is a slip.
+    const slip = parseConfig(exported.replace('env: TOKEN', 'env: TOKNE'), 'weir.yaml', {})
+    await expect(planConfig(slip, configContext(api))).rejects.toThrow('token comes from TOKNE, which is not set')
+    // What is no secret has no value to stay.
+    const address = parseConfig(exported.replace(/endpoint: .*/, 'endpoint: { env: ADDRESS }'), 'weir.yaml', {})
+    await expect(planConfig(address, configContext(api))).rejects.toThrow('endpoint comes from ADDRESS')
   })
 
   it('names connections in a plan, also one that the project no longer collects from, over REST as well', async () => {
@@ -287,6 +364,13 @@ projects:
       'issueStatusDone matches',
     )
     await required('bitbucket', { issueStatusTodo: 'fresh, open' })
+    // GitHub's rule for production looks at branches, too.
+    await write(test.database, [runs.row({ ...named, id: 1, name: 'CI', head_branch: 'live-eu' })])
+    await required('github', { productionPattern: '^live-' })
+    await required('github', { productionBranchPattern: '^live-' })
+    await expect(required('github', { productionPattern: '^nowhere$' })).rejects.toThrow(
+      /productionPattern matches none of the .*, .* and branches that were collected \(CI, live-eu\)/,
+    )
   })
 
   it('has own fields, their columns and what fills them, and another server gets the same of its export', async () => {

@@ -181,7 +181,9 @@ projects:
     'create github scope acme/web',
     'update schedule of shop',
   ])
-  expect((await run('config', 'plan', file, '--check')).code).toBe(2)
+  const checked = await run('config', 'plan', file, '--check')
+  expect(checked.code).toBe(2)
+  expect(checked.output).toContain('    selectors:\n      + github/main: acme/*, scope config rules\n')
   expect((await run('config', 'apply', file)).output).toContain('5 changes made.')
   expect((await run('config', 'apply', file)).output).toBe('Nothing to change.\n')
   const exported = await run('config', 'export')

@@ -1,5 +1,6 @@
 /** What the first page and the settings show of an installation. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { collectedElsewhere } from '../../src/control-plane/collected-elsewhere.ts'
 import { recordUse } from '../../src/control-plane/connection-states.ts'
 import { write } from '../../src/database/write.ts'
 import { projectMapping } from '../../src/domain/crossdomain.ts'
@@ -31,6 +32,7 @@ describeEachDatabase('the state of an installation', (test) => {
 
   it('is in need of nothing at first', async () => {
     expect((await api.ask('GET', '/v1/attention')).body).toEqual({
+      hasRun: false,
       runs: [],
       connections: [],
       gaps: { count: 0, scopes: 0 },
@@ -56,6 +58,7 @@ describeEachDatabase('the state of an installation', (test) => {
     ])
     const { body } = await api.ask('GET', '/v1/attention')
     expect(body).toEqual({
+      hasRun: true,
       runs: [
         {
           id: run.id,
@@ -66,10 +69,19 @@ describeEachDatabase('the state of an installation', (test) => {
           finishedAt: expect.any(String),
         },
       ],
-      connections: [{ plugin: 'github', connectionId, name: 'main', message: '401', scopes: 1 }],
+      connections: [
+        { plugin: 'github', title: 'GitHub', connectionId, name: 'main', message: '401', failedRun: null, scopes: 1 },
+      ],
       gaps: { count: 1, scopes: 1 },
       quarantined: 0,
     })
+    // A run fails for more reasons than the connection: it says no more than that it failed.
+    await recordUse(test.database.kysely, { plugin: 'github', connectionId, failure: '404', pipelineId: run.id })
+    const [troubled] = (await api.ask('GET', '/v1/attention')).body.connections
+    expect(troubled).toMatchObject({ message: '404', failedRun: run.id })
+    expect((await api.ask('GET', '/v1/connections')).body).toMatchObject([{ failedRun: run.id, state: 'fails' }])
+    await recordUse(test.database.kysely, { plugin: 'github', connectionId, failure: '401' })
+    expect((await api.ask('GET', '/v1/attention')).body.connections).toMatchObject([{ failedRun: null }])
   })
 
   it('says why a project has no numbers', async () => {
@@ -97,6 +109,41 @@ describeEachDatabase('the state of an installation', (test) => {
     for (const table of ['project_mapping', 'cicd_deployment_commits']) {
       await test.database.kysely.deleteFrom(table).execute()
     }
+  })
+
+  it('says whose run collected the data of a project that never ran', async () => {
+    const connections = [{ pluginName: 'github', connectionId, scopes: [{ scopeId: '7' }] }]
+    const make = async (name: string) => (await api.ask('POST', '/projects', { name })).body.blueprint.id
+    const [sharing, collecting] = [await make('sharing'), await make('collecting')]
+    for (const id of [sharing, collecting]) {
+      expect((await api.ask('PATCH', `/blueprints/${id}`, { connections })).status).toBe(200)
+    }
+    const asked = async () => {
+      const { projects } = (await api.ask('GET', '/v1/overview')).body
+      const { collectedBy } = (await api.ask('GET', '/v1/partial-data?project=sharing')).body
+      const tile = projects.find(({ name }: any) => name === 'sharing')
+      expect(tile.collectedBy).toEqual(collectedBy)
+      return tile
+    }
+    expect(await asked()).toMatchObject({
+      ...{ collectedBy: null, lastRun: null, why: 'Nothing was collected yet: start a run.' },
+    })
+    const plan = [[{ plugin: 'dora', options: { projectName: 'collecting' } }]]
+    const { body: run } = await api.ask('POST', '/pipelines', { name: 'x', plan, blueprintId: collecting })
+    const setRun = (values: object) =>
+      test.database.kysely.updateTable('_devlake_pipelines').set(values).where('id', '=', run.id).execute()
+    await setRun({ status: 'TASK_FAILED', finished_at: new Date() })
+    expect(await asked()).toMatchObject({ collectedBy: null })
+    await setRun({ status: 'TASK_COMPLETED' })
+    expect(await asked()).toMatchObject({
+      collectedBy: { project: 'collecting', run: run.id, finishedAt: expect.any(String) },
+      why: 'This project has not run yet, so nothing was calculated for it: start a run.',
+    })
+    expect(await collectedElsewhere({ database: test.database }, 'sharing', ['sharing'])).toMatchObject({
+      ...{ project: null, run: null },
+    })
+    expect(await collectedElsewhere({ database: test.database }, 'collecting')).toBe(undefined)
+    for (const name of ['sharing', 'collecting']) await api.ask('DELETE', `/projects/${name}`)
   })
 
   it('tells how much is stored, by table and by scope', async () => {

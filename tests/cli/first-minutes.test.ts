@@ -3,11 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
+import { selectRows } from '../../src/control-plane/store.ts'
 import { createControlPlane } from '../../src/create-control-plane.ts'
 import { createLog } from '../../src/log.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { prepareDatabase } from '../../src/prepare-database.ts'
 import { createSecrets } from '../../src/secrets.ts'
+import { connectionStates } from '../../src/system/runs.ts'
 import { runCli, startCli } from '../support/cli.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 
@@ -35,6 +37,7 @@ describeEachDatabase('the first minutes', (test) => {
     expect(cli.output()).toMatch(
       /Next +open it in a browser: it guides you to the first numbers\n +or describe a project in weir.yaml/,
     )
+    expect(cli.output()).toContain(`Commands DATA_FOLDER=${dataFolder} npx weir …`)
     expect(cli.output()).toContain(`Log      ${file}`)
     expect(cli.errors()).toBe('')
     expect(readFileSync(file, 'utf8')).toContain('"msg":"Server listening')
@@ -50,6 +53,9 @@ describeEachDatabase('the first minutes', (test) => {
     const { code, output } = await runCli(['doctor'], { ...environment(), API_RETRY: '0' })
     expect(output).toMatch(/^bad +circleci connection gone: /m)
     expect(code).toBe(1)
+    // The pages say the same.
+    const states = await selectRows(test.database.kysely, connectionStates)
+    expect(states).toMatchObject([{ plugin: 'circleci', failure: expect.stringMatching(/./), pipeline_id: 0 }])
   })
 
   it('an unknown project is answered with the nearest, and with all', async () => {
@@ -64,5 +70,19 @@ describeEachDatabase('the first minutes', (test) => {
     const { code, errors } = await runCli(['collect', 'shpo'], { ...environment(), LOGGING_LEVEL: 'silent' })
     expect(errors).toBe('weir: There is no project shpo; did you mean shop? There are: shop.\n')
     expect(code).toBe(1)
+
+    // A run that does not get its turn says what it waits for.
+    const other = await services.pipelines.create({
+      name: 'nightly',
+      plan: [[{ plugin: 'org', subtasks: [], options: {} }]],
+    })
+    const setOther = (status: string) =>
+      test.database.kysely.updateTable('_devlake_pipelines').set({ status }).where('id', '=', other.id).execute()
+    await setOther('TASK_RUNNING')
+    const waiting = startCli(['collect', 'shop'], { ...environment(), CONSUME_PIPELINES: 'false' })
+    await waiting.saw(new RegExp(`^Run \\d+ waits until others end: run ${other.id} \\(nightly\\)\\.$`, 'm'))
+    await setOther('TASK_CANCELLED')
+    waiting.kill('SIGINT')
+    expect(await waiting.ended).toBe(130)
   })
 })

@@ -122,7 +122,7 @@ describeEachDatabase('weir metrics', (test) => {
     })
     const finished = { finished_at: at(1), blueprint_id }
     const pipeline_id = await insertRow(kysely, pipelines, { name: 'partial', status: 'TASK_PARTIAL', ...finished })
-    const message = 'acme/unread: https://host/acme/unread.git refused the credentials.'
+    const message = 'acme/unread: https://host/acme/unread.git refused the credentials: create new ones'
     for (const [column, status] of ['TASK_COMPLETED', 'TASK_FAILED'].entries()) {
       const place = { pipeline_id, pipeline_row: 1, pipeline_col: column + 1 }
       await insertRow(kysely, tasks, { ...place, status, message: status === 'TASK_FAILED' ? message : '' })
@@ -150,7 +150,8 @@ describeEachDatabase('weir metrics', (test) => {
     expect((await run('--project', 'unread', '--metric', 'change-lead-time')).output).toContain(
       `no data, because ${because}`,
     )
-    const cause = `In run ${pipeline_id}, 1 of 2 tasks failed: ${message}`
+    // The cause came without a full stop.
+    const cause = `In run ${pipeline_id}, 1 of 2 tasks failed: ${message}.`
     expect(output).toContain(`${cause} Mend that, then \`npx weir collect partial\``)
     const { output: json } = await run('--project', 'partial', '--metric', 'change-lead-time', '--json')
     const [told] = JSON.parse(json).projects

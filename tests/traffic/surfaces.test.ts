@@ -105,17 +105,26 @@ describe('the command line without a database', () => {
   })
 
   test('init, render into a folder, diff and simulate', async () => {
-    const [init, routes, out, diff, simulation] = await Promise.all([
+    const [init, routes, out, phase, diff, simulation, chart] = await Promise.all([
       weir(['init', 'shop', '--preset', 'careful']),
       weir(['init', 'shop', '--routes', 'web, cart']),
       weir(['render', shopFile, '--out', join(folder, 'out')]),
+      weir(['render', shopFile, '--out', join(folder, 'phase'), '--phase', 'rollback']),
       weir(['diff', shopFile, '--from', 'step-0', '--to', 'step-1', '--json']),
       weir(['simulate', shopFile, '--clients', '100', '--json']),
+      weir(['simulate', shopFile, '--clients', '100']),
     ])
     expect(init.out).toContain('current: 99, target: 1')
     expect(init.out).toContain('npx weir traffic init shop --routes web,cart')
     expect(routes.out).toMatch(/^ {2}- name: web\n.*^ {2}- name: cart\n.*path: \/cart$/ms)
     expect(out).toMatchObject({ code: 0, err: '' })
+    expect(phase).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^\d+ files? of rollback (is|are) in /),
+    })
+    expect(readdirSync(join(folder, 'phase'))).toEqual(['rollback'])
+    expect(chart.out).toContain('This was a simulation: it applies nothing to the clusters.')
     expect(readFileSync(join(folder, 'out/step-1/04-current-ingress.yaml'), 'utf8')).toContain('"weight":90')
     expect(JSON.parse(diff.out)).toHaveLength(2)
     expect(JSON.parse(simulation.out)).toMatchObject({ seed: 1, timeTo99Seconds: 0 })

@@ -1,7 +1,7 @@
 /** The first page, and the place of traffic switches. */
 import { expect, it } from 'vitest'
 import { initialPlan } from '../../src/traffic/model/init.ts'
-import { describeClient } from './support/client.ts'
+import { describeClient, LONGEST_MS } from './support/client.ts'
 
 describeClient('the overview', (client) => {
   it('leads to the start as long as there is nothing', async () => {
@@ -13,14 +13,48 @@ describeClient('the overview', (client) => {
 
   it('names what needs a hand and why a project has no numbers, each with the way to it', async () => {
     const { body: project } = await client.server.ask('POST', '/projects', { name: 'shop' })
+    const first = await client.open('/')
+    await first.getByText('Nothing so far: no run has ended yet.').waitFor()
+    const settings = { name: 'tidewater', endpoint: 'http://127.0.0.1:9/', token: 'x', authMethod: 'AccessToken' }
+    const { body: made } = await client.server.ask('POST', '/plugins/github/connections', settings)
+    await client.server.ask('POST', `/plugins/github/connections/${made.id}/test`)
     // It fails: the connection is not there.
     const plan = [[{ plugin: 'github', options: { connectionId: 99, name: 'acme/web' } }]]
     const { body: run } = await client.server.ask('POST', '/pipelines', { plan, blueprintId: project.blueprint.id })
     const page = await client.open('/')
     await page.getByText('Nothing is chosen to be collected').waitFor()
     await page.getByText(/The last run of shop failed, just now: /).waitFor()
+    await page.getByText(/^GitHub connection tidewater does not work: /).waitFor()
     await page.getByRole('link', { name: 'Show run' }).last().click()
     await page.waitForURL(`**/runs/${run.id}`)
+  })
+})
+
+describeClient('a project that shares its scopes', (client) => {
+  it('says whose run collected them as long as it has none', async () => {
+    const { ask } = client.server
+    const settings = { name: 'main', endpoint: 'http://127.0.0.1:9/', token: 'x', authMethod: 'AccessToken' }
+    const { body: connection } = await ask('POST', '/plugins/github/connections', settings)
+    const scope = { githubId: 7, name: 'web', fullName: 'acme/web' }
+    await ask('PUT', `/plugins/github/connections/${connection.id}/scopes`, { data: [scope] })
+    const connections = [{ pluginName: 'github', connectionId: connection.id, scopes: [{ scopeId: '7' }] }]
+    const [sharing, collecting] = [
+      (await ask('POST', '/projects', { name: 'sharing' })).body.blueprint.id,
+      (await ask('POST', '/projects', { name: 'collecting' })).body.blueprint.id,
+    ]
+    for (const id of [sharing, collecting]) await ask('PATCH', `/blueprints/${id}`, { connections })
+    const first = await client.open('/projects/sharing')
+    await first.getByText('Nothing was collected yet: Collect now begins.').waitFor()
+    const plan = [[{ plugin: 'dora', options: { projectName: 'collecting' } }]]
+    const { body: run } = await ask('POST', '/pipelines', { plan, blueprintId: collecting })
+    await expect
+      .poll(async () => (await ask('GET', `/pipelines/${run.id}`)).body.status, { timeout: LONGEST_MS })
+      .toBe('TASK_COMPLETED')
+    const page = await client.open('/')
+    await page.getByText(`What it shares with collecting was collected by run ${run.id}, `).waitFor()
+    await page.getByText('no run of its own').waitFor()
+    await page.goto(`${client.server.url}/projects/sharing`)
+    await page.getByText(/^This project has not run yet\. What it shares with collecting was collected by/).waitFor()
   })
 })
 

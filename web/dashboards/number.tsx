@@ -1,4 +1,4 @@
-import { count } from '../parts/words.ts'
+import { counted } from '../parts/words.ts'
 import { differenceText, exactText, levelOf, numberOf, partsOf, textOf } from './cells.ts'
 import type { Panel, PanelRows } from './view.ts'
 
@@ -49,12 +49,14 @@ function wordsOf({ columns, rows }: PanelRows): string | undefined {
 
 /** Further columns say what the number is made of. */
 function basisOf({ columns, rows }: PanelRows): string {
+  /** "6 of 6 items" would say that there could have been fewer. */
+  const isCount = (all: number) => columns[0]?.kind === 'count' && numberOf(rows[0]?.[0]) === all
   return columns
     .slice(1)
     .flatMap(({ name, title, kind }, index) => {
       const value = rows[0]?.[index + 1]
       if (value === null || value === undefined || name === 'words') return []
-      if (name === 'counted') return [`of ${count(Number(value))} ${Number(value) === 1 ? 'item' : 'items'}`]
+      if (name === 'counted') return [`${isCount(Number(value)) ? '' : 'of '}${counted(Number(value), 'item')}`]
       return [`${title}: ${textOf(value, kind)}`]
     })
     .join(' · ')

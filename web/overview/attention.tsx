@@ -13,7 +13,7 @@ export function Attention() {
   const asked = useQuery({ ...question('GET /v1/attention'), refetchInterval: EVERY_MS })
   const { data } = asked
   if (!data) return asked.isError ? <Failure error={asked.error} again={() => void asked.refetch()} /> : null
-  const { runs, connections, gaps, quarantined } = data
+  const { hasRun, runs, connections, gaps, quarantined } = data
   const items: ReactNode[] = [
     ...runs.slice(0, MOST_RUNS).map(({ id, name, project, status, message, finishedAt }) => (
       <Item
@@ -31,7 +31,7 @@ export function Attention() {
         {message && <span className="quiet">{message}</span>}
       </Item>
     )),
-    ...connections.map(({ plugin, connectionId, name, message, scopes }) => (
+    ...connections.map(({ plugin, title, connectionId, name, message, failedRun, scopes }) => (
       <Item
         key={`connection ${plugin} ${connectionId}`}
         tag={['bad', 'connection']}
@@ -41,7 +41,15 @@ export function Attention() {
           </Link>
         }
       >
-        <b>{name}</b> does not work{scopes > 0 && `, ${counted(scopes, 'scope')} wait`}:{' '}
+        {failedRun === null ? (
+          <>
+            {title} connection <b>{name}</b> does not work{scopes > 0 && `, ${counted(scopes, 'scope')} wait`}:{' '}
+          </>
+        ) : (
+          <>
+            The last collection through {title} connection <b>{name}</b> failed:{' '}
+          </>
+        )}
         <span className="quiet">{message}</span>
       </Item>
     )),
@@ -76,7 +84,11 @@ export function Attention() {
         What needs a hand
       </h2>
       {items.length === 0 ? (
-        <p className="quiet">Nothing: the last runs went well, and nothing is missing.</p>
+        <p className="quiet">
+          {hasRun
+            ? 'Nothing: the last runs went well, and nothing is missing.'
+            : 'Nothing so far: no run has ended yet.'}
+        </p>
       ) : (
         <ul className="card hands">{items}</ul>
       )}

@@ -6,6 +6,7 @@ import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
 import { useMay } from '../frame/sign-in.tsx'
 import { LinkTo } from '../parts/anywhere.tsx'
+import { CollectedBy } from '../parts/collected-by.tsx'
 import { Asked, Band, isUnfinished, Moment, Page, State } from '../parts/parts.tsx'
 import { saidText } from '../projects/keys.ts'
 import { Attention } from './attention.tsx'
@@ -94,7 +95,9 @@ function Projects({ overview: { count, projects } }: { readonly overview: Overvi
   )
 }
 
-function Tile({ project: { name, lastRun, keys, partial, why } }: { readonly project: Overview['projects'][number] }) {
+function Tile({ project }: { readonly project: Overview['projects'][number] }) {
+  const { name, lastRun, collectedBy, keys, partial, why } = project
+  const noRun = collectedBy ? 'no run of its own' : 'never ran'
   return (
     <article className="card tile">
       <header className="row">
@@ -109,7 +112,7 @@ function Tile({ project: { name, lastRun, keys, partial, why } }: { readonly pro
               <State of={lastRun.status} /> <Moment at={lastRun.finishedAt} />
             </Link>
           ) : (
-            'never ran'
+            noRun
           )}
         </span>
       </header>
@@ -144,6 +147,11 @@ function Tile({ project: { name, lastRun, keys, partial, why } }: { readonly pro
             </div>
           ))}
         </dl>
+      )}
+      {collectedBy && (
+        <p className="small quiet">
+          <CollectedBy of={collectedBy} />
+        </p>
       )}
       {partial.length > 0 && (
         <p className="small quiet clamp" role="note" aria-label={`Partial data of ${name}`} title={partial.join(' ')}>

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { AnswerTo } from '../api/ask.ts'
 import type { Project } from '../api/description.ts'
 import { question } from '../api/queries.ts'
 import { CureButton, Marked } from '../explain/cure.tsx'
 import { ButtonTo, pathOf } from '../parts/anywhere.tsx'
+import { CollectedBy } from '../parts/collected-by.tsx'
 import { PartialData } from '../parts/partial-data.tsx'
 import { isUnfinished, Moment, State } from '../parts/parts.tsx'
 import { count } from '../parts/words.ts'
@@ -48,7 +50,7 @@ export function FourKeys({ project, months }: FourKeysProps) {
           <LeftOut project={project} months={months} />
         </section>
       )}
-      {blueprint && <LastRun blueprintId={blueprint.id} />}
+      {blueprint && <LastRun project={name} blueprintId={blueprint.id} />}
     </>
   )
 }
@@ -132,20 +134,17 @@ function LeftOut({ project, months }: FourKeysProps) {
 
 const EVERY_MS = 4_000
 
-function LastRun({ blueprintId }: { readonly blueprintId: number }) {
+function LastRun({ project, blueprintId }: { readonly project: string; readonly blueprintId: number }) {
   const { data } = useQuery({
     ...question('GET /blueprints/{id}/pipelines', { path: { id: blueprintId }, query: { pageSize: 1 } }),
     refetchInterval: ({ state }) =>
       state.data?.pipelines.some(({ status }) => isUnfinished(status)) ? EVERY_MS : false,
   })
   const run = data?.pipelines[0]
-  if (!data) return null
-  if (!run)
-    return (
-      <p className="small quiet">
-        Nothing was collected yet: <b>Collect now</b> begins.
-      </p>
-    )
+  const isFirst = data !== undefined && run === undefined
+  const other = useQuery({ ...question('GET /v1/partial-data', { query: { project } }), enabled: isFirst })
+  if (isFirst) return other.isPending ? null : <NoRun collectedBy={other.data?.collectedBy ?? null} />
+  if (!run) return null
   return (
     <p className="small quiet">
       Last run <State of={run.status} /> <Moment at={run.finishedAt ?? run.beganAt ?? run.createdAt} />.{' '}
@@ -155,3 +154,16 @@ function LastRun({ blueprintId }: { readonly blueprintId: number }) {
     </p>
   )
 }
+
+const NoRun = ({ collectedBy }: Pick<AnswerTo<'GET /v1/partial-data'>, 'collectedBy'>) => (
+  <p className="small quiet">
+    {collectedBy ? (
+      <>
+        This project has not run yet. <CollectedBy of={collectedBy} />{' '}
+      </>
+    ) : (
+      'Nothing was collected yet: '
+    )}
+    <b>Collect now</b> {collectedBy ? 'runs it' : 'begins'}.
+  </p>
+)

@@ -155,7 +155,16 @@ function Facts({ row }: { readonly row: ConnectionOverview }) {
       {row.failure !== null && (
         <div className="notice failing" role="alert">
           <span style={{ overflowWrap: 'anywhere' }}>
-            <b>It does not work</b> since <Moment at={row.checkedAt} />: {row.failure}
+            {row.failedRun === null ? (
+              <>
+                <b>It does not work</b> since <Moment at={row.checkedAt} />
+              </>
+            ) : (
+              <>
+                <b>The last collection through it failed</b>, <Moment at={row.checkedAt} />
+              </>
+            )}
+            : {row.failure}
           </span>
         </div>
       )}

@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { collectedElsewhere } from '../../control-plane/collected-elsewhere.ts'
 import { lacksOf } from '../../control-plane/partial-data.ts'
 import { bounded, wholeNumber } from '../../plugin-kit/spec/request-values.ts'
+import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
 import { plain } from '../api.ts'
+import { collectedBy } from '../contract/collected-by.ts'
 import { answers, paging, time, timeOrNull } from '../contract/common.ts'
 import { pipeline } from '../contract/records.ts'
 import { requireProject } from '../metric-filter.ts'
@@ -88,14 +91,16 @@ export const collectedRoutes: Routes = (api, { control, services: { collected },
       config: { least: 'viewer', reach: 'query', size: 'none', cost: 'light' },
       schema: {
         tags,
-        summary: 'What the numbers of a project lack, and what to do about it',
+        summary: 'What the numbers of a project lack, what to do about it, and who collected its data if it never ran',
         querystring: z.object({ project: word }),
-        response: answers(200, z.object({ partial: z.array(lack) }), 404),
+        response: answers(200, z.object({ partial: z.array(lack), collectedBy }), 404),
       },
     },
-    async ({ query: { project } }) => {
+    async (request) => {
+      const { project } = request.query
       await requireProject(control.context.database, project)
-      return { partial: await lacksOf(control.context, project) }
+      const elsewhere = await collectedElsewhere(control.context, project, visibleProjects(request))
+      return { partial: await lacksOf(control.context, project), collectedBy: elsewhere ?? null }
     },
   )
   api.get(

@@ -24,6 +24,7 @@ const connection = z.object({
   state: z.enum(['works', 'fails', 'unknown']),
   checkedAt: timeOrNull,
   failure: z.string().nullable(),
+  failedRun: z.int().nullable().meta({ description: 'The run that failed with it; null: a test did.' }),
   requestsLeft: z.int().nullable(),
   countedAt: timeOrNull,
   pipelineId: z.int().nullable(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readAttention } from '../../control-plane/attention.ts'
+import { type CollectedElsewhere, collectedElsewhere } from '../../control-plane/collected-elsewhere.ts'
 import { measureOne } from '../../control-plane/measure.ts'
 import { lacksOf } from '../../control-plane/partial-data.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
@@ -12,6 +13,7 @@ import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { visibleProjects } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
+import { collectedBy } from '../contract/collected-by.ts'
 import { answers, timeOrNull } from '../contract/common.ts'
 import { rangeOf } from '../metric-filter.ts'
 
@@ -21,6 +23,7 @@ const PROJECTS = 6
 const REPORT = '2023'
 
 const attention = z.object({
+  hasRun: z.boolean().meta({ description: 'Whether any run has ended.' }),
   runs: z.array(
     z.object({
       id: z.int(),
@@ -34,9 +37,11 @@ const attention = z.object({
   connections: z.array(
     z.object({
       plugin: z.string(),
+      title: z.string(),
       connectionId: z.int(),
       name: z.string(),
       message: z.string(),
+      failedRun: z.int().nullable().meta({ description: 'The run that failed with it; null: a test did.' }),
       scopes: z.int(),
     }),
   ),
@@ -61,6 +66,7 @@ const overview = z.object({
         .object({ id: z.int(), status: z.enum(TASK_STATUSES), finishedAt: timeOrNull })
         .nullable()
         .meta({ description: 'Null: it never ran.' }),
+      collectedBy,
       keys: z.array(keyValue),
       partial: z
         .array(z.string())
@@ -99,7 +105,7 @@ export const overviewRoutes: Routes = (api, { control, services, shared }) => {
       const answer = await shared.share(JSON.stringify(['overview', names]), async () => {
         const { count, items } = await services.projects.list({ pageSize: PROJECTS, ...(names && { names }) })
         const projects = []
-        for (const project of items) projects.push(await summaryOf(control.context, project))
+        for (const project of items) projects.push(await summaryOf(control.context, project, names))
         return { count, projects }
       })
       return reply.type('application/json; charset=utf-8').send(answer)
@@ -107,7 +113,11 @@ export const overviewRoutes: Routes = (api, { control, services, shared }) => {
   )
 }
 
-async function summaryOf(context: ServiceContext, { name, blueprint, lastPipeline }: Project) {
+async function summaryOf(
+  context: ServiceContext,
+  { name, blueprint, lastPipeline }: Project,
+  visible: readonly string[] | undefined,
+) {
   const { database } = context
   const policy = await policyOfProject(database, name)
   const filter: MetricFilter = { project: name, environment: 'PRODUCTION', policy, ...rangeOf({}) }
@@ -121,18 +131,33 @@ async function summaryOf(context: ServiceContext, { name, blueprint, lastPipelin
   const lastRun = lastPipeline && {
     ...{ id: lastPipeline.id, status: lastPipeline.status, finishedAt: lastPipeline.finishedAt ?? null },
   }
+  const elsewhere = lastRun ? undefined : await collectedElsewhere(context, name, visible)
   const hasNumbers = keys.some(({ value }) => value !== null)
   return {
     name,
     lastRun: lastRun ?? null,
+    collectedBy: elsewhere ?? null,
     keys,
     partial: hasNumbers ? (await lacksOf(context, name)).map(({ seen }) => seen) : [],
-    why: hasNumbers ? null : await whyNone(database, filter, !!lastRun, !!blueprint?.connections.length),
+    why: hasNumbers
+      ? null
+      : await whyNone(database, filter, { hasRun: !!lastRun, hasScopes: !!blueprint?.connections.length, elsewhere }),
   }
 }
 
-async function whyNone(database: Database, filter: MetricFilter, hasRun: boolean, hasScopes: boolean): Promise<string> {
+interface Known {
+  readonly hasRun: boolean
+  readonly hasScopes: boolean
+  readonly elsewhere: CollectedElsewhere | undefined
+}
+
+async function whyNone(
+  database: Database,
+  filter: MetricFilter,
+  { hasRun, hasScopes, elsewhere }: Known,
+): Promise<string> {
   if (!hasScopes) return 'Nothing is chosen to be collected: add connections and scopes to its blueprint.'
+  if (elsewhere) return 'This project has not run yet, so nothing was calculated for it: start a run.'
   if (!hasRun) return 'Nothing was collected yet: start a run.'
   for (const metric of fourKeys) {
     const [finding] = await findingsOf(database, metric, filter)

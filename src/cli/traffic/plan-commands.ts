@@ -102,33 +102,37 @@ const render = rendering(
   new Command('render').description('manifests and commands of one phase, in the order to apply them'),
 )
   .argument('<plan>', 'plan file')
-  .option('--phase <phase>', 'target-group, step-0 …, rollback, cleanup', 'step-0')
+  .option('--phase <phase>', 'target-group, step-0 …, rollback, cleanup (default: step-0; with --out: all of them)')
   .option('--file <name>', 'only this file, for kubectl apply -f -')
-  .option('--out <folder>', 'write the files of every phase into this folder')
+  .option('--out <folder>', 'write the files of every phase, or of the one of --phase, into this folder')
   .option(...FORCE)
   .action(
     guarded((file: string, flags: RenderFlags) => {
-      const plan = planFromText(readText(file))
+      const plan = planFromText(readText(file), 'nothing was rendered')
       if (flags.out !== undefined) return writePhases(plan, flags.out, flags)
-      const files = renderWith(plan, flags.phase!, flags)
+      const { phase = 'step-0' } = flags
+      const files = renderWith(plan, phase, flags)
       if (flags.file === undefined) return flags.json ? printJson(files) : print(joinFiles(files))
       const only = files.find(({ path }) => path === flags.file)
       if (only === undefined)
         throw new TrafficError(
           'invalid',
-          `Phase ${flags.phase} has no file ${flags.file}; it has ${files.map(({ path }) => path).join(', ')}.`,
+          `Phase ${phase} has no file ${flags.file}; it has ${files.map(({ path }) => path).join(', ')}.`,
         )
       print(only.content)
     }),
   )
 
 async function writePhases(plan: Plan, folder: string, flags: RenderFlags): Promise<void> {
-  const files = phasesOf(plan).flatMap((phase) =>
+  const phases = flags.phase === undefined ? phasesOf(plan) : [flags.phase]
+  const files = phases.flatMap((phase) =>
     renderWith(plan, phase, flags).map(({ path, content }) => [join(phase, path), content] as const),
   )
   await writeUserFolder(folder, new Map(files), { force: flags.force === true })
   if (!flags.json)
-    print(`${counted(files.length, 'file')} of ${counted(phasesOf(plan).length, 'phase')} are in ${folder}.`)
+    print(
+      `${counted(files.length, 'file')} of ${flags.phase ?? counted(phases.length, 'phase')} ${files.length === 1 ? 'is' : 'are'} in ${folder}.`,
+    )
 }
 
 const diff = rendering(
@@ -144,7 +148,7 @@ const diff = rendering(
   .option('--live', 'what the clusters have now instead of --from')
   .action(
     guarded(async (file: string, flags: DiffFlags) => {
-      const plan = planFromText(readText(file))
+      const plan = planFromText(readText(file), 'nothing was compared')
       const after = manifestsOf(renderWith(plan, flags.to, flags))
       const differences = diffSides(await beforeOf(plan, flags), after)
       if (flags.json) printJson(differences)
@@ -197,12 +201,12 @@ const simulation = new Command('simulate')
         },
       ) => {
         const { seed, clients, minutes } = flags
-        const result = simulate(planFromText(readText(file)), {
+        const result = simulate(planFromText(readText(file), 'nothing was simulated'), {
           ...{ seed, clients, thinkSeconds: flags.think, sessionSeconds: flags.session, renewCookie: flags.renew },
           ...(minutes === undefined ? {} : { minutes }),
         })
         if (flags.json) printJson(result)
-        else print(chart(result))
+        else print(`${chart(result)}\nThis was a simulation: it applies nothing to the clusters.`)
       },
     ),
   )

@@ -79,7 +79,7 @@ export const scopeConfigFields: Fields = {
     }),
     productionPattern: patternField('Those that deploy to production', '', {
       help: 'Matched against their names, and against the branches of workflow runs. Empty: all that deploy.',
-      names: ['workflows', 'jobs'],
+      names: ['workflows', 'jobs', 'branches'],
       looksLike: '(?i)(prod|prd|live)',
       within: 'deploymentPattern',
       isAllWhenEmpty: true,

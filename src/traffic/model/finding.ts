@@ -217,13 +217,13 @@ export class TrafficError extends UserError {
 }
 
 /** Throws when any finding is an error; nothing may be applied then. */
-export function refuseErrors(what: string, findings: readonly Finding[]): void {
+export function refuseErrors(what: string, findings: readonly Finding[], consequence = 'nothing was applied'): void {
   const errors = errorsIn(findings)
   if (errors.length > 0) {
     const list = errors.map(describeFinding).join('\n')
     throw new TrafficError(
       'invalid',
-      `${what} has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}; nothing was applied.\n${list}`,
+      `${what} has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}; ${consequence}.\n${list}`,
       { findings },
     )
   }

@@ -1,0 +1,10 @@
+import { z } from 'zod'
+import { timeOrNull } from './common.ts'
+
+const seen = { description: 'Null: one that you may not see.' }
+
+/** Data that a project has without a run of its own. */
+export const collectedBy = z
+  .object({ project: z.string().nullable().meta(seen), run: z.int().nullable().meta(seen), finishedAt: timeOrNull })
+  .nullable()
+  .meta({ description: 'If the project never ran: the newest run of another that collected scopes of it.' })
