@@ -3,6 +3,7 @@ import { rangeOf } from '../api/metric-filter.ts'
 import { type Measured, measure, measureOne, measureSeries } from '../control-plane/measure.ts'
 import { historyLack, lacksOf } from '../control-plane/partial-data.ts'
 import { policyOfProject } from '../control-plane/project-policy.ts'
+import { runUnderWay, underWayWords } from '../control-plane/run-under-way.ts'
 import { selectRows } from '../control-plane/store.ts'
 import { unknownProject } from '../control-plane/unknown-project.ts'
 import type { Database } from '../database/database.ts'
@@ -145,6 +146,7 @@ export async function linesOf(
   const lacks = await lacksOf({ database }, project)
   const histories = await withoutHistory(database, project)
   const basis = own.map(({ metric, now }) => restsOn(metric, filter, now))
+  const underWay = await runUnderWay(database.kysely, project)
   const rows = own.map(({ metric, now, before, points }, place) => [
     metric.title,
     now.value === null ? `no data, because ${now.noData?.because ?? 'nothing counts'}` : withBasis(now, basis[place]),
@@ -156,6 +158,7 @@ export async function linesOf(
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const what = own.length > 1 ? 'The four keys' : own[0]?.metric.title
   const lines = [`${what} of ${project} since ${range.from.toISOString().slice(0, 10)}:`]
+  if (underWay !== undefined) lines.push(`    ${underWayWords(underWay)}`)
   const printedReasons = new Set<string>()
   for (const [place, row] of rows.entries()) {
     lines.push(`    ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
@@ -165,7 +168,7 @@ export async function linesOf(
       const share = await shareWithoutHistory(context, metric, filter)
       reasons.push(`${metric.title} of ${basis[place]}: ${historyLack(histories)}${share}.`)
     }
-    if (now.counted === 0) {
+    if (now.counted === 0 && underWay === undefined) {
       const findings = await findingsOf(database, metric, filter)
       reasons.push(...findings.map(({ seen, remedy }) => `${seen} ${remedy}`))
     }

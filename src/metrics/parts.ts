@@ -1,6 +1,6 @@
 /** Which statement a metric is read by, for each of several filters: policies may count in ways of their own. */
 import type { Database } from '../database/database.ts'
-import type { Metric, MetricFilter, Reading } from './metric.ts'
+import type { Material, Metric, MetricFilter, Reading } from './metric.ts'
 import { categoryTable, serviceOf } from './service-incidents.ts'
 
 /** The metric as the policy of a project has it. */
@@ -16,9 +16,34 @@ const READING: Readonly<Record<Reading, string>> = {
 
 /** What it counts, by the policy and in the reading that is asked for. */
 export const definitionOf = (metric: Metric, filter: Pick<MetricFilter, 'policy' | 'reading'>): string =>
-  [underPolicy(metric, filter).definition, countingOf(metric, filter), READING[filter.reading ?? 'known']]
+  [
+    underPolicy(metric, filter).definition,
+    ...policyWords(underPolicy(metric, filter), filter),
+    countingOf(metric, filter),
+    READING[filter.reading ?? 'known'],
+  ]
     .filter((each) => each !== '')
     .join(' ')
+
+/** Where a policy counts otherwise than the definition says. */
+function policyWords({ madeOf, isOfService: ofService }: Metric, { policy }: Pick<MetricFilter, 'policy'>): string[] {
+  const isMadeOf = (...materials: readonly Material[]) => materials.every((each) => madeOf.includes(each))
+  const blames = isMadeOf('deployments', 'incidents') && !ofService
+  const links = isMadeOf('deployments', 'pull requests', 'history')
+  const { blameByService, blameWithinHours, firstDeploymentDays, linkSquashed, countTrunkCommits, excludeBots } = policy
+  return [
+    blames && blameByService && 'By the policy, it must be a deployment of what the component of the incident names.',
+    blames &&
+      blameWithinHours !== null &&
+      `By the policy, it must have finished at most ${blameWithinHours} hours before.`,
+    links &&
+      firstDeploymentDays !== null &&
+      `By the policy, the first deployment counts for those merged in the ${firstDeploymentDays} days before it.`,
+    links && linkSquashed && 'By the policy, squashed and rebased pull requests are found by commits or messages.',
+    links && countTrunkCommits && 'By the policy, commits without a pull request count, too.',
+    isMadeOf('pull requests') && excludeBots && 'By the policy, pull requests of bots are left out.',
+  ].filter((each) => each !== false)
+}
 
 /** How deployments are counted, where a metric is made of them. */
 const countingOf = ({ madeOf }: Metric, { policy }: Pick<MetricFilter, 'policy'>): string => {

@@ -43,6 +43,21 @@ function wanted(metric: Metric, reason: ItemQuery['reason']): Sql {
   return sql`reason is null and value = ${sql.lit(metric.better === 'lower' ? 1 : 0)}`
 }
 
+/** How many there are on all pages. */
+export async function countItems(
+  database: Database,
+  metric: Metric,
+  filter: MetricFilter,
+  reason: ItemQuery['reason'],
+): Promise<number> {
+  if (!(await canRead(database, metric, filter))) return 0
+  const { rows } = await sql<{ amount: number }>`select count(*) as amount
+    from (${itemsOf(database, metric, filter, true)}) item where ${wanted(underPolicy(metric, filter), reason)}`.execute(
+    database.kysely,
+  )
+  return Number(rows[0]?.amount ?? 0)
+}
+
 /** How many count against it; null where nothing can. */
 export async function countAgainst(database: Database, metric: Metric, filter: MetricFilter): Promise<number | null> {
   const own = underPolicy(metric, filter)

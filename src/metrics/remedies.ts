@@ -75,7 +75,8 @@ export const REMEDIES: Readonly<Record<Reason, Remedy>> = {
     cure: { kind: 'policy', policy: 'every-row' },
   },
   no_deployment_before_incident: {
-    remedy: 'Collect from an earlier date, so that the deployment before it is known.',
+    remedy:
+      'Collect from an earlier date, so that the deployment before it is known. By the policy “blame-by-service”, its component must name what is deployed.',
     cure: { kind: 'collection' },
   },
   deployment_outside_time_range: LONGER,

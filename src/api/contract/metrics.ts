@@ -34,7 +34,7 @@ export const filterQuery = {
     .default('project')
     .meta({ description: 'Counting rules. `project`: those of the project.' }),
   reading: z.enum(READINGS).default('known').meta({
-    description: 'For pull request times: how pull requests without a time count; see docs/metrics.md.',
+    description: 'For pull request times: how pull requests without a time count; see docs/metrics-and-panels.md.',
   }),
   issueCategory: listOf(bounded(LONGEST_WORD).min(1), MOST_CATEGORIES)
     .optional()
@@ -169,7 +169,11 @@ export const itemRecord = z
     id: 'MetricItem',
     description: 'A row that counts, or that does not for a reason, and the raw row behind it.',
   })
-export const itemsRecord = z.object({ ...answered, items: z.array(itemRecord) })
+export const itemsRecord = z.object({
+  ...answered,
+  count: z.int().meta({ description: 'Of all pages.' }),
+  items: z.array(itemRecord),
+})
 const explanation = { ...valueFields, frequency: frequency.optional(), leftOut }
 const cure = z
   .object({

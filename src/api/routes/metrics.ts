@@ -10,7 +10,7 @@ import { metrics } from '../../metrics/index.ts'
 import { type DetailedItem, withDetails } from '../../metrics/item-details.ts'
 import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
 import { DEFAULT_POLICY, POLICIES } from '../../metrics/policy.ts'
-import { countAgainst, readItems } from '../../metrics/read-items.ts'
+import { countAgainst, countItems, readItems } from '../../metrics/read-items.ts'
 import { REMEDIES } from '../../metrics/remedies.ts'
 import { type Rollout, rolloutsOf } from '../../metrics/rollout-list.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
@@ -138,7 +138,7 @@ const itemRoutes: Routes = (api, { database }) => {
             ],
             items,
           )
-        : { ...headOf(metric, filter), items }
+        : { ...headOf(metric, filter), count: await countItems(database, metric, filter, query.reason), items }
     },
   )
 }

@@ -5,6 +5,7 @@ import { measureOne } from '../../control-plane/measure.ts'
 import { lacksOf } from '../../control-plane/partial-data.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
 import type { Project } from '../../control-plane/records.ts'
+import { runUnderWay, underWayWords } from '../../control-plane/run-under-way.ts'
 import type { ServiceContext } from '../../control-plane/services.ts'
 import type { Database } from '../../database/database.ts'
 import { TASK_STATUSES } from '../../domain/enums.ts'
@@ -157,6 +158,8 @@ async function whyNone(
   { hasRun, hasScopes, elsewhere }: Known,
 ): Promise<string> {
   if (!hasScopes) return 'Nothing is chosen to be collected: add connections and scopes to its blueprint.'
+  const underWay = await runUnderWay(database.kysely, filter.project)
+  if (underWay !== undefined) return underWayWords(underWay)
   if (elsewhere) return 'This project has not run yet, so nothing was calculated for it: start a run.'
   if (!hasRun) return 'Nothing was collected yet: start a run.'
   for (const metric of fourKeys) {

@@ -17,7 +17,8 @@ export function kubernetesClient(): Promise<KubernetesClient> {
 /** It is made of some 700 files of types and services. Loaded together they hold up everybody for most of a second, so others are answered in between. */
 async function load(): Promise<KubernetesClient> {
   for (const folder of ['gen/models/', 'gen/apis/']) {
-    const place = new URL(folder, import.meta.resolve('@kubernetes/client-node'))
+    const place = placeOf(folder)
+    if (!place) break
     for (const file of await readdir(fileURLToPath(place))) {
       if (!file.endsWith('.js')) continue
       await import(new URL(file, place).href)
@@ -25,4 +26,13 @@ async function load(): Promise<KubernetesClient> {
     }
   }
   return import('@kubernetes/client-node')
+}
+
+/** Undefined where the program was bundled, which has the client inside. */
+function placeOf(folder: string): URL | undefined {
+  try {
+    return new URL(folder, import.meta.resolve('@kubernetes/client-node'))
+  } catch {
+    return undefined
+  }
 }

@@ -1,0 +1,20 @@
+import { pipelines } from '../system/pipelines.ts'
+import { blueprints } from '../system/projects.ts'
+import { UNFINISHED } from './states.ts'
+import type { Queries } from './store.ts'
+
+/** The newest run of a project that has not ended: what is missing meanwhile is no fault of its rules. */
+export async function runUnderWay(queries: Queries, project: string): Promise<number | undefined> {
+  const [row] = await queries
+    .selectFrom(`${pipelines.name} as run`)
+    .innerJoin(`${blueprints.name} as blueprint`, 'blueprint.id', 'run.blueprint_id')
+    .select('run.id')
+    .where('blueprint.project_name', '=', project)
+    .where('run.status', 'in', UNFINISHED)
+    .orderBy('run.id', 'desc')
+    .limit(1)
+    .execute()
+  return row && Number(row.id)
+}
+
+export const underWayWords = (run: number): string => `Run ${run} has not ended: what it collects counts then.`
