@@ -32,7 +32,8 @@ describeEachDatabase('the four keys of many projects', (test) => {
     expect(body.projects.map(({ project }: any) => project)).toEqual(backwards)
     for (const { project, keys } of body.projects) {
       expect(keys.map(({ metric }: any) => metric)).toEqual(fourKeys.map(({ name }) => name))
-      for (const { metric, points, ...value } of keys) {
+      for (const { metric, points, restsOn, ...value } of keys) {
+        expect(restsOn).toContain(value.counted === 0 ? '' : String(value.counted))
         const query = `?project=${encodeURIComponent(project)}&${range}`
         const alone = (await api.ask('GET', `/v1/metrics/${metric}${query}`)).body
         expect({ ...alone, ...alone.values[0] }).toMatchObject(value)

@@ -30,7 +30,7 @@ describeClient('rules', (client) => {
 
     const effect = page.getByRole('complementary', { name: 'What this changes' })
     await effect.getByRole('button', { name: 'Show the effect on shop' }).click()
-    await effect.getByText('20 match: 20 gained, 0 lost.').waitFor()
+    await effect.getByText('10 match: 10 gained, 0 lost.').waitFor()
     const frequency = effect.getByRole('row', { name: /Deployment frequency/ })
     expect(await frequency.textContent()).toMatch(/no value|0/)
     expect(await frequency.textContent()).toMatch(/\/ week/)
