@@ -22,7 +22,9 @@ const range = {
   from: text(40)
     .optional()
     .describe('Start of the time range, such as 2026-01-01T00:00:00Z. Default: six months before `to`.'),
-  to: text(40).optional().describe('End of the time range; a day without a time belongs to it as a whole. Default: now.'),
+  to: text(40)
+    .optional()
+    .describe('End of the time range; a day without a time belongs to it as a whole. Default: now.'),
 }
 const filter = {
   metric: text(100).describe('Name of a metric, as list_metrics gives it.'),
