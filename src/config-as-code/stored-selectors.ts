@@ -79,12 +79,13 @@ export async function givenByProjects(
   connectionId: number,
 ): Promise<(scope: Settings) => boolean> {
   const { kysely } = database
-  const withProject = kysely.selectFrom(blueprints.name).select('id').where('project_name', '!=', '')
   const links = await selectRows(kysely, blueprintScopes, (query) =>
     query
       .where('plugin_name', '=', source.name)
       .where('connection_id', '=', connectionId)
-      .where('blueprint_id', 'in', withProject),
+      .where('blueprint_id', 'in', (own: typeof kysely) =>
+        own.selectFrom(blueprints.name).select('id').where('project_name', '!=', ''),
+      ),
   )
   const linked = new Set(links.map(({ blueprint_id, scope_id }) => `${blueprint_id} ${scope_id}`))
   const giving = (await readSelectorsOf(database, source.name, connectionId)).flatMap(({ blueprintId, selectors }) =>
