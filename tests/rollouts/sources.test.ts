@@ -97,7 +97,12 @@ describeEachDatabase('one rollout, seen twice', (test) => {
   it('a run whose deployment went elsewhere is none of production, whatever no rule says', async () => {
     await see({ told: [WENT_ELSEWHERE] })
     expect(await explained('every-row')).toMatchObject({ counted: 1 })
-    expect(await explained()).toMatchObject({ value: null, counted: 0, total: 2 })
+    const { findings, ...nothing } = await explained()
+    expect(nothing).toMatchObject({ value: null, counted: 0, total: 2 })
+    // The run, which is none of production, does not answer where production is.
+    expect(findings.map(({ seen }: any) => seen)).toEqual([
+      '1 deployment went to `Staging`, which no rule maps to PRODUCTION.',
+    ])
     expect(await get(`/v1/metrics/deployment-frequency/explanation?${RANGE}&environment=STAGING`)).toMatchObject({
       counted: 1,
     })
