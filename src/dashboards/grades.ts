@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { BENCHMARKS } from '../domain/seeds.ts'
 import { BANDS, type Band, limitsOf, mayReach, REPORTS } from '../metrics/benchmarks.ts'
+import { namesService } from '../metrics/blame.ts'
 import type { Sql } from '../metrics/calculate/calculation.ts'
 import { deploymentFrequency } from '../metrics/definitions/deployment-frequency.ts'
 import { timeToRestore } from '../metrics/definitions/time-to-restore.ts'
@@ -54,8 +55,11 @@ function gradeTable(query: PanelQuery, narrowing?: Narrowing): Sql {
           ),
       ),
   )
-  const knows = knowsIncidents(query.variable('project'))
-  const why = noGradeSql(GRADED, sql`graded.metric`, knows)
+  const project = query.variable('project')
+  const why = noGradeSql(GRADED, sql`graded.metric`, {
+    known: knowsIncidents(project),
+    attributed: query.policy.blameByService ? namesService(query.dialect, project) : null,
+  })
   const meaning = sql`case ${sql.join(labels, sql` `)} else 'Nothing in the range can be graded.' end`
   const placed = sql`select graded.place, graded.metric, graded.band, concat(${meaning}, graded.basis) as meaning,
     case when graded.band <> ${sql.lit(NO_DATA)} then ${why} end as why from (${sql.join(keys, sql` union all `)}) graded

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Material, Metric } from '../metrics/metric.ts'
 import { summarized } from '../metrics/read.ts'
 import type { Column, Panel, PanelQuery } from './dashboard.ts'
-import { countedItems, itemsOf, metricValue, type Narrowing, seriesOf } from './statements.ts'
+import { countedItems, hasWords, itemsOf, metricValue, type Narrowing, seriesOf } from './statements.ts'
 
 interface MetricPanel extends Partial<Pick<Panel, 'name' | 'title' | 'width' | 'height' | 'limits' | 'look'>> {
   readonly narrowing?: (query: PanelQuery) => Narrowing
@@ -58,7 +58,7 @@ export const numberPanel = (metric: Metric, own: MetricPanel = {}): Panel => ({
     ...(metric.divides
       ? Object.fromEntries(metric.divides.map((material): [string, Column] => [material, countOf(material)]))
       : { counted: COUNTED }),
-    ...(metric.summary === 'days' && { words: WORDS }),
+    ...(hasWords(metric) && { words: WORDS }),
   },
   statement: (query) => metricValue(query, metric, own.narrowing?.(query)),
   ...shared(metric, own),

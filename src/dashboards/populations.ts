@@ -1,7 +1,7 @@
 /** Which rows a panel is about: those of the chosen project, or those that one source brought. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
-import { stands } from '../metrics/rollouts.ts'
+import { stands, standsWithin } from '../metrics/rollouts.ts'
 import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from '../metrics/sources.ts'
 import type { PanelQuery, Variable } from './dashboard.ts'
 import { isChosen, metricQueryOf } from './statements.ts'
@@ -66,11 +66,13 @@ export const sourceBuilds =
   (plugin: string, variable: string): Population =>
   (query) => ({ from: sql`from cicd_pipelines p`, where: isOwn(query, plugin, variable, sql`p.cicd_scope_id`) })
 
+/** `c`, of the rows that stand for their rollout among those of the source. */
 export const sourceDeployments =
   (plugin: string, variable: string): Population =>
   (query) => ({
     from: sql`from cicd_deployment_commits c`,
-    where: isOwn(query, plugin, variable, sql`c.cicd_scope_id`),
+    where: sql`${isOwn(query, plugin, variable, sql`c.cicd_scope_id`)}
+      and ${standsWithin(plugin, sql`c.cicd_deployment_id`)}`,
   })
 
 /** `f`. */

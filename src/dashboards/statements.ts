@@ -1,7 +1,7 @@
 /** Statements that panels share. */
 import { sql } from 'kysely'
 import type { Sql } from '../metrics/calculate/calculation.ts'
-import { deploymentsInSql } from '../metrics/evidence.ts'
+import { deploymentsInSql, knowsIncidents, NOTHING_KNOWN } from '../metrics/evidence.ts'
 import { filled } from '../metrics/express.ts'
 import type { Metric, MetricQuery } from '../metrics/metric.ts'
 import { summarized } from '../metrics/read.ts'
@@ -111,7 +111,21 @@ export const countedItems = (query: PanelQuery, metric: Metric, narrowing?: Narr
   sql`select * from (${metric.items(metricQueryOf(query, narrowing))}) every_item
     where reason is null and ${narrowing?.where ?? sql`1 = 1`}`
 
-/** One row: `value`, and how many items it is made of (`counted`); of days also `words`, of a ratio instead what it divides. */
+/** Whether a rate of none would say that nothing failed, though nobody may know of an incident. */
+const isRateOfIncidents = ({ unit, madeOf, divides }: Metric): boolean =>
+  unit === 'share' && madeOf.includes('incidents') && !divides
+
+/** Where the number alone may not be true. */
+export const hasWords = (metric: Metric): boolean => metric.summary === 'days' || isRateOfIncidents(metric)
+
+/** Of rows with a `value`. */
+const isUnknownRate = (query: PanelQuery, { project = query.variable('project') }: Narrowing = {}): Sql =>
+  sql`value = 0 and not ${knowsIncidents(project)}`
+
+/**
+ * One row: `value`, and how many items it is made of (`counted`); also `words` where the number alone may not be true, and of
+ * a ratio instead what it divides.
+ */
 export function metricValue(query: PanelQuery, metric: Metric, narrowing?: Narrowing): Sql {
   const own = summarized(query.dialect, metric, countedItems(query, metric, narrowing), {})
   if (metric.divides) {
@@ -119,6 +133,11 @@ export function metricValue(query: PanelQuery, metric: Metric, narrowing?: Narro
     const below = sql`case when value is null then 0 else round(counted / (1 + value)) end`
     return sql`select value, counted - below as ${part}, below as ${whole}
       from (select value, counted, ${below} as below from (${own}) summary) divided`
+  }
+  if (isRateOfIncidents(metric)) {
+    const percent = sql`replace(concat(cast(100 * value as decimal(12, 1)), ' %'), '.0 %', ' %')`
+    return sql`select value, counted, case when value is null then null when ${isUnknownRate(query, narrowing)}
+      then ${sql.lit(NOTHING_KNOWN)} else ${percent} end as words from (${own}) summary`
   }
   return metric.summary === 'days'
     ? sql`select case when counted > 0 then value end as value, counted, words from (${daysOf(query, metric, 'week', narrowing)}) weekly`
@@ -131,6 +150,12 @@ export function seriesOf(query: PanelQuery, metric: Metric, narrowing?: Narrowin
   const rows = summarized(query.dialect, metric, items, { time: intervalOf(query, sql`at`) })
   const isCounted = metric.summary === 'count' || metric.summary === 'days'
   const value = isCounted ? sql`coalesce(own.value, 0) as value` : sql`own.value`
+  if (isRateOfIncidents(metric)) {
+    // A line of zeros would say that nothing failed.
+    const known = sql`case when ${isUnknownRate(query, narrowing)} then null else value end as value`
+    const told = sql`select time, ${known}, counted from (${rows}) summary`
+    return everyInterval(query, told, sql`own.value, coalesce(own.counted, 0) as counted`)
+  }
   return everyInterval(query, rows, sql`${value}, coalesce(own.counted, 0) as counted`)
 }
 

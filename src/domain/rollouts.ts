@@ -11,7 +11,7 @@ export const rollouts = defineTable(
   '_weir_rollouts',
   {
     project_name: key(string()),
-    deployment_id: key(string()),
+    deployment_id: key(indexed(string())),
     rollout_id: indexed(string()),
     is_counted: boolean(),
     reason: string(100),

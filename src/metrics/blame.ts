@@ -70,7 +70,7 @@ export function latestDeployments({ dialect, project, environment, policy }: Bla
 }
 
 /** Whether the component of an incident of the project names something that the project deploys. */
-export function namesService(dialect: Dialect, project: string): Sql {
+export function namesService(dialect: Dialect, project: string | Sql): Sql {
   const scope = mapping('scope', 'cicd_scopes', project)
   return sql`exists (select 1 from (${incidentIdsOf(dialect, project)}) own inner join incidents i on i.id = own.id
     where lower(coalesce(i.component, '')) in (select lower(coalesce(s.name, '')) from ${scope.from}

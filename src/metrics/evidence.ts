@@ -26,8 +26,9 @@ export interface Evidence {
 /** Why a value has no grade, in words that follow "no grade:", and what to do about it. */
 export type NoGrade = NoData
 
+export const NOTHING_KNOWN = 'no incident is known'
 export const INCIDENTS_UNKNOWN: NoGrade = {
-  because: 'no incident is known: no rule has matched one at any time, and no source of incidents was collected',
+  because: `${NOTHING_KNOWN}: no rule has matched one at any time, and no source of incidents was collected`,
   remedy: NO_INCIDENTS.remedy,
 }
 /** A rate of none would say that nothing failed, where nothing could be attributed. */
@@ -38,12 +39,14 @@ const NOTHING_ATTRIBUTED: NoGrade = {
 const TOO_FEW = ` are too few; a grade needs at least ${LEAST_DEPLOYMENTS} deployments within at least ${LEAST_WEEKS} weeks`
 const MORE = 'Choose a longer time range. The explanation of deployment frequency says which deployments do not count.'
 
-const needsIncidents = ({ madeOf }: Pick<Metric, 'madeOf'>): boolean => madeOf.includes('incidents')
+type MadeOf = Pick<Metric, 'madeOf'>
+const needsIncidents = ({ madeOf }: MadeOf): boolean => madeOf.includes('incidents')
+const attributes = (metric: MadeOf): boolean => needsIncidents(metric) && metric.madeOf.includes('deployments')
 
 export function noGradeOf(metric: Pick<Metric, 'madeOf'>, evidence: Evidence): NoGrade | undefined {
   const { deployments, weeks, knowsIncidents, attributesIncidents } = evidence
   if (needsIncidents(metric) && !knowsIncidents) return INCIDENTS_UNKNOWN
-  if (needsIncidents(metric) && metric.madeOf.includes('deployments') && !attributesIncidents) return NOTHING_ATTRIBUTED
+  if (attributes(metric) && !attributesIncidents) return NOTHING_ATTRIBUTED
   if (deployments >= LEAST_DEPLOYMENTS && weeks >= LEAST_WEEKS) return undefined
   return { because: `${deploymentsIn(deployments, weeks)}${TOO_FEW}`, remedy: MORE }
 }
@@ -90,11 +93,22 @@ export function knowsIncidents(project: Expressed<string>): Sql {
         and r.last_success_at is not null))`
 }
 
-/** Why a metric of a statement has no grade, with the remedy; null where it has. Columns as `deploymentEvidence` names them. */
-export function noGradeSql(metrics: readonly Metric[], title: Sql, knows: Sql): Sql {
-  const titles = metrics.filter(needsIncidents).map((metric) => sql.lit(metric.title))
+/**
+ * Why a metric of a statement has no grade, with the remedy; null where it has. Columns as `deploymentEvidence` names them.
+ * `attributed` holds where the policy could attribute an incident to a deployment; null: any does.
+ */
+export function noGradeSql(
+  metrics: readonly Metric[],
+  title: Sql,
+  { known, attributed }: { readonly known: Sql; readonly attributed: Sql | null },
+): Sql {
+  const isOne = (some: readonly Metric[]) => sql`${title} in (${sql.join(some.map((metric) => sql.lit(metric.title)))})`
   const sentence = ({ because, remedy }: NoGrade) => sql.lit(`${because}. ${remedy}`)
-  return sql`case when ${title} in (${sql.join(titles)}) and not ${knows} then ${sentence(INCIDENTS_UNKNOWN)}
+  const unattributed = attributed
+    ? sql`when ${isOne(metrics.filter(attributes))} and not ${attributed} then ${sentence(NOTHING_ATTRIBUTED)}`
+    : sql``
+  return sql`case when ${isOne(metrics.filter(needsIncidents))} and not ${known} then ${sentence(INCIDENTS_UNKNOWN)}
+    ${unattributed}
     when deployments < ${sql.lit(LEAST_DEPLOYMENTS)} or weeks < ${sql.lit(LEAST_WEEKS)}
     then concat(${deploymentsInSql(sql`deployments`, sql`weeks`)}, ${sql.lit(`${TOO_FEW}. ${MORE}`)}) end`
 }

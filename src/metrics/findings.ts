@@ -6,6 +6,7 @@ import { mapping, type Sql } from './calculate/calculation.ts'
 import { isPlainlyElsewhere } from './environment-names.ts'
 import type { Material, Metric, MetricFilter } from './metric.ts'
 import type { Cure } from './remedies.ts'
+import { stands } from './rollouts.ts'
 import { buildsOf, deploymentCommitsOf, incidentsOf, issuesOf, pullRequestsOf } from './sources.ts'
 
 export interface Finding {
@@ -45,8 +46,9 @@ const pattern = (name: string) => `(?i)^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\
 
 const LOOK: Readonly<Record<Material, (database: Database, filter: MetricFilter) => Promise<Finding[]>>> = {
   async deployments(database, filter) {
-    const { from, where } = deploymentCommitsOf(filter)
     const id = sql`c.cicd_deployment_id`
+    const { from, where: own } = deploymentCommitsOf(filter)
+    const where = sql`${own} and ${stands(filter, id)}`
     const all = await countOf(database, id, sql`${from} where ${where}`)
     if (all === 0) return [await noDeployments(database, filter)]
     const word = filter.environment

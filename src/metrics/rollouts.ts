@@ -32,6 +32,16 @@ export const isJoined = (counting: Counting, deployment: Sql): Sql =>
 export const stands = (counting: Counting, deployment: Sql): Sql =>
   countsRows(counting) ? sql`1 = 1` : sql`not ${isJoined(counting, deployment)}`
 
+/**
+ * Of the deployments of one plugin, whatever project they belong to: leaves out those for which another of the plugin
+ * stands, in the projects that count them so. What another tool tells of the rollout leaves the row as it is.
+ */
+export function standsWithin(plugin: string, deployment: Sql): Sql {
+  const own = sql`from ${TABLE} rollout where rollout.deployment_id = ${deployment} and`
+  return sql`(not exists (select 1 ${own} not rollout.is_counted and rollout.rollout_id like ${sql.lit(`${plugin}:%`)})
+    or exists (select 1 ${own} rollout.is_counted))`
+}
+
 /** Ids of deployments that stand for a rollout of which another row, `kin`, fulfils a condition. */
 export const standingForKin = (counting: Counting, condition: Sql): Sql | null =>
   countsRows(counting)

@@ -107,10 +107,10 @@ describeEachDatabase('grades', (test) => {
     return project
   }
   const filterOf = (project: string) => ({ project, environment: 'PRODUCTION', policy: REFERENCE, ...range })
-  const rowsOf = async (dashboard: Dashboard, name: string, project: string) => {
+  const rowsOf = async (dashboard: Dashboard, name: string, project: string, policy = REFERENCE) => {
     const panel = panelsOf(dashboard).find((each) => each.name === name)!
     const values = new Map([['project', [project]]].concat([['dora_report', ['2023']]]) as [string, string[]][])
-    return (await readPanel(test.database, dashboard, panel, { ...range, values, policy: REFERENCE })).rows
+    return (await readPanel(test.database, dashboard, panel, { ...range, values, policy })).rows
   }
 
   it('need ten deployments, four weeks and known incidents, and say what is missing', async () => {
@@ -128,7 +128,13 @@ describeEachDatabase('grades', (test) => {
     expect(fine.noGrade).toBeUndefined()
     expect(fine.grades.map(({ report }) => report)).toEqual(['2021', '2023'])
     for (const teller of TELLERS) {
-      const rate = await read({ minutes: spread(60, 1), teller }, 'change-failure-rate')
+      const project = await plant({ minutes: spread(60, 1), teller })
+      const rate = await readMetric(test.database, metricNamed('change-failure-rate'), filterOf(project))
+      // A panel has no room for the reason, but it does not show a rate of none either.
+      const said = teller === 'issue' ? '1.7 %' : isTelling(teller) ? '0 %' : 'no incident is known'
+      expect([teller, await rowsOf(dora, 'change-failure-rate', project)]).toEqual([teller, [[rate.value, 60, said]]])
+      const course = await rowsOf(dora, 'change-failure-rate-series', project)
+      expect([teller, course.some(([, value]) => value !== null)]).toEqual([teller, isTelling(teller)])
       expect([teller, rate.grades.length]).toEqual([teller, isTelling(teller) ? 2 : 0])
       if (!isTelling(teller)) expect(rate.noGrade?.because).toMatch(/^no incident is known: no rule has matched one/)
       expect(rate.value, teller).toBeCloseTo(teller === 'issue' ? 1 / 60 : 0, 9)
@@ -144,9 +150,16 @@ describeEachDatabase('grades', (test) => {
     expect(unnamed.noGrade?.because).toMatch(
       /^the policy attributes an incident to the service that its component names/,
     )
+    const panel = async () => {
+      const [, , rate] = await rowsOf(dora, 'grades', project, policy)
+      return rate?.slice(1)
+    }
+    expect(await panel()).toEqual(['no grade', `${unnamed.noGrade?.because}. ${unnamed.noGrade?.remedy}`])
     const named = { id: `${project} issue`, component: 'Scope' }
     await test.database.kysely.updateTable('incidents').set(named).where('id', '=', named.id).execute()
-    expect((await read()).grades).toHaveLength(2)
+    const { grades } = await read()
+    expect(grades).toHaveLength(2)
+    expect((await panel())?.[0]).toBe(grades[1]?.band)
   })
 
   it('of a metric without bands are not missed', async () => {

@@ -122,9 +122,18 @@ describeEachDatabase('a project whose rollouts are told twice', (test: TestDatab
       const path = `/v1/dashboards/dora-deployment-frequency/panels/deployments?from=${at(1).toISOString()}&to=${at(27).toISOString()}&values=${encodeURIComponent('{"project":"shop"}')}`
       return [Number(grafana.rows[0]?.value), (await get(path)).rows[0][0]]
     }
+    // To staging as well.
+    const finished = async () => {
+      const values = encodeURIComponent('{"project":"shop"}')
+      const range = `from=${at(1).toISOString()}&to=${at(27).toISOString()}`
+      const { rows } = await get(`/v1/dashboards/dora/panels/materials?${range}&values=${values}`)
+      return rows.find(([material]: [string]) => material === 'Deployments finished')[1]
+    }
     expect(await counts()).toEqual([5, 5])
+    expect(await finished()).toBe(6)
     expect((await save({ rollouts: 'every-row' })).status).toBe(201)
     expect(await counts()).toEqual([10, 10])
+    expect(await finished()).toBe(11)
     expect(await get(`/v1/metrics/deployment-frequency?${RANGE}`)).toMatchObject({
       rollouts: 'every-row',
       definition: expect.stringContaining('Every row of a deployment counts, as in DevLake.'),

@@ -1,6 +1,10 @@
 /** For every source: a rollout that it tells of twice counts once, and is explained. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { dashboardNamed, panelNamed } from '../../src/dashboards/index.ts'
+import { readPanel } from '../../src/dashboards/read.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { writeRollouts } from '../../src/metrics/calculate/rollouts.ts'
+import { DEFAULT_POLICY } from '../../src/metrics/policy.ts'
 import { plugins } from '../../src/plugins/index.ts'
 import { allTables } from '../../src/tables.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
@@ -73,10 +77,32 @@ describeEachDatabase('one rollout, seen twice', (test) => {
     })
   })
 
+  it.each([
+    ['Bitbucket', 'bitbucket', 2],
+    ['Argo CD, which follows the repository of a workflow run', 'argocd', 1],
+    ['a webhook and Jenkins', 'webhooks', 1],
+  ])('%s: the dashboard of the source counts it once as well', async (name, dashboard, rows) => {
+    await see(SEEN_TWICE.find((each) => each.name === name)!)
+    const count = async () => {
+      const own = dashboardNamed(dashboard)
+      const range = { from: new Date('2024-03-01'), to: new Date('2024-03-31') }
+      const read = { ...range, values: new Map(), policy: DEFAULT_POLICY }
+      return (await readPanel(test.database, own, panelNamed(own, 'deployments'), read)).rows
+    }
+    expect(await count()).toEqual([[1, 0]])
+    await writeRollouts(test.database, PROJECT, { ...DEFAULT_POLICY, rollouts: 'every-row' })
+    expect(await count()).toEqual([[rows, 0]])
+  })
+
   it('a run whose deployment went elsewhere is none of production, whatever no rule says', async () => {
     await see({ told: [WENT_ELSEWHERE] })
     expect(await explained('every-row')).toMatchObject({ counted: 1 })
-    expect(await explained()).toMatchObject({ value: null, counted: 0, total: 2 })
+    const { findings, ...nothing } = await explained()
+    expect(nothing).toMatchObject({ value: null, counted: 0, total: 2 })
+    // The run, which is none of production, does not answer where production is.
+    expect(findings.map(({ seen }: any) => seen)).toEqual([
+      '1 deployment went to `Staging`, which no rule maps to PRODUCTION.',
+    ])
     expect(await get(`/v1/metrics/deployment-frequency/explanation?${RANGE}&environment=STAGING`)).toMatchObject({
       counted: 1,
     })

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { plugins } from '../../src/plugins/index.ts'
 import { allTables } from '../../src/tables.ts'
 import type { VendorUnderTest } from '../convergence/support/vendor-under-test.ts'
 import { argocdVendor } from '../convergence/vendors/argocd.ts'
@@ -22,6 +23,7 @@ import { describeEachDatabase } from '../support/databases.ts'
 import { collectVendor } from './collected.ts'
 import { type IdColumn, idColumns } from './id-columns.ts'
 import { ID_EXCEPTIONS, type IdException } from './id-exceptions.ts'
+import { readHistory, tellWebhook } from './told.ts'
 
 const VENDORS: readonly VendorUnderTest[] = [
   ...[argocdVendor, azuredevopsVendor, bambooVendor, bitbucketVendor, bitbucketServerVendor, circleciVendor],
@@ -44,13 +46,29 @@ async function dangling({ kysely }: Database, { table, column, targets }: IdColu
 const isListed = ({ columns, values }: IdException, place: string, value: string): boolean =>
   columns.includes(place) && values.test(value)
 
-describe.each(VENDORS)('$name', (vendor) => {
-  const exceptions = ID_EXCEPTIONS[vendor.name] ?? []
+/** What fills the domain tables, by the name of the source. */
+const SOURCES: readonly { readonly name: string; readonly fill: (database: Database) => Promise<void> }[] = [
+  ...VENDORS.map((vendor) => ({
+    name: vendor.name,
+    fill: (database: Database) => collectVendor(database, vendor),
+  })),
+  { name: 'webhook', fill: tellWebhook },
+  { name: 'gitextractor', fill: readHistory },
+]
+
+it('are walked for every source', () => {
+  const walked = new Set(SOURCES.map(({ name }) => name))
+  const filling = plugins.filter(({ source, name }) => source !== undefined || name === 'gitextractor')
+  expect(filling.map(({ name }) => name).filter((name) => !walked.has(name))).toEqual([])
+})
+
+describe.each(SOURCES)('$name', ({ name, fill }) => {
+  const exceptions = ID_EXCEPTIONS[name] ?? []
 
   describeEachDatabase('ids of domain rows', (test) => {
     beforeAll(async () => {
       await migrate(test.database, allTables)
-      await collectVendor(test.database, vendor)
+      await fill(test.database)
     }, 300_000)
 
     const filledRows = async (table: string, column: string): Promise<number> => {

@@ -403,7 +403,7 @@ describeEachDatabase('traffic switch', (database) => {
     const insert = (table: string, values: Record<string, unknown>) =>
       database.database.kysely.insertInto(table).values(values).execute()
     afterEach(async () => {
-      for (const table of ['incidents', 'cicd_deployments', 'project_mapping'])
+      for (const table of ['incidents', 'cicd_deployments', 'project_mapping', '_weir_rollouts'])
         await database.database.kysely.deleteFrom(table).execute()
     })
 
@@ -451,6 +451,12 @@ describeEachDatabase('traffic switch', (database) => {
       await deploy('one', 'SUCCESS')
       await expect(go(row, 'advance')).rejects.toThrow('too few to be sure')
       for (const id of ['two', 'three', 'four']) await deploy(id, 'FAILURE')
+      // Runs that made these deployments, told twice and counted once.
+      for (const id of ['one', 'two']) {
+        await deploy(`run ${id}`, 'SUCCESS')
+        const rollout = { deployment_id: `run ${id}`, rollout_id: id, reason: 'run', is_counted: false }
+        await insert('_weir_rollouts', { project_name: 'shop', ...rollout })
+      }
       await expect(go(row, 'advance')).rejects.toThrow(
         '3 of 4 deployments failed, at most 10 % allowed. Traffic was rolled back',
       )

@@ -41,7 +41,7 @@ export function NumberFigure({ panel, rows, before }: NumberProps) {
   )
 }
 
-/** What is said where the median of days is 0: that number would say that there were none. */
+/** What is said where a 0 would not be true: of a median of days, it would say that there were none; of a rate, that nothing failed. */
 function wordsOf({ columns, rows }: PanelRows): string | undefined {
   const words = rows[0]?.[columns.findIndex(({ name }) => name === 'words')]
   return typeof words === 'string' ? words : undefined

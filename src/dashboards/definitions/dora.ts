@@ -9,6 +9,7 @@ import { isWithoutHistory } from '../../metrics/without-history.ts'
 import type { Dashboard, PanelQuery } from '../dashboard.ts'
 import { gradesPanel } from '../grades.ts'
 import { numberPanel, seriesPanel } from '../panels.ts'
+import { projectDeployments } from '../populations.ts'
 import { isInRange } from '../statements.ts'
 import { INTERVAL, PROJECT, REPORT } from '../variables.ts'
 
@@ -16,6 +17,7 @@ import { INTERVAL, PROJECT, REPORT } from '../variables.ts'
 const materials = (query: PanelQuery): Sql => {
   const project = query.variable('project')
   const table = sql.id('table')
+  const deployments = projectDeployments(query)
   const scoped = (
     name: string,
     kind: string,
@@ -25,7 +27,8 @@ const materials = (query: PanelQuery): Sql => {
     max(${sql.ref(moment)}) as latest from project_mapping m ${join} where m.project_name = ${project} and m.${table} = ${sql.lit(kind)}
     and ${isInRange(query, sql.ref(moment))}`
   return sql`${scoped('Pull requests created', 'repos', 'p.created_date', sql`inner join pull_requests p on p.base_repo_id = m.row_id`)}
-    union all ${scoped('Deployments finished', 'cicd_scopes', 'd.finished_date', sql`inner join cicd_deployment_commits d on d.cicd_scope_id = m.row_id`)}
+    union all select 'Deployments finished', count(distinct c.cicd_deployment_id), max(c.finished_date) ${deployments.from}
+      where ${deployments.where} and ${isInRange(query, sql`c.finished_date`)}
     union all ${scoped('Builds finished', 'cicd_scopes', 'b.finished_date', sql`inner join cicd_pipelines b on b.cicd_scope_id = m.row_id`)}
     union all select 'Repositories without git history', count(*), max(r.updated_date)
       from project_mapping m inner join repos r on r.id = m.row_id

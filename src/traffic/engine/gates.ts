@@ -145,6 +145,19 @@ async function deploymentsOf(
       scopes.map(({ row_id }) => row_id),
     )
     .where('environment', '=', context.plan.environment)
+    // Rows for which another stands: it tells of the same rollout.
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('_weir_rollouts')
+            .select('deployment_id')
+            .where('project_name', '=', context.plan.project)
+            .whereRef('deployment_id', '=', 'cicd_deployments.id')
+            .where('is_counted', '=', false),
+        ),
+      ),
+    )
   const rows = (await ofProject
     .select(['id', 'result', 'finished_date'])
     .where('finished_date', '>=', context.since)
