@@ -62,10 +62,21 @@ describeOneDatabase('sockets', (test) => {
     expect((await fetch(`${address}/ping`)).status).toBe(200)
   })
 
-  it('one address cannot hold all places: its oldest unused connections give way', async () => {
-    const held = Array.from({ length: 3 * UNUSED }, () => open())
-    for (let count = 0; count < 10; count++) expect((await fetch(`${address}/ping`)).status).toBe(200)
+  const half = 'HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"name":'
+  it.each([
+    ['nothing', ''],
+    ['half a head', 'GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: '],
+    ['half a body', `POST /projects ${half}`],
+    ['half a body to a route that takes none', `GET /ping ${half}`],
+    ['half a body that is refused already', `POST /nothere ${half}`],
+    ['a request, and then nothing', 'GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
+  ])('one address cannot hold all places with %s', async (_what, sent) => {
+    const held = Array.from({ length: 3 * UNUSED }, () => open(sent))
+    for (let count = 0; count < 10; count++) {
+      expect((await fetch(`${address}/ping`, { headers: { connection: 'close' } })).status).toBe(200)
+    }
     for (const { socket } of held) socket.destroy()
+    await Promise.all(held.map(({ answer }) => answer))
   })
 
   it('more event streams than may be get 503, and there is room when one ends', async () => {
