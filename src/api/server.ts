@@ -25,6 +25,7 @@ import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
 import { knownParameters } from './known-parameters.ts'
 import { turnsForLargeBodies } from './large-bodies.ts'
+import { limitLargeRequests } from './large-requests.ts'
 import { areSure, inPart } from './long-lists.ts'
 import { observeRequests, requestId } from './observe-requests.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
@@ -132,6 +133,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   cleanRequests(api)
   knownParameters(api)
   installGate(api, context)
+  limitLargeRequests(api)
   api.addHook('onRequest', async (request, reply) => {
     // Before its body is read: nobody is going to look at it.
     if (request.is404) return unknown.answer(request, reply)
