@@ -40,7 +40,7 @@ const server = {
   requestsPerMinute: [
     'REQUESTS_PER_MINUTE',
     whole(0).default(6000),
-    'The most requests from one address in a minute. It applies when `AUTH` is set. 0: no limit.',
+    'The most requests in a minute of each user, token or API key; without one, from one address. It applies when `AUTH` is set. 0: no limit.',
   ],
   headerTimeoutMs: [
     'HEADER_TIMEOUT',
@@ -57,11 +57,15 @@ const server = {
     duration.default(72_000),
     'How long an idle connection stays open for the next request.',
   ],
-  mostConnections: ['MAX_CONNECTIONS', whole(1).default(1000), 'The most open connections. Others are closed at once.'],
+  mostConnections: [
+    'MAX_CONNECTIONS',
+    whole(1).default(1000),
+    'The most open connections. From four fifths of them on, a new one closes one that is idle or whose client does not read; others are closed at once.',
+  ],
   mostUnusedConnections: [
     'MAX_UNUSED_CONNECTIONS',
     whole(1).default(100),
-    'The most connections from one address on which no request has arrived yet. A new one closes the oldest of them.',
+    'The most connections from one address on which no whole request has arrived yet. A new one closes the oldest of them.',
   ],
   mostEventStreams: [
     'MAX_EVENT_STREAMS',

@@ -1,6 +1,7 @@
 /** Bodies are JSON whatever their Content-Type says, as in DevLake; `curl -d` sends the type of forms. */
 import type { FastifyRequest } from 'fastify'
 import { parseExact } from '../database/exact-json.ts'
+import { tooMuchIn } from '../database/json-size.ts'
 import { messageOf, UserError } from '../errors.ts'
 import type { SizeLimit } from '../plugin-kit/spec/route-size.ts'
 
@@ -32,27 +33,11 @@ function parseForm(text: string): unknown {
   return Object.fromEntries(new URLSearchParams(text))
 }
 
-const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",[\\]{}')
-
-/** Depth, and how many names and items there are, without parsing: each but the first has a comma before it. */
-function requireFewValues(text: string, { values: most }: SizeLimit): void {
-  let depth = 0
-  let values = 0
-  let isText = false
-  for (let position = 0; position < text.length; position++) {
-    const code = text.charCodeAt(position)
-    if (isText) {
-      if (code === BACKSLASH) position++
-      else if (code === QUOTE) isText = false
-    } else if (code === QUOTE) isText = true
-    else if (code === COMMA) values++
-    else if (code === OPEN_LIST || code === OPEN_OBJECT) {
-      values++
-      if (++depth > DEEPEST) throw new UserError(`The body is nested deeper than ${DEEPEST} levels: make it flatter.`)
-    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth--
-    if (values > most) {
-      const message = `The body has more than ${most} names and list items: send less at once.`
-      throw new UserError(message, { status: 413 })
-    }
+function requireFewValues(text: string, { values }: SizeLimit): void {
+  const tooMuch = tooMuchIn(text, { values, depth: DEEPEST })
+  if (tooMuch === 'depth') throw new UserError(`The body is nested deeper than ${DEEPEST} levels: make it flatter.`)
+  if (tooMuch === 'values') {
+    const message = `The body has more than ${values} names and list items: send less at once.`
+    throw new UserError(message, { status: 413 })
   }
 }

@@ -25,12 +25,13 @@ import { errorHandler, sendFailure } from './envelope.ts'
 import { createHeavyWork } from './heavy/heavy-work.ts'
 import { knownParameters } from './known-parameters.ts'
 import { turnsForLargeBodies } from './large-bodies.ts'
+import { limitLargeRequests } from './large-requests.ts'
 import { areSure, inPart } from './long-lists.ts'
 import { observeRequests, requestId } from './observe-requests.ts'
 import { coreRoutes, sourceRoutes } from './routes/index.ts'
 import { descriptionRoutes, installDescription } from './routes/open-api.ts'
 import { sharedAnswers } from './shared-answers.ts'
-import { limitUnused, socketOptions } from './sockets.ts'
+import { limitWaiting, socketOptions } from './sockets.ts'
 import { streamLimit } from './stream.ts'
 import { unknownAddresses } from './unknown-addresses.ts'
 import { installWatchdog } from './watchdog.ts'
@@ -61,7 +62,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
     frameworkErrors: (error, request, reply: FastifyReply) => sendFailure(error, database, request, reply),
   })
   server.server.maxConnections = config.mostConnections
-  limitUnused(server.server, config.mostUnusedConnections)
+  limitWaiting(server.server, { unused: config.mostUnusedConnections, all: config.mostConnections })
   const api = server as unknown as Api
   const measures = others.measures ?? createMeasures({ ...control.context, version: packageFile.version })
   const shared = sharedAnswers()
@@ -132,6 +133,7 @@ export async function createServer({ config, control, log, ...others }: ServerDe
   cleanRequests(api)
   knownParameters(api)
   installGate(api, context)
+  limitLargeRequests(api)
   api.addHook('onRequest', async (request, reply) => {
     // Before its body is read: nobody is going to look at it.
     if (request.is404) return unknown.answer(request, reply)
@@ -166,9 +168,10 @@ async function installProtection(api: Api, { config }: ApiContext): Promise<void
       max: config.requestsPerMinute,
       timeWindow: '1 minute',
       allowList: isProbe,
-      keyGenerator: ({ ip }) => networkOf(ip),
+      // Asked after the gate: whoever has credentials is not shut out by others behind the same address.
+      keyGenerator: ({ user, ip }) => user?.id || networkOf(ip),
       errorResponseBuilder: (_request, { after }) =>
-        new UserError(`Too many requests from this address: try again after ${after}.`, { status: 429 }),
+        new UserError(`Too many requests at once: try again after ${after}.`, { status: 429 }),
     })
   }
 }

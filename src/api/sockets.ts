@@ -1,6 +1,6 @@
 /** How long a client may take, and how many may be there at once: nobody holds a place by doing nothing. */
 
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions } from 'fastify'
 import { byName } from '../by-name.ts'
@@ -50,26 +50,79 @@ export const socketOptions = (config: Config) =>
     clientErrorHandler: refuse,
   }) satisfies FastifyHttpOptions<Server>
 
+/** Of the places for connections; beyond it those that nobody uses at the moment are closed. */
+const CROWDED = 0.8
+
 /**
- * Connections on which no request has arrived yet hold a place each. An address that opens too many loses its oldest, so
- * that whoever comes next, from there too, still gets in.
+ * Connections hold a place each, also while nothing comes: no request has arrived yet, or half of one. An address that has too
+ * many of those loses its oldest, so that whoever comes next, from there too, still gets in. Those that have had their answer,
+ * or do not read it, may stay until places run short: then the address with the most of them loses one.
  */
-export function limitUnused(server: Server, most: number): void {
-  const unused = new Map<string, Set<Socket>>()
-  const forget = (address: string, socket: Socket) => {
-    const own = unused.get(address)
-    own?.delete(socket)
-    if (own?.size === 0) unused.delete(address)
+export function limitWaiting(server: Server, { unused, all }: { readonly unused: number; readonly all: number }): void {
+  const open = new Set<Socket>()
+  const asking = new Map<string, Set<Socket>>()
+  const idle = new Set<Socket>()
+  const addresses = new WeakMap<Socket, string>()
+  const addressOf = (socket: Socket) => addresses.get(socket) ?? ''
+  const isAsking = (socket: Socket) => {
+    idle.delete(socket)
+    const own = asking.get(addressOf(socket)) ?? new Set()
+    // The last one now.
+    own.delete(socket)
+    asking.set(addressOf(socket), own.add(socket))
+    if (own.size > unused) close(own)
   }
-  const addressOf = new WeakMap<Socket, string>()
+  const hasAsked = (socket: Socket) => {
+    idle.delete(socket)
+    const own = asking.get(addressOf(socket))
+    own?.delete(socket)
+    if (own?.size === 0) asking.delete(addressOf(socket))
+  }
+  const forget = (socket: Socket) => {
+    hasAsked(socket)
+    open.delete(socket)
+  }
+  const close = ([oldest]: Iterable<Socket>) => {
+    if (!oldest) return
+    // At once: several may come before it has ended.
+    forget(oldest)
+    oldest.destroy()
+  }
+  const isAnswered = (socket: Socket) => {
+    hasAsked(socket)
+    if (!socket.destroyed) idle.add(socket)
+  }
+  const makeRoom = () => {
+    const unneeded = [...open].filter((each) => idle.has(each) || each.writableNeedDrain)
+    close(largestOf(Map.groupBy(unneeded, addressOf)))
+  }
+
+  // One that found no place: the next one does.
+  server.on('drop', makeRoom)
   server.on('connection', (socket: Socket) => {
-    const address = networkOf(socket.remoteAddress ?? '')
-    const own = unused.get(address) ?? new Set()
-    unused.set(address, own.add(socket))
-    addressOf.set(socket, address)
-    socket.once('close', () => forget(address, socket))
-    const [oldest] = own
-    if (own.size > most) oldest?.destroy()
+    addresses.set(socket, networkOf(socket.remoteAddress ?? ''))
+    open.add(socket)
+    socket.once('close', () => forget(socket))
+    if (open.size > CROWDED * all) makeRoom()
+    isAsking(socket)
   })
-  server.on('request', ({ socket }) => forget(addressOf.get(socket) ?? '', socket))
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
+    const isWhole = () => hasAsked(socket)
+    if (hasBody(request)) {
+      isAsking(socket)
+      request.once('end', isWhole)
+    } else isWhole()
+    // What arrives after the answer is no new request.
+    response.once('finish', () => {
+      if (request.complete) isAnswered(socket)
+      request.off('end', isWhole)
+    })
+  })
 }
+
+const largestOf = (groups: ReadonlyMap<string, readonly Socket[]>): readonly Socket[] =>
+  [...groups.values()].reduce((one, other) => (other.length > one.length ? other : one), [])
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

@@ -90,6 +90,7 @@ describeEachDatabase('identity', (test) => {
       for (let count = 0; count < 200; count++) await get(api, '/version', client)
       expect(await get(api, '/version', client)).toBe(429)
       expect(await get(api, '/health', client)).toBe(200)
+      expect(await get(api, '/version', from('203.0.113.9', TOKEN))).toBe(200)
     })
   })
 

@@ -1,4 +1,5 @@
 /** Clients that hold connections and send nothing, or slowly, or want to watch for ever. */
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
@@ -62,10 +63,45 @@ describeOneDatabase('sockets', (test) => {
     expect((await fetch(`${address}/ping`)).status).toBe(200)
   })
 
-  it('one address cannot hold all places: its oldest unused connections give way', async () => {
-    const held = Array.from({ length: 3 * UNUSED }, () => open())
-    for (let count = 0; count < 10; count++) expect((await fetch(`${address}/ping`)).status).toBe(200)
+  const half = 'HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"name":'
+  it.each([
+    ['nothing', ''],
+    ['half a head', 'GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: '],
+    ['half a body', `POST /projects ${half}`],
+    ['half a body to a route that takes none', `GET /ping ${half}`],
+    ['half a body that is refused already', `POST /nothere ${half}`],
+    ['a request, and then nothing', 'GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
+  ])('one address cannot hold all places with %s', async (_what, sent) => {
+    const held = Array.from({ length: 3 * UNUSED }, () => open(sent))
+    for (let count = 0; count < 10; count++) {
+      expect((await fetch(`${address}/ping`, { headers: { connection: 'close' } })).status).toBe(200)
+    }
     for (const { socket } of held) socket.destroy()
+    await Promise.all(held.map(({ answer }) => answer))
+  })
+
+  it('large bodies that come slowly have few places, and small ones need none', async () => {
+    const connection = { name: 'slow', endpoint: 'http://127.0.0.1:1/', token: 'a-token-for-nobody' }
+    const { id } = (await api.ask('POST', '/plugins/github/connections', connection)).body
+    const path = `/v1/plugins/github/connections/${id}/deliveries`
+    await api.ask('POST', `${path}/secret`)
+    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n`
+    const large = `${head}Content-Length: 20000000\r\n\r\n{`
+    const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`
+    const places = [large, chunked, large, chunked, large, chunked, large, chunked].map((sent) => open(sent))
+    const next = async (sent: string) => {
+      const one = open(sent)
+      const answer = await Promise.race([one.answer, once(one.socket, 'data').then(String)])
+      one.socket.destroy()
+      return answer
+    }
+    await expect.poll(() => next(chunked)).toMatch(/^HTTP\/1.1 503 .*retry-after: \d.*Too many large bodies/s)
+    expect(await next(large)).toMatch(/^HTTP\/1.1 503 /)
+    expect((await fetch(address + path, { method: 'POST', body: '{}' })).status).toBe(401)
+    for (const { socket } of places) socket.destroy()
+    await expect
+      .poll(async () => (await fetch(address + path, { method: 'POST', body: Buffer.alloc(5_000_000, ' ') })).status)
+      .toBe(401)
   })
 
   it('more event streams than may be get 503, and there is room when one ends', async () => {

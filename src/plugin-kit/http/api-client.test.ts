@@ -211,6 +211,14 @@ describe('bodies', () => {
     const roomy = createTestClient(server.endpoint)
     expect((await roomy.send({ path: '/packed' }, never)).body.length).toBe(5000)
   })
+
+  test('with more values than somebody who waits needs are not parsed', async () => {
+    const server = await startServer(() => ({ text: `["a,b,c",${'{},'.repeat(100)}[]]` }))
+    const error = await failure(createTestClient(server.endpoint, { mostValues: 100 }).send({ path: '/' }, never))
+    expect(error).toMatchObject({ heavy: true, message: expect.stringMatching(/more than 100 names and list items/) })
+    const roomy = createTestClient(server.endpoint, { mostValues: 300 })
+    expect((await roomy.send({ path: '/' }, never)).body.length).toBe(102)
+  })
 })
 
 describe('redirects', () => {

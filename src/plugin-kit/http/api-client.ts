@@ -42,6 +42,8 @@ export interface ApiClientOptions {
   /** Further attempts after the first (API_RETRY). */
   readonly retries?: number
   readonly maxResponseBytes?: number
+  /** Names of fields and items of lists in one answer, all together: what is larger is not parsed. */
+  readonly mostValues?: number
   /** Share pacing and quota with the other clients of the same connection. */
   readonly share?: { readonly connections: SharedConnections; readonly key: string }
   /** Takes the place of the pacing within this process: one that other processes share. */
@@ -104,6 +106,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       headers,
       sign,
       asksToSignIn: options.asksToSignIn,
+      mostValues: options.mostValues,
       retries,
       clock,
       transport,

@@ -1,5 +1,6 @@
 /** One request sent once, and what its answer means. */
 import { parseExactBytes } from '../../database/exact-json.ts'
+import { tooMuchIn } from '../../database/json-size.ts'
 import { messageOf, UserError } from '../../errors.ts'
 import type { Clock } from './clock.ts'
 import type { Lease } from './credential-pool.ts'
@@ -18,6 +19,8 @@ export interface AttemptContext {
   readonly sign: ((credential: string) => Headers) | undefined
   /** Whether an answer is the page at which people sign in: its status may claim success. */
   readonly asksToSignIn: ((response: HttpResponse) => boolean) | undefined
+  /** Names of fields and items of lists in one answer; undefined: any number. */
+  readonly mostValues: number | undefined
   count(className: string, what: Partial<UsageCounts>): void
 }
 
@@ -44,6 +47,7 @@ export async function attempt(context: AttemptContext, target: Target, signal: A
     const { age, ...answer } = await transport.exchange(request.method ?? 'GET', url, headers, body, signal)
     const skew = skewOf(answer.headers, clock.now() - age)
     if (answer.headers.date) lease.saw(skew)
+    if (request.as !== 'bytes') requireFewValues(context, answer.bytes)
     const { json, malformed } = parse(answer.bytes, request)
     const response: HttpResponse = { ...answer, body: json, url: url.href, credential: lease.name }
     // What a vendor says about time, it says by its own clock.
@@ -93,6 +97,13 @@ function skewOf({ date, age }: Headers, now: number): number {
   // What a cache kept is older than it looks.
   const theirs = Date.parse(date ?? '') + (Number(age) || 0) * 1000
   return Number.isNaN(theirs) ? 0 : Math.ceil((now - theirs) / 1000) * 1000
+}
+
+function requireFewValues({ mostValues = Number.POSITIVE_INFINITY }: AttemptContext, bytes: Uint8Array): void {
+  // Whatever it is encoded in: what counts is written alike.
+  if (mostValues < bytes.length && tooMuchIn(Buffer.from(bytes).toString('latin1'), { values: mostValues })) {
+    throw new ResponseTooLarge(`the answer has more than ${mostValues} names and list items`)
+  }
 }
 
 function parse(bytes: Uint8Array, request: HttpRequest): { json?: unknown; malformed?: string } {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { startServer } from '../http/test-support.ts'
 import type { PluginSpec } from '../spec/plugin.ts'
-import { openClient } from './connection.ts'
+import { openAwaitedClient, openClient } from './connection.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -25,4 +25,16 @@ test('the first that is there limits a connection: its own number, the quota tha
   expect(await sentAtOnce(telling, {})).toBe(4)
   expect(await sentAtOnce(undefined, { rateLimitPerHour: 180 })).toBe(3)
   expect(await sentAtOnce(telling, { rateLimitPerHour: 60 })).toBe(1)
+})
+
+test('what somebody waits for is small: more is refused before it is parsed', async () => {
+  const server = await startServer(({ url }) => ({
+    text: url.pathname === '/long' ? `"${'x'.repeat(9_000_000)}"` : `[${'{},'.repeat(300_000)}{}]`,
+  }))
+  const spec = { name: 'some', title: 'Some', connection: { fields: {} } } as unknown as PluginSpec
+  const client = openAwaitedClient(spec, { endpoint: server.endpoint })
+  const { signal } = new AbortController()
+  await expect(client.send({ path: '/long' }, signal)).rejects.toThrow(/larger than \d+ bytes/)
+  await expect(client.send({ path: '/many' }, signal)).rejects.toThrow(/more than 200000 names and list items/)
+  await client.close()
 })

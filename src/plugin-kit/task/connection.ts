@@ -81,7 +81,7 @@ export function openClient(
   plugin: PluginSpec,
   settings: Settings,
   onEvent: (event: HttpEvent) => void = () => {},
-  overrides: Partial<Pick<ApiClientOptions, 'retries' | 'timeouts' | 'store'>> = {},
+  overrides: Partial<Pick<ApiClientOptions, 'retries' | 'timeouts' | 'store' | 'maxResponseBytes' | 'mostValues'>> = {},
 ): ApiClient {
   const { connection } = plugin
   const { apiRequestsPerHour } = readConfig(process.env)
@@ -109,6 +109,9 @@ export const openAwaitedClient = (plugin: PluginSpec, settings: Settings): ApiCl
   openClient(plugin, { ...settings, id: undefined, rateLimitPerHour: 0 }, undefined, {
     retries: 0,
     timeouts: { connectMs: 5000, totalMs: 20_000 },
+    // It is read in the thread that answers everybody: a source may send what it likes.
+    maxResponseBytes: 8 * 1024 * 1024,
+    mostValues: 200_000,
   })
 
 const tokensOf = ({ token = '' }: Settings): string[] =>
