@@ -124,7 +124,7 @@ async function jsonOf(database: Database, names: readonly string[], readings: re
       ...now,
       restsOn: restsOn(metric, filter, { ...now, leftOut }),
       before: before.value,
-      change: changeOf(metric, before.value, now.value),
+      change: changeOf(metric, before, now),
       points,
     }))
     all.push({ project, metrics, partial: await lacksOf({ database }, project) })
@@ -153,7 +153,7 @@ export async function linesOf(
     bandOf(now),
     // A line of zeros would look like a course.
     now.counted === 0 ? '' : sparkline(points.map(({ value }) => value)),
-    changeOf(metric, before.value, now.value).words,
+    changeOf(metric, before, now).words,
   ])
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const what = own.length > 1 ? 'The four keys' : own[0]?.metric.title
