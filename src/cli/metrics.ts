@@ -2,13 +2,13 @@ import { Command } from 'commander'
 import { rangeOf } from '../api/metric-filter.ts'
 import { type Measured, measure, measureOne, measureSeries } from '../control-plane/measure.ts'
 import { historyLack, lacksOf } from '../control-plane/partial-data.ts'
+import { projectFindings } from '../control-plane/project-findings.ts'
 import { policyOfProject } from '../control-plane/project-policy.ts'
 import { runUnderWay, underWayWords } from '../control-plane/run-under-way.ts'
 import { selectRows } from '../control-plane/store.ts'
 import { unknownProject } from '../control-plane/unknown-project.ts'
 import type { Database } from '../database/database.ts'
 import { changeOf } from '../metrics/change-words.ts'
-import { findingsOf } from '../metrics/findings.ts'
 import { fourKeys, metricNamed } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import type { Explanation, Point } from '../metrics/read.ts'
@@ -169,7 +169,7 @@ export async function linesOf(
       reasons.push(`${metric.title} of ${basis[place]}: ${historyLack(histories)}${share}.`)
     }
     if (now.counted === 0 && underWay === undefined) {
-      const findings = await findingsOf(database, metric, filter)
+      const findings = await projectFindings(database, metric, filter)
       reasons.push(...findings.map(({ seen, remedy }) => `${seen} ${remedy}`))
     }
     for (const reason of reasons.filter((each) => !printedReasons.has(each))) {
