@@ -20,7 +20,7 @@ it('writes a new file, and replaces one only if told', async () => {
 
 it('refuses a folder, and a place that does not exist', async () => {
   const place = folder()
-  await expect(requirePlace(place, { force: true })).rejects.toThrow(`${place} is a folder: name a file in it`)
+  await expect(requirePlace(place, { force: true })).rejects.toThrow(`${place} is a folder: name a new file in it`)
   await expect(requirePlace(join(place, 'no', 'such'))).rejects.toThrow(
     `There is no folder ${join(place, 'no')}: create it first, or choose another place.`,
   )

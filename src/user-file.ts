@@ -27,7 +27,7 @@ export async function requirePlace(file: string, { force = false }: Writing = {}
   requireName(file)
   const there = found(file)
   if (there?.isDirectory()) {
-    throw new UserError(`${file} is a folder: name a file in it, such as ${join(file, 'weir.yaml')}.`)
+    throw new UserError(`${file} is a folder: name a new file in it.`)
   }
   if (there?.isFile() && !force) {
     throw new UserError(`${file} exists already: choose another name, or use --force to replace it.`)

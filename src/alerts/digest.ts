@@ -45,7 +45,7 @@ async function keysOf(database: Database, project: string, to: Date) {
     keys.push({
       ...{ metric: metric.name, title: metric.title, unit: metric.unit },
       ...{ value: own.value, inWords: own.inWords, before: past.value },
-      change: changeOf(metric, past.value, own.value),
+      change: changeOf(metric, past, own),
       reasons: isUnknown
         ? [INCIDENTS_UNKNOWN.because]
         : own.counted > 0

@@ -2,13 +2,13 @@ import { Command } from 'commander'
 import { rangeOf } from '../api/metric-filter.ts'
 import { type Measured, measure, measureOne, measureSeries } from '../control-plane/measure.ts'
 import { historyLack, lacksOf } from '../control-plane/partial-data.ts'
+import { projectFindings } from '../control-plane/project-findings.ts'
 import { policyOfProject } from '../control-plane/project-policy.ts'
 import { runUnderWay, underWayWords } from '../control-plane/run-under-way.ts'
 import { selectRows } from '../control-plane/store.ts'
 import { unknownProject } from '../control-plane/unknown-project.ts'
 import type { Database } from '../database/database.ts'
 import { changeOf } from '../metrics/change-words.ts'
-import { findingsOf } from '../metrics/findings.ts'
 import { fourKeys, metricNamed } from '../metrics/index.ts'
 import type { Metric, MetricFilter } from '../metrics/metric.ts'
 import type { Explanation, Point } from '../metrics/read.ts'
@@ -124,7 +124,7 @@ async function jsonOf(database: Database, names: readonly string[], readings: re
       ...now,
       restsOn: restsOn(metric, filter, { ...now, leftOut }),
       before: before.value,
-      change: changeOf(metric, before.value, now.value),
+      change: changeOf(metric, before, now),
       points,
     }))
     all.push({ project, metrics, partial: await lacksOf({ database }, project) })
@@ -153,7 +153,7 @@ export async function linesOf(
     bandOf(now),
     // A line of zeros would look like a course.
     now.counted === 0 ? '' : sparkline(points.map(({ value }) => value)),
-    changeOf(metric, before.value, now.value).words,
+    changeOf(metric, before, now).words,
   ])
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const what = own.length > 1 ? 'The four keys' : own[0]?.metric.title
@@ -169,7 +169,7 @@ export async function linesOf(
       reasons.push(`${metric.title} of ${basis[place]}: ${historyLack(histories)}${share}.`)
     }
     if (now.counted === 0 && underWay === undefined) {
-      const findings = await findingsOf(database, metric, filter)
+      const findings = await projectFindings(database, metric, filter)
       reasons.push(...findings.map(({ seen, remedy }) => `${seen} ${remedy}`))
     }
     for (const reason of reasons.filter((each) => !printedReasons.has(each))) {

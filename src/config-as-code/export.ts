@@ -158,7 +158,7 @@ async function exportCollected({ control, services, owners }: Exporting, { id, c
         const scopeConfig = configs.find((each) => each.id === scopeConfigId)?.name
         collect.push({
           connection,
-          scopes,
+          scopes: scopes.map(inOrder),
           ...(except.length > 0 && { except }),
           ...(archived && { archived }),
           ...(topic !== undefined && { topic }),
@@ -200,6 +200,9 @@ async function unchosen(
 /** The path of a repository names no other; the title of a board may. */
 const isUnmistakable = (fullName: unknown) =>
   typeof fullName === 'string' && fullName.includes('/') && !fullName.includes('*')
+
+/** Engines keep the fields of JSON in an order of their own: a file is the same from every server. */
+const inOrder = (scope: string | Settings) => (typeof scope === 'string' ? scope : byName(Object.entries(scope)))
 
 /** A scope without what belongs to its row rather than to it. */
 const plain = (scope: Settings): Settings =>

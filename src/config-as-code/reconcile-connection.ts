@@ -1,14 +1,14 @@
-import { rulesOf, textOf } from '../control-plane/plan/assumptions.ts'
 import type { ScopeConfig } from '../control-plane/records.ts'
 import { type Connected, connectedNamed } from '../control-plane/sources.ts'
 import { UserError } from '../errors.ts'
 import type { Settings } from '../plugin-kit/spec/fields.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 import { fieldsOfConnection } from './ask-sources.ts'
-import { change, isEmpty, type State } from './change.ts'
+import { change } from './change.ts'
 import type { Path } from './config-file.ts'
 import type { Reconciling } from './context.ts'
 import type { ConnectionConfig } from './document.ts'
+import { droppedRules } from './dropped-rules.ts'
 import { completed, standardOf, stateOf } from './field-values.ts'
 import { requireKnown } from './known-fields.ts'
 import { requireMatches } from './matching-rules.ts'
@@ -120,12 +120,3 @@ export function amongOthers({ config: { document } }: Reconciling, plugin: strin
   const described = Object.keys(document.connections[plugin] ?? {})
   return described.length === 1 && described[0] === connection ? '' : ` of ${connection}`
 }
-
-/** Default rules that scopes with this scope config do without: whoever writes one rule seldom means to drop the others. */
-function droppedRules(source: PluginSpec, before: State | undefined, after: State): string[] {
-  const dropped = rulesOf(source).filter(({ name }) => isEmpty(after[name]) && !(before && isEmpty(before[name])))
-  return dropped.map(
-    ({ name, label, value }) => `drops the default rule for ${lowerFirst(label)}: ${name} ${textOf(value)}`,
-  )
-}
-const lowerFirst = (text: string) => `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`

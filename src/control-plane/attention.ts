@@ -1,8 +1,8 @@
 /** What needs a hand: runs that failed, what collections did not get, what was put aside, connections in trouble. */
 import { sql } from 'kysely'
 import type { TaskStatus } from '../domain/enums.ts'
-import { gaps } from '../plugin-kit/raw/gaps.ts'
 import { quarantine } from '../plugin-kit/raw/quarantine.ts'
+import { receipts } from '../plugin-kit/raw/receipts.ts'
 import { pipelines } from '../system/pipelines.ts'
 import { blueprints } from '../system/projects.ts'
 import { listConnections } from './connection-states.ts'
@@ -37,7 +37,7 @@ export interface Attention {
   /** Blueprints whose last run failed, newest first. */
   readonly runs: readonly FailedRun[]
   readonly connections: readonly TroubledConnection[]
-  /** Lists that the source refused or cut, and the scopes that they belong to. */
+  /** Lists that did not come whole, as the page of what is missing lists them, and the scopes that they belong to. */
   readonly gaps: { readonly count: number; readonly scopes: number }
   /** Records that could not be read. */
   readonly quarantined: number
@@ -53,7 +53,7 @@ export async function readAttention(context: ServiceContext, projects?: readonly
   const [connections, missing, aside] = await Promise.all([
     troubledConnections(context),
     sql<{ count: number; scopes: number }>`select count(*) as count, count(distinct params) as scopes
-      from ${sql.table(gaps.name)}`.execute(kysely),
+      from ${sql.table(receipts.name)} where status <> 'complete'`.execute(kysely),
     sql<{ count: number }>`select count(*) as count from ${sql.table(quarantine.name)}`.execute(kysely),
   ])
   return {

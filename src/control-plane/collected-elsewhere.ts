@@ -1,6 +1,7 @@
 /** A project that shares scopes with another has data before its own first run: whoever reads that says where it is from. */
 import { pipelines } from '../system/pipelines.ts'
 import { blueprintScopes, blueprints } from '../system/projects.ts'
+import { hasRun } from './project-findings.ts'
 import type { ServiceContext } from './services.ts'
 
 export interface CollectedElsewhere {
@@ -17,8 +18,7 @@ export async function collectedElsewhere(
   visible?: readonly string[],
 ): Promise<CollectedElsewhere | undefined> {
   const own = kysely.selectFrom(blueprints.name).select('id').where('project_name', '=', project)
-  const ran = await kysely.selectFrom(pipelines.name).select('id').where('blueprint_id', 'in', own).limit(1).execute()
-  if (ran.length > 0) return undefined
+  if (await hasRun(kysely, project)) return undefined
   const sharing = kysely
     .selectFrom(`${blueprintScopes.name} as mine`)
     .innerJoin(`${blueprintScopes.name} as theirs`, (join) =>

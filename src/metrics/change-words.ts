@@ -1,7 +1,8 @@
 /** What became of a number since the period before. */
 import { counted } from '../counted.ts'
 import type { Metric } from './metric.ts'
-import { valueInWords } from './value-words.ts'
+import type { MetricValue } from './read.ts'
+import { isSaidInCounts, valueInWords } from './value-words.ts'
 
 export interface ValueChange {
   /** Null: one of the two is not known, so that nothing can be said. */
@@ -12,15 +13,31 @@ export interface ValueChange {
   readonly words: string
 }
 
-export function changeOf({ unit, better }: Metric, before: number | null, now: number | null): ValueChange {
+type Compared = Pick<MetricValue, 'value' | 'counted'>
+
+export function changeOf({ unit, better }: Metric, past: Compared, present: Compared): ValueChange {
+  const [before, now] = [past.value, present.value]
   if (before === null || now === null) {
     const words = now === null ? '' : 'nothing to compare with'
     return { difference: null, direction: 'same', words }
   }
+  // Both are said in deployments: that the two medians are 0 would be no comparison of these.
+  if (isSaidInCounts(unit, before) && isSaidInCounts(unit, now)) {
+    const more = present.counted - past.counted
+    return { difference: now - before, ...comparison(more, better, counted(Math.abs(more), 'deployment')) }
+  }
   const difference = now - before
   const size = unit === 'share' ? counted(Number((Math.abs(difference) * 100).toFixed(1)), 'point') : ''
   const amount = size || valueInWords(unit, Math.abs(difference))
-  if (difference === 0) return { difference, direction: 'same', words: 'as before' }
+  return { difference, ...comparison(difference, better, amount) }
+}
+
+function comparison(
+  difference: number,
+  better: Metric['better'],
+  amount: string,
+): Pick<ValueChange, 'direction' | 'words'> {
+  if (difference === 0) return { direction: 'same', words: 'as before' }
   const direction = difference > 0 === (better === 'higher') ? 'better' : 'worse'
-  return { difference, direction, words: `${amount} ${difference > 0 ? 'more' : 'less'}, ${direction}` }
+  return { direction, words: `${amount} ${difference > 0 ? 'more' : 'less'}, ${direction}` }
 }

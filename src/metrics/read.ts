@@ -13,7 +13,7 @@ import { inParts } from './parts.ts'
 import { readGrades } from './read-grades.ts'
 import { NO_CATEGORY_FIELD } from './service-incidents.ts'
 import { placeIn, stacked } from './stacked.ts'
-import { valueInWords } from './value-words.ts'
+import { isSaidInCounts, valueInWords } from './value-words.ts'
 
 export interface MetricValue {
   /** Null when nothing counts, never 0 by accident. */
@@ -152,8 +152,9 @@ function explanationOf(
   if (metric.summary === 'days') {
     const frequency = frequencyOf(days, filter)
     const { weekly: value, weeks } = frequency
-    // Of a median week with none, the number would say that there were none.
-    const inWords = value === 0 ? deploymentsIn(shared.counted, weeks) : valueInWords(metric.unit, value)
+    const inWords = isSaidInCounts(metric.unit, value)
+      ? deploymentsIn(shared.counted, weeks)
+      : valueInWords(metric.unit, value)
     return { value, inWords, ...shared, frequency, grades: [] }
   }
   const value = kept ? kept.value : 0

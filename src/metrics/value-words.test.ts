@@ -36,12 +36,22 @@ it('every unit has its words', () => {
 })
 
 it('a change says by how much, and whether it is for the better', () => {
-  expect(changeOf(changeLeadTime, 300, 60)).toMatchObject({ direction: 'better', words: '4 h less, better' })
-  expect(changeOf(changeFailureRate, 0.1, 0.25).words).toBe('15 points more, worse')
-  expect(changeOf(changeFailureRate, 0.1, 0.11).words).toBe('1 point more, worse')
-  expect(changeOf(deploymentFrequency, 2, 1).words).toBe('1 day per week less, worse')
-  expect(changeOf(deploymentFrequency, 1, 3).words).toBe('2 days per week more, better')
-  expect(changeOf(changeLeadTime, 60, 60)).toMatchObject({ direction: 'same', words: 'as before' })
-  expect(changeOf(changeLeadTime, null, 60)).toMatchObject({ difference: null, words: 'nothing to compare with' })
-  expect(changeOf(changeLeadTime, 60, null).words).toBe('')
+  const of = (value: number | null, counted = 1) => ({ value, counted })
+  expect(changeOf(changeLeadTime, of(300), of(60))).toMatchObject({ direction: 'better', words: '4 h less, better' })
+  expect(changeOf(changeFailureRate, of(0.1), of(0.25)).words).toBe('15 points more, worse')
+  expect(changeOf(changeFailureRate, of(0.1), of(0.11)).words).toBe('1 point more, worse')
+  expect(changeOf(deploymentFrequency, of(2), of(1)).words).toBe('1 day per week less, worse')
+  expect(changeOf(deploymentFrequency, of(1), of(3)).words).toBe('2 days per week more, better')
+  expect(changeOf(changeLeadTime, of(60), of(60))).toMatchObject({ direction: 'same', words: 'as before' })
+  expect(changeOf(changeLeadTime, of(null), of(60))).toMatchObject({
+    difference: null,
+    words: 'nothing to compare with',
+  })
+  expect(changeOf(changeLeadTime, of(60), of(null)).words).toBe('')
+  // Where the median week has none, the value is said in deployments, and so is what became of it.
+  const some = (before: number, now: number) => changeOf(deploymentFrequency, of(0, before), of(0, now))
+  expect(some(1, 10)).toEqual({ difference: 0, direction: 'better', words: '9 deployments more, better' })
+  expect(some(4, 3).words).toBe('1 deployment less, worse')
+  expect(some(4, 4).words).toBe('as before')
+  expect(changeOf(deploymentFrequency, of(1, 30), of(0, 10)).words).toBe('1 day per week less, worse')
 })

@@ -32,3 +32,6 @@ export function valueInWords(unit: Unit, value: number | null): string {
   // What is read decides: 1.001 is written as 1.
   return `${amount} ${amount === '1' ? ONE_OF[unit] : unit}`
 }
+
+/** Of a median week without a deployment, the number would say that there were none: then words say how many there were. */
+export const isSaidInCounts = (unit: Unit, value: number | null): boolean => unit === 'days per week' && value === 0

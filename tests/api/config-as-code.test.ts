@@ -116,6 +116,22 @@ projects:
     await apply(yaml(ALL))
   })
 
+  it('exports a scope whose name is not enough alike, whether it was put by hand or by that file', async () => {
+    const { services } = api.control
+    const connection = await connectionId()
+    const solo = { githubId: 99, name: 'solo', fullName: 'solo', cloneUrl: 'https://code.example/solo', language: 'Go' }
+    await services.scopes.put('github', connection, [solo])
+    const { blueprint } = await services.projects.create({ name: 'byhand' })
+    const connections = [{ pluginName: 'github', connectionId: connection, scopes: [{ scopeId: '99' }] }]
+    await services.blueprints.update(blueprint?.id ?? 0, { connections })
+    const text = await exportConfig(configContext(api))
+    expect(text).toContain('githubId: 99')
+    expect((await apply(text)).map(({ subject }) => subject)).toEqual(['schedule of byhand'])
+    expect(await exportConfig(configContext(api))).toBe(text)
+    await services.projects.remove('byhand')
+    await services.scopes.remove('github', connection, '99')
+  })
+
   it('names the default rules that a scope config drops', async () => {
     const [change] = (await apply(yaml(ALL).replace('issueTypeBug: bug', "issueTypeBug: ''"), true)) ?? []
     expect(change).toMatchObject({ subject: 'github scope config rules' })

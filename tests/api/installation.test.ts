@@ -7,6 +7,7 @@ import { projectMapping } from '../../src/domain/crossdomain.ts'
 import { cicdDeploymentCommits } from '../../src/domain/devops.ts'
 import { gaps } from '../../src/plugin-kit/raw/gaps.ts'
 import { rawTable } from '../../src/plugin-kit/raw/raw-table.ts'
+import { receipts } from '../../src/plugin-kit/raw/receipts.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { startTestApi, type TestApi } from './support/test-api.ts'
 
@@ -53,9 +54,16 @@ describeEachDatabase('the state of an installation', (test) => {
     await test.database.kysely.updateTable('_devlake_pipelines').set(failed).where('id', '=', run.id).execute()
     const of = { plugin: 'github', params: params(connectionId), subtask: 'collectIssues' }
     await recordUse(test.database.kysely, { plugin: 'github', connectionId, failure: '401' })
+    const issues = { ...of, raw_table: '_raw_github_api_issues' }
     await write(test.database, [
-      gaps.row({ ...of, raw_table: '_raw_github_api_issues', list: '', kind: 'lost', address: '/issues', attempts: 1 }),
+      // Parts of one list, another that failed as a whole, and one that came.
+      ...['', 'page 2'].map((list) => gaps.row({ ...issues, list, kind: 'lost', address: '/issues', attempts: 1 })),
+      receipts.row({ ...issues, status: 'gap' }),
+      receipts.row({ ...of, raw_table: '_raw_github_api_runs', status: 'failed' }),
+      receipts.row({ ...of, raw_table: '_raw_github_api_jobs', status: 'complete' }),
     ])
+    const { body: listed } = await api.ask('GET', '/v1/receipts')
+    expect(listed.receipts.filter(({ status }: any) => status !== 'complete')).toHaveLength(2)
     const { body } = await api.ask('GET', '/v1/attention')
     expect(body).toEqual({
       hasRun: true,
@@ -72,7 +80,7 @@ describeEachDatabase('the state of an installation', (test) => {
       connections: [
         { plugin: 'github', title: 'GitHub', connectionId, name: 'main', message: '401', failedRun: null, scopes: 1 },
       ],
-      gaps: { count: 1, scopes: 1 },
+      gaps: { count: 2, scopes: 1 },
       quarantined: 0,
     })
     // A run fails for more reasons than the connection: it says no more than that it failed.

@@ -136,6 +136,8 @@ describeEachDatabase('the service report', (test) => {
     expect(missingField).toEqual({ name: 'x_issue_category', title: 'Issue category', table: 'incidents' })
     // Without a choice of categories the field is not needed.
     expect(values(await report({ component: 'checkout' }))).toEqual([5, 1, expect.any(Number)])
+    const { notes } = await report({ component: 'checkout' })
+    expect(notes).toEqual([expect.stringMatching(/^Incidents have no field x_issue_category, .*\. Add it by POST /)])
     expect(values(await report({ component: 'billing' }))).toEqual([1, 1 / 5, (20 * 24 + 9) * 60])
   })
 

@@ -1,10 +1,13 @@
 /** What an explanation says of rows that do not count: their names, and what to change. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { insertRow } from '../../src/control-plane/store.ts'
 import type { TableRow } from '../../src/database/table.ts'
 import { write } from '../../src/database/write.ts'
 import { repos } from '../../src/domain/code.ts'
 import { cicdDeploymentCommits, cicdPipelines, cicdTasks } from '../../src/domain/devops.ts'
 import { boardIssues, issues } from '../../src/domain/ticket.ts'
+import { pipelines } from '../../src/system/pipelines.ts'
+import { blueprintScopes, blueprints } from '../../src/system/projects.ts'
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeEachDatabase } from '../support/databases.ts'
 import { map, pipeline } from './workbench.ts'
@@ -143,6 +146,22 @@ describeEachDatabase('what an explanation has seen', (test) => {
     expect(findings.map(({ seen }: any) => seen)).toEqual([
       'No deployments and no builds were collected.',
       'No pull requests were collected.',
+    ])
+  })
+
+  it('sends nobody to add what is there: a project that never ran is to be run', async () => {
+    const own = { name: 'fresh-Blueprint', project_name: 'fresh', mode: 'NORMAL', enable: true, is_manual: true }
+    const blueprint_id = await insertRow(test.database.kysely, blueprints, own)
+    const place = { blueprint_id, plugin_name: 'github', connection_id: 1, scope_id: '7' }
+    await write(test.database, [map('fresh', 'repos', 'nothing'), blueprintScopes.row(place)])
+    const seen = 'This project has not run yet, so nothing of what it is told to collect counts.'
+    for (const metric of ['deployment-frequency', 'change-lead-time', 'change-failure-rate']) {
+      const { findings } = await explain(metric, 'fresh')
+      expect(findings).toMatchObject([{ seen, remedy: expect.stringContaining('`npx weir collect fresh`') }])
+    }
+    await insertRow(test.database.kysely, pipelines, { name: 'fresh', status: 'TASK_COMPLETED', blueprint_id })
+    expect((await explain('deployment-frequency', 'fresh')).findings).toMatchObject([
+      { seen: 'No deployments and no builds were collected.' },
     ])
   })
 

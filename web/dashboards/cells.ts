@@ -1,12 +1,12 @@
 /** Values by what kind their column is of. */
 import { bytes, short } from '../parts/amounts.ts'
 import { count, duration, exactly, oneOf, type Quantity, quantity, when } from '../parts/words.ts'
-import type { Column } from './view.ts'
 
 const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
 const months = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' })
 
-export const isNumeric = ({ kind }: Column): boolean => !['text', 'moment', 'day', 'address'].includes(kind)
+export const isNumeric = ({ kind }: { readonly kind: string }): boolean =>
+  !['text', 'moment', 'day', 'address'].includes(kind)
 
 /** Null where there is none. */
 export function numberOf(value: unknown): number | null {

@@ -1,5 +1,6 @@
 import { counted } from '../parts/words.ts'
-import { differenceText, exactText, levelOf, numberOf, partsOf, textOf } from './cells.ts'
+import { exactText, levelOf, numberOf, partsOf, textOf } from './cells.ts'
+import { changeOf, type FigureChange, wordsOf } from './figure-rows.ts'
 import type { Panel, PanelRows } from './view.ts'
 
 interface NumberProps {
@@ -13,9 +14,9 @@ export function NumberFigure({ panel, rows, before }: NumberProps) {
   const kind = rows.columns[0]?.kind ?? 'count'
   const value = numberOf(rows.rows[0]?.[0])
   if (value === null) return null
-  const earlier = before && numberOf(before.rows[0]?.[0])
+  const change = changeOf(panel, rows, before)
   const level = levelOf(value, panel.limits, panel.better)
-  const words = value === 0 ? wordsOf(rows) : undefined
+  const words = wordsOf(rows)
   return (
     <div className="figure">
       <div className="value number" title={exactText(value, kind)}>
@@ -33,18 +34,10 @@ export function NumberFigure({ panel, rows, before }: NumberProps) {
       </div>
       <div className="row small">
         <span className="quiet">{basisOf(rows)}</span>
-        {earlier !== null && earlier !== undefined && (
-          <Change panel={panel} kind={kind} value={value} before={earlier} />
-        )}
+        {change && <Change change={change} />}
       </div>
     </div>
   )
-}
-
-/** What is said where a 0 would not be true: of a median of days, it would say that there were none; of a rate, that nothing failed. */
-function wordsOf({ columns, rows }: PanelRows): string | undefined {
-  const words = rows[0]?.[columns.findIndex(({ name }) => name === 'words')]
-  return typeof words === 'string' ? words : undefined
 }
 
 /** Further columns say what the number is made of. */
@@ -62,27 +55,11 @@ function basisOf({ columns, rows }: PanelRows): string {
     .join(' · ')
 }
 
-interface ChangeProps {
-  readonly panel: Pick<Panel, 'better'>
-  readonly kind: string
-  readonly value: number
-  readonly before: number
-}
-
-function Change({ panel: { better }, kind, value, before }: ChangeProps) {
-  const difference = value - before
-  const isSame = difference === 0 || Math.abs(difference) < Math.abs(before) * 0.01
-  const title = `Against the period before: ${textOf(before, kind)}`
-  if (isSame)
-    return (
-      <span className="faint" title={title}>
-        no change
-      </span>
-    )
-  const look = better === null ? 'quiet' : difference < 0 === (better === 'lower') ? 'good' : 'bad'
+function Change({ change: { words, isGood, before } }: { readonly change: FigureChange }) {
+  const look = words === 'no change' ? 'faint' : `number ${isGood === null ? 'quiet' : isGood ? 'good' : 'bad'}`
   return (
-    <span className={`number ${look}`} title={title}>
-      {difference < 0 ? '↓' : '↑'} {differenceText(Math.abs(difference), kind)}
+    <span className={look} title={`Against the period before: ${before}`}>
+      {words}
     </span>
   )
 }

@@ -72,8 +72,7 @@ export function Attention() {
               </Link>
             }
           >
-            {counted(quarantined, 'record')} could not be read and {quarantined === 1 ? 'waits' : 'wait'} to be driven
-            again.
+            {counted(quarantined, 'record')} could not be read and {quarantined === 1 ? 'was' : 'were'} put aside.
           </Item>,
         ]
       : []),

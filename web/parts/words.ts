@@ -11,12 +11,12 @@ export interface Quantity {
 /** `3 d 4 h`, `42 min`: the two largest parts, the second only where it matters. */
 export function durationParts(minutes: number): readonly Quantity[] {
   const whole = Math.round(minutes)
+  // Rounded before it is divided: 1 d 23 h 40 min are two days, not `1 d 24 h`.
+  const hours = Math.round(minutes / 60)
   if (minutes < 1) return [{ amount: String(Math.max(0, Math.round(minutes * 60))), unit: 's' }]
   if (whole < 60) return [{ amount: String(whole), unit: 'min' }]
   const [large, largeUnit, small, smallUnit] =
-    whole < 24 * 60
-      ? [Math.floor(whole / 60), 'h', whole % 60, 'min']
-      : [Math.floor(whole / 1440), 'd', Math.round((whole % 1440) / 60), 'h']
+    whole < 24 * 60 ? [Math.floor(whole / 60), 'h', whole % 60, 'min'] : [Math.floor(hours / 24), 'd', hours % 24, 'h']
   const first = { amount: String(large), unit: String(largeUnit) }
   return small === 0 || Number(large) >= 30 ? [first] : [first, { amount: String(small), unit: String(smallUnit) }]
 }

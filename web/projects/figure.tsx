@@ -1,5 +1,5 @@
 import { quantity } from '../parts/words.ts'
-import { isSaidInWords } from './keys.ts'
+import { isSaidInWords } from './key-change.ts'
 
 interface FigureProps {
   readonly value: number

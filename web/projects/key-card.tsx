@@ -5,7 +5,8 @@ import { Late } from '../parts/late.tsx'
 import { Band } from '../parts/parts.tsx'
 import { count, counted } from '../parts/words.ts'
 import { Figure, NoGrade } from './figure.tsx'
-import { bandOf, changeOf, gradeOf, isEmpty, type KEYS, type Key, useExplained } from './keys.ts'
+import { changeOf } from './key-change.ts'
+import { bandOf, gradeOf, isEmpty, type KEYS, type Key, useExplained } from './keys.ts'
 import { Sparkline } from './sparkline.tsx'
 
 interface KeyCardProps {
@@ -20,8 +21,8 @@ interface KeyCardProps {
 export function KeyCard({ about: { name, title, of }, project, months, now, before, failure }: KeyCardProps) {
   const explained = useExplained(name, project, months)
   const band = now && bandOf(now)
-  const earlier = before && !isEmpty(before) ? before.value : null
-  const change = now && earlier !== null ? changeOf(now, earlier) : undefined
+  const earlier = before && !isEmpty(before) && before.value !== null ? { ...before, value: before.value } : undefined
+  const change = now && earlier ? changeOf(now, earlier) : undefined
   return (
     <article className="card key" aria-label={title}>
       <header>
@@ -62,7 +63,7 @@ export function KeyCard({ about: { name, title, of }, project, months, now, befo
           </Link>
           <div className="row">
             {band ? <Band band={band} /> : <NoGrade of={now} />}
-            {earlier !== null && (
+            {earlier && (
               <span
                 className={`small number ${change ? (change.isGood ? 'good' : 'bad') : 'faint'}`}
                 title="Against the period before"

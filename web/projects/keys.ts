@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerTo } from '../api/ask.ts'
 import { question } from '../api/queries.ts'
-import { count, duration, quantity } from '../parts/words.ts'
+import { quantity } from '../parts/words.ts'
+import { isSaidInWords } from './key-change.ts'
 
 /** The four keys, in the order in which they are told, with the titles that the server gives them everywhere. */
 export const KEYS = [
@@ -62,27 +63,9 @@ export const valueText = (value: number, unit: string): string =>
 /** None in all the time is no slow week: it says nothing at all. */
 export const isEmpty = ({ value, counted }: Pick<Key, 'value' | 'counted'>): boolean => value === null || counted === 0
 
-/** Where the median week has no deployment, a number would say that there were none: words say how many. */
-export const isSaidInWords = (value: number | null, unit: string): boolean => unit === 'days per week' && value === 0
-
 /** A value in one text, as it is true. */
 export const saidText = (value: number, unit: string, inWords: string): string =>
   isSaidInWords(value, unit) ? inWords : valueText(value, unit)
 
 export const gradeOf = ({ grades }: Pick<Key, 'grades'>) => grades.find(({ report }) => report === '2023')
 export const bandOf = (key: Pick<Key, 'grades'>) => gradeOf(key)?.band
-
-export interface Change {
-  readonly words: string
-  readonly isGood: boolean
-}
-
-/** Against the value of the period before; undefined where it is about the same. */
-export function changeOf({ value, unit, better }: Key, before: number): Change | undefined {
-  if (value === null) return undefined
-  const difference = value - before
-  if (difference === 0 || Math.abs(difference) < Math.abs(before) * 0.01) return undefined
-  const size = Math.abs(difference)
-  const words = unit === 'minutes' ? duration(size) : unit === 'share' ? `${count(size * 100)} pts` : count(size)
-  return { words: `${difference < 0 ? '↓' : '↑'} ${words}`, isGood: difference < 0 === (better === 'lower') }
-}

@@ -325,7 +325,10 @@ export const reportRecord = z.object({
   }),
   notes: z
     .array(z.string())
-    .meta({ description: 'A sentence for each chosen category and component that no incident of the project has.' }),
+    .meta({
+      description:
+        'A sentence if the field of the category is missing, and for each chosen category and component that no incident of the project has.',
+    }),
   metrics: z.array(z.object({ ...about, ...valueFields })),
   months: z.array(reportMonth),
 })

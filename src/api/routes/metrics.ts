@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import { measureOne, measureSeries } from '../../control-plane/measure.ts'
 import { assumptionsOfProject } from '../../control-plane/plan/assumptions.ts'
+import { projectFindings } from '../../control-plane/project-findings.ts'
 import { rulePlacesOf } from '../../control-plane/rules-in-force.ts'
 import { sourceNamed } from '../../control-plane/sources.ts'
 import type { Database } from '../../database/database.ts'
 import { comparePolicies } from '../../metrics/compare.ts'
-import { findingsOf } from '../../metrics/findings.ts'
 import { metrics } from '../../metrics/index.ts'
 import { type DetailedItem, withDetails } from '../../metrics/item-details.ts'
 import { type Item, type Metric, type MetricFilter, TABLE_OF } from '../../metrics/metric.ts'
@@ -166,7 +166,7 @@ const explanationRoutes: Routes = (api, { database, plugins }) => {
         ...explained,
         leftOut: explained.leftOut.map((each) => ({ ...each, ...REMEDIES[each.reason] })),
         against: await countAgainst(database, metric, filter),
-        findings: await findingsOf(database, metric, filter),
+        findings: await projectFindings(database, metric, filter),
         assumptions: await assumptionsOfProject({ database, plugins }, filter.project),
         places: await rulePlacesOf({ database, plugins }, filter.project),
         samples: await publicItems(database, metric, filter, samples),

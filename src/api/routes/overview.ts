@@ -3,13 +3,13 @@ import { readAttention } from '../../control-plane/attention.ts'
 import { type CollectedElsewhere, collectedElsewhere } from '../../control-plane/collected-elsewhere.ts'
 import { measureOne } from '../../control-plane/measure.ts'
 import { lacksOf } from '../../control-plane/partial-data.ts'
+import { projectFindings } from '../../control-plane/project-findings.ts'
 import { policyOfProject } from '../../control-plane/project-policy.ts'
 import type { Project } from '../../control-plane/records.ts'
 import { runUnderWay, underWayWords } from '../../control-plane/run-under-way.ts'
 import type { ServiceContext } from '../../control-plane/services.ts'
 import type { Database } from '../../database/database.ts'
 import { TASK_STATUSES } from '../../domain/enums.ts'
-import { findingsOf } from '../../metrics/findings.ts'
 import { fourKeys } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { visibleProjects } from '../access/gate.ts'
@@ -163,7 +163,7 @@ async function whyNone(
   if (elsewhere) return 'This project has not run yet, so nothing was calculated for it: start a run.'
   if (!hasRun) return 'Nothing was collected yet: start a run.'
   for (const metric of fourKeys) {
-    const [finding] = await findingsOf(database, metric, filter)
+    const [finding] = await projectFindings(database, metric, filter)
     if (finding) return `${finding.seen} ${finding.remedy}`
   }
   return 'Nothing that counts happened in the last six months.'

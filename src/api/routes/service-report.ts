@@ -7,7 +7,7 @@ import { serviceIncidentCount } from '../../metrics/definitions/service-incident
 import { serviceReport } from '../../metrics/index.ts'
 import type { MetricFilter } from '../../metrics/metric.ts'
 import { readMetric } from '../../metrics/read.ts'
-import { categoryTable } from '../../metrics/service-incidents.ts'
+import { categoryTable, NO_CATEGORY_FIELD } from '../../metrics/service-incidents.ts'
 import { unresolvedByMonth, unresolvedSentence } from '../../metrics/service-unresolved.ts'
 import { unknownWords } from '../../metrics/service-words.ts'
 import { toCsv } from '../../plugin-kit/push/csv-text.ts'
@@ -21,6 +21,8 @@ const COLUMNS = ['month', 'incidents', 'deployments', 'changeFailureRate', 'reco
 
 /** `24/03` */
 const monthOf = (start: Date) => start.toISOString().slice(2, 7).replace('-', '/')
+
+const upperFirst = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
 /** What of the recovery time is none: it goes on. */
 function unresolvedIn(months: readonly { readonly unresolved: number }[], incidents: number) {
@@ -82,15 +84,17 @@ export const serviceReportRoutes: Routes = (api, { database, plugins }) => {
         metrics.push({ ...aboutMetric(metric, filter), ...value })
       }
       const { project, from, to, environment, service, policy } = filter
+      const table = await categoryTable(database)
+      const { because, remedy } = NO_CATEGORY_FIELD
       return {
         ...{ project, from, to, environment },
         issueCategories: service?.categories ?? null,
         component: service?.component ?? null,
         pairing: policy.pairing,
-        categoryTable: (await categoryTable(database)) ?? null,
+        categoryTable: table ?? null,
         division: await divisionOf(filter),
         unresolved: unresolvedIn(months, metrics.at(-1)?.counted ?? 0),
-        notes: [...sentences],
+        notes: [...(table ? [] : [`${upperFirst(because)}. ${remedy}`]), ...sentences],
         metrics,
         months,
       }

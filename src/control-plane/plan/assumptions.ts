@@ -65,6 +65,6 @@ export const textOf = (value: unknown) => (typeof value === 'string' ? value : J
 
 /** For people: a heading, and a line for each rule. */
 export const assumptionLines = ({ subject, rules }: Assumption): string[] => [
-  `Assumed for ${subject} (it has no scope config):`,
+  `Assumed for ${subject} (no scope config):`,
   ...rules.map(({ name, label, value }) => `    ${name}: ${textOf(value)}  (${label})`),
 ]

@@ -62,7 +62,12 @@ function messageIn({ body, bytes }: HttpResponse): string {
 }
 
 export function reasonOf(response: HttpResponse): string {
-  const message = messageIn(response).replace(/\s+/g, ' ').trim().slice(0, LONGEST_EXCERPT)
+  // A sentence of theirs ends within one of ours.
+  const message = messageIn(response)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/(?<!\.)\.$/, '')
+    .slice(0, LONGEST_EXCERPT)
   return message ? `${response.status} ${message}` : String(response.status)
 }
 
