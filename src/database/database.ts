@@ -37,7 +37,8 @@ export interface Database {
   /**
    * Runs `body` on one connection: all that it writes becomes visible at once, or nothing when it throws. Inside, a
    * stream must be read to its end before the next statement; a transaction within it is part of it. `body` keeps to the
-   * database that it is given: one that waits for a further connection may wait for ever; see `aside`.
+   * database that it is given: one that waits for a further connection may wait for ever; see `aside`. A statement that
+   * fails ends it, on one of the engines: what is to survive a failure puts the statement into a transaction within it.
    */
   transaction<Result>(body: (database: Database) => Promise<Result>): Promise<Result>
   /**

@@ -30,8 +30,8 @@ describe('pieces', () => {
     const allowed = [
       /^(control-plane|runner|traffic)\//,
       /^database\/pieces\.ts$/,
-      /^plugin-kit\/(raw\/(name-records|raw-mirror)|transform\/(extract|marked-rows|window))\.ts$/,
-      /^plugin-kit\/task\/(family|forget-scope)\.ts$/,
+      /^plugin-kit\/(raw\/raw-mirror|transform\/(extract|marked-rows|window))\.ts$/,
+      /^plugin-kit\/task\/(family|forget-scope|name-records)\.ts$/,
       /^plugins\/gitextractor\/forget\.ts$/,
       /^metrics\/evidence\.ts$/,
       /^import-devlake\/recognise\.ts$/,

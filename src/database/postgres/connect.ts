@@ -112,7 +112,7 @@ function databaseOn(pool: pg.Pool, url: string, known: KnownTypes, turns?: Turns
     dialect: postgres,
     isTransaction: !turns,
     kysely,
-    sendRows: copyWriter(pool, postgres, known),
+    sendRows: copyWriter(pool, { dialect: postgres, known, isInside: !turns }),
     gather: gatherBinary,
     transaction: (body) =>
       inTransaction(pool, (client) =>

@@ -20,17 +20,30 @@ const UNIQUE_VIOLATION = '23505'
 const FEW_ROWS = 50
 
 /** Losing the newest batches to a crash of the server is harmless: the state that counts them is committed after. */
-const BEGIN = 'begin; set local synchronous_commit = off'
+const LAZY = 'set local synchronous_commit = off'
 /** The same for a statement by itself: one round to the server instead of three. */
 const LAZILY = `set_config('synchronous_commit', 'off', true)`
 
 /** Whether the live columns have our types, by table and columns; for all that write to one database. */
 export type KnownTypes = Map<string, boolean>
 
-export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): Database['sendRows'] {
+/** `isInside`: the pool is the one connection of a transaction, which a failure ends; nobody pays for a part of it then. */
+export function copyWriter(
+  pool: pg.Pool,
+  { dialect, known, isInside }: { dialect: Dialect; known: KnownTypes; isInside: boolean },
+): Database['sendRows'] {
   /** Staging tables that a connection has; they live as long as it does. */
   const staged = new WeakMap<pg.PoolClient, Set<string>>()
   const pessimistic = new Map<string, number>()
+
+  const inPart = <Result>(body: (client: pg.PoolClient) => Promise<Result>) =>
+    inTransaction(pool, body, `begin; ${LAZY}`)
+  async function asWhole<Result>(body: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+    if (!isInside) return inPart(body)
+    const client = await pool.connect()
+    await client.query(LAZY)
+    return body(client)
+  }
 
   async function throughStaging(
     table: AnyTable,
@@ -38,19 +51,15 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
     statement: (staging: string) => string,
   ): Promise<void> {
     const { staging, columns } = stagingOf(dialect, table)
-    const client = await inTransaction(
-      pool,
-      async (client) => {
-        if (!staged.get(client)?.has(staging)) {
-          await client.query(`create temp table if not exists ${staging} (${columns})`)
-        }
-        await client.query(`truncate ${staging}`)
-        await copy(client, staging)
-        await client.query(statement(staging))
-        return client
-      },
-      BEGIN,
-    )
+    const client = await asWhole(async (client) => {
+      if (!staged.get(client)?.has(staging)) {
+        await client.query(`create temp table if not exists ${staging} (${columns})`)
+      }
+      await client.query(`truncate ${staging}`)
+      await copy(client, staging)
+      await client.query(statement(staging))
+      return client
+    })
     // Only now: what is rolled back takes the table with it.
     staged.set(client, (staged.get(client) ?? new Set()).add(staging))
   }
@@ -60,7 +69,7 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
     const key = `${none} ${kinds}`
     const before = known.get(key)
     if (before !== undefined) return before
-    const { fields } = await inTransaction(pool, (client) => client.query(none))
+    const { fields } = await pool.query(none)
     const found = fields.every(({ dataTypeID }, index) => isBinaryOf(dataTypeID, kinds[index] as Kind))
     known.set(key, found)
     return found
@@ -87,12 +96,13 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
         (staging) => `update ${target} as target set ${set} from ${staging} as source where ${on}`,
       )
     }
-    if (mode === 'upsert' && rows.length <= FEW_ROWS && 'at' in rows) {
+    const onExistingKey = mode === 'insert' ? '' : dialect.onExistingKey(table, names)
+    if (rows.length <= FEW_ROWS && 'at' in rows) {
       const list = [...cellsOfRows(rows)]
       const places = list.map((_, row) => `(${names.map((_, at) => `$${row * names.length + at + 1}`)})`)
       const values = list.flat()
       await pool.query(
-        `insert into ${target} (${columns}) values ${places} ${dialect.onExistingKey(table, names)} returning ${LAZILY}`,
+        `insert into ${target} (${columns}) values ${places} ${onExistingKey} returning ${LAZILY}`,
         values,
       )
       return
@@ -101,13 +111,12 @@ export function copyWriter(pool: pg.Pool, dialect: Dialect, known: KnownTypes): 
     if ((mode === 'insert' || pause === 0) && (await hasOurTypes(`select ${columns} from ${target} limit 0`, kinds))) {
       // A first load meets no existing key, and straight into the table is twice as fast.
       try {
-        return await inTransaction(pool, (client) => copy(client, target), BEGIN)
+        return await (mode === 'insert' ? asWhole : inPart)((client) => copy(client, target))
       } catch (error) {
         if (mode === 'insert' || codeOf(error) !== UNIQUE_VIOLATION) throw error
       }
     }
     pessimistic.set(table.name, pause === 0 ? PESSIMISTIC_BATCHES : pause - 1)
-    const onExistingKey = mode === 'insert' ? '' : dialect.onExistingKey(table, names)
     await throughStaging(
       table,
       copy,

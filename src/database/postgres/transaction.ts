@@ -56,11 +56,5 @@ export function poolOf(client: pg.PoolClient): pg.Pool {
     return answer
   }
   const borrowed = { query, release() {} }
-  const pool = {
-    connect: async () => borrowed,
-    // A statement that fails ends a transaction, unless it is a part of its own.
-    query: (text: string, values: unknown[]) => inTransaction(pool, (part) => part.query(text, values)),
-    end: async () => {},
-  } as unknown as pg.Pool
-  return pool
+  return { connect: async () => borrowed, query, end: async () => {} } as unknown as pg.Pool
 }

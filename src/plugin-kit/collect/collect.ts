@@ -8,7 +8,6 @@ import { messageOf } from '../../errors.ts'
 import { type ApiClient, createSlots, DEFAULT_CONCURRENCY } from '../http/index.ts'
 import { descendantsOf } from '../raw/descendants.ts'
 import { earlier, gapSentences, isAskedAgain, storedGaps } from '../raw/gaps.ts'
-import { nameRecords } from '../raw/name-records.ts'
 import {
   inputsUpTo,
   keepNewest,
@@ -26,6 +25,8 @@ import type { Entity } from '../spec/entity.ts'
 import type { SourceTask } from '../spec/plugin.ts'
 import type { SubtaskKey, SubtaskResult } from '../spec/subtask.ts'
 import { withClient } from '../task/client.ts'
+import { oncePerTask } from '../task/known-of-task.ts'
+import { nameRecords } from '../task/name-records.ts'
 import { takeOverScope } from '../task/siblings.ts'
 import type { Collection, Missing, Tally } from './collection.ts'
 import { confirmEarly, earlyInputs } from './early-records.ts'
@@ -280,12 +281,8 @@ async function countRaw({ database, params }: SourceTask, raw: RawTable, only = 
   return rows[0]?.count ?? 0
 }
 
-const probed = new WeakMap<object, Promise<unknown>>()
-/** Asked once a task: its subtasks share the options object. */
-function probe({ plugin, options, signal }: SourceTask, client: ApiClient): Promise<unknown> {
-  const ask = plugin.connection.probe
+function probe(task: SourceTask, client: ApiClient): Promise<unknown> {
+  const ask = task.plugin.connection.probe
   if (!ask) return Promise.resolve(undefined)
-  const answer = probed.get(options) ?? ask(async (path) => (await client.send({ path }, signal)).body)
-  probed.set(options, answer)
-  return answer
+  return oncePerTask(task, 'probe', () => ask(async (path) => (await client.send({ path }, task.signal)).body))
 }

@@ -12,6 +12,7 @@ import { rawTable } from '../raw/raw-table.ts'
 import type { PluginSpec, SourceTask } from '../spec/plugin.ts'
 import { familyOf, ownerOf } from './family.ts'
 import { forgetScope } from './forget-scope.ts'
+import { oncePerTask } from './known-of-task.ts'
 import { openRememberedText } from './remembered-text.ts'
 import { renameScope } from './rename-scope.ts'
 
@@ -34,15 +35,9 @@ export const replacedRaws = (plugin: PluginSpec, tables: readonly AnyTable[]): s
     made.some((table) => tables.includes(table)) ? [rawTable(raw).name] : [],
   )
 
-const takenOver = new WeakMap<object, Map<string, Promise<void>>>()
-/** Once a task, before anything is collected: its subtasks share the options object. */
-export function takeOverScope(task: SourceTask): Promise<void> {
-  const known = takenOver.get(task.options) ?? new Map<string, Promise<void>>()
-  takenOver.set(task.options, known)
-  const taking = known.get(task.params) ?? takeOver(task)
-  known.set(task.params, taking)
-  return taking
-}
+/** Once a task, before anything is collected. */
+export const takeOverScope = (task: SourceTask): Promise<void> =>
+  oncePerTask(task, `take over ${task.params}`, () => takeOver(task))
 
 async function takeOver(task: SourceTask): Promise<void> {
   const { database, plugin, params } = task

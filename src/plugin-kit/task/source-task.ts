@@ -9,6 +9,7 @@ import { idMaker } from '../spec/id-of.ts'
 import type { PluginSpec, SourceTask } from '../spec/plugin.ts'
 import type { TaskRun } from '../spec/subtask.ts'
 import { rulesOfScope } from './assumed-rules.ts'
+import { oncePerTask } from './known-of-task.ts'
 import { settingsTables } from './settings-tables.ts'
 
 export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promise<SourceTask> {
@@ -17,8 +18,9 @@ export async function prepareSourceTask(plugin: PluginSpec, run: TaskRun): Promi
   if (!connectionId) {
     throw new UserError(`${plugin.name}: the option connectionId is missing or not a number`)
   }
+  // A subtask may change the scope, such as its name, and it may be removed meanwhile.
   const scope = await findScope(plugin, connectionId, run)
-  const connection = await findConnection(plugin, connectionId, run)
+  const connection = await oncePerTask(run, 'connection', () => findConnection(plugin, connectionId, run))
   const settings = options.scopeConfig ?? (await findRules(plugin, scope, run, connection.isStored))
   return {
     ...run,
@@ -104,19 +106,16 @@ async function readAny({ kysely }: Database, table: AnyTable, connectionId: numb
 }
 
 /** Those of the scope config that the options name, or else the scope. */
-async function findRules(
-  plugin: PluginSpec,
-  scope: AnyScope,
-  { database, options }: TaskRun,
-  isStored: boolean,
-): Promise<Settings> {
-  const id = options.scopeConfigId || scope.scope_config_id
+async function findRules(plugin: PluginSpec, scope: AnyScope, run: TaskRun, isStored: boolean): Promise<Settings> {
+  const id = run.options.scopeConfigId || scope.scope_config_id
   // A task for a connection that nobody stored has its options and no more.
   if (!id) return isStored ? rulesOfScope(plugin, undefined) : {}
-  const { scopeConfigs, settingsOf } = settingsTables(plugin)
-  const [row] = await readAll(database, { table: scopeConfigs, where: { id } })
-  if (!row) throw new UserError(`${plugin.name}: there is no scope config ${id}: choose another one, or none.`)
-  return rulesOfScope(plugin, settingsOf(scopeConfigs, row))
+  return oncePerTask(run, `scope config ${id}`, async () => {
+    const { scopeConfigs, settingsOf } = settingsTables(plugin)
+    const [row] = await readAll(run.database, { table: scopeConfigs, where: { id } })
+    if (!row) throw new UserError(`${plugin.name}: there is no scope config ${id}: choose another one, or none.`)
+    return rulesOfScope(plugin, settingsOf(scopeConfigs, row))
+  })
 }
 
 /** `timeZone` is a field that plugins declare whose source writes times without one. */

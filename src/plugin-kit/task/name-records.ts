@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
 import { parseExactBytes } from '../../database/exact-json.ts'
 import { retrying } from '../../database/write.ts'
+import { keepNewest } from '../raw/raw-mirror.ts'
+import { type RawTable, rawTable } from '../raw/raw-table.ts'
+import type { AnyCollectSpec } from '../spec/collect.ts'
 import { groupOf, hasOwnInputs, recordKey } from '../spec/collect.ts'
-import type { Entity } from '../spec/entity.ts'
-import { keepNewest } from './raw-mirror.ts'
-import { rawTable } from './raw-table.ts'
+import type { Entity, EntityTask } from '../spec/entity.ts'
+import { oncePerTask } from './known-of-task.ts'
 
 interface Unnamed {
   readonly id: number
@@ -19,13 +20,14 @@ const PIECE = 500
  * Gives identities to raw records that were stored without: by DevLake, or by a Weir that did not know them. Of
  * those that turn out to be versions of one record the newest stays.
  */
-export async function nameRecords(
-  { spec }: Entity,
-  { database, params }: { readonly database: Database; readonly params: string },
-): Promise<void> {
+export async function nameRecords({ spec }: Entity, task: EntityTask): Promise<void> {
   const { collect } = spec
-  if (!collect) return
   const raw = rawTable(spec.raw as string)
+  // What comes later has its identity from the beginning.
+  if (collect) await oncePerTask(task, `names in ${raw.name} of ${task.params}`, () => nameAll(collect, raw, task))
+}
+
+async function nameAll(collect: AnyCollectSpec, raw: RawTable, { database, params }: EntityTask): Promise<void> {
   const name = (data: Buffer | null, input: unknown) => {
     const input_key = input !== null && hasOwnInputs(collect) ? groupOf(collect, input) : ''
     try {
