@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { runCli } from '../support/cli.ts'
-import { describeEachDatabase, type TestDatabase } from '../support/databases.ts'
+import { describeOneDatabase, type TestDatabase } from '../support/databases.ts'
 import { newDataFolder, startLiveServer } from './support/live-server.ts'
 
 const SECRET_KEY = 'an encryption secret that is planted'
@@ -220,7 +220,8 @@ projects:
   ])
 }
 
-describeEachDatabase('from an empty start', (test) => {
+// What they ask of a database is asked of both by the tests of the routes, of the commands, and of planted secrets.
+describeOneDatabase('from an empty start, over HTTP', (test) => {
   it('over HTTP alone, leaving no secret anywhere', async () => {
     const github = await startFakeGithub({ world })
     try {
@@ -229,7 +230,9 @@ describeEachDatabase('from an empty start', (test) => {
       await github.stop()
     }
   })
+})
 
+describeOneDatabase('from an empty start, with one file', (test) => {
   it('from one YAML file', async () => {
     const github = await startFakeGithub({ world })
     try {

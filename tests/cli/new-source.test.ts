@@ -57,7 +57,8 @@ describe('what is written', () => {
     const checked = await copy.run(
       'node_modules/@biomejs/biome/bin/biome',
       'check',
-      'src/plugins',
+      'src/plugins/acme-ci',
+      'src/plugins/index.ts',
       'tests/fake-acme-ci',
     )
     expect(checked).toMatchObject({ code: 0 })

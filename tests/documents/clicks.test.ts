@@ -12,7 +12,7 @@ import { DEFAULT_TOKEN, type FakeGithub } from '../fake-github/fake-github.ts'
 import { type FakeJira, startFakeJira, USER } from '../jira/fake-jira.ts'
 import { issue } from '../jira/jira-world.ts'
 import { startOrganisation } from '../support/organisation.ts'
-import { describeClient } from '../web/support/client.ts'
+import { describeOwnServer } from '../web/support/client.ts'
 import { root } from './blocks.ts'
 
 const TAKES_LONG = { timeout: 240_000 }
@@ -40,7 +40,7 @@ function readerOf(document: string): Reader {
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click()
 const follow = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click()
 
-describeClient('clicks of the guide', (client) => {
+describeOwnServer('clicks of the guide', (client) => {
   let github: FakeGithub
   let jira: FakeJira
   beforeAll(async () => {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import packageFile from '../../package.json' with { type: 'json' }
 import { root } from './blocks.ts'
 
 export interface Shell {
@@ -15,6 +16,16 @@ export interface Shell {
 const SERVER = /(?:npm start|npx weir up)\s*(?:#.*)?$/
 const READY = /Stop +Ctrl-C/
 
+/**
+ * npm takes longer than most commands to find the program: it is run at once, by the file that package.json names. Npm itself
+ * runs the commands of the README, in tests/readme.test.ts.
+ */
+const NPX = `#!/bin/sh
+[ "$1" = weir ] || PATH="\${PATH#*:}" exec npx "$@"
+shift
+exec node '${join(root, packageFile.bin.weir)}' "$@"
+`
+
 export function openShell(environment: Readonly<Record<string, string>>): Shell {
   const folder = mkdtempSync(join(tmpdir(), 'weir-documents-'))
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'))
@@ -23,7 +34,10 @@ export function openShell(environment: Readonly<Record<string, string>>): Shell 
   mkdirSync(home)
   // So that a refused request is a failure, and nothing but the answer is printed.
   writeFileSync(join(home, '.curlrc'), 'fail-with-body\nsilent\nshow-error\nwrite-out = "\\n"\n')
-  const env = { PATH: process.env.PATH, HOME: home, CURL_HOME: home, ...environment }
+  const programs = join(folder, 'programs')
+  mkdirSync(programs)
+  writeFileSync(join(programs, 'npx'), NPX, { mode: 0o755 })
+  const env = { PATH: `${programs}:${process.env.PATH}`, HOME: home, CURL_HOME: home, ...environment }
   return {
     run(script) {
       const child = spawn('sh', ['-e', '-c', script], {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addressOf, buildSite, root } from '../../scripts/site/site.ts'
-import { openBrowser } from '../web/support/browser.ts'
+import { sharedBrowser } from '../web/support/browser.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-site-'))
 const read = (path: string) => readFileSync(join(folder, path), 'utf8')
@@ -45,9 +45,8 @@ it('shows every document in its navigation, in the order of the guide', () => {
 })
 
 it('is searched and read from files, without a server', async () => {
-  const browser = await openBrowser()
+  const page = await (await sharedBrowser()).newPage()
   try {
-    const page = await browser.newPage()
     const complaints: string[] = []
     page.on('pageerror', ({ message }) => complaints.push(message))
     await page.goto(pathToFileURL(join(folder, 'guide/4-project.html')).href)
@@ -57,7 +56,7 @@ it('is searched and read from files, without a server', async () => {
     expect(page.url()).toContain('/operations.html#the-encryption-key')
     expect(complaints).toEqual([])
   } finally {
-    await browser.close()
+    await page.close()
   }
 })
 

@@ -24,14 +24,16 @@ export function startCli(parameters: readonly string[], environment: Record<stri
       ...launched.environment,
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // The channel tells it when this process is gone, even if it was killed.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
+  const stdout = child.stdout!
   let output = ''
   let errors = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => {
+  stdout.setEncoding('utf8').on('data', (text) => {
     output += text
   })
-  child.stderr.setEncoding('utf8').on('data', (text) => {
+  child.stderr!.setEncoding('utf8').on('data', (text) => {
     errors += text
   })
   const ended = once(child, 'close').then(([code, signal]) => signal ?? code)
@@ -43,7 +45,7 @@ export function startCli(parameters: readonly string[], environment: Record<stri
       for (;;) {
         const match = pattern.exec(output)
         if (match) return match
-        const next = await Promise.race([once(child.stdout, 'data'), ended.then(() => 'ended' as const)])
+        const next = await Promise.race([once(stdout, 'data'), ended.then(() => 'ended' as const)])
         if (next === 'ended' && !pattern.test(output)) throw new Error(`ended without ${pattern}: ${output}${errors}`)
       }
     },

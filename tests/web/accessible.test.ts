@@ -1,14 +1,12 @@
 /** Every page, light and dark: what axe-core finds, and names of odd kinds. */
-import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { problemsOfAccess } from './support/access.ts'
 import { describeClient } from './support/client.ts'
 import { type Filled, fill, ODD_NAME } from './support/filled.ts'
 import { addressOf, oddly, placesOfPages, settled } from './support/pages.ts'
 
 /** Two dozen pages, on a machine that does other things as well. */
 const PATIENCE_MS = 600_000
-/** The rules about colours that are on by default. */
-const OF_COLOUR = ['color-contrast', 'link-in-text-block']
 
 describeClient('every page', (client) => {
   let filled: Filled
@@ -22,17 +20,7 @@ describeClient('every page', (client) => {
     const found = new Set<string>()
     for (const path of placesOfPages) {
       await page.goto(client.server.url + addressOf(path, filled))
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await page.locator(`[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-        await settled(page)
-        const rules = new AxeBuilder({ page })
-        // What is dark differs from what is light by its colours alone.
-        const { violations } = await (colorScheme === 'dark' ? rules.withRules(OF_COLOUR) : rules).analyze()
-        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        for (const { id, nodes } of serious)
-          for (const { html } of nodes) found.add(`${path}, ${colorScheme}: ${id}: ${html.slice(0, 200)}`)
-      }
+      for (const problem of await problemsOfAccess(page, () => settled(page))) found.add(`${path}, ${problem}`)
     }
     expect([...found]).toEqual([])
   })

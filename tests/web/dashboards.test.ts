@@ -1,12 +1,12 @@
 /** Dashboards in a browser: what they show, what is chosen, and what is behind it. */
-import { AxeBuilder } from '@axe-core/playwright'
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/database/write.ts'
 import { calculate } from '../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../metrics/organisation.ts'
-import { describeClient } from './support/client.ts'
+import { problemsOfAccess } from './support/access.ts'
+import { describeClient, describeOwnServer } from './support/client.ts'
 import { ask } from './support/shop.ts'
 
 const TAKES_LONG = { timeout: 180_000 }
@@ -263,15 +263,7 @@ describeClient('dashboards', (client) => {
       await page.goto(client.server.url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       if (path.includes('dora')) await panel(page, 'Deployments').locator('canvas').first().waitFor()
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await page.locator(`[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-        const { violations } = await new AxeBuilder({ page }).analyze()
-        for (const { id, impact, nodes } of violations) {
-          if (impact !== 'serious' && impact !== 'critical') continue
-          found.push(...nodes.map(({ html }) => `${path}, ${colorScheme}: ${id}: ${html.slice(0, 200)}`))
-        }
-      }
+      found.push(...(await problemsOfAccess(page)).map((problem) => `${path}, ${problem}`))
     }
     expect(found).toEqual([])
   })
@@ -279,7 +271,7 @@ describeClient('dashboards', (client) => {
 
 const TOKEN = 'a-token-that-opens-everything'
 
-describeClient(
+describeOwnServer(
   'shared dashboards',
   (client) => {
     beforeAll(async () => {

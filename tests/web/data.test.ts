@@ -1,12 +1,12 @@
 /** Collected data in the browser: one record through the layers, and a field of one's own, mapped by a click and filled. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeJira, issue, startFakeJira, USER } from '../jira/fake-jira.ts'
-import { describeClient } from './support/client.ts'
+import { describeOwnServer } from './support/client.ts'
 import { ask as askServer } from './support/shop.ts'
 
 const ODD_NAME = 'שלום 🌊 <b>100%</b> a/b'
 
-describeClient('data', (client) => {
+describeOwnServer('data', (client) => {
   let jira: FakeJira
   let blueprintId = 0
   const ask = (method: string, path: string, body?: unknown) => askServer(client.server, method, path, body)

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { startLiveServer } from '../api/support/live-server.ts'
-import { describeClient } from './support/client.ts'
+import { describeClient, describeOwnServer } from './support/client.ts'
 
 const ROOMS = ['Overview', 'Projects', 'Dashboards', 'Sources', 'Runs', 'Data', 'Traffic', 'Settings']
 
@@ -104,7 +104,7 @@ describeClient('the frame of the pages', ({ open, expectComplaint, database }) =
 
 const TOKEN = 'a-token-that-nobody-guesses'
 
-describeClient(
+describeOwnServer(
   'signing in',
   ({ open, expectComplaint }) => {
     it('asks for the token, and shows the page that was asked for', async () => {

@@ -21,6 +21,10 @@ describeClient('the overview', (client) => {
     // It fails: the connection is not there.
     const plan = [[{ plugin: 'github', options: { connectionId: 99, name: 'acme/web' } }]]
     const { body: run } = await client.server.ask('POST', '/pipelines', { plan, blueprintId: project.blueprint.id })
+    // A page that is open already asks again now and then.
+    await expect
+      .poll(async () => (await client.server.ask('GET', `/pipelines/${run.id}`)).body.status, { timeout: LONGEST_MS })
+      .toBe('TASK_FAILED')
     const page = await client.open('/')
     await page.getByText('Nothing is chosen to be collected').waitFor()
     await page.getByText(/The last run of shop failed, just now: /).waitFor()

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newDataFolder, startLiveServer } from '../api/support/live-server.ts'
 import { DEFAULT_TOKEN, type FakeGithub, startFakeGithub } from '../fake-github/fake-github.ts'
 import { type FakeCircleci, startFakeCircleci, TOKEN } from '../plugin-kit/fake-circleci.ts'
-import { describeEachDatabase } from '../support/databases.ts'
-import { openBrowser } from './support/browser.ts'
+import { describeOneDatabase } from '../support/databases.ts'
+import { sharedBrowser } from './support/browser.ts'
 import { describeClient, LONGEST_MS } from './support/client.ts'
 import { createQuickShop, type QuickShop } from './support/quick-shop.ts'
 import { ask } from './support/shop.ts'
@@ -174,16 +174,14 @@ describeClient('what is missing', (client) => {
   })
 })
 
-describeEachDatabase('a page of a run whose server is started again', (test) => {
+// That a run continues is tested on both databases, by tests/pipelines/kill.test.ts.
+describeOneDatabase('a page of a run whose server is started again', (test) => {
   let browser: Browser
   let github: FakeGithub
   beforeAll(async () => {
-    ;[browser, github] = await Promise.all([openBrowser(), startShopGithub()])
+    ;[browser, github] = await Promise.all([sharedBrowser(), startShopGithub()])
   })
-  afterAll(async () => {
-    await browser?.close()
-    await github?.stop()
-  })
+  afterAll(() => github?.stop())
 
   it('says so, and continues by itself', async () => {
     const folder = newDataFolder()
@@ -208,6 +206,7 @@ describeEachDatabase('a page of a run whose server is started again', (test) => 
       await expect.poll(() => page.getByText('The server does not answer.').count(), { timeout: LONGEST_MS }).toBe(0)
     } finally {
       await second.stop()
+      await page.close()
     }
   })
 })

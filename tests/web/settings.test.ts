@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { insertRow } from '../../src/control-plane/store.ts'
 import { servers } from '../../src/system/runs.ts'
 import { taskRuns } from '../../src/system/workers.ts'
-import { describeClient } from './support/client.ts'
+import { describeOwnServer } from './support/client.ts'
 
 /** What the form suggests, and something that it opens. */
 const SUGGESTED = [
@@ -13,7 +13,7 @@ const SUGGESTED = [
   ['Send to any webhook', 'operator', 'POST', '/plugins/webhook/connections/1/deployments'],
 ] as const
 
-describeClient('the settings', (client) => {
+describeOwnServer('the settings', (client) => {
   const { open } = client
 
   it('make keys that open what the form suggests', async () => {
@@ -176,7 +176,7 @@ describeClient('the settings', (client) => {
 
 const TOKENS = { AUTH: 'token', AUTH_TOKENS: 'reader:viewer:a-token-to-read-with' }
 
-describeClient(
+describeOwnServer(
   'the settings of a viewer',
   ({ open }) => {
     it('say what only admins see', async () => {

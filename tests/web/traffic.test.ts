@@ -1,13 +1,13 @@
 /** The page of a switch that is under way. */
 import { afterAll, expect, it } from 'vitest'
 import { startWorld } from '../traffic/support/world.ts'
-import { describeClient } from './support/client.ts'
+import { describeOwnServer } from './support/client.ts'
 
 const world = await startWorld()
 const several = await startWorld(undefined, ['web', 'admin'])
 afterAll(() => Promise.all([world.close(), several.close()]))
 
-describeClient(
+describeOwnServer(
   'a switch under way',
   (client) => {
     it('draws the split, says what is live, and rolls back when its name is typed', async () => {
@@ -33,7 +33,7 @@ describeClient(
   world.environment,
 )
 
-describeClient(
+describeOwnServer(
   'a switch of several routes',
   (client) => {
     it('tells them apart, and rolls all of them back', async () => {

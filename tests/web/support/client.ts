@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type LiveServer, startLiveServer } from '../../api/support/live-server.ts'
 import { describeOneDatabase, type TestDatabase } from '../../support/databases.ts'
 import { sharedBrowser } from './browser.ts'
+import { leaveServer, type Standing, takeServer } from './standing.ts'
 
 export interface Client {
   readonly database: TestDatabase
@@ -16,46 +17,85 @@ export interface Client {
 
 export const LONGEST_MS = 100_000
 
-/** What pages ask for is tested on both databases by the tests of its routes: one of the two is enough to see the pages. */
-export function describeClient(
-  name: string,
-  body: (client: Client) => void,
-  environment: Record<string, string> = {},
-): void {
+type Body = (client: Client) => void
+type Environment = Readonly<Record<string, string>>
+type Place = Pick<Client, 'database' | 'server'>
+
+/**
+ * What pages ask for is tested on both databases by the tests of its routes: one of the two is enough to see the pages. The
+ * server goes from block to block, and each begins with empty tables.
+ */
+export function describeClient(name: string, body: Body): void {
+  describeOneDatabase(name, (test) => {
+    let standing: Standing
+    const database: TestDatabase = {
+      ...{ engine: test.engine, createDatabase: test.createDatabase },
+      get url() {
+        return standing.url
+      },
+      get database() {
+        return standing.database
+      },
+    }
+    beforeAll(async () => {
+      standing = await takeServer(test.engine)
+    })
+    afterAll(() => leaveServer(test.engine))
+    declare(body, {
+      database,
+      get server() {
+        return standing.server
+      },
+    })
+  })
+}
+
+/** For a block that needs settings, or changes more than the rows of tables. */
+export function describeOwnServer(name: string, body: Body, environment: Environment = {}): void {
   describeOneDatabase(name, (database) => {
     let server: LiveServer
-    let browser: Browser
-    const complaints: string[] = []
-    const expected: string[] = []
     beforeAll(async () => {
-      ;[server, browser] = await Promise.all([startLiveServer(database.url, environment), sharedBrowser()])
+      server = await startLiveServer(database.url, environment)
     })
-    afterEach(async () => {
-      await Promise.all(browser.contexts().map((context) => context.close()))
-      const unexpected = complaints.filter((complaint) => !expected.some((part) => complaint.includes(part)))
-      complaints.length = 0
-      expected.length = 0
-      expect(unexpected).toEqual([])
-    })
-    afterAll(async () => {
-      await server?.stop()
-    })
-    body({
+    afterAll(() => server?.stop())
+    declare(body, {
       database,
       get server() {
         return server
       },
-      async open(path, options = {}) {
-        const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-        // For what hangs; on a machine with other work, pages take their time.
-        context.setDefaultTimeout(LONGEST_MS)
-        const page = await context.newPage()
-        page.on('pageerror', ({ message }) => complaints.push(message))
-        page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-        await page.goto(server.url + path)
-        return page
-      },
-      expectComplaint: (part) => void expected.push(part),
     })
+  })
+}
+
+function declare(body: Body, place: Place): void {
+  let browser: Browser
+  const complaints: string[] = []
+  const expected: string[] = []
+  beforeAll(async () => {
+    browser = await sharedBrowser()
+  })
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()))
+    const unexpected = complaints.filter((complaint) => !expected.some((part) => complaint.includes(part)))
+    complaints.length = 0
+    expected.length = 0
+    expect(unexpected).toEqual([])
+  })
+  body({
+    database: place.database,
+    get server() {
+      return place.server
+    },
+    async open(path, options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+      // For what hangs; on a machine with other work, pages take their time.
+      context.setDefaultTimeout(LONGEST_MS)
+      const page = await context.newPage()
+      page.on('pageerror', ({ message }) => complaints.push(message))
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+      await page.goto(place.server.url + path)
+      return page
+    },
+    expectComplaint: (part) => void expected.push(part),
   })
 }
