@@ -78,7 +78,7 @@ export interface Dialect {
   moment(value: Date): string
   /** The moment so many seconds (an expression) before another. */
   secondsBefore(moment: string, seconds: string): string
-  /** Begins a transaction that reads parts of large tables, where fresh ones have no statistics to show how small. */
+  /** Follows an insert in a transaction that reads parts of large tables after it, where fresh ones have no statistics to show how small. */
   readonly preferIndexes?: string
   /** Ends a transaction that must outlive a crash of the server, where bulk writes leave that open. */
   readonly commitDurably?: string

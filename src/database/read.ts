@@ -173,35 +173,79 @@ type Decode = (row: Record<string, unknown>) => Record<string, unknown>
 
 /** Null in a column that has another value for "missing" reads as that value. Both drivers give JSON parsed. */
 function decoderOf({ table, joins = {}, isLiteral = false }: AnySelection): Decode {
-  const parts = [
-    ['', table, false] as const,
-    ...Object.entries(joins as Joins).map(([alias, join]) => [`${alias}.`, join.table, join.isOptional] as const),
-  ]
-  const decoders = parts.map(([prefix, part, isOptional]) => {
-    const cells = part.names.map((name: string) => {
-      const column = part.columns[name] as Column
-      return {
-        name,
-        from: prefix + name,
-        missing: isLiteral || column.missing === 'now' ? null : missingCell(column),
-      }
-    })
-    const firstKey = prefix + part.names[part.keys[0] ?? 0]
-    return {
-      alias: prefix.slice(0, -1),
-      decode(row: Record<string, unknown>) {
-        if (isOptional && row[firstKey] === null) return null
-        // A plain object: rows are many, and their names our own columns.
-        const decoded = {} as Record<string, unknown>
-        for (const { name, from, missing } of cells) decoded[name] = row[from] ?? missing
-        return decoded
-      },
-    }
+  const main = partDecoder('', table, isLiteral)
+  const others = Object.entries(joins as Joins).map(([alias, join]) => {
+    const decode = partDecoder(`${alias}.`, join.table, isLiteral)
+    const isThere = join.isOptional ? isThereIn(`${alias}.`, join.table) : () => true
+    return { alias, decode: (row: Record<string, unknown>) => (isThere(row) ? decode(row) : null) }
   })
-  const [main, ...others] = decoders as [(typeof decoders)[number], ...typeof decoders]
   return (row) => {
-    const decoded = main.decode(row) as AnyRow
+    const decoded = main(row) as AnyRow
     for (const other of others) decoded[other.alias] = other.decode(row)
     return decoded
   }
+}
+
+const isThereIn = (prefix: string, { names, keys }: AnyTable) => {
+  const firstKey = prefix + names[keys[0] ?? 0]
+  return (row: Record<string, unknown>) => row[firstKey] !== null
+}
+
+function partDecoder(prefix: string, table: AnyTable, isLiteral = false): Decode {
+  const cells = table.names.map((name: string) => {
+    const column = table.columns[name] as Column
+    const missing = isLiteral || column.missing === 'now' ? null : missingCell(column)
+    return { name, from: prefix + name, missing }
+  })
+  return (row) => {
+    // A plain object: rows are many, and their names our own columns.
+    const decoded = {} as Record<string, unknown>
+    for (const { name, from, missing } of cells) decoded[name] = row[from] ?? missing
+    return decoded
+  }
+}
+
+interface OneRow<T extends AnyTable = AnyTable> {
+  readonly table: T
+  /** A value for each column of its key. */
+  readonly where: Where
+  /** As of a selection. */
+  readonly isLiteral?: boolean
+}
+interface Together<Rows extends readonly OneRow[], Values extends readonly RawBuilder<unknown>[]> {
+  readonly rows: Rows
+  /** Expressions, such as a select of one value in brackets. */
+  readonly values: Values
+}
+
+/** What would be many small statements as one: rows by their keys, undefined where there is none, and values. */
+export async function readTogether<
+  const Rows extends readonly OneRow[],
+  const Values extends readonly RawBuilder<unknown>[],
+>(
+  { kysely }: Database,
+  { rows: asked, values }: Together<Rows, Values>,
+): Promise<{
+  readonly rows: { readonly [Index in keyof Rows]: RowOf<Rows[Index]['table']> | undefined }
+  readonly values: { readonly [Index in keyof Values]: Values[Index] extends RawBuilder<infer Value> ? Value : never }
+}> {
+  const parts = asked.map((each, index) => ({ alias: `t${index}`, ...each }))
+  const columns = parts.flatMap(({ alias, table }) =>
+    table.names.map((name) => sql`${sql.ref(`${alias}.${name}`)} as ${sql.id(`${alias}.${name}`)}`),
+  )
+  const valued = values.map((value, index) => sql`${value} as ${sql.id(`v${index}`)}`)
+  const joined = parts.map(({ alias, table, where }) => {
+    const on = conditions(alias, where, new Map([[alias, table]]))
+    return sql`left join ${sql.table(table.name)} as ${sql.id(alias)} on ${sql.join(on, sql` and `)}`
+  })
+  const { rows } = await sql<Record<string, unknown>>`select ${sql.join([...columns, ...valued])}
+    from (select 1 as one) as always ${sql.join(joined, sql` `)}`.execute(kysely)
+  const row = rows[0] as Record<string, unknown>
+  return {
+    rows: parts.map(({ alias, table, isLiteral }) =>
+      isThereIn(`${alias}.`, table)(row) ? partDecoder(`${alias}.`, table, isLiteral)(row) : undefined,
+    ),
+    values: values.map((_, index) => row[`v${index}`]),
+    // biome-ignore lint/suspicious/noExplicitAny: tuples of what was asked for, in its order
+  } as any
 }

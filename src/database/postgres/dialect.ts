@@ -108,7 +108,7 @@ export const postgres: Dialect = {
   milliseconds: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
   moment: (value) => `timestamptz '${value.toISOString()}'`,
   secondsBefore: (moment, seconds) => `(${moment} - make_interval(secs => ${seconds}))`,
-  preferIndexes: 'set local enable_seqscan = off',
+  preferIndexes: `returning set_config('enable_seqscan', 'off', true)`,
   commitDurably: 'set local synchronous_commit = on',
   joinAsWritten: '',
   double: (expression) => `cast(${expression} as double precision)`,

@@ -123,9 +123,9 @@ export const inTurn = (
       const { kysely, dialect } = inside
       // Locks the row until the end, whether it was there or not.
       await sql`insert into ${sql.table(calculations.name)} (name, taken_at) values (${result}, ${new Date()})
-        ${raw(dialect.onExistingKey(calculations, calculations.names))}`.execute(kysely)
-      const { preferIndexes } = dialect
-      if (preferIndexes) await sql.raw(preferIndexes).execute(kysely)
+        ${raw(dialect.onExistingKey(calculations, calculations.names))} ${raw(dialect.preferIndexes ?? '')}`.execute(
+        kysely,
+      )
       return body(inside)
     }),
   )

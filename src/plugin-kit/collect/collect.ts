@@ -11,7 +11,6 @@ import { earlier, gapSentences, isAskedAgain, storedGaps } from '../raw/gaps.ts'
 import {
   inputsUpTo,
   keepNewest,
-  lastRawId,
   ofInputs,
   removeElsewhere,
   removeRecords,
@@ -28,6 +27,7 @@ import { withClient } from '../task/client.ts'
 import { oncePerTask } from '../task/known-of-task.ts'
 import { nameRecords } from '../task/name-records.ts'
 import { takeOverScope } from '../task/siblings.ts'
+import { NAMED, readBefore } from './before.ts'
 import type { Collection, Missing, Tally } from './collection.ts'
 import { confirmEarly, earlyInputs } from './early-records.ts'
 import { requireSameIds, strangersIn } from './identity.ts'
@@ -69,18 +69,19 @@ export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey
     const concurrency = requestsAtOnce(plugin.connection.limits?.concurrency ?? DEFAULT_CONCURRENCY)
     const filed: Filed = { last: undefined }
     const begin = async (again?: StartOver): Promise<SubtaskResult> => {
-      const asked = (await storedGaps(database, where)).filter(isAskedAgain)
-      const missing: readonly Missing[] = [...asked, ...(await earlyInputs(database, where))]
-      const run = await openRun(database, where, {
-        ...{ policy, lastRawId: await lastRawId(database, raw), marks: await marksOf(spec, task) },
-        olderCount: await countRaw(task, raw, NAMED),
+      const before = await readBefore(database, raw, params)
+      const asked = before.hasGaps ? (await storedGaps(database, where)).filter(isAskedAgain) : []
+      const early = before.hasEarly ? await earlyInputs(database, where) : []
+      const missing: readonly Missing[] = [...asked, ...early]
+      const run = await openRun(database, where, before, {
+        ...{ policy, marks: await marksOf(spec, task) },
         ...{ missingSince: missingSince(missing), startOver: again?.change },
       })
       const tally = tallyOf(run, again)
       const result = await collectWith({
         ...{ entity, spec, task, subtaskKey, client, base, raw, run, concurrency, missing, tally, filed },
         clock: createSourceClock(database, where, run, client, base, again !== undefined),
-        store: createPageStore(await recordsOfRun(entity, task, run)),
+        store: createPageStore(recordsOfRun(entity, task, run, before.lastOwnId > 0)),
         unstored: createSlots(concurrency),
         reaches:
           (numberedOf(spec) || spec.forEach?.tellsChange) && !run.isFull ? await readReaches(task, raw) : new Map(),
@@ -124,16 +125,16 @@ async function dropCollected(
 /** While some pages are stored or wait to be tried again, as many as the source allows are under way. */
 const requestsAtOnce = (concurrency: number): number => 2 * concurrency - 1
 
-async function recordsOfRun(
+function recordsOfRun(
   entity: Entity,
   { database, params, plugin, context }: SourceTask,
   { rawMark: mark }: CollectRun,
+  hasOlder: boolean,
 ) {
   const raw = rawTable(entity.spec.raw as string)
   const descendants = descendantsOf(plugin, entity, context.scope)
   return {
-    ...{ database, raw, params, mark },
-    hasOlder: (await lastRawId(database, raw, params)) > 0,
+    ...{ database, raw, params, mark, hasOlder },
     removeOlder: (inside: Database, groups: Piece<string>) =>
       removeRecordsWithin({ database: inside, raw, params }, descendants, sql`id <= ${mark} and ${ofInputs(groups)}`),
   }
@@ -271,9 +272,6 @@ function refusedOf({ refused }: Tally): RawBuilder<unknown> | undefined {
   const [groups, ...more] = inPieces([...refused] as string[])
   return refused.has(undefined) || !groups || more.length > 0 ? undefined : sql`and not ${ofInputs(groups)}`
 }
-
-/** Records without an id are stored anew each time, so that none of them ever comes again. */
-const NAMED = sql`record_key <> ''`
 
 async function countRaw({ database, params }: SourceTask, raw: RawTable, only = sql`1 = 1`): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(raw.name)}

@@ -43,7 +43,12 @@ export function createPageStore(records: RecordsOfRun): StorePage {
       waiting = []
       try {
         const pages = group.map(({ page }) => page)
-        await retrying(database, () => database.transaction((inside) => storePages(records, inside, pages)))
+        await (isOneRow(records, pages)
+          ? write(
+              database,
+              pages.flatMap(({ rows }) => rows),
+            )
+          : retrying(database, () => database.transaction((inside) => storePages(records, inside, pages))))
         for (const { done } of group) done.resolve()
       } catch (error) {
         for (const { done } of group) done.reject(error)
@@ -59,6 +64,10 @@ export function createPageStore(records: RecordsOfRun): StorePage {
     return done.promise
   }
 }
+
+/** A statement by itself is stored whole, too: such as the checkpoint of a list whose parts have all come. */
+const isOneRow = ({ raw }: RecordsOfRun, [page, ...more]: readonly StoredPage[]): boolean =>
+  more.length === 0 && page?.rows.length === 1 && page.rows[0]?.table !== raw && page.replaced === undefined && !page.renewed
 
 async function storePages(records: RecordsOfRun, inside: Database, pages: readonly StoredPage[]): Promise<void> {
   const { raw, mark, hasOlder } = records

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { among, inPieces } from '../../database/pieces.ts'
-import { readAll, readRows } from '../../database/read.ts'
+import { readRows } from '../../database/read.ts'
 import type { AnyValue } from '../../database/table.ts'
 import { write } from '../../database/write.ts'
 import { collectorLatestState } from '../../system/state.ts'
@@ -12,6 +12,7 @@ import type { PageState } from '../http/index.ts'
 import { collectCheckpoints, collectEtags, collectReaches, collectRuns, collectStates } from '../raw/collect-tables.ts'
 import { earlier } from '../raw/gaps.ts'
 import type { Reach } from '../spec/collect.ts'
+import type { Before } from './before.ts'
 
 export interface Policy {
   readonly fullSync: boolean
@@ -128,10 +129,6 @@ export type CollectorKey = { readonly raw_table: string; readonly params: string
 
 export interface RunOptions {
   readonly policy: Policy
-  /** The last raw record of any scope. */
-  readonly lastRawId: number
-  /** Raw records of this scope that have an id. */
-  readonly olderCount: number
   /** How far the records go now that the collector iterates over. */
   readonly marks: Marks
   /** Where what earlier runs did not get begins; undefined: nothing is missing. */
@@ -140,18 +137,17 @@ export interface RunOptions {
   readonly startOver?: { readonly isFull?: boolean; readonly since?: Date } | undefined
 }
 
-export async function openRun(database: Database, where: CollectorKey, options: RunOptions): Promise<CollectRun> {
-  const [latest] = await readAll(database, {
-    table: collectorLatestState,
-    where: { raw_data_table: where.raw_table, raw_data_params: where.params },
-  })
-  const [own] = await readAll(database, { table: collectStates, where })
-  const { policy, lastRawId, olderCount, marks, missingSince, startOver } = options
+export async function openRun(
+  database: Database,
+  where: CollectorKey,
+  { latest, own, open, lastRawId, olderCount }: Before,
+  options: RunOptions,
+): Promise<CollectRun> {
+  const { policy, marks, missingSince, startOver } = options
   const fullSync = policy.fullSync || (startOver?.isFull ?? false)
   const decided = decideWindow({ ...policy, fullSync }, latest, own)
   const window = { ...decided, since: beginningOf(decided, missingSince, startOver?.since) }
   const openedAt = new Date()
-  const [open] = await readAll(database, { table: collectRuns, where })
   const isSame =
     open?.started_at &&
     !startOver &&

@@ -110,6 +110,7 @@ export async function settleGaps(
     await sql`delete from ${sql.table(gaps.name)} where raw_table = ${owner.raw_table} and params = ${owner.params}
       and ${among(sql.ref('list'), lists)}`.execute(database.kysely)
   }
+  if (closed.length === 0 && now.size === 0) return [...before.values()]
   const rows = [...now.values()].map((gap) => gaps.row({ ...owner, ...gap, ...continued(before.get(gap.list), gap) }))
   if (rows.length > 0) await write(database, rows)
   return storedGaps(database, owner)

@@ -39,8 +39,8 @@ export const putInQuarantine = (
     stamp,
   )
 
-/** What a pass was about: every record, the new ones, or some that were driven again. */
-export type ReleaseFrom = 'all' | 'new' | readonly number[]
+/** What a pass was about: every record, the new ones, or some that were driven again; 'none': no record waited before it. */
+export type ReleaseFrom = 'all' | 'new' | 'none' | readonly number[]
 
 /** Forgets what this run did not reject again, and what a newer version of its record has replaced. */
 export async function releaseFromQuarantine(
@@ -49,6 +49,7 @@ export async function releaseFromQuarantine(
   stamp: Date,
   released: ReleaseFrom,
 ): Promise<void> {
+  if (released === 'none') return
   const own = sql`plugin = ${plugin} and subtask = ${subtask} and params = ${params} and updated_at <> ${stamp}`
   const release = (condition: RawBuilder<unknown>) =>
     retrying(database, () =>

@@ -113,7 +113,13 @@ export async function removeRecords(
   descendants: Descendants,
   condition: RawBuilder<unknown>,
 ): Promise<void> {
-  const { database } = records
+  const { database, raw, params } = records
+  // Mostly there is none, and a transaction is as dear as all that it would do.
+  const { rows } =
+    await sql`select 1 from ${sql.table(raw.name)} where params = ${params} and (${condition}) limit 1`.execute(
+      database.kysely,
+    )
+  if (rows.length === 0) return
   const removePiece = () =>
     database.transaction((inside) => removeSome({ ...records, database: inside }, descendants, condition))
   while ((await retrying(database, removePiece)) === PIECE);

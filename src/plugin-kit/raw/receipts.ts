@@ -48,14 +48,17 @@ export type Receipt = Omit<RowOf<typeof receipts>, 'created_at' | 'updated_at' |
 
 /** The moment of the last success stays when a later run fails. */
 export async function fileReceipt(database: Database, receipt: Receipt): Promise<void> {
-  const { plugin, raw_table, params } = receipt
-  const before = await database.kysely
+  const last = receipt.status === 'complete' ? new Date() : await lastSuccess(database, receipt)
+  await write(database, [receipts.row({ ...receipt, last_success_at: last })])
+}
+
+async function lastSuccess({ kysely }: Database, { plugin, raw_table, params }: Receipt): Promise<Date | undefined> {
+  const before = await kysely
     .selectFrom(receipts.name)
     .select('last_success_at')
     .where('plugin', '=', plugin)
     .where('raw_table', '=', raw_table)
     .where('params', '=', params)
     .executeTakeFirst()
-  const last = receipt.status === 'complete' ? new Date() : before?.last_success_at
-  await write(database, [receipts.row({ ...receipt, last_success_at: last })])
+  return before?.last_success_at
 }

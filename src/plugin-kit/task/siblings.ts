@@ -61,7 +61,9 @@ async function takeOver(task: SourceTask): Promise<void> {
     await forgetScope(database, plugin, params)
     await dropWhatSiblingsAloneMake(task)
   }
-  await openRememberedText(database, collectedBy(plugin, params)).write(plugin.name)
+  if (last !== plugin.name || from !== params) {
+    await openRememberedText(database, collectedBy(plugin, params)).write(plugin.name)
+  }
 }
 
 const collectedBy = (plugin: PluginSpec, params: string) => ({

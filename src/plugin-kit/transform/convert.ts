@@ -14,7 +14,7 @@ import type { PluginSpec, SourceTask } from '../spec/plugin.ts'
 import type { SubtaskKey, SubtaskResult } from '../spec/subtask.ts'
 import { familyEntities } from '../task/family.ts'
 import { replaceOwned, withoutOwner } from './owned.ts'
-import { earlierRows, sweepFollowers, sweepRows } from './sweep.ts'
+import { sweepFollowers, sweepRows } from './sweep.ts'
 import { runTransform } from './transform.ts'
 import { dependenciesOf, openWindow } from './window.ts'
 
@@ -28,15 +28,14 @@ export async function convert(
   const spec = entity.spec.convert as AnyConvertSpec
   const owner = spec.to[0] as AnyTable
   const owned = spec.owns ?? []
+  const swept = { tables: convertedTables(entity), raws: rawTablesOf(entity, pluginOf(task)) }
+  const isReferred = isReferredIn(pluginOf(task), entity.table)
   const window = await openWindow(database, subtaskKey, {
     fullSync: task.fullSync,
     config: await dependenciesOf(spec, task),
+    ...(!rawIds && !isReferred && { made: swept }),
   })
-  const { stamp } = window
-  const swept = { tables: convertedTables(entity), raws: rawTablesOf(entity, pluginOf(task)) }
-  const earlier = rawIds ? new Set<AnyTable>() : await earlierRows(task, swept)
-  const isReferred = isReferredIn(pluginOf(task), entity.table)
-  const tables = isReferred ? [] : [...earlier]
+  const { stamp, earlier, hasRejected } = window
   const scopeRow = scopeRowOf(entity, context.scope)
   const madeFrom = (row: AnyRow): AnyRow => (spec.originFrom && row[spec.originFrom]) || row
   const since = spec.isIncremental ? window.since : null
@@ -68,10 +67,12 @@ export async function convert(
       sweep: async () => {
         if (isReferred) await sweepFollowers(database, context.connectionId, entity)
         else
-          await retrying(database, () => sweepRows(database, task.params, { ...swept, tables, stamp, isFull: !since }))
+          await retrying(database, () =>
+            sweepRows(database, task.params, { ...swept, tables: [...earlier], stamp, isFull: !since }),
+          )
       },
     }),
-    released: rawIds ?? (since ? 'new' : 'all'),
+    released: hasRejected ? (rawIds ?? (since ? 'new' : 'all')) : 'none',
   })
   if (!rawIds) await window.succeeded()
   return result

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { parseExactBytes } from '../../database/exact-json.ts'
 import { inPieces } from '../../database/pieces.ts'
-import { inChunks } from '../../database/read.ts'
+import { inChunks, readTogether } from '../../database/read.ts'
 import type { AnyTable, RawRecord, TableRow } from '../../database/table.ts'
 import { RecordError } from '../../errors.ts'
 import { extractedTables } from '../raw/descendants.ts'
@@ -20,7 +20,7 @@ import { nameRecords } from '../task/name-records.ts'
 import { replacedRaws } from '../task/siblings.ts'
 import { replaceOwned, withoutOwner } from './owned.ts'
 import { readerOf } from './record-reader.ts'
-import { earlierRows, sweepExtracted } from './sweep.ts'
+import { sweepExtracted } from './sweep.ts'
 import { runTransform } from './transform.ts'
 import { dependenciesOf, forgetSuccess, openWindow } from './window.ts'
 
@@ -48,25 +48,24 @@ export async function extract(
   const spec: AnyExtractSpec = entity.spec.extract ?? {}
   const raw = rawTable(entity.spec.raw as string)
   await nameRecords(entity, task)
+  const tables = extractedTables(entity)
+  const siblings = 'plugin' in task ? replacedRaws((task as SourceTask).plugin, tables) : []
   const window = await openWindow(database, subtaskKey, {
     fullSync: task.fullSync,
     config: await dependenciesOf(spec, task),
+    ...(!rawIds && { made: { tables, raws: [raw.name, ...siblings] } }),
   })
-  const { stamp } = window
-  const tables = extractedTables(entity)
-  const siblings = 'plugin' in task ? replacedRaws((task as SourceTask).plugin, tables) : []
-  const raws = [raw.name, ...siblings]
-  const earlier = rawIds ? new Set<AnyTable>() : await earlierRows(task, { tables, raws })
+  const { stamp, earlier, hasRejected } = window
   // Messages that were pushed are kept one after the other, so that all of them tell what is there.
   const mark = entity.spec.collect ? window.rawMark : null
   const isFull = mark === null && !rawIds
   if (isFull) await window.forget()
-  const last = await lastRawId(database, raw, params)
+  const { last, newer } = await reachOf(database, raw, params, mark ?? 0)
   const result = await runTransform<StoredRecord>(task, {
     subtaskKey,
     stamp,
     items: recordsOf(task, raw, { last, mark, rawIds }),
-    expected: rawIds ? rawIds.length : await countRaw(database, raw, params, mark ?? 0),
+    expected: rawIds ? rawIds.length : newer,
     weigh: ({ data }) => data?.length ?? 0,
     allowed: new Set(tables),
     originOf: ({ id }) => ({ params, table: raw.name, id }),
@@ -79,7 +78,7 @@ export async function extract(
         }
       : {}),
     ...(!rawIds && { sweep: () => sweepExtracted(task, entity, { stamp, isFull, earlier }) }),
-    released: rawIds ?? (isFull ? 'all' : 'new'),
+    released: hasRejected ? (rawIds ?? (isFull ? 'all' : 'new')) : 'none',
   })
   if (rawIds) return result
   if (isFull && 'plugin' in task) {
@@ -209,8 +208,12 @@ function tryParse(data: Buffer | null): unknown {
   }
 }
 
-async function countRaw({ kysely }: Database, raw: RawTable, params: string, mark: number): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(raw.name)}
-    where params = ${params} and id > ${mark}`.execute(kysely)
-  return rows[0]?.count ?? 0
+/** The last record, and how many there are after `mark`. */
+async function reachOf(database: Database, raw: RawTable, params: string, mark: number) {
+  const own = sql`from ${sql.table(raw.name)} where params = ${params}`
+  const { values } = await readTogether(database, {
+    rows: [],
+    values: [sql<number | null>`(select max(id) ${own})`, sql<number>`(select count(*) ${own} and id > ${mark})`],
+  })
+  return { last: values[0] ?? 0, newer: values[1] }
 }

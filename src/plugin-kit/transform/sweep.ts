@@ -37,20 +37,6 @@ const isGone = (table: AnyTable, raw: string) => sql`not exists (
 const hasPayload = (table: AnyTable, raw: string) => sql`not exists (
   select 1 from ${sql.table(raw)} where ${letGo()} and id = ${sql.ref(`${table.name}._raw_data_id`)})`
 
-/** Which tables hold rows from before; a first load has nothing to sweep. */
-export async function earlierRows({ database, params }: EntityTask, { tables, raws }: Pick<Sweep, 'tables' | 'raws'>) {
-  const found = new Set<AnyTable>()
-  for (const table of tables) {
-    for (const raw of table.origin < 0 ? [] : raws) {
-      const { rows } = await sql`select 1 from ${sql.table(table.name)} where ${madeOf(params, raw)} limit 1`.execute(
-        database.kysely,
-      )
-      if (rows.length > 0) found.add(table)
-    }
-  }
-  return found
-}
-
 /** Gives the tables that lost rows. */
 export async function sweepRows(
   database: Database,

@@ -1,8 +1,12 @@
 /** What a subtask remembers of its last success, and whether that still allows to look only at what is new. */
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { among, onePiece } from '../../database/pieces.ts'
+import { readTogether } from '../../database/read.ts'
+import type { AnyTable } from '../../database/table.ts'
 import { write } from '../../database/write.ts'
 import { rawMarks, subtaskStates } from '../../system/state.ts'
+import { quarantine } from '../raw/quarantine.ts'
 import type { EntityTask } from '../spec/entity.ts'
 import { type Lookups, wholeTablesSay } from '../spec/lookups.ts'
 import type { SubtaskKey } from '../spec/subtask.ts'
@@ -14,20 +18,22 @@ export interface Window {
   readonly since: Date | null
   /** Look at raw records after this one; null: at everything. */
   readonly rawMark: number | null
+  /** Tables that hold rows from before: a first load has nothing to sweep. */
+  readonly earlier: ReadonlySet<AnyTable>
+  /** Earlier runs have put records aside. */
+  readonly hasRejected: boolean
   /** Before a pass over everything: forget the latest success. */
   forget(): Promise<void>
   /** Remember this run as the latest success, up to that raw record. */
   succeeded(rawMark?: number): Promise<void>
 }
 
-/** All null without an earlier success. */
-interface Remembered {
-  readonly prev_config: string | null
-  readonly prev_started_at: Date | null
-  /** The latest mark of the scope. */
-  readonly last: Date | null
-  readonly raw_mark: number | null
+/** What a pass may have to sweep: rows of these tables that were made from these raw tables. */
+export interface Made {
+  readonly tables: readonly AnyTable[]
+  readonly raws: readonly string[]
 }
+const NOTHING: Made = { tables: [], raws: [] }
 
 interface Depending {
   /** Scope config fields. */
@@ -52,30 +58,45 @@ export async function dependenciesOf(
 export async function openWindow(
   database: Database,
   { plugin, subtask, params }: SubtaskKey,
-  { fullSync, config }: { fullSync: boolean; config: string },
+  { fullSync, config, made = NOTHING }: { fullSync: boolean; config: string; made?: Made },
 ): Promise<Window> {
   const isHere = sql`plugin = ${plugin} and subtask = ${subtask} and params = ${params}`
   const states = sql.table(subtaskStates.name)
-  const { rows } = await sql<Remembered>`select state.*,
-      (select max(prev_started_at) from ${states} where params = ${params}) as last,
-      (select raw_mark from ${sql.table(rawMarks.name)} where ${isHere}) as raw_mark
-    from (select 1 as one) always left join (select prev_config, prev_started_at from ${states} where ${isHere}) state
-      on one = 1`.execute(database.kysely)
-  const { last, raw_mark, ...state } = rows[0] as Remembered
+  const tables = made.raws.length === 0 ? [] : [...new Set(made.tables)].filter(({ origin }) => origin >= 0)
+  const { rows, values } = await readTogether(database, {
+    rows: [
+      { table: subtaskStates, where: { plugin, subtask, params }, isLiteral: true },
+      { table: rawMarks, where: { plugin, subtask, params } },
+    ],
+    values: [
+      sql<Date | null>`(select max(prev_started_at) from ${states} where params = ${params})`,
+      sql<unknown>`exists (select 1 from ${sql.table(quarantine.name)} where ${isHere})`,
+      ...tables.map(
+        ({ name }) => sql<unknown>`exists (select 1 from ${sql.table(name)}
+        where _raw_data_params = ${params} and ${among(sql.ref('_raw_data_table'), onePiece(made.raws))})`,
+      ),
+    ],
+  })
+  const [state, mark] = rows
+  const [last, hasRejected, ...isThere] = values
   const stamp = nextStamp(last)
-  const isSame = !fullSync && state.prev_config === config
+  const isSame = !fullSync && state?.prev_config === config
   return {
     stamp,
     since: isSame ? state.prev_started_at : null,
-    rawMark: isSame ? raw_mark : null,
+    rawMark: isSame && mark ? mark.raw_mark : null,
+    earlier: new Set(tables.filter((_, index) => isThere[index])),
+    hasRejected: Boolean(hasRejected),
     // A pass over everything that is interrupted has undone part of the last success: only another one can mend it.
     forget: async () => {
-      if (state.prev_started_at) await sql`delete from ${states} where ${isHere}`.execute(database.kysely)
+      if (state?.prev_started_at) await sql`delete from ${states} where ${isHere}`.execute(database.kysely)
     },
     succeeded: (rawMark) =>
       write(database, [
         subtaskStates.row({ plugin, subtask, params, prev_config: config, prev_started_at: stamp }),
-        ...(rawMark === undefined ? [] : [rawMarks.row({ plugin, subtask, params, raw_mark: rawMark })]),
+        ...(rawMark === undefined || rawMark === mark?.raw_mark
+          ? []
+          : [rawMarks.row({ plugin, subtask, params, raw_mark: rawMark })]),
       ]),
   }
 }
