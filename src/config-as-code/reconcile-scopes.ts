@@ -3,13 +3,13 @@ import { hintOf } from '../nearest.ts'
 import type { PluginSpec } from '../plugin-kit/spec/plugin.ts'
 
 import { assumedFor } from './assumed.ts'
-import { change, isEmpty } from './change.ts'
+import { change, isEmpty, isSame } from './change.ts'
 import type { ChosenScope } from './choose.ts'
 import type { Path } from './config-file.ts'
 import type { Reconciling } from './context.ts'
 import type { ProjectConfig, SelectorConfig } from './document.ts'
 import { amongOthers, type KnownConnection } from './reconcile-connection.ts'
-import { idOfScope, scopesOf } from './stored-scopes.ts'
+import { idOfScope, projectsOfScope, scopesOf } from './stored-scopes.ts'
 import { namedBy, readSelectorsOf, type StoredSelector } from './stored-selectors.ts'
 
 /** What a project collects of one connection. */
@@ -123,13 +123,28 @@ async function putScopes(reconciling: Reconciling, place: Place, chosen: readonl
         field.name === 'scopeConfigId'
           ? { name: 'scopeConfig', before: nameOfConfig(field.before), after: nameOfConfig(field.after) }
           : field,
-      notes: (before, after) =>
-        isEmpty(after.scopeConfigId) && !isEmpty(before?.scopeConfigId)
-          ? ['goes by the default rules from now on']
-          : [],
+      async notes(before, after) {
+        if (isSame(before?.scopeConfigId || 0, after.scopeConfigId || 0)) return []
+        const sharing = await othersWith(reconciling, { plugin: source.name, connectionId, scopeId: each.id })
+        return [
+          ...(isEmpty(after.scopeConfigId) ? ['goes by the default rules from now on'] : []),
+          ...(sharing.length > 0 ? [`changes the rules of this scope in ${LIST.format(sharing)}, too`] : []),
+        ]
+      },
     })
   }
 }
+
+/** Projects that the file does not name and that share a scope with it: a scope has one set of rules. */
+async function othersWith(
+  { config: { document }, database }: Reconciling,
+  scope: Parameters<typeof projectsOfScope>[1],
+): Promise<string[]> {
+  const names = await projectsOfScope(database, scope)
+  return names.filter((name) => !Object.hasOwn(document.projects, name)).map((name) => `project ${name}`)
+}
+/** `a, b and c` */
+const LIST = new Intl.ListFormat('en-GB')
 
 /** Whether a project that the file does not name gives the scope its scope config: that is not the file's to take away. */
 async function configsElsewhere(

@@ -165,6 +165,18 @@ projects:
     expect(await scope()).toEqual([null, null])
     expect(await apply(without, true)).toEqual([])
     expect(await exportConfig(configContext(api))).not.toContain('scopeConfig:')
+    // One that shares a scope has its rules, too, though the file does not name it.
+    const { services } = api.control
+    const { blueprint } = await services.projects.create({ name: 'neighbour' })
+    const scopes = [{ scopeId: String(github.world.repository('acme/web').id) }]
+    const connections = [{ pluginName: 'github', connectionId: await connectionId(), scopes }]
+    await services.blueprints.update(blueprint?.id ?? 0, { connections })
+    const given = (await apply(yaml(ALL), true)).filter(({ subject }) => subject.startsWith('github scope acme/'))
+    expect(given.map(({ notes }) => notes)).toEqual([
+      undefined,
+      ['changes the rules of this scope in project neighbour, too'],
+    ])
+    await services.projects.remove('neighbour')
     // What another project gives is not this file's to take away.
     const other = yaml(ALL).replace('  shop:', '  other:')
     await apply(other)
