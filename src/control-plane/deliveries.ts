@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { withBareAddresses } from '../address-secrets.ts'
-import { inLine } from '../database/line.ts'
+import { inLine, oneAtATime } from '../database/line.ts'
 import type { RawRecord, RowOf } from '../database/table.ts'
 import { retrying } from '../database/write.ts'
 import { UnavailableError, UserError } from '../errors.ts'
@@ -90,7 +90,9 @@ export function deliveryService({ database, plugins, secrets, changed }: Service
         throw new UserError(`${place.plugin} is given a secret that Weir makes: ask for a new one.`, { status: 400 })
       }
       const secret = entered ?? (spec.newSecret ?? newSecret)()
-      await retrying(database, () =>
+      const alone = (act: () => Promise<void>) =>
+        oneAtATime(database, 'delivery secrets', () => retrying(database, act))
+      await alone(() =>
         kysely.transaction().execute(async (transaction) => {
           const before = await findRow(transaction, deliverySecrets, whereOf(place))
           await deleteRows(transaction, deliverySecrets, whereOf(place))

@@ -1,3 +1,5 @@
+import type { Database } from './database.ts'
+
 /** Those in this process who wait for the same stand in line, so that one of them at a time takes up a connection. */
 const lines = new WeakMap<object, Map<string, Promise<void>>>()
 
@@ -16,3 +18,7 @@ export function inLine<Result>(owner: object, name: string, body: () => Promise<
   })
   return mine
 }
+
+/** One at a time over all servers; those of this one wait without a connection each. */
+export const oneAtATime = <Result>(database: Database, name: string, body: () => Promise<Result>): Promise<Result> =>
+  inLine(database, name, () => database.locked(name, body))

@@ -17,6 +17,7 @@ export {
   type Credential,
   createApiClient,
   createTransport,
+  curlPin,
   cursor,
   graphql,
   graphqlRequest,

@@ -70,6 +70,14 @@ describeOneDatabase('access', (test) => {
       const entries = await api.ask('GET', '/v1/audit?action=delete&subject=github%20connection')
       expect(entries.body.count).toBe(1)
       expect(entries.headers['cache-control']).toBe('no-store')
+      const connection = await api.ask('POST', '/plugins/github/connections', { name: 'twice', token: 'none' })
+      const secret = `/v1/plugins/github/connections/${connection.body.id}/deliveries/secret`
+      const times = <Each>(ask: () => Promise<Each>) => Promise.all(Array.from({ length: 10 }, ask))
+      const replaced = [
+        ...(await times(() => api.ask('POST', secret))),
+        ...(await times(() => api.ask('PUT', '/store/equal', { same: true }))),
+      ]
+      expect(new Set(replaced.map(({ status }) => status))).toEqual(new Set([200, 201]))
       for (const name of ['.', '..']) expect((await api.ask('POST', '/projects', { name })).status).toBe(400)
       const steps = { ...key, name: 'steps', allowedPath: '(a?){200}' }
       expect((await api.ask('POST', '/api-keys', steps)).body.message).toMatch(/too large: repeat less/)

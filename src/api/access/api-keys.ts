@@ -16,7 +16,7 @@ import {
   updateRows,
 } from '../../control-plane/store.ts'
 import type { Database } from '../../database/database.ts'
-import { inLine } from '../../database/line.ts'
+import { oneAtATime } from '../../database/line.ts'
 import { among, readByKeys } from '../../database/pieces.ts'
 import type { RowOf } from '../../database/table.ts'
 import { UserError } from '../../errors.ts'
@@ -122,9 +122,9 @@ const unknown = (id: number) => new UserError(`There is no API key ${id}.`, { st
 export function apiKeyService(database: Database, secrets: Secrets): ApiKeyService {
   const { kysely } = database
   const opens = opener()
-  /** A name is looked up and taken by one at a time, over all servers; those of this one wait without a connection each. */
+  /** A name is looked up and taken by one at a time. */
   const alone = <Result>(act: (inside: Database) => Promise<Result>) =>
-    inLine(database, 'API keys', () => database.locked('API keys', () => database.transaction(act)))
+    oneAtATime(database, 'API keys', () => database.transaction(act))
   async function stored(id: number, queries: Queries = kysely) {
     const row = await findRow(queries, apiKeys, { id })
     if (!row) throw unknown(id)

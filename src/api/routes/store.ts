@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { doRecorded } from '../../control-plane/audit/record.ts'
 import { findRow, insertRow, updateRows } from '../../control-plane/store.ts'
+import { oneAtATime } from '../../database/line.ts'
 import { store } from '../../system/state.ts'
 import { actorOf } from '../access/gate.ts'
 import type { Routes } from '../api.ts'
@@ -32,11 +33,13 @@ export const storeRoutes: Routes = (api, { database }) => {
       const { key } = request.params
       const value = request.body ?? null
       const change = { action: 'update', subject: 'store', key } as const
-      await doRecorded(database, actorOf(request), change, async ({ kysely: inside }) => {
-        const changed = await updateRows(inside, store, { store_key: key }, { store_value: value })
-        if (changed === 0) await insertRow(inside, store, { store_key: key, store_value: value })
-        return value
-      })
+      await oneAtATime(database, 'store', () =>
+        doRecorded(database, actorOf(request), change, async ({ kysely: inside }) => {
+          const changed = await updateRows(inside, store, { store_key: key }, { store_value: value })
+          if (changed === 0) await insertRow(inside, store, { store_key: key, store_value: value })
+          return value
+        }),
+      )
       return reply.code(201).type('application/json; charset=utf-8').send(JSON.stringify(value))
     },
   )

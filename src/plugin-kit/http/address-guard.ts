@@ -83,6 +83,18 @@ export async function openAddresses(host: string): Promise<readonly string[]> {
   return found.map(({ address }) => address)
 }
 
+/**
+ * For programs that connect by curl: `host:port:address,…`, so that the name means what was checked. Undefined for an address,
+ * and for a name that is not known here.
+ */
+export async function curlPin(address: string): Promise<string | undefined> {
+  const { hostname, port, protocol } = new URL(address)
+  const found = await openAddresses(hostname)
+  if (found.length === 0 || isIP(plainHost(hostname))) return undefined
+  const standard = protocol === 'https:' ? '443' : protocol === 'http:' ? '80' : '1080'
+  return `${hostname}:${port || standard}:${found.map((each) => (each.includes(':') ? `[${each}]` : each)).join(',')}`
+}
+
 /** Said when settings are saved; a name that does not resolve now is refused when it is used, if it must be. */
 export async function requireOpenEndpoint(endpoint: string): Promise<void> {
   const host = URL.parse(endpoint)?.hostname

@@ -1,4 +1,4 @@
-export { ClosedAddress, openAddresses, requireOpenEndpoint } from './address-guard.ts'
+export { ClosedAddress, curlPin, openAddresses, requireOpenEndpoint } from './address-guard.ts'
 export { type ApiClient, type ApiClientOptions, createApiClient } from './api-client.ts'
 export type { Budget, ClassLimits, RateLimits } from './budget.ts'
 export { createBudget, DEFAULT_CONCURRENCY } from './budget.ts'

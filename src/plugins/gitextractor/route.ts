@@ -1,8 +1,7 @@
 /** Which way git goes: to the server that was checked, at the address that was checked, and nowhere else from there. */
-import { isIP } from 'node:net'
 import { serverOf } from '../../address-secrets.ts'
 import { UserError } from '../../errors.ts'
-import { ClosedAddress, createTransport, openAddresses, safeUrl, taskConfig } from '../../plugin-kit/index.ts'
+import { ClosedAddress, createTransport, curlPin, openAddresses, safeUrl, taskConfig } from '../../plugin-kit/index.ts'
 import { isHttp } from './options.ts'
 
 export interface Route {
@@ -36,7 +35,7 @@ export async function openRoute(way: Way): Promise<Route> {
   if (isOurs && way.proxy === '' && (await openAddresses(new URL(url).hostname)).length === 0) {
     throw new UserError(`The host of ${url} is unknown: check the address and this machine's name server.`)
   }
-  const pins = (await Promise.all([url, ...(way.proxy ? [way.proxy] : [])].map(pinOf))).filter(
+  const pins = (await Promise.all([url, ...(way.proxy ? [way.proxy] : [])].map(curlPin))).filter(
     (pin) => pin !== undefined,
   )
   return {
@@ -49,15 +48,6 @@ export async function openRoute(way: Way): Promise<Route> {
 /** Git takes it from the environment; whoever set it there knows where it leads. */
 const usesOtherProxy = (proxy: string): boolean =>
   proxy === '' && Object.keys(process.env).some((name) => /^(https?|all)_proxy$/i.test(name) && process.env[name])
-
-/** `host:port:address,…` as curl wants it; undefined for an address, and for a name that only a proxy knows. */
-async function pinOf(address: string): Promise<string | undefined> {
-  const { hostname, port, protocol } = new URL(address)
-  const found = await openAddresses(hostname)
-  if (found.length === 0 || isIP(hostname.replace(/^\[|\]$/g, ''))) return undefined
-  const standard = protocol === 'https:' ? '443' : protocol === 'http:' ? '80' : '1080'
-  return `${hostname}:${port || standard}:${found.map((each) => (each.includes(':') ? `[${each}]` : each)).join(',')}`
-}
 
 /** Asks as git will, and says where it ends. What fails here is left to git to explain, unless it must not be asked. */
 async function resolveRedirects({ url: start, proxy, headers, signal }: Way): Promise<string> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readConfig } from '../../config.ts'
 import { UserError } from '../../errors.ts'
 import { git, gitText, LOCAL, settings } from '../../git/git.ts'
-import { openAddresses } from '../../plugin-kit/http/index.ts'
+import { curlPin, openAddresses } from '../../plugin-kit/http/index.ts'
 import { explainFailure } from './push-failure.ts'
 
 /** Files of one commit. */
@@ -75,6 +75,9 @@ export function openRepository(url: string): Repository {
   return made
 }
 
+const isHttp = (url: string): boolean => /^https?:/i.test(url)
+/** As it was checked: what git reads in another spelling may be another host. */
+const spelled = (url: string): string => (isHttp(url) ? new URL(url).href : url)
 const isLocal = (url: string): boolean => url.startsWith('/') || url.startsWith('file:')
 
 /** Git finds its credentials as it does for the user who runs us; nothing but those and the address is handed on. */
@@ -84,6 +87,8 @@ async function remoteEnvironment(url: string): Promise<Record<string, string>> {
     throw new UserError(`gitops.repository ${url} is a folder of this machine: set GIT_ALLOW_LOCAL=true to allow it.`)
   const host = isLocal(url) ? undefined : (URL.parse(url)?.hostname ?? /@([\w.-]+):/.exec(url)?.[1])
   if (host) await openAddresses(host)
+  // Git would look the name up again, and might be told something else.
+  const pin = isHttp(url) ? await curlPin(url) : undefined
   const pairs: [string, string][] = [
     // Settings of the user must not decide what is pushed, nor hooks: see --no-verify.
     ['push.followTags', 'false'],
@@ -92,11 +97,13 @@ async function remoteEnvironment(url: string): Promise<Record<string, string>> {
     ['http.followRedirects', 'false'],
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],
+    ...(pin === undefined ? [] : [['http.curloptResolve', pin] as [string, string]]),
   ]
   return { ...settings(pairs), GIT_ALLOW_PROTOCOL: gitAllowLocal ? 'https:http:ssh:file' : 'https:http:ssh' }
 }
 
 function makeRepository(url: string): Repository {
+  const address = spelled(url)
   let folder: Promise<string> | undefined
   let last: Promise<unknown> = Promise.resolve()
   /** Commits that need not be fetched. */
@@ -136,7 +143,7 @@ function makeRepository(url: string): Repository {
     })
   const remote = async (what: string, parameters: readonly string[]): Promise<string> => {
     const own = await open()
-    const environment = await remoteEnvironment(url)
+    const environment = await remoteEnvironment(address)
     try {
       return await gitText(parameters, { folder: own, signal: AbortSignal.timeout(TIMEOUT_MS), environment })
     } catch (error) {
@@ -147,12 +154,12 @@ function makeRepository(url: string): Repository {
   return {
     url,
     async head(branch) {
-      const listed = await remote(`read branch ${branch}`, ['ls-remote', url, `refs/heads/${branch}`])
+      const listed = await remote(`read branch ${branch}`, ['ls-remote', address, `refs/heads/${branch}`])
       const found = listed.split('\t')[0]!.trim()
       if (found === '' || here.has(found)) return found || undefined
       const kept = `refs/weir/${branch}`
       await remote(`read branch ${branch}`, [
-        ...['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', url],
+        ...['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', address],
         `+refs/heads/${branch}:${kept}`,
       ])
       // It may have moved since it was listed.
@@ -213,7 +220,7 @@ function makeRepository(url: string): Repository {
         'push',
         '--quiet',
         '--no-verify',
-        url,
+        address,
         `${commit}:refs/heads/${branch}`,
       ])
     },
@@ -224,7 +231,7 @@ function makeRepository(url: string): Repository {
         '--quiet',
         '--no-verify',
         lease,
-        url,
+        address,
         `${commit ?? ''}:refs/heads/${branch}`,
       ])
     },

@@ -38,7 +38,9 @@ function withoutLogin(value: unknown): unknown {
 
 /** A plan is stored and shown: a password has no place in it. */
 const isRepository = (text: string): boolean => {
-  if (/^[\w.-]+@[\w.-]+:[^\s:]+$/.test(text) || text.startsWith('/')) return !/\s/.test(text)
+  // Programs do not agree on where the host ends then.
+  if (/[\s\\]/.test(text)) return false
+  if (/^[\w.-]+@[\w.-]+:[^\s:]+$/.test(text) || text.startsWith('/')) return true
   const url = URL.parse(text)
   return url !== null && /^(?:https?|ssh|file):$/.test(url.protocol) && !hasLogin(text)
 }
