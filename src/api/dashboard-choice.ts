@@ -2,16 +2,13 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { projectsWithoutIncidents } from '../control-plane/incident-sources.ts'
 import type { PlacedPanel, ViewedDashboard } from '../control-plane/own-dashboards.ts'
 import { policyOfProject } from '../control-plane/project-policy.ts'
-import type { ServiceContext } from '../control-plane/services.ts'
 import type { Dashboard, Panel } from '../dashboards/dashboard.ts'
 import { type Range, rangeBefore, rangeOfText } from '../dashboards/range.ts'
 import { type Choice, readPanel } from '../dashboards/read.ts'
 import type { Database } from '../database/database.ts'
 import { UserError } from '../errors.ts'
-import { metricNamed } from '../metrics/index.ts'
 import { DEFAULT_POLICY } from '../metrics/policy.ts'
 import { toCsv } from '../plugin-kit/push/csv-text.ts'
 import { visibleProjects } from './access/gate.ts'
@@ -96,31 +93,14 @@ const originOf = ({ dashboard, panel }: PlacedPanel, isOwn: boolean) => ({
   panel: isOwn ? panel.name.slice(dashboard.name.length + 1) : panel.name,
 })
 
-type Rows = readonly (readonly unknown[])[]
-
-/** Where nothing could tell of an incident, none of them is no rate of 0: as the page of the project says it. */
-async function withoutUnknown(context: Answering, panel: Panel, { values }: Choice, rows: Rows): Promise<Rows> {
-  const place = Object.keys(panel.columns).indexOf('value')
-  const isMeant =
-    panel.metric !== undefined && panel.look !== 'table' && metricNamed(panel.metric).madeOf.includes('incidents')
-  const projects = values.get('project') ?? []
-  if (!isMeant || place < 0 || projects.length === 0 || rows.some((row) => row[place])) return rows
-  const without = await projectsWithoutIncidents(context, projects)
-  if (!projects.every((project) => without.has(project))) return rows
-  return rows.map((row) => row.with(place, null))
-}
-
-type Answering = Pick<ServiceContext, 'database' | 'plugins'>
-
 export async function answerPanel(
-  context: Answering,
+  database: Database,
   { dashboard, panel }: PlacedPanel,
   choice: Choice,
   format: 'json' | 'csv',
   reply: FastifyReply,
 ) {
-  const { rows: read, isCut } = await readPanel(context.database, dashboard, panel, choice)
-  const rows = await withoutUnknown(context, panel, choice, read)
+  const { rows, isCut } = await readPanel(database, dashboard, panel, choice)
   if (format === 'json') {
     return { from: choice.from, to: choice.to, columns: columnsOf(panel), rows: rows.map((row) => [...row]), isCut }
   }

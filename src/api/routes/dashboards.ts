@@ -81,7 +81,7 @@ const definitionRoutes: Routes = (api, { database }) => {
   )
 }
 
-const panelRoutes: Routes = (api, { database, plugins }) => {
+const panelRoutes: Routes = (api, { database }) => {
   api.get(
     '/v1/dashboards/:dashboard/panels/:panel',
     {
@@ -99,7 +99,7 @@ const panelRoutes: Routes = (api, { database, plugins }) => {
       const placed = viewed.placed(request.params.panel)
       // What may be seen is decided where the panel comes from.
       const choice = await choiceOf(database, request, placed.dashboard, request.query)
-      return answerPanel({ database, plugins }, placed, choice, request.query.format, reply)
+      return answerPanel(database, placed, choice, request.query.format, reply)
     },
   )
   api.get(

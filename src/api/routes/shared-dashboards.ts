@@ -85,7 +85,7 @@ const linkRoutes: Routes = (api, { database, secrets }) => {
   )
 }
 
-const viewRoutes: Routes = (api, { database, plugins, secrets }) => {
+const viewRoutes: Routes = (api, { database, secrets }) => {
   const viewedBy = async (token: string) => {
     const link = await sharedByToken(database, secrets, token)
     return { link, viewed: await findDashboard(database, link.dashboard), range: rangeOfText(link) }
@@ -123,7 +123,7 @@ const viewRoutes: Routes = (api, { database, plugins, secrets }) => {
       const placed = viewed.placed(params.panel)
       const period = query.period === 'before' ? rangeBefore(range) : range
       const choice = await choiceWith(database, placed.dashboard, period, ownValues(link, placed.dashboard))
-      return answerPanel({ database, plugins }, placed, choice, 'json', reply)
+      return answerPanel(database, placed, choice, 'json', reply)
     },
   )
 }
