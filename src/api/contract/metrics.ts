@@ -323,12 +323,10 @@ export const reportRecord = z.object({
   unresolved: z.object({ count: z.int(), how: z.string() }).meta({
     description: 'Incidents behind the recovery time that are not resolved, and how they count; empty: none.',
   }),
-  notes: z
-    .array(z.string())
-    .meta({
-      description:
-        'A sentence if the field of the category is missing, and for each chosen category and component that no incident of the project has.',
-    }),
+  notes: z.array(z.string()).meta({
+    description:
+      'A sentence if the field of the category is missing, and for each chosen category and component that no incident of the project has.',
+  }),
   metrics: z.array(z.object({ ...about, ...valueFields })),
   months: z.array(reportMonth),
 })
