@@ -14,7 +14,9 @@ export interface Before {
   readonly own: RowOf<typeof collectStates> | undefined
   /** A run that was interrupted. */
   readonly open: RowOf<typeof collectRuns> | undefined
+  /** What earlier runs did not get. */
   readonly hasGaps: boolean
+  /** Records of this scope, of any kind, that deliveries brought and nobody has confirmed. */
   readonly hasEarly: boolean
   /** The last raw record of any scope, and of this one; 0: there is none. */
   readonly lastRawId: number
@@ -29,7 +31,6 @@ export const NAMED = sql`record_key <> ''`
 export async function readBefore(database: Database, raw: RawTable, params: string): Promise<Before> {
   const where = { raw_table: raw.name, params }
   const table = sql.table(raw.name)
-  const isOwn = sql`raw_table = ${raw.name} and params = ${params}`
   const { rows, values } = await readTogether(database, {
     rows: [
       { table: collectorLatestState, where: { raw_data_table: raw.name, raw_data_params: params } },
@@ -37,8 +38,9 @@ export async function readBefore(database: Database, raw: RawTable, params: stri
       { table: collectRuns, where },
     ],
     values: [
-      sql<unknown>`exists (select 1 from ${sql.table(gaps.name)} where ${isOwn})`,
-      sql<unknown>`exists (select 1 from ${sql.table(earlyRecords.name)} where ${isOwn})`,
+      sql<unknown>`exists (select 1 from ${sql.table(gaps.name)}
+        where raw_table = ${raw.name} and params = ${params})`,
+      sql<unknown>`exists (select 1 from ${sql.table(earlyRecords.name)} where params = ${params})`,
       sql<number | null>`(select max(id) from ${table})`,
       sql<number | null>`(select max(id) from ${table} where params = ${params})`,
       sql<number>`(select count(*) from ${table} where params = ${params} and ${NAMED})`,

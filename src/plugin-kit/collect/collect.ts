@@ -79,7 +79,7 @@ export function collect(entity: Entity, task: SourceTask, subtaskKey: SubtaskKey
       })
       const tally = tallyOf(run, again)
       const result = await collectWith({
-        ...{ entity, spec, task, subtaskKey, client, base, raw, run, concurrency, missing, tally, filed },
+        ...{ entity, spec, task, subtaskKey, client, base, raw, before, run, concurrency, missing, tally, filed },
         clock: createSourceClock(database, where, run, client, base, again !== undefined),
         store: createPageStore(recordsOfRun(entity, task, run, before.lastOwnId > 0)),
         unstored: createSlots(concurrency),

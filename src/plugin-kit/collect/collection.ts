@@ -6,6 +6,7 @@ import type { AnyCollectContext, AnyCollectSpec, Reach } from '../spec/collect.t
 import type { Entity } from '../spec/entity.ts'
 import type { SourceTask } from '../spec/plugin.ts'
 import type { SubtaskKey } from '../spec/subtask.ts'
+import type { Before } from './before.ts'
 import type { StorePage } from './page-store.ts'
 import type { CollectRun } from './run.ts'
 import type { SourceClock } from './source-clock.ts'
@@ -82,6 +83,8 @@ export interface Collection {
   readonly client: ApiClient
   readonly base: Omit<AnyCollectContext, 'input' | 'inputs'>
   readonly raw: RawTable
+  /** Nobody else changes what is known of the scope meanwhile. */
+  readonly before: Pick<Before, 'hasGaps' | 'hasEarly'>
   readonly run: CollectRun
   readonly clock: SourceClock
   /** What earlier runs asked for in vain, and this one asks for again; besides, what came before it was asked for. */

@@ -38,7 +38,8 @@ export const isForeign = ({ entities }: PluginSpec, raw: string): boolean =>
   !entities.some(({ spec }) => spec.collect && spec.raw && rawTable(spec.raw).name === raw)
 
 /** At the end of a collection that began after they came. */
-export async function confirmEarly({ entity, spec, task, raw, run, tally }: Collection): Promise<void> {
+export async function confirmEarly({ entity, spec, task, raw, before, run, tally }: Collection): Promise<void> {
+  if (!before.hasEarly) return
   const { database, params, plugin, context } = task
   const made = new Set(extractedTables(entity).map(({ name }) => name))
   const notes = (await readAll(database, { table: earlyRecords, where: { params } })).filter(

@@ -67,7 +67,11 @@ export function createPageStore(records: RecordsOfRun): StorePage {
 
 /** A statement by itself is stored whole, too: such as the checkpoint of a list whose parts have all come. */
 const isOneRow = ({ raw }: RecordsOfRun, [page, ...more]: readonly StoredPage[]): boolean =>
-  more.length === 0 && page?.rows.length === 1 && page.rows[0]?.table !== raw && page.replaced === undefined && !page.renewed
+  more.length === 0 &&
+  page?.rows.length === 1 &&
+  page.rows[0]?.table !== raw &&
+  page.replaced === undefined &&
+  !page.renewed
 
 async function storePages(records: RecordsOfRun, inside: Database, pages: readonly StoredPage[]): Promise<void> {
   const { raw, mark, hasOlder } = records

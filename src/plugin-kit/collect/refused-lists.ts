@@ -73,9 +73,18 @@ async function lose(collection: Collection, list: Lost, error: unknown): Promise
 }
 
 /** Brings the stored gaps up to date, and has asked for again without tags what the next run is to ask for. */
-export async function settle({ subtaskKey, task, raw, run, tally, spec }: Collection): Promise<readonly StoredGap[]> {
+export async function settle({
+  subtaskKey,
+  task,
+  raw,
+  before,
+  run,
+  tally,
+  spec,
+}: Collection): Promise<readonly StoredGap[]> {
   const { database, params } = task
   const { answered, isLost, gaps } = tally
+  if (gaps.length === 0 && !before.hasGaps) return []
   const isAnswered = ({ list, kind, since, input }: StoredGap): boolean => {
     if (isLost || run.isFull) return !isLost
     if (list === '') return spec.forEach !== undefined || run.since === null || (since !== null && run.since <= since)

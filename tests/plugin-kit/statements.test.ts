@@ -1,0 +1,37 @@
+/** Small statements are most of what a run costs, here and in the database server. It sends no more than these. */
+import { beforeAll, expect, it } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import { boards } from '../../src/domain/ticket.ts'
+import { runTask } from '../convergence/support/run-task.ts'
+import { countStatements } from '../support/count-statements.ts'
+import { describeEachDatabase } from '../support/databases.ts'
+import { items, madeUp, useMadeUp } from './made-up.ts'
+
+/** By first word, of four lists and what is made of them: a first run, and one that finds little new. */
+const MOST = [
+  { select: 59, insert: 43, update: 3, delete: 7, begin: 6, commit: 6 },
+  { select: 56, insert: 22, update: 2, delete: 11, begin: 3, commit: 3 },
+]
+
+/** How long a time windows cover depends on the day. */
+const plugin = { ...madeUp, subtasks: madeUp.subtasks.filter(({ name }) => !name.endsWith('Events')) }
+
+describeEachDatabase('the statements of a run', (test) => {
+  const { start } = useMadeUp(test)
+  beforeAll(() => migrate(test.database, [boards]))
+
+  it('become no more', async () => {
+    const source = await start()
+    source.stories.push(...items(7))
+    source.builds.push(...items(7))
+    for (const most of MOST) {
+      const { start: begun, ...sent } = await countStatements(() =>
+        runTask(test.database, plugin, { connectionId: 1, boardId: 7 }),
+      )
+      if (begun) sent.begin = begun
+      const more = Object.entries(sent).filter(([kind, count]) => count > (most[kind as keyof typeof most] ?? 0))
+      expect(Object.fromEntries(more), 'statements that are more than before').toEqual({})
+      expect(sent.select, 'all of them are counted').toBeGreaterThan(0)
+    }
+  })
+})
