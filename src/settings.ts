@@ -1,10 +1,9 @@
 /** The settings of Weir: environment variables. docs/configuration.md is generated from this list. */
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { duration, EVERYTHING, flag, groupRoles, isNetwork, list, roleTokens, whole } from './config-values.ts'
 
-const programFolder = dirname(dirname(fileURLToPath(import.meta.url)))
+const programFolder = join(import.meta.dirname, '..')
 /** npm replaces the folder of an installed package at each update, so data cannot live there. */
 const isPackage = /[\\/]node_modules[\\/]/.test(programFolder)
 

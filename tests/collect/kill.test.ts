@@ -1,5 +1,4 @@
 /** kill -9 at random moments of a collection: restarted each time, it ends with everything, once. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import { LAUNCHED, LIKE_A_TASK, MOST_MEGABYTES } from '../support/task-process.ts'
 import { CODE_HOST_NAMES, CODE_HOSTS, type CodeHostName, type Size } from './support/code-hosts.ts'
 import { doubled, emptyTables, prepare } from './support/github.ts'
@@ -36,11 +36,11 @@ interface Running {
 
 /** Kills the run some milliseconds after its `pages`th page; never when that is undefined. */
 async function runChild({ host, url, concurrency, journal }: Running, pages?: number): Promise<Ended> {
-  const child = spawn(
-    process.execPath,
-    [...LIKE_A_TASK, join(import.meta.dirname, 'support/collect-child.ts'), host, url, String(concurrency), journal],
+  const child = startProgram(
+    join(import.meta.dirname, 'support/collect-child.ts'),
+    [host, url, String(concurrency), journal],
     {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      flags: LIKE_A_TASK,
       env: { ...process.env, ...LAUNCHED },
     },
   )

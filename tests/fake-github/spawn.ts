@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { startProgram } from '../support/programs.ts'
 import type { FakeState } from './control.ts'
 import type { FakeGithubOptions } from './fake-github.ts'
 import type { FaultDetails, FaultKind } from './faults.ts'
@@ -25,8 +25,7 @@ export interface SpawnedFakeGithub {
 }
 
 export async function spawnFakeGithub(options: FakeGithubOptions = {}): Promise<SpawnedFakeGithub> {
-  const main = fileURLToPath(new URL('main.ts', import.meta.url))
-  const child = spawn(process.execPath, [main, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = startProgram(join(import.meta.dirname, 'main.ts'), [JSON.stringify(options)])
   const ended = once(child, 'exit')
   const first = once(createInterface(child.stdout), 'line') as Promise<[string]>
   const url = await Promise.race([

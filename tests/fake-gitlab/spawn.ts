@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { type RequestLog, requestLog } from '../fake-github/request-log.ts'
+import { startProgram } from '../support/programs.ts'
 import { applyChange, type Change } from './changes.ts'
 import type { FakeGitlab, FakeGitlabOptions } from './fake-gitlab.ts'
 import { createWorld, type World } from './world.ts'
@@ -19,8 +19,7 @@ export interface SpawnedFakeGitlab {
 }
 
 export async function spawnFakeGitlab(options: FakeGitlabOptions = {}): Promise<SpawnedFakeGitlab> {
-  const main = fileURLToPath(new URL('main.ts', import.meta.url))
-  const child = spawn(process.execPath, [main, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = startProgram(join(import.meta.dirname, 'main.ts'), [JSON.stringify(options)])
   const ended = once(child, 'exit')
   const first = once(createInterface(child.stdout), 'line') as Promise<[string]>
   const url = await Promise.race([

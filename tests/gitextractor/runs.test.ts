@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { describeEachDatabase } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import { clear, collect, freshData, REPO, stored } from './support/collect.ts'
 import { makeRepository, type Repository, toldBy } from './support/repository.ts'
 
@@ -231,7 +231,7 @@ describeEachDatabase('runs of git history', (test) => {
       // Each child is killed at a later point of the work, told by what it has reported, until one gets through.
       let kills = 0
       for (let step = 1; ; step += 2) {
-        const child = spawn(process.execPath, [target, test.url, options, String(step)], {
+        const child = startProgram(target, [test.url, options, String(step)], {
           env: { ...process.env, DATA_FOLDER: data },
           stdio: 'inherit',
         })

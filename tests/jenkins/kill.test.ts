@@ -1,5 +1,4 @@
 /** kill -9 at random moments of a collection, with faults: restarted each time, it ends with everything, once. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +9,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { startFakeJenkins } from '../fake-jenkins/fake-jenkins.ts'
 import { generate } from '../fake-jenkins/generate.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import { LAUNCHED, LIKE_A_TASK, MOST_MEGABYTES } from '../support/task-process.ts'
 import { connect, differences, emptyTables, gapsOf, prepare, stored } from './support/jenkins.ts'
 
@@ -24,11 +24,11 @@ const SCOPE = 'team-1/app'
 
 /** Kills the run some milliseconds after its `pages`th page; never when that is undefined. */
 async function runChild(url: string, concurrency: number, journal: string, pages?: number) {
-  const child = spawn(
-    process.execPath,
-    [...LIKE_A_TASK, join(import.meta.dirname, 'support/collect-child.ts'), url, SCOPE, String(concurrency), journal],
+  const child = startProgram(
+    join(import.meta.dirname, 'support/collect-child.ts'),
+    [url, SCOPE, String(concurrency), journal],
     {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      flags: LIKE_A_TASK,
       env: { ...process.env, ...LAUNCHED },
     },
   )

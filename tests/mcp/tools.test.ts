@@ -14,6 +14,7 @@ import { SECRET_KEY, startTestApi, type TestApi } from '../api/support/test-api.
 import { calculate } from '../metrics/calculate.ts'
 import { DAY, plantOrganisation, START } from '../metrics/organisation.ts'
 import { describeOneDatabase } from '../support/databases.ts'
+import { programEnvironment, programFile } from '../support/programs.ts'
 
 const STEPS = 30
 const TOKEN = 'the-token-of-an-admin'
@@ -65,12 +66,12 @@ describeOneDatabase('assistants', (test) => {
   async function overStdio() {
     const client = new Client({ name: 'test', version: '1' })
     clients.push(client)
-    const main = join(import.meta.dirname, '../../src/main.ts')
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [...launched.flags, main, 'mcp'],
+        args: [...launched.flags, programFile('src/main.ts'), 'mcp'],
         env: {
+          ...programEnvironment(),
           PATH: process.env.PATH ?? '',
           DB_URL: test.url,
           DATA_FOLDER: mkdtempSync(join(tmpdir(), 'weir-mcp-')),

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts'
 import type { Plan } from '../../src/plugin-kit/spec/plan.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import { paint, prepareTestDatabase, statesOf, testControl, until } from './support/test-control.ts'
 
 /** On each engine; at full size both together make fifty. */
@@ -28,9 +28,7 @@ describeEachDatabase('kill -9 in the middle of a three-stage pipeline', (test) =
   /** Kills the server when `moment` says so, which is called when it begins to work. Gives how long it worked. */
   async function serve(moment?: (pid: number) => Promise<unknown>): Promise<{ workedMs: number; wasKilled: boolean }> {
     const target = join(import.meta.dirname, 'support/kill-target.ts')
-    const child = spawn(process.execPath, [target, test.url, folder], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    const child = startProgram(target, [test.url, folder])
     const ended = new Promise<NodeJS.Signals | null>((resolve) =>
       child.once('exit', (_code, signal) => resolve(signal)),
     )

@@ -13,6 +13,7 @@ import { joinServers } from '../../src/runner/servers.ts'
 import type { TaskDispatch } from '../../src/runner/task-dispatch.ts'
 import { scopeLeases } from '../../src/system/runs.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import {
   paint,
   prepareTestDatabase,
@@ -105,7 +106,7 @@ describeEachDatabase('tasks that work on the same', (test) => {
     const killed = await create('killed', 'orphaned', { count: 100 })
     const target = join(import.meta.dirname, 'support/kill-target.ts')
     // It takes one pipeline at a time, so that the second is left to this process.
-    const child = spawn(process.execPath, [target, test.url, control.context.dataFolder, '1'], { stdio: 'inherit' })
+    const child = startProgram(target, [test.url, control.context.dataFolder, '1'], { stdio: 'inherit' })
     const ended = new Promise((resolve) => child.once('exit', resolve))
     await until(async () => (await leases()).some(({ holder }) => holder.includes(`#${child.pid}#`)))
     await start()

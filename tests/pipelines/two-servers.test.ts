@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +10,7 @@ import { isFinished } from '../../src/control-plane/states.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import { testControl, until } from './support/test-control.ts'
 import { STEPS, steps, tracing } from './support/trace-plugins.ts'
 
@@ -24,9 +24,7 @@ describeEachDatabase('two servers over one database', (test) => {
 
   async function serve() {
     const target = join(import.meta.dirname, 'support/server-target.ts')
-    const child = spawn(process.execPath, [target, test.url, folder, String(LEASE_MS)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    const child = startProgram(target, [test.url, folder, String(LEASE_MS)])
     const ended = once(child, 'exit')
     await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('a server ended')))])
     return { child, ended }

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +11,7 @@ import { issues as domainIssues, issueLabels as domainLabels } from '../../src/d
 import { quarantine } from '../../src/plugin-kit/raw/quarantine.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import { issues, labels, params, rawIssues, sample } from '../support/sample-plugin.ts'
 
 const RECORDS = 8000
@@ -59,9 +59,7 @@ async function runTarget(
   mode: 'full' | 'incremental',
   kill?: { lines: number; after: number },
 ): Promise<number | null> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'kill-target.ts'), url, mode], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = startProgram(join(import.meta.dirname, 'kill-target.ts'), [url, mode])
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   let seen = 0
   for await (const _line of createInterface(child.stdout)) {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -14,6 +14,7 @@ import { settingsTables } from '../../src/plugin-kit/task/settings-tables.ts'
 import { maskSecret } from '../../src/secrets.ts'
 import { systemTables } from '../../src/system/index.ts'
 import { describeEachDatabase } from '../support/databases.ts'
+import { startProgram } from '../support/programs.ts'
 import { boards } from './made-up.ts'
 import {
   CLIENT_SECRET,
@@ -58,7 +59,7 @@ describeEachDatabase('refresh tokens that rotate', (test) => {
 
   /** Another server; gives how it ended and what it said. */
   function startServer() {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'rotating-target.ts'), url])
+    const child = startProgram(join(import.meta.dirname, 'rotating-target.ts'), [url], { stdio: 'pipe' })
     children.push(child)
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data))

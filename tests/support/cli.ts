@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { dirname, join } from 'node:path'
 import launched from '../../scripts/launch.json' with { type: 'json' }
-
-const main = join(dirname(dirname(import.meta.dirname)), 'src/main.ts')
+import { startProgram } from './programs.ts'
 
 export interface Cli {
   readonly pid: number
@@ -18,22 +15,19 @@ export interface Cli {
 
 /** Runs the real command line as the launcher does, in a process of its own, with only the environment that is given. */
 export function startCli(parameters: readonly string[], environment: Record<string, string>): Cli {
-  const child = spawn(process.execPath, [...launched.flags, main, ...parameters], {
-    env: {
-      ...{ PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
-      ...launched.environment,
-      ...environment,
-    },
+  const child = startProgram('src/main.ts', parameters, {
+    flags: launched.flags,
+    env: { PATH: process.env.PATH, ...launched.environment, ...environment },
     // The channel tells it when this process is gone, even if it was killed.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  const stdout = child.stdout!
+  const { stdout, stderr } = child
   let output = ''
   let errors = ''
   stdout.setEncoding('utf8').on('data', (text) => {
     output += text
   })
-  child.stderr!.setEncoding('utf8').on('data', (text) => {
+  stderr.setEncoding('utf8').on('data', (text) => {
     errors += text
   })
   const ended = once(child, 'close').then(([code, signal]) => signal ?? code)

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { stringify } from 'yaml'
@@ -15,10 +14,12 @@ import { joinFiles, phasesOf, renderPhase } from '../../src/traffic/render/rende
 import { startTestApi, type TestApi } from '../api/support/test-api.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
+import { programEnvironment, programFile } from '../support/programs.ts'
 import { SHOP_YAML, shopPlan } from './support/shop.ts'
 import { startWorld, type World } from './support/world.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = programFile('src/main.ts')
+const ENVIRONMENT = { ...process.env, ...programEnvironment(), LOGGING_LEVEL: 'silent' }
 const BASE = '/v1/traffic-switches'
 const folder = mkdtempSync(join(tmpdir(), 'weir-traffic-cli-'))
 const shopFile = join(folder, 'shop.yaml')
@@ -33,7 +34,7 @@ interface Ended {
 const weir = (args: readonly string[], environment: Record<string, string> = {}, input = ''): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [MAIN, 'traffic', ...args], {
-      env: { ...process.env, LOGGING_LEVEL: 'silent', ...environment },
+      env: { ...ENVIRONMENT, ...environment },
     })
     let [out, err] = ['', '']
     child.stdout.on('data', (chunk) => (out += chunk))
@@ -94,7 +95,7 @@ describe('the command line without a database', () => {
     expect(walk.match(/npx weir traffic \w+/g)).toHaveLength(5)
     const script = `npx() { shift; "${process.execPath}" "${MAIN}" "$@"; }\n${walk}`
     const home = mkdtempSync(join(folder, 'walk-'))
-    const child = spawn('sh', ['-e', '-c', script], { cwd: home, env: { ...process.env, LOGGING_LEVEL: 'silent' } })
+    const child = spawn('sh', ['-e', '-c', script], { cwd: home, env: ENVIRONMENT })
     let [out, err] = ['', '']
     child.stdout.on('data', (chunk) => (out += chunk))
     child.stderr.on('data', (chunk) => (err += chunk))
@@ -133,7 +134,7 @@ describe('the command line without a database', () => {
 
 test('whoever reads only the first lines closes the pipe, and that is no failure', async () => {
   const child = spawn(process.execPath, [MAIN, 'traffic', 'render', shopFile], {
-    env: { ...process.env, LOGGING_LEVEL: 'silent' },
+    env: ENVIRONMENT,
   })
   child.stdout.destroy()
   let err = ''

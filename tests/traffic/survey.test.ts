@@ -5,7 +5,6 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import * as aws from '@aws-sdk/client-elastic-load-balancing-v2'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -22,12 +21,13 @@ import { openCluster } from '../../src/traffic/vendors/cluster.ts'
 import { startTestApi } from '../api/support/test-api.ts'
 import { describeOneDatabase } from '../support/databases.ts'
 import { putEnvironmentBack } from '../support/environment.ts'
+import { programEnvironment, programFile } from '../support/programs.ts'
 import { ElbError } from './support/fake-elbv2.ts'
 import type { FakeCluster } from './support/fake-kubernetes.ts'
 import type { RouteName } from './support/many-routes.ts'
 import { startWorld, type World } from './support/world.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = programFile('src/main.ts')
 const folder = mkdtempSync(join(tmpdir(), 'weir-survey-'))
 const saved = { ...process.env }
 const servers: Server[] = []
@@ -430,7 +430,10 @@ describe('the command line', () => {
 
   const run = (program: string, parameters: readonly string[]) =>
     new Promise<{ code: number | null; out: string; err: string }>((resolve, reject) => {
-      const child = spawn(program, parameters, { cwd: folder, env: { ...process.env, LOGGING_LEVEL: 'silent' } })
+      const child = spawn(program, parameters, {
+        cwd: folder,
+        env: { ...process.env, ...programEnvironment(), LOGGING_LEVEL: 'silent' },
+      })
       let [out, err] = ['', '']
       child.stdout.on('data', (chunk) => (out += chunk))
       child.stderr.on('data', (chunk) => (err += chunk))

@@ -129,7 +129,7 @@ describe.skipIf(!hasRedis)('tasks of workers', () => {
     it('only to workers that know their plugin', async () => {
       await worker.kill('SIGTERM')
       const { id } = await run('unknown', 2, 10)
-      const old = await fleet.worker({ plugins: './no-plugins.ts' })
+      const old = await fleet.worker({ plugins: 'no-plugins.ts' })
       const note = await until(async () => (await runs()).find((row) => row.pipeline_id === id && row.note)?.note)
       expect(note).toMatch(/leaves task \d+ to others: it has no plugin fleet\./)
       expect((await fleet.control.services.pipelines.get(id)).status).toBe('TASK_RUNNING')

@@ -1,7 +1,7 @@
 import { getCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
 import { type BrotliOptions, brotliDecompress, unzip, type ZlibOptions } from 'node:zlib'
-import { Agent, buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
 import { messageOf, UserError } from '../../errors.ts'
 import { guardedLookup, requireOpenAddress, requireOpenEndpoint } from './address-guard.ts'
 import { safeUrl } from './http-message.ts'
@@ -58,7 +58,11 @@ export class ResponseTooLarge extends Error {}
 
 export function createTransport(options: TransportOptions): Transport {
   const { timeouts, maxResponseBytes, proxy } = options
-  const dispatcher = createDispatcher(options)
+  let opened: Promise<Dispatcher> | undefined
+  const open = () => {
+    opened ??= createDispatcher(options)
+    return opened
+  }
 
   async function receive(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
     const chunks: Uint8Array[] = []
@@ -80,6 +84,8 @@ export function createTransport(options: TransportOptions): Transport {
         // The proxy looks the name up itself; what it means here is the best guess at what it means there.
         await requireOpenEndpoint(url.href)
       }
+      const dispatcher = await open()
+      signal.throwIfAborted()
       // By hand: AbortSignal.timeout would keep a timer for every request until it is up.
       const stop = new AbortController()
       const abort = () => stop.abort()
@@ -111,11 +117,18 @@ export function createTransport(options: TransportOptions): Transport {
         signal.removeEventListener('abort', abort)
       }
     },
-    close: () => dispatcher.destroy(),
+    close: async () => (await opened)?.destroy(),
   }
 }
 
-function createDispatcher({ proxy, certificates, trustsAnyCertificate, timeouts }: TransportOptions): Dispatcher {
+/** Its library is large: a program that asks nobody starts sooner without it. */
+async function createDispatcher({
+  proxy,
+  certificates,
+  trustsAnyCertificate,
+  timeouts,
+}: TransportOptions): Promise<Dispatcher> {
+  const { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } = await import('undici')
   const timeout = timeouts.connectMs
   const tls = {
     timeout,

@@ -1,8 +1,8 @@
 /** Lives through a history on one database, collects the same vendor afresh into another, and compares the two. */
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { deleteScopeData, scopeParams } from '../../../src/control-plane/scope-data.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -22,6 +22,7 @@ import { createLeases, type Leases } from '../../../src/runner/leases.ts'
 import type { Membership } from '../../../src/runner/servers.ts'
 import { leasesOfTask } from '../../../src/runner/task-leases.ts'
 import { systemTables } from '../../../src/system/index.ts'
+import { programFile, startProgram } from '../../support/programs.ts'
 import { clocks } from './clocks.ts'
 import { dyingAfter } from './dying-database.ts'
 import type { FaultKind } from './faults.ts'
@@ -197,10 +198,9 @@ const OWN: Record<OwnOperationName, Happen> = {
     const options = taskOptions(vendor, scope)
     const timeAfter = startOf(life)?.toISOString() ?? null
     const plugin = life.plugin.name
-    const task: ChildTask = { url, module: vendor.module, plugin, options, timeAfter, clock: clocks.ours() }
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'task-child.ts'), JSON.stringify(task)], {
-      stdio: 'ignore',
-    })
+    const module = pathToFileURL(programFile(vendor.module)).href
+    const task: ChildTask = { url, module, plugin, options, timeAfter, clock: clocks.ours() }
+    const child = startProgram(join(import.meta.dirname, 'task-child.ts'), [JSON.stringify(task)], { stdio: 'ignore' })
     const ended = once(child, 'exit')
     let left = requests
     running.server.onRequest = () => {

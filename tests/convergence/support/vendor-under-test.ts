@@ -10,7 +10,7 @@ export interface VendorUnderTest {
   readonly name: string
   /** Ways to collect the same things, such as REST and GraphQL; the first one unless a history swaps. */
   readonly interfaces: readonly [Plugin, ...Plugin[]]
-  /** Address of the module that exports them, where runs in processes of their own are to be killed. */
+  /** The file that exports them, from the repository, where runs in processes of their own are to be killed; also in PROGRAMS. */
   readonly module?: string
   /** Another tool in the same database whose name begins with this one's, and whose scopes have the same ids. */
   readonly neighbour?: Plugin

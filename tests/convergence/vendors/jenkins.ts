@@ -85,7 +85,7 @@ const APPLY: Record<keyof typeof CHANGES, (fake: FakeJenkins, ...parameters: any
 export const jenkinsVendor: VendorUnderTest = {
   name: 'jenkins',
   interfaces: [jenkins],
-  module: new URL('../../../src/plugins/jenkins/plugin.ts', import.meta.url).href,
+  module: 'src/plugins/jenkins/plugin.ts',
   scopes: SCOPES.map((full_name) => ({
     options: { fullName: full_name },
     row: { full_name, name: full_name.slice(full_name.lastIndexOf('/') + 1) },

@@ -1,15 +1,17 @@
 /** Servers and workers as processes of their own, over one database and one Redis. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { ControlPlane } from '../../../src/control-plane/control-plane.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import type { PlanTask } from '../../../src/plugin-kit/spec/plan.ts'
 import { allTables } from '../../../src/tables.ts'
 import { testControl } from '../../pipelines/support/test-control.ts'
+import { programFile, startProgram } from '../../support/programs.ts'
 import { fleet, plugins } from './fleet-plugin.ts'
 import type { WorkerTarget } from './worker-target.ts'
 
@@ -35,10 +37,11 @@ export async function openFleet({ url, database, redis }: { url: string; databas
   const members = new Set<Member>()
   const folder = () => mkdtempSync(join(tmpdir(), 'weir-fleet-'))
   async function start(file: string, target: Partial<WorkerTarget>): Promise<Member> {
-    const all = { url, redis, dataFolder: folder(), leaseMs: LEASE_MS, plugins: './fleet-plugin.ts', ...target }
-    const child = spawn(process.execPath, [join(import.meta.dirname, file), JSON.stringify(all)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    const place = (name: string) => join(import.meta.dirname, name)
+    const { plugins = 'fleet-plugin.ts', ...others } = target
+    const module = pathToFileURL(programFile(place(plugins))).href
+    const all = { url, redis, dataFolder: folder(), leaseMs: LEASE_MS, ...others, plugins: module }
+    const child = startProgram(place(file), [JSON.stringify(all)])
     const ended = once(child, 'exit')
     const member: Member = {
       ...{ child, ended },

@@ -7,7 +7,7 @@ import { openTaskQueue } from '../../../src/runner/workers/task-queue.ts'
 import { testControl } from '../../pipelines/support/test-control.ts'
 
 const { url, dataFolder, redis, leaseMs, plugins: module } = JSON.parse(process.argv[2] ?? '{}')
-const { plugins } = await import(new URL(module, import.meta.url).href)
+const { plugins } = await import(module)
 const database = await openDatabase(url)
 const control = testControl(database, { dataFolder, plugins })
 const log = createLog('silent')

@@ -11,13 +11,12 @@ export interface WorkerTarget {
   readonly leaseMs: number
   readonly concurrency: number
   readonly drainMs: number
-  /** The file that exports its plugins. */
+  /** The address of the file that exports its plugins. */
   readonly plugins: string
 }
 
 const target = JSON.parse(process.argv[2] ?? '{}') as WorkerTarget
-const { url, dataFolder, redis, leaseMs, concurrency, drainMs } = target
-const pluginModule = new URL(target.plugins, import.meta.url).href
+const { url, dataFolder, redis, leaseMs, concurrency, drainMs, plugins: pluginModule } = target
 const { plugins } = await import(pluginModule)
 const database = await openDatabase(url)
 const { context } = testControl(database, { dataFolder, plugins })
