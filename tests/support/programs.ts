@@ -27,6 +27,7 @@ export const PROGRAMS: readonly string[] = [
   'tests/workers/support/worker-target.ts',
   // Plugins that these load by address.
   'src/plugins/jenkins/plugin.ts',
+  'tests/convergence/workshop/plugin.ts',
   'tests/workers/support/fleet-plugin.ts',
   'tests/workers/support/no-plugins.ts',
 ]

@@ -178,7 +178,7 @@ export const workshopVendor: VendorUnderTest = {
   name: 'workshop',
   interfaces: [workshop, workshopQuery],
   neighbour: workshopAnnex,
-  module: import.meta.resolve('./plugin.ts'),
+  module: 'tests/convergence/workshop/plugin.ts',
   scopes: BOARDS.map((id) => ({ options: { boardId: id }, row: { id, name: `Board ${id}` } })),
   rules: [
     { hot_label: 'hot', incident_kind: 'fire' },
