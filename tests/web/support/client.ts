@@ -50,7 +50,7 @@ export function describeClient(name: string, body: Body): void {
   })
 }
 
-/** For a block that needs settings, or changes more than the rows of tables. */
+/** For a block that needs settings. */
 export function describeOwnServer(name: string, body: Body, environment: Environment = {}): void {
   describeOneDatabase(name, (database) => {
     let server: LiveServer

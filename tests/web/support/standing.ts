@@ -29,7 +29,7 @@ const OVER = ['TASK_COMPLETED', 'TASK_PARTIAL', 'TASK_FAILED', 'TASK_CANCELLED']
 const standing = new Map<Engine, Promise<Kept>>()
 const endings = new Map<Engine, NodeJS.Timeout>()
 
-/** As after its start. What changes tables, or needs settings, takes a server of its own. */
+/** As after its start. What needs settings takes a server of its own. */
 export async function takeServer(engine: Engine): Promise<Standing> {
   clearTimeout(endings.get(engine))
   const known = await standing.get(engine)?.catch(() => undefined)
@@ -42,7 +42,7 @@ export async function takeServer(engine: Engine): Promise<Standing> {
   return started
 }
 
-/** For the next block: what this one changed beside rows would be seen there. */
+/** What a block changed beside rows, such as columns of somebody's own, the next one must not see: that gets a new server. */
 export async function leaveServer(engine: Engine): Promise<void> {
   const kept = await standing.get(engine)
   if (!kept) return
@@ -50,10 +50,8 @@ export async function leaveServer(engine: Engine): Promise<void> {
     standing.delete(engine)
     return kept.stop()
   }
-  const changed = await changes(kept)
-  if (changed.length === 0) return void endings.set(engine, setTimeout(() => void stop(), UNUSED_MS).unref())
-  await stop()
-  throw new Error(`This block changed ${changed.join(', ')}: use describeOwnServer for it.`)
+  if (await isChanged(kept)) await stop()
+  else endings.set(engine, setTimeout(() => void stop(), UNUSED_MS).unref())
 }
 
 async function start(engine: Engine): Promise<Kept> {
@@ -74,10 +72,10 @@ async function start(engine: Engine): Promise<Kept> {
   }
 }
 
-async function changes({ database, begun, columns }: Kept): Promise<string[]> {
-  const changed = (await columnsOf(database)) === columns ? [] : ['what tables there are']
-  for (const [name, count] of begun) if ((await rowsOf(database, name)) !== count) changed.push(name)
-  return changed
+async function isChanged({ database, begun, columns }: Kept): Promise<boolean> {
+  if ((await columnsOf(database)) !== columns) return true
+  for (const [name, count] of begun) if ((await rowsOf(database, name)) !== count) return true
+  return false
 }
 
 async function empty(engine: Engine, { database, server, begun }: Kept): Promise<void> {
