@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { writeTemplates } from '../../scripts/write-dashboards.ts'
 import { readConfig } from '../../src/config.ts'
 import { BUILD_LIMIT_MS, ensureHelm, lint, type Manifest, missing, render } from './support/helm.ts'
 import { breachesOf, containersOf, podOf, problemsOf } from './support/kubernetes.ts'
@@ -60,6 +61,7 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     of(name).find((each) => each.kind === kind && each.metadata.name === own)
 
   beforeAll(async () => {
+    writeTemplates()
     await ensureHelm()
     rendered = Object.fromEntries(CASES.map((name) => [name, render(['--values', fileOf(name)])]))
   }, BUILD_LIMIT_MS)
