@@ -3,6 +3,7 @@ import { closeSync, createReadStream, mkdirSync, openSync, writeSync } from 'nod
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { packed, tarFile, tarText } from '../basics/tar.ts'
 import type { TaskRow } from '../control-plane/pipeline-rows.ts'
 import type { ServiceContext } from '../control-plane/services.ts'
 import { isFinished } from '../control-plane/states.ts'
@@ -13,7 +14,6 @@ import { redact } from '../log.ts'
 import { tellWork, type WorkPlace } from '../observe/work-events.ts'
 import { tasks } from '../system/pipelines.ts'
 import { taskRuns } from '../system/workers.ts'
-import { packed, tarFile, tarText } from '../tar.ts'
 import { loggedTasks, storedLog } from './workers/stored-logs.ts'
 
 export const logFolder = (dataFolder: string, pipelineId: number): string =>
