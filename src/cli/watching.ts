@@ -19,8 +19,9 @@ export async function startWatching(
   const measures = createMeasures({ ...control.context, version: packageFile.version })
   const quiet = followWork((event) => {
     if (event.kind !== 'line') return
-    const { kind: _, line, ...place } = event
-    log.info(place, line)
+    const { kind: _, line, isWarning, ...place } = event
+    if (isWarning) log.warn(place, line)
+    else log.info(place, line)
   })
   const { host, metricsPort } = config
   const server = metricsPort === undefined ? undefined : await serveMeasures(measures, host, metricsPort, log)

@@ -21,7 +21,8 @@ export type WorkEvent =
       readonly seconds: number
       readonly bytes: number
     }
-  | ({ readonly kind: 'line'; readonly line: string } & WorkPlace)
+  /** `isWarning`: about the log itself, which does not hold it. */
+  | ({ readonly kind: 'line'; readonly line: string; readonly isWarning?: boolean } & WorkPlace)
 
 /** Which run a line of a log is about. */
 export interface WorkPlace {

@@ -24,7 +24,8 @@ import { pipelines, subtasks, tasks } from '../system/pipelines.ts'
 import { taskProgress } from '../system/runs.ts'
 import { trackProgress } from './progress.ts'
 import type { TaskOutcome } from './task-dispatch.ts'
-import { createTaskLog, logFolder, taskLogName } from './task-log.ts'
+import { logFolder, taskLogName } from './task-log.ts'
+import { createTaskLog } from './write-log.ts'
 
 export interface TaskEnvironment {
   readonly database: Database

@@ -25,7 +25,8 @@ import { followSchedule } from './schedule.ts'
 import { joinServers, LEASE_MS } from './servers.ts'
 import type { TaskDispatch } from './task-dispatch.ts'
 import { connectionOfTask, leasesOfTask, optionsOfTask } from './task-leases.ts'
-import { createTaskLog, logFolder, PIPELINE_LOG } from './task-log.ts'
+import { logFolder, PIPELINE_LOG } from './task-log.ts'
+import { createTaskLog } from './write-log.ts'
 
 export interface RunnerOptions {
   readonly dispatch: TaskDispatch
