@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { followAlerts } from '../alerts/follow.ts'
 import { publicUrlOf } from '../alerts/links.ts'
 import { accessMode } from '../api/access/access-token.ts'
-import type { Config } from '../config.ts'
+import { type Config, leftOverSettings } from '../config.ts'
 import { UserError } from '../errors.ts'
 import { startTracing } from '../observe/tracing.ts'
 import { checkClock } from '../runner/health.ts'
@@ -23,6 +23,7 @@ export const up = new Command('up')
     const { config, log, signal } = runtime
     requireAccessRule(config)
     await requireFreePort(config)
+    for (const line of leftOverSettings(process.env)) say(line)
     closeOwnFolders(config, log)
     await withDatabase(
       runtime,

@@ -139,7 +139,7 @@ export async function checkApiKeys({ kysely }: ServiceContext['database'], now =
 
 /** `isNeeded`: without a server something is left undone. */
 export async function checkRunner(
-  { consumePipelines, queueUrl }: Config,
+  { consumePipelines, runTasksOn }: Config,
   { kysely }: ServiceContext['database'],
   isNeeded = true,
 ): Promise<Finding> {
@@ -159,10 +159,15 @@ export async function checkRunner(
     const state = isNeeded || Number(running) + Number(waiting) > 0 ? 'bad' : 'warning'
     return { check: 'runner', state, message: `no server takes runs: ${why}; ${runs}` }
   }
-  if (queueUrl && workers === 0) {
-    const message = `no worker takes tasks: start one with npx weir worker, or unset QUEUE_URL; ${runs}`
+  const hasWorkers = runTasksOn === 'workers'
+  if (hasWorkers && workers === 0) {
+    const message = `no worker takes tasks: start one with npx weir worker, or set RUN_TASKS_ON=server; ${runs}`
     return { check: 'runner', state: 'bad', message }
   }
-  const helpers = queueUrl ? ` with ${counted(workers, 'worker')}` : ''
+  if (!hasWorkers && workers > 0) {
+    const message = `${counted(workers, 'worker')} without tasks, because servers run them: set RUN_TASKS_ON=workers on all servers; ${runs}`
+    return { check: 'runner', state: 'warning', message }
+  }
+  const helpers = hasWorkers ? ` with ${counted(workers, 'worker')}` : ''
   return { check: 'runner', state: 'good', message: `${counted(serving, 'server')} at work${helpers}; ${runs}` }
 }

@@ -149,15 +149,23 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
     expect(readConfig(stringData).databaseUrl).toBe('mysql://weir:for-tests@db.example.com:3306/lake')
   })
 
-  it('the address of the bundled database and queue are those of their services', () => {
+  it('the address of the bundled database is that of its service', () => {
     const { stringData } = find('everything', 'Secret', 'weir') as Manifest
-    for (const variable of ['DB_URL', 'QUEUE_URL']) {
-      const { hostname, port, password } = new URL(stringData[variable])
-      const service = find('everything', 'Service', hostname) as Manifest
-      expect(service.spec.ports[0].port).toBe(Number(port))
-      expect(password).toBe(SECRET)
-    }
+    const { hostname, port, password } = new URL(stringData.DB_URL)
+    const service = find('everything', 'Service', hostname) as Manifest
+    expect(service.spec.ports[0].port).toBe(Number(port))
+    expect(password).toBe(SECRET)
     expect(() => readConfig(stringData)).not.toThrow()
+  })
+
+  it('servers run tasks themselves, unless there are workers', () => {
+    const runsTasksOn = (name: string) =>
+      containersOf(find(name, 'Deployment', 'weir') as Manifest)[0].env.find(
+        (each: any) => each.name === 'RUN_TASKS_ON',
+      )?.value
+    expect(runsTasksOn('external')).toBeUndefined()
+    expect(runsTasksOn('everything')).toBe('workers')
+    expect(runsTasksOn('several-servers')).toBe('workers')
   })
 
   it('workers: a number, or as many as their processors ask for', () => {
@@ -189,7 +197,6 @@ describe.skipIf(missing)(`the chart, by Helm${reason}`, () => {
   it.each([
     [[], /secrets\.encryptionSecret is empty: set it and keep a copy, or name secrets\.existingSecret/],
     [given('secrets.encryptionSecret=0123456789abcdef'), /There is no database: set database\.url/],
-    [[...ENOUGH, ...given('workers.enabled=true')], /Workers need a queue: set queue\.url/],
     [[...ENOUGH, ...given('server.replicas=2')], /one node only: set persistence\.accessMode to ReadWriteMany/],
     [
       [...ENOUGH, ...given('server.replicas=2', 'persistence.enabled=false')],

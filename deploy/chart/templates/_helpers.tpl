@@ -35,14 +35,6 @@ postgres://weir:{{ required "database.bundled.password is empty: set it, or name
 {{- end -}}
 {{- end }}
 
-{{- define "weir.queueUrl" -}}
-{{- if .Values.queue.bundled.enabled -}}
-redis://:{{ required "queue.bundled.password is empty: set it, or name secrets.existingSecret." .Values.queue.bundled.password | urlquery }}@{{ include "weir.name" . }}-queue:6379
-{{- else -}}
-{{ .Values.queue.url }}
-{{- end -}}
-{{- end }}
-
 {{- define "weir.podSecurity" -}}
 runAsNonRoot: true
 seccompProfile: { type: RuntimeDefault }
