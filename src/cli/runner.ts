@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts'
 import { closeFolders } from '../private-file.ts'
 import { requireSameKey } from '../rotate-key.ts'
 import { type Runner, startRunner } from '../runner/runner.ts'
+import type { TellStandstill } from '../runner/servers.ts'
 import type { TaskDispatch } from '../runner/task-dispatch.ts'
 import { createTaskThreads } from '../runner/task-threads.ts'
 import { createQueueDispatch } from '../runner/workers/queue-dispatch.ts'
@@ -20,7 +21,12 @@ export function closeOwnFolders({ dataFolder }: Pick<Config, 'dataFolder'>, log:
 }
 
 /** Runs pipelines beside other servers of the same database: their tasks in threads of this process, or with RUN_TASKS_ON=workers by those. */
-export async function startOwnRunner(config: Config, control: ControlPlane, databaseUrl: string): Promise<Runner> {
+export async function startOwnRunner(
+  config: Config,
+  control: ControlPlane,
+  databaseUrl: string,
+  tellStandstill?: TellStandstill,
+): Promise<Runner> {
   const { database, secrets, log } = control.context
   const hasWorkers = config.runTasksOn === 'workers'
   const runner = await startRunner(control, {
@@ -30,6 +36,7 @@ export async function startOwnRunner(config: Config, control: ControlPlane, data
     resume: config.resumePipelines,
     calculationDelayMs: config.calculationDelayMs,
     version,
+    ...(tellStandstill && { tellStandstill }),
   })
   try {
     await requireSameKey(database, secrets)

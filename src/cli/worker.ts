@@ -4,7 +4,7 @@ import { storedKey } from '../encryption-key.ts'
 import { UserError } from '../errors.ts'
 import { startTracing } from '../observe/tracing.ts'
 import { requireSameKey } from '../rotate-key.ts'
-import { checkClock } from '../runner/health.ts'
+import { clockTrouble } from '../runner/health.ts'
 import { startLogRetention } from '../runner/log-retention.ts'
 import { openControl } from './control.ts'
 import { closeOwnFolders, ownThreads, version } from './runner.ts'
@@ -39,8 +39,8 @@ export const worker = new Command('worker')
         const control = await openControl(runtime, database)
         const { context } = control
         const { secrets } = context
-        const clock = await checkClock(database)
-        if (clock.state === 'bad') say(`the clock of this machine is ${clock.message}`)
+        const clock = await clockTrouble(database)
+        if (clock) say(clock)
         const threads = ownThreads(config, secrets, url)
         await startTracing(config)
         const [{ startWatching }, { startWorkerProcess }] = await Promise.all([
@@ -48,7 +48,10 @@ export const worker = new Command('worker')
           import('../runner/workers/worker-process.ts'),
         ])
         const watching = await startWatching(runtime, control)
-        const process = await startWorkerProcess(context, { threads, concurrency, version })
+        const process = await startWorkerProcess(context, {
+          ...{ threads, concurrency, version },
+          tellStandstill: watching.standstill.told,
+        })
         const logs = startLogRetention(context, config.logRetentionDays)
         try {
           await requireSameKey(database, secrets)

@@ -47,7 +47,7 @@ describe('weir worker', () => {
     })
 
     it('tells that its clock is five minutes ahead', async () => {
-      await worker.saw(/the clock of this machine is (299|300) seconds ahead of that of the database/)
+      await worker.saw(/The clock of this machine is (299|300) seconds ahead of that of the database/)
     })
 
     it('runs its tasks, whatever its clock says, and stores their logs', async () => {

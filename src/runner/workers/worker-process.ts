@@ -18,7 +18,7 @@ import { taskRuns } from '../../system/workers.ts'
 import { now } from '../fence.ts'
 import type { Server } from '../leases.ts'
 import { repeat } from '../repeat.ts'
-import { joinServers, LEASE_MS } from '../servers.ts'
+import { joinServers, LEASE_MS, type TellStandstill } from '../servers.ts'
 import type { TaskDispatch, TaskOutcome } from '../task-dispatch.ts'
 import { connectionOfTask, optionsOfTask } from '../task-leases.ts'
 import { logFolder, taskLogName } from '../task-log.ts'
@@ -40,6 +40,7 @@ export interface WorkerOptions {
   /** Of this code. */
   readonly version: string
   readonly leaseMs?: number
+  readonly tellStandstill?: TellStandstill
 }
 export interface WorkerProcess {
   /** Takes nothing new, waits so long for what runs, and hands the rest back. */
@@ -73,7 +74,7 @@ export async function startWorkerProcess(context: WorkerContext, options: Worker
   const joinOthers = async (): Promise<Server> => {
     const leaseHolder = newLeaseHolder()
     const about = { role: 'worker', host: hostname(), version, concurrency }
-    return { leaseHolder, membership: await joinServers(database, leaseHolder, leaseMs, about) }
+    return { leaseHolder, membership: await joinServers(database, leaseHolder, leaseMs, about, options.tellStandstill) }
   }
   threads.fence.open(now(), leaseMs)
   let server = await joinOthers()
